@@ -1,0 +1,1 @@
+"""Benchmarks: a file a question.  `./dev bench NAME` runs one."""

@@ -1,0 +1,1 @@
+"""Reliquary: a reliable message queue manager."""

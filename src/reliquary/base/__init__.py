@@ -1,0 +1,1 @@
+"""What every room stands on: turns, time, ids, rows, number ranges, the kinds of wrong."""

@@ -1,0 +1,18 @@
+"""Ids and chance come in from outside, so that a seed repeats a run."""
+
+from __future__ import annotations
+
+from typing import Protocol
+from uuid import UUID
+
+
+class Chance(Protocol):
+    """Where random bits come from: the operating system in production, a seed in the simulator."""
+
+    def bits(self, count: int) -> int:
+        """A number of so many random bits."""
+
+
+def new_guid(chance: Chance) -> UUID:
+    """A random GUID, version 4."""
+    return UUID(int=chance.bits(128), version=4)

@@ -1,0 +1,40 @@
+"""Who is wrong?  The answer picks the type, and the type picks what is done.
+
+    PeerFault        the other side broke its protocol    answer with its code, go on
+    UsageError       our own caller broke the contract    raise to the caller, change nothing
+    StoreDamage      the disk says what we never wrote    stop; repair is a person's decision
+    AssertionError   we are wrong                         stop; recovery starts from the disk
+
+A refusal that a specification foresees is none of these: it is a value (`hresult.HResult`).
+"""
+
+from __future__ import annotations
+
+
+class PeerFault(Exception):
+    """A peer sent what its protocol does not allow; `status` is the code to answer with."""
+
+    def __init__(self, status: int, why: str, *, spec: str) -> None:
+        super().__init__(why)
+        self.status = status
+        self.why = why
+        self.spec = spec
+
+
+class UsageError(Exception):
+    """A caller asked for something outside the contract; the text names the limit and the value."""
+
+
+class StoreDamage(Exception):
+    """The disk returned something that was never written."""
+
+
+class StoreFailure(Exception):
+    """The disk refused to work: no space, no permission, an I/O error, a second process.
+
+    `kind` is a short word for exit codes: "full", "permission", "io", "locked", "newer", "missing".
+    """
+
+    def __init__(self, kind: str, why: str) -> None:
+        super().__init__(why)
+        self.kind = kind

@@ -1,0 +1,65 @@
+"""The status codes of [MS-MQDMPR]: refusals that the specification foresees are values.
+
+Names are the specification's without MQ_ERROR_; `str()` gives one sentence for a person.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+
+class HResult(IntEnum):
+    """What an event returned."""
+
+    OK = 0x00000000
+    QUEUE_NOT_FOUND = 0xC00E0003
+    QUEUE_EXISTS = 0xC00E0005
+    INVALID_PARAMETER = 0xC00E0006
+    INVALID_HANDLE = 0xC00E0007
+    OPERATION_CANCELLED = 0xC00E0008
+    SHARING_VIOLATION = 0xC00E0009
+    ILLEGAL_QUEUE_PATHNAME = 0xC00E0014
+    IO_TIMEOUT = 0xC00E001B
+    ILLEGAL_CURSOR_ACTION = 0xC00E001C
+    MESSAGE_ALREADY_RECEIVED = 0xC00E001D
+    ILLEGAL_FORMATNAME = 0xC00E001E
+    UNSUPPORTED_FORMATNAME_OPERATION = 0xC00E0020
+    ACCESS_DENIED = 0xC00E0025
+    INSUFFICIENT_RESOURCES = 0xC00E0027
+    UNSUPPORTED_ACCESS_MODE = 0xC00E0045
+    QUEUE_NOT_AVAILABLE = 0xC00E004B
+    TRANSACTION_USAGE = 0xC00E0050
+    TRANSACTION_SEQUENCE = 0xC00E0051
+    MESSAGE_NOT_FOUND = 0xC00E0088
+    STATUS_NOT_FOUND = 0xC0000225
+
+    @property
+    def sentence(self) -> str:
+        """What it means, for a person."""
+        return _SENTENCES[self]
+
+
+_SENTENCES: Final[dict[HResult, str]] = {
+    HResult.OK: "done",
+    HResult.QUEUE_NOT_FOUND: "there is no such queue",
+    HResult.QUEUE_EXISTS: "a queue of this name exists already",
+    HResult.INVALID_PARAMETER: "a parameter is not valid",
+    HResult.INVALID_HANDLE: "the handle is not open",
+    HResult.OPERATION_CANCELLED: "the operation was cancelled",
+    HResult.SHARING_VIOLATION: "the queue is open in a mode that excludes this one",
+    HResult.ILLEGAL_QUEUE_PATHNAME: "the queue's name is not valid",
+    HResult.IO_TIMEOUT: "the time ran out before a message came",
+    HResult.ILLEGAL_CURSOR_ACTION: "the cursor is in a state that does not allow this",
+    HResult.MESSAGE_ALREADY_RECEIVED: "the message under the cursor has been received",
+    HResult.ILLEGAL_FORMATNAME: "the format name is not valid",
+    HResult.UNSUPPORTED_FORMATNAME_OPERATION: "this kind of name does not support the operation",
+    HResult.ACCESS_DENIED: "the queue was not opened for this",
+    HResult.INSUFFICIENT_RESOURCES: "a quota is used up",
+    HResult.UNSUPPORTED_ACCESS_MODE: "the access mode is not supported for this kind of name",
+    HResult.QUEUE_NOT_AVAILABLE: "the queue has been deleted",
+    HResult.TRANSACTION_USAGE: "the message is locked by a transaction or the queue needs one",
+    HResult.TRANSACTION_SEQUENCE: "the transaction is not in a state that allows this",
+    HResult.MESSAGE_NOT_FOUND: "there is no such message",
+    HResult.STATUS_NOT_FOUND: "nothing was waiting under this tag",
+}

@@ -1,0 +1,119 @@
+"""Rows: how a machine keeps what must outlive the process.
+
+A machine holds a small port, `Rows`, as part of its state: it stages changes and reads back, and
+what it staged in this turn it already sees.  It never learns whether RocksDB, memory or a
+simulated disk is below.
+
+    a value on disk    | version: 1 | crc32: 4 | msgpack of the record |
+    the checksum is over the key, the version and the record, so a row in the wrong place is found too
+
+Records are frozen msgspec structs, written as maps without the fields that have their default:
+a field that is added later reads as its default from an old row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from struct import Struct as Layout
+from typing import Generic, Protocol, TypeVar
+from zlib import crc32
+
+import msgspec
+
+from reliquary.base.faults import StoreDamage, StoreFailure
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+_FRAME = Layout(">BI")
+_encode = msgspec.msgpack.Encoder(uuid_format="bytes").encode
+
+Upgrade = Callable[[dict[str, object]], dict[str, object]]
+"""Turns the fields of a record of one version into those of the next."""
+
+
+class Table(Generic[Record]):
+    """A named table and how its records are written."""
+
+    def __init__(
+        self,
+        name: str,
+        record: type[Record],
+        *,
+        version: int = 1,
+        upgrades: Mapping[int, Upgrade] | None = None,
+    ) -> None:
+        self.name = name
+        self.version = version
+        self._upgrades = dict(upgrades or {})
+        self._record = record
+        self._decode = msgspec.msgpack.Decoder(record).decode
+
+    def encode(self, key: bytes, record: Record) -> bytes:
+        """The bytes of one row's value."""
+        body = _encode(record)
+        return _FRAME.pack(self.version, _checksum(key, self.version, body)) + body
+
+    def decode(self, key: bytes, value: bytes) -> Record:
+        """The record of one row; StoreDamage when a bit is not as it was written."""
+        version, body = unframe(self.name, key, value)
+        try:
+            if version == self.version:
+                return self._decode(body)
+            return self._upgrade(key, version, body)
+        except msgspec.MsgspecError as why:
+            raise StoreDamage(f"{self.name} row {key.hex()} does not decode: {why}") from why
+
+    def _upgrade(self, key: bytes, version: int, body: memoryview) -> Record:
+        if version > self.version:
+            raise StoreFailure(
+                "newer",
+                f"{self.name} row {key.hex()} has version {version}, this release knows"
+                f" {self.version}: run the release that wrote it",
+            )
+        fields: dict[str, object] = msgspec.msgpack.decode(body, type=dict[str, object])
+        for step in range(version, self.version):
+            fields = self._upgrades[step](fields)
+        return msgspec.convert(fields, self._record)
+
+
+def unframe(table: str, key: bytes, value: bytes) -> tuple[int, memoryview]:
+    """The version and the record's bytes of a row, checked; it needs no knowledge of the record."""
+    if len(value) < _FRAME.size:
+        raise StoreDamage(f"{table} row {key.hex()} is cut off at {len(value)} bytes")
+    version, checksum = _FRAME.unpack_from(value)
+    body = memoryview(value)[_FRAME.size :]
+    if checksum != _checksum(key, version, body):
+        raise StoreDamage(f"{table} row {key.hex()} fails its checksum")
+    return version, body
+
+
+def _checksum(key: bytes, version: int, body: bytes | memoryview) -> int:
+    return crc32(body, crc32(key, version))
+
+
+class Rows(Protocol):
+    """The port through which a machine reads and stages rows.
+
+    Same state, same answer: what was staged before in this batch is seen by `get` and `range`.
+    """
+
+    def get(self, table: Table[Record], key: bytes) -> Record | None:
+        """One record, or None."""
+
+    def range(
+        self, table: Table[Record], first: bytes, last: bytes, *, limit: int, reverse: bool = False
+    ) -> list[tuple[bytes, Record]]:
+        """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
+
+    def put(self, table: Table[Record], key: bytes, record: Record, *, fresh: bool = False) -> None:
+        """Stage a row.  The record is encoded when the batch is written, or not at all.
+
+        fresh: the caller knows that no such row exists, so that a delete in the same batch leaves
+        no trace.
+        """
+
+    def delete(self, table: Table[Record], key: bytes) -> None:
+        """Stage the removal of a row; one that is not there is no error."""
+
+    def delete_range(self, table: Table[Record], first: bytes, last: bytes) -> None:
+        """Stage the removal of all rows with first <= key < last."""

@@ -1,0 +1,37 @@
+"""Time as whole microseconds: no float seconds, no naive datetime, and `now` comes in from outside."""
+
+from __future__ import annotations
+
+from typing import Final, NewType
+
+Instant = NewType("Instant", int)
+"""Microseconds since 1970-01-01 UTC."""
+
+Duration = NewType("Duration", int)
+"""A span in microseconds."""
+
+MILLISECOND: Final = Duration(1_000)
+SECOND: Final = Duration(1_000_000)
+MINUTE: Final = Duration(60 * SECOND)
+HOUR: Final = Duration(60 * MINUTE)
+DAY: Final = Duration(24 * HOUR)
+
+
+def seconds(count: float) -> Duration:
+    """A span from a number of seconds, as people and protocols write it."""
+    return Duration(round(count * SECOND))
+
+
+def later(moment: Instant, span: Duration) -> Instant:
+    """The moment that lies a span after this one."""
+    return Instant(moment + span)
+
+
+def between(earlier: Instant, moment: Instant) -> Duration:
+    """The span from one moment to a later one; negative when they are the other way round."""
+    return Duration(moment - earlier)
+
+
+def in_whole_seconds(moment: Instant) -> int:
+    """Seconds since 1970, as the attributes CreateTime, ModifyTime and SentTime hold them."""
+    return moment // SECOND

@@ -1,0 +1,139 @@
+"""The one idea: a machine takes an event and `now`, and returns a `Turn`.
+
+    event, now --> machine --> Turn(facts, signals, effects)
+                                |        |        |
+        on disk before anyone --'        |        '-- then the world is asked: reply, timers
+        outside learns of it             '-- told to the other machines in the same turn,
+                                             their facts join the same write
+
+The engine collects the turns of a batch, writes what they staged in one store batch with one
+sync, and only then performs the effects.  Machines do no I/O, read no clock and draw no random
+number, so a seed repeats a run.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from reliquary.base.time import Duration, Instant
+
+
+class Event(msgspec.Struct, frozen=True, gc=False):
+    """Something that happened outside and reaches a machine; named in the past or as a request."""
+
+
+class Fact(msgspec.Struct, frozen=True, gc=False):
+    """A sentence about the state that became true in this turn."""
+
+    @property
+    def volatile(self) -> bool:
+        """Whether it is meant to be forgotten by a crash, so that nobody has to wait for the disk."""
+        return False
+
+
+class Signal(msgspec.Struct, frozen=True, gc=False):
+    """What one machine tells the others inside the turn."""
+
+
+class Effect(msgspec.Struct, frozen=True, gc=False):
+    """What the world is asked to do once the facts are safe; named in the imperative."""
+
+
+class Reply(Effect, frozen=True, gc=False):
+    """Answer the caller who is known by `to`."""
+
+    to: int
+    answer: object
+
+
+class SetTimer(Effect, frozen=True, gc=False):
+    """Wake the machine after a while.  A second timer of the same name replaces the first.
+
+    The engine counts `after` on a clock that never jumps; a machine that waits for a moment of
+    the calendar asks again when it is woken too early.
+    """
+
+    name: TimerName
+    after: Duration
+
+
+class CancelTimer(Effect, frozen=True, gc=False):
+    """Forget a timer; one that is not set is no error."""
+
+    name: TimerName
+
+
+class Continue(Effect, frozen=True, gc=False):
+    """Hand this event back to the machine in a later turn, so that long work leaves room for others."""
+
+    event: Event
+
+
+class TimerFired(Event, frozen=True, gc=False):
+    """The timer of this name ran out."""
+
+    name: TimerName
+
+
+TimerName = tuple[str, int]
+"""What the timer is for, and for which of them."""
+
+
+class Turn(msgspec.Struct, frozen=True, gc=False):
+    """What one event led to."""
+
+    facts: tuple[Fact, ...] = ()
+    """On disk before anything below is seen outside."""
+    signals: tuple[Signal, ...] = ()
+    """Told to the other machines in this turn: their facts join the write."""
+    effects: tuple[Effect, ...] = ()
+    """Answers, sends, timers."""
+
+
+class Machine(Protocol):
+    """What the engine runs."""
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        """Take one event."""
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        """Take one signal of another machine, inside that machine's turn."""
+
+    def settle(self) -> None:
+        """Stage what is kept once a batch and not once a turn, such as counters."""
+
+
+class Draft:
+    """A turn in the making."""
+
+    __slots__ = ("_effects", "_facts", "_signals")
+
+    def __init__(self) -> None:
+        self._facts: list[Fact] = []
+        self._signals: list[Signal] = []
+        self._effects: list[Effect] = []
+
+    def state(self, fact: Fact) -> None:
+        """Add a fact; whoever calls this has applied it."""
+        self._facts.append(fact)
+
+    def tell(self, signal: Signal) -> None:
+        """Add a signal."""
+        self._signals.append(signal)
+
+    def ask(self, effect: Effect) -> None:
+        """Add an effect."""
+        self._effects.append(effect)
+
+    @property
+    def has_facts(self) -> bool:
+        """Whether anything durable was said so far."""
+        return bool(self._facts)
+
+    def take(self) -> Turn:
+        """The finished turn; the draft is empty afterwards."""
+        turn = Turn(tuple(self._facts), tuple(self._signals), tuple(self._effects))
+        self._facts, self._signals, self._effects = [], [], []
+        return turn

@@ -1,0 +1,96 @@
+"""Turns into batches: everything about the order of the world, nothing about clocks and threads.
+
+    turn(event)        run a machine, and those that hear its signals; collect their effects
+    close() -> Batch   stage the counters, apply the changes; the effects wait for the caller's sync
+
+A batch may be performed when a sync that began after `close` has returned.  What shows only
+express messages leaves at once: nobody was promised that it outlives a crash.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Effect, Event, Machine, Signal, Turn
+from reliquary.store.disk import Disk
+from reliquary.store.staging import StagedRows
+
+SIGNALS_IN_A_TURN: Final = 100_000
+"""More than any turn can need: machines that answer each other for ever are found."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """What a number of turns led to."""
+
+    at_once: list[Effect] = field(default_factory=list)
+    """Concern only what a crash may take."""
+    after_sync: list[Effect] = field(default_factory=list)
+    needs_sync: bool = False
+    """Something was applied; else the effects wait only for syncs that are under way."""
+    turns: int = 0
+
+
+class Core:
+    """Runs machines over one store."""
+
+    def __init__(self, disk: Disk, rows: StagedRows) -> None:
+        self._disk = disk
+        self._rows = rows
+        self._machines: list[Machine] = []
+        self._routes: dict[type[Event], Machine] = {}
+        self._listeners: dict[type[Signal], list[Machine]] = {}
+        self._batch = Batch()
+
+    def add(self, machine: Machine, *, hears: tuple[type[Signal], ...] = ()) -> None:
+        """Put a machine to work.  The first one gets every event that is not routed elsewhere."""
+        self._machines.append(machine)
+        for signal in hears:
+            self._listeners.setdefault(signal, []).append(machine)
+
+    def route(self, event: type[Event], machine: Machine) -> None:
+        """Send events of this type to this machine."""
+        self._routes[event] = machine
+
+    def turn(self, event: Event, now: Instant) -> Turn:
+        """Run one event, with all that is heard of it inside the turn."""
+        machine = self._routes.get(type(event)) or self._machines[0]
+        turn = machine.handle(event, now)
+        if turn.signals:
+            turn = self._spread(turn, now)
+        batch = self._batch
+        batch.turns += 1
+        if turn.facts and turn.facts[0].volatile and all(fact.volatile for fact in turn.facts):
+            batch.at_once += turn.effects
+        else:
+            batch.after_sync += turn.effects
+        return turn
+
+    def _spread(self, turn: Turn, now: Instant) -> Turn:
+        """Tell the signals of a turn to those who listen, and theirs in turn."""
+        facts, effects = list(turn.facts), list(turn.effects)
+        heard = deque(turn.signals)
+        told = 0
+        while heard:
+            signal = heard.popleft()
+            told += 1
+            assert told <= SIGNALS_IN_A_TURN, f"a turn does not end: {signal}"
+            for machine in self._listeners.get(type(signal), ()):
+                answer = machine.hear(signal, now)
+                facts += answer.facts
+                effects += answer.effects
+                heard += answer.signals
+        return Turn(tuple(facts), turn.signals, tuple(effects))
+
+    def close(self) -> Batch:
+        """End the batch: its changes are applied, in order, and may be synced from now on."""
+        for machine in self._machines:
+            machine.settle()
+        batch, self._batch = self._batch, Batch()
+        if not self._rows.is_empty:
+            self._disk.apply(self._rows.take())
+            batch.needs_sync = True
+        return batch

@@ -1,0 +1,292 @@
+"""The engine in a real process: asyncio around `Core`, and one thread that syncs.
+
+    events -->[queue]--> turns --> close: applied --.            the loop's thread
+                 ^                                  |
+                 '-- the next batch is built while  v
+                                              sync --> effects   the store's thread, then the loop's
+
+Effects are performed in the order of their batches, after the first sync that began when they
+were applied.  A sync runs inline when nothing else is under way, because handing it to a thread
+costs more than it saves; otherwise the store's thread does it and the loop goes on.
+
+A sync that fails ends all work: nothing that was not confirmed before will be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Final, Protocol
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired
+from reliquary.engine.core import Batch, Core
+from reliquary.engine.timers import Timers
+from reliquary.store.disk import Disk
+
+TURNS_IN_A_BATCH: Final = 512
+INLINE_TURNS: Final = 2
+"""A batch of so few turns is synced inline: whoever sent them waits for the answer."""
+MOST_UNDER_WAY: Final = 20_000
+"""Events that are queued or wait for a sync; past this, the sources are asked to pause."""
+
+Answered = Callable[[object], None]
+
+
+class Clock(Protocol):
+    """The time of the calendar, and a time that never jumps, in microseconds."""
+
+    def now(self) -> Instant:
+        """The moment of the calendar."""
+
+    def monotonic(self) -> int:
+        """Microseconds since some moment."""
+
+
+class EngineStopped(Exception):
+    """The engine takes no more events."""
+
+
+class Engine:
+    """Runs a core inside the asyncio loop it was started in."""
+
+    def __init__(self, core: Core, disk: Disk, clock: Clock) -> None:
+        self._core = core
+        self._disk = disk
+        self._clock = clock
+        self._events: deque[Event] = deque()
+        self._callers: dict[int, Answered] = {}
+        self._last_caller = 0
+        self._timers = Timers()
+        self._alarm: asyncio.TimerHandle | None = None
+        self._scheduled = False
+        self._accepting = False
+        self._paused = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: list[Batch] = []
+        """Batches whose effects wait for a sync that has not begun."""
+        self._syncing: list[Batch] = []
+        self._jobs: SimpleQueue[bool] = SimpleQueue()
+        self._thread = threading.Thread(target=self._sync_forever, name="store-sync", daemon=True)
+        self._idle: asyncio.Future[None] | None = None
+        self.failure: BaseException | None = None
+        self.on_failure: Callable[[BaseException], None] = _raise
+        self.on_pressure: Callable[[bool], None] = _ignore
+        """Called with True when sources have to pause, with False when they may go on."""
+        self.syncs = 0
+        self.turns = 0
+
+    # -- what the other rooms call
+
+    def start(self) -> None:
+        """Begin to work, in the loop that runs now."""
+        self._loop = asyncio.get_running_loop()
+        self._accepting = True
+        self._thread.start()
+
+    def caller(self, answered: Answered) -> int:
+        """A number under which one answer will come."""
+        self._last_caller += 1
+        self._callers[self._last_caller] = answered
+        return self._last_caller
+
+    def forget(self, caller: int) -> None:
+        """Nobody listens for this answer any more."""
+        self._callers.pop(caller, None)
+
+    def submit(self, event: Event) -> None:
+        """Take an event; its turn comes with the next batch."""
+        if not self._accepting:
+            raise EngineStopped("the engine has stopped")
+        self._enqueue(event)
+
+    async def ask(self, make: Callable[[int], Event]) -> object:
+        """Submit the event that `make` builds for a caller's number, and wait for the answer."""
+        assert self._loop is not None, "the engine has not been started"
+        future: asyncio.Future[object] = self._loop.create_future()
+        caller = self.caller(lambda answer: None if future.done() else future.set_result(answer))
+        self.submit(make(caller))
+        try:
+            return await future
+        finally:
+            self.forget(caller)
+
+    async def stop(self, last: Event | None = None) -> None:
+        """Finish everything that was submitted, then `last`, then let go of the disk."""
+        if last is not None and self.failure is None:
+            self._enqueue(last)
+        self._accepting = False
+        await self._drain()
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._jobs.put(False)
+        self._thread.join()
+        self._disk.close()
+
+    async def _drain(self) -> None:
+        assert self._loop is not None
+        while self.failure is None and (self._events or self._waiting or self._syncing):
+            self._idle = self._loop.create_future()
+            await self._idle
+
+    @property
+    def under_way(self) -> int:
+        """Events that are queued or whose effects wait."""
+        return len(self._events) + sum(batch.turns for batch in self._waiting + self._syncing)
+
+    # -- the batch
+
+    def _enqueue(self, event: Event) -> None:
+        self._events.append(event)
+        if not self._scheduled:
+            self._scheduled = True
+            assert self._loop is not None
+            self._loop.call_soon(self._run)
+
+    def _run(self) -> None:
+        """Build one batch from what has come, and see that it gets synced."""
+        self._scheduled = False
+        if self.failure is not None:
+            return
+        try:
+            batch = self._build()
+            self._perform(batch.at_once)
+            self._settle(batch)
+        except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
+            self._fail(failure)
+            return
+        if self._events and not self._scheduled:
+            self._scheduled = True
+            assert self._loop is not None
+            self._loop.call_soon(self._run)
+        self._watch_pressure()
+
+    def _build(self) -> Batch:
+        now = self._clock.now()
+        for _ in range(min(len(self._events), TURNS_IN_A_BATCH)):
+            self._core.turn(self._events.popleft(), now)
+        batch = self._core.close()
+        self.turns += batch.turns
+        return batch
+
+    def _settle(self, batch: Batch) -> None:
+        if not batch.needs_sync and not self._waiting and not self._syncing:
+            self._perform(batch.after_sync)
+            self._tell_idle()
+            return
+        self._waiting.append(batch)
+        if self._syncing:
+            return
+        if batch.turns <= INLINE_TURNS and not self._events:
+            self._disk.sync()
+            self.syncs += 1
+            waiting, self._waiting = self._waiting, []
+            self._release(waiting)
+        else:
+            self._begin_sync()
+
+    def _begin_sync(self) -> None:
+        self._syncing, self._waiting = self._waiting, []
+        self._jobs.put(True)
+
+    def _sync_forever(self) -> None:
+        """The store's thread: one sync at a time, each for all that was applied before it began."""
+        while self._jobs.get():
+            failure: BaseException | None = None
+            try:
+                self._disk.sync()
+            except BaseException as error:  # noqa: BLE001 - it is the loop that decides
+                failure = error
+            assert self._loop is not None
+            self._loop.call_soon_threadsafe(self._synced, failure)
+            if failure is not None:
+                return
+
+    def _synced(self, failure: BaseException | None) -> None:
+        if failure is not None:
+            self._fail(failure)
+            return
+        self.syncs += 1
+        done, self._syncing = self._syncing, []
+        if self._waiting:
+            self._begin_sync()
+        self._release(done)
+        self._watch_pressure()
+
+    def _release(self, batches: list[Batch]) -> None:
+        for batch in batches:
+            self._perform(batch.after_sync)
+        self._tell_idle()
+
+    # -- effects
+
+    def _perform(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            if type(effect) is Reply:
+                answered = self._callers.pop(effect.to, None)
+                if answered is not None:
+                    answered(effect.answer)
+            elif type(effect) is SetTimer:
+                self._timers.set(effect.name, self._clock.monotonic() + effect.after)
+                self._set_alarm()
+            elif type(effect) is CancelTimer:
+                self._timers.cancel(effect.name)
+            elif type(effect) is Continue:
+                self._enqueue(effect.event)
+            else:
+                raise AssertionError(f"nobody performs {effect}")
+
+    def _set_alarm(self) -> None:
+        """Wake up when the next timer is due; a wake-up that finds nothing does no harm."""
+        at = self._timers.next()
+        if at is None:
+            return
+        delay = max(at - self._clock.monotonic(), 0) / 1_000_000
+        assert self._loop is not None
+        when = self._loop.time() + delay
+        if self._alarm is None or self._alarm.cancelled() or when < self._alarm.when():
+            if self._alarm is not None:
+                self._alarm.cancel()
+            self._alarm = self._loop.call_at(when, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        for name in self._timers.take_due(self._clock.monotonic()):
+            self._enqueue(TimerFired(name))
+        self._set_alarm()
+
+    # -- trouble
+
+    def _watch_pressure(self) -> None:
+        under_way = self.under_way
+        if not self._paused and under_way > MOST_UNDER_WAY:
+            self._paused = True
+            self.on_pressure(True)
+        elif self._paused and under_way < MOST_UNDER_WAY // 2:
+            self._paused = False
+            self.on_pressure(False)
+
+    def _fail(self, failure: BaseException) -> None:
+        """Nothing leaves after this: what was not confirmed will not be."""
+        self.failure = failure
+        self._accepting = False
+        self._events.clear()
+        self._waiting.clear()
+        self._syncing.clear()
+        self._tell_idle()
+        self.on_failure(failure)
+
+    def _tell_idle(self) -> None:
+        if self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
+
+
+def _ignore(_: bool) -> None:
+    pass
+
+
+def _raise(failure: BaseException) -> None:
+    raise failure

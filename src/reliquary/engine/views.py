@@ -1,0 +1,116 @@
+"""Read-only pictures of the queue manager, for people: consoles, metrics, command lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from reliquary.queueing.queue import QueueManagerRecord, QueueSettings, QueueType
+from reliquary.queueing.state import QueueState, State
+
+
+class QueueView(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue as a person wants to see it."""
+
+    name: str
+    pathname: str
+    identifier: str
+    kind: QueueType
+    messages: int
+    locked: int
+    bytes: int
+    readers_waiting: int
+    open_handles: int
+    created: int
+    modified: int
+    settings: QueueSettings
+
+
+class ManagerView(msgspec.Struct, frozen=True, kw_only=True):
+    """The manager as a person wants to see it."""
+
+    identifier: str
+    computer_name: str
+    queues: int
+    messages: int
+    bytes: int
+    quota_kilobytes: int
+    transactions_active: int
+    transactions_prepared: int
+    journal_overflows: int
+
+
+class TransactionView(msgspec.Struct, frozen=True, kw_only=True):
+    """A transaction that has not ended."""
+
+    identifier: str
+    prepared: bool
+    operations: int
+    bytes: int
+
+
+def queue(state: State, path: str) -> QueueView | None:
+    """One queue by its name."""
+    found = state.find(state.parse(path))
+    return None if found is None else _view(state, found)
+
+
+def queues(state: State) -> Iterator[QueueView]:
+    """All queues that are not on their way out, by name."""
+    shown = (
+        each for each in state.queues.values() if not each.record.deleting and not each.record.is_journal
+    )
+    for each in sorted(shown, key=lambda each: each.record.pathname.casefold()):
+        yield _view(state, each)
+
+
+def manager(state: State) -> ManagerView:
+    """The manager itself."""
+    record: QueueManagerRecord = state.identity()
+    prepared = sum(transaction.prepared for transaction in state.transactions.values())
+    return ManagerView(
+        identifier=str(record.identifier),
+        computer_name=record.computer_name,
+        queues=sum(not each.record.is_journal for each in state.queues.values()),
+        messages=sum(len(each.order) + len(each.order.locked) for each in state.queues.values()),
+        bytes=state.total_bytes,
+        quota_kilobytes=record.quota,
+        transactions_active=len(state.transactions) - prepared,
+        transactions_prepared=prepared,
+        journal_overflows=state.journal_overflows,
+    )
+
+
+def transactions(state: State) -> Iterator[TransactionView]:
+    """Transactions that have not ended; the prepared ones wait for somebody's decision."""
+    for transaction in state.transactions.values():
+        yield TransactionView(
+            identifier=str(transaction.identifier),
+            prepared=transaction.prepared,
+            operations=len(transaction.operations),
+            bytes=transaction.size,
+        )
+
+
+def _view(state: State, each: QueueState) -> QueueView:
+    record = each.record
+    return QueueView(
+        name=_short(str(state.parse(record.pathname))),
+        pathname=record.pathname,
+        identifier=str(record.identifier),
+        kind=record.kind,
+        messages=len(each.order),
+        locked=len(each.order.locked),
+        bytes=each.total_bytes,
+        readers_waiting=len(each.waiting),
+        open_handles=len(each.descriptors),
+        created=record.create_time,
+        modified=record.modify_time,
+        settings=record.settings,
+    )
+
+
+def _short(path: str) -> str:
+    """The name as people write it."""
+    return path.removeprefix("private$\\")

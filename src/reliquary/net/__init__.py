@@ -1,0 +1,1 @@
+"""The real world: sockets, the real clock, chance from the operating system."""

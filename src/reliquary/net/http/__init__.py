@@ -1,0 +1,35 @@
+"""HTTP/1.1 by hand: the data plane's listener and its twin, a small pooled client.
+
+    bytes --> connection --> Request, Responder --> handler       (listener side)
+    bytes <-- connection <-- responses in the order of requests <-- Responder.respond
+
+This is the hot path, so a server is written here and nowhere else: `httptools` parses, one
+`asyncio.Protocol` a connection keeps order, limits and time-outs, and answers that are ready
+together leave in one write.
+"""
+
+from reliquary.net.http.client import ClientLimits, HttpClient
+from reliquary.net.http.client_connection import Response
+from reliquary.net.http.failures import BadResponse, ConnectFailed, ConnectionLost, RequestFailed, TimedOut
+from reliquary.net.http.limits import Limits
+from reliquary.net.http.listener import Listener
+from reliquary.net.http.request import Request
+from reliquary.net.http.responder import Handler, Responder
+from reliquary.net.http.response import error_body
+
+__all__ = [
+    "BadResponse",
+    "ClientLimits",
+    "ConnectFailed",
+    "ConnectionLost",
+    "Handler",
+    "HttpClient",
+    "Limits",
+    "Listener",
+    "Request",
+    "RequestFailed",
+    "Responder",
+    "Response",
+    "TimedOut",
+    "error_body",
+]

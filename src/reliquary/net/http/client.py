@@ -1,0 +1,302 @@
+"""A small pooled HTTP client: the twin of the listener.
+
+    request --> a place on a connection --> one write --> the answer's future
+                |  idle: the last one given back
+                |  none idle and fewer than `connections`: a new one
+                |  else, with `pipelined` above 1, the least busy
+                '  else wait in line
+
+A request that was sent may have been done, whatever became of its answer.  So nothing is sent
+twice, with one exception: on a connection that was used before, the peer may have hung up just
+as we sent.  When no byte of an answer came and the caller says that the request is idempotent,
+it goes out again.  Everyone else gets `ConnectionLost` and decides for himself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from urllib.parse import urlsplit
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import MINUTE, SECOND, Duration, seconds
+from reliquary.net.http.client_connection import ClientConnection, Response, fail
+from reliquary.net.http.failures import ConnectFailed, ConnectionLost, TimedOut
+from reliquary.net.http.request_head import encode_request
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLimits:
+    """The bounds of a client."""
+
+    connections: int = 32
+    pipelined: int = 1
+    """Requests in flight on one connection; above 1 a failure takes those behind it along."""
+    head_bytes: int = 64 * 1024
+    """The head of an answer, as far as it does not come in one read."""
+    body_bytes: int = 64 * 1024 * 1024
+    connect_time: Duration = field(default=seconds(10))
+    idle_time: Duration = MINUTE
+    """A connection that was not used for so long is not used again: the peer may be about to close it."""
+
+
+class HttpClient:
+    """Requests to one server: `http://host:port`, `https://host:port`, or a unix socket under either name."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        tls: ssl.SSLContext | None = None,
+        unix: str | None = None,
+        limits: ClientLimits | None = None,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise UsageError(f"the address {url!r} must be like http://host:port or https://host:port")
+        self._host = parts.hostname
+        self._port = parts.port or (443 if parts.scheme == "https" else 80)
+        self._authority = parts.netloc.rpartition("@")[2].encode()
+        self._prefix = parts.path.rstrip("/")
+        self._tls = (tls or ssl.create_default_context()) if parts.scheme == "https" else None
+        self._unix = unix
+        self._limits = limits or ClientLimits()
+        self._connections: set[ClientConnection] = set()
+        self._idle: list[ClientConnection] = []
+        self._opening = 0
+        self._waiters: deque[asyncio.Future[ClientConnection | None]] = deque()
+        self._closed = False
+        self._all_gone: asyncio.Future[None] | None = None
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        headers: Sequence[tuple[bytes, bytes]] = (),
+        timeout: Duration | None = None,  # noqa: ASYNC109 - the word of every HTTP client
+        *,
+        idempotent: bool = False,
+    ) -> Response:
+        """Send a request and wait for its answer; a `RequestFailed` says why there is none.
+
+        `timeout` is for all of it: the wait for a connection, connecting, sending and the answer.
+        """
+        data = encode_request(method, self._prefix + path, self._authority, tuple(headers), body)
+        loop = asyncio.get_running_loop()
+        deadline = None if timeout is None else loop.time() + timeout / SECOND
+        alone = method == "HEAD"
+        while True:
+            connection = None if alone else self._pick(loop.time())
+            if connection is None:
+                connection = await self._obtain(deadline, alone)
+            reused = connection.used
+            try:
+                return await self._exchange(connection, data, deadline)
+            except ConnectionLost as lost:
+                if lost.began or not reused or not idempotent:
+                    raise
+
+    async def _exchange(self, connection: ClientConnection, data: bytes, deadline: float | None) -> Response:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Response] = loop.create_future()
+        timer = None if deadline is None else loop.call_at(deadline, _expire, connection, answer)
+        try:
+            connection.send(data, answer)
+            return await answer
+        except asyncio.CancelledError:
+            connection.cut(ConnectionLost("another request on this connection was cancelled", began=False))
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+            self._give_back(connection)
+
+    # Places on connections.
+
+    def _pick(self, now: float) -> ClientConnection | None:
+        """A place that can be had at once."""
+        if self._closed:
+            raise UsageError("the client is closed")
+        oldest = now - self._limits.idle_time / SECOND
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.usable and connection.idle_since >= oldest:
+                connection.busy += 1
+                return connection
+            connection.cut(ConnectionLost("idle for too long", began=False))
+        if self._limits.pipelined > 1 and not self._may_open():
+            return self._pick_shared()
+        return None
+
+    def _pick_shared(self) -> ClientConnection | None:
+        depth = self._limits.pipelined
+        able = [one for one in self._connections if one.usable and one.busy < depth]
+        if not able:
+            return None
+        connection = min(able, key=_busy)
+        connection.busy += 1
+        return connection
+
+    def _may_open(self) -> bool:
+        return len(self._connections) + self._opening < self._limits.connections
+
+    async def _obtain(self, deadline: float | None, alone: bool) -> ClientConnection:
+        """A place that must be waited for."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await (self._open_alone() if alone else self._next_place())
+        except TimeoutError as why:
+            raise TimedOut("the time ran out before the request was sent", sent=False) from why
+
+    async def _next_place(self) -> ClientConnection:
+        while True:
+            connection = self._pick(asyncio.get_running_loop().time())
+            if connection is None and self._may_open():
+                connection = await self._open()
+            if connection is None:
+                connection = await self._wait_in_line()
+            if connection is not None and connection.usable:
+                return connection
+            if connection is not None:  # it was lost between being given and being taken
+                connection.busy -= 1
+
+    async def _wait_in_line(self) -> ClientConnection | None:
+        """What is handed over: a place, or None when there is room for a new connection."""
+        waiter: asyncio.Future[ClientConnection | None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                self._pass_on(waiter.result())
+            raise
+
+    def _give_back(self, connection: ClientConnection) -> None:
+        connection.busy -= 1
+        if not connection.usable or connection.without_bodies:
+            return
+        if self._hand_over(connection):
+            connection.busy += 1
+        elif connection.busy == 0:
+            connection.idle_since = asyncio.get_running_loop().time()
+            self._idle.append(connection)
+
+    def _hand_over(self, connection: ClientConnection | None) -> bool:
+        """Give a place, or the news that there is room, to the first in line."""
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(connection)
+                return True
+        return False
+
+    def _pass_on(self, connection: ClientConnection | None) -> None:
+        if connection is None:
+            self._hand_over(None)
+        else:
+            self._give_back(connection)
+
+    # Connections.
+
+    async def _open(self) -> ClientConnection:
+        self._opening += 1
+        try:
+            connection = await self._connect(self._lost)
+            if self._closed:
+                connection.cut(ConnectionLost("the client was closed", began=False))
+                raise ConnectFailed("the client was closed while it connected")
+            self._connections.add(connection)
+        except BaseException:
+            self._hand_over(None)
+            raise
+        finally:
+            self._opening -= 1
+        connection.busy = 1
+        return connection
+
+    async def _open_alone(self) -> ClientConnection:
+        """A connection for one HEAD request, outside the pool."""
+        connection = await self._connect(_forget)
+        connection.busy = 1
+        connection.without_bodies = True
+        return connection
+
+    async def _connect(self, on_lost: _OnLost) -> ClientConnection:
+        limits = self._limits
+        connection = ClientConnection(limits.head_bytes, limits.body_bytes, on_lost)
+        try:
+            async with asyncio.timeout(limits.connect_time / SECOND):
+                await self._dial(connection)
+        except BaseException as why:
+            connection.cut(ConnectionLost("not connected", began=False))
+            if isinstance(why, OSError):  # a TimeoutError and an ssl.SSLError are also one
+                raise ConnectFailed(f"no connection to {self._where()}: {str(why) or 'too slow'}") from why
+            raise
+        if not connection.usable:
+            raise ConnectFailed(f"{self._where()} closed the connection at once")
+        return connection
+
+    async def _dial(self, connection: ClientConnection) -> None:
+        loop = asyncio.get_running_loop()
+        name = self._host if self._tls else None
+        if self._unix is not None:
+            await loop.create_unix_connection(
+                lambda: connection, self._unix, ssl=self._tls, server_hostname=name
+            )
+        else:
+            await loop.create_connection(
+                lambda: connection, self._host, self._port, ssl=self._tls, server_hostname=name
+            )
+
+    def _where(self) -> str:
+        return self._unix or self._authority.decode()
+
+    def _lost(self, connection: ClientConnection) -> None:
+        self._connections.discard(connection)
+        if connection in self._idle:
+            self._idle.remove(connection)
+        self._hand_over(None)
+        if self._all_gone is not None and not self._connections and not self._all_gone.done():
+            self._all_gone.set_result(None)
+
+    async def close(self) -> None:
+        """Cut all connections; requests in flight are lost."""
+        self._closed = True
+        why = ConnectionLost("the client was closed", began=False)
+        for connection in list(self._connections):
+            connection.cut(why)
+        while self._waiters:
+            self._hand_over(None)
+        if self._connections:
+            self._all_gone = asyncio.get_running_loop().create_future()
+            await self._all_gone
+
+    async def __aenter__(self) -> HttpClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+_OnLost = Callable[[ClientConnection], None]
+
+
+def _forget(connection: ClientConnection) -> None:
+    """A connection outside the pool needs no book-keeping."""
+
+
+def _busy(connection: ClientConnection) -> int:
+    return connection.busy
+
+
+def _expire(connection: ClientConnection, answer: asyncio.Future[Response]) -> None:
+    """The caller's time ran out: whatever comes now would be taken for another's answer."""
+    fail(answer, TimedOut("the time ran out before the answer came", sent=True))
+    connection.cut(ConnectionLost("another request on this connection timed out", began=False))

@@ -1,0 +1,228 @@
+"""One connection of the client: requests out, answers back to those who wait, in order.
+
+    waiting   [future] [future] ...      the first one gets the next answer
+
+A connection is either good or finished: after a lost answer, a cancelled request or a surprise
+nobody can tell which answer belongs to whom, so it is cut and never used again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Final, cast
+
+import httptools
+
+from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
+from reliquary.net.http.headers import Headers, find, lowered
+
+_READ_TO_THE_END: Final = (b"content-length", b"transfer-encoding")
+
+
+class Response:
+    """An answer: status, headers with names in lower case, body."""
+
+    __slots__ = ("body", "headers", "status")
+
+    def __init__(self, status: int, headers: Headers, body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    def header(self, name: bytes) -> bytes | None:
+        """The first value of a header, or None; `name` is in lower case."""
+        return find(self.headers, name)
+
+    def __repr__(self) -> str:
+        return f"<Response {self.status} {len(self.body)} bytes>"
+
+
+class ClientConnection(asyncio.Protocol):
+    """The protocol between one socket and the requests in flight on it."""
+
+    __slots__ = (
+        "_began",
+        "_body",
+        "_body_bytes",
+        "_fed",
+        "_head_bytes",
+        "_headers",
+        "_in_body",
+        "_moved",
+        "_on_lost",
+        "_parser",
+        "_transport",
+        "_waiting",
+        "busy",
+        "idle_since",
+        "usable",
+        "used",
+        "without_bodies",
+    )
+
+    def __init__(self, head_bytes: int, body_bytes: int, on_lost: Callable[[ClientConnection], None]) -> None:
+        self._head_bytes = head_bytes
+        self._body_bytes = body_bytes
+        self._on_lost = on_lost
+        self._transport: asyncio.Transport | None = None
+        self._parser = httptools.HttpResponseParser(self)
+        self._waiting: deque[asyncio.Future[Response]] = deque()
+        self.busy = 0
+        """Requests that hold a place here, sent or about to be."""
+        self.used = False
+        """An answer has come over it: the peer may since have closed it without our knowing."""
+        self.usable = True
+        self.without_bodies = False
+        """It is for HEAD: the answer speaks of a body that does not come."""
+        self.idle_since = 0.0
+        """When it was last given back, in the loop's time."""
+        self._began = False
+        self._next_answer()
+
+    def _next_answer(self) -> None:
+        self._headers: Headers = []
+        self._body: bytes | bytearray = b""
+        self._in_body = False
+        self._fed = 0  # bytes that came since anything was understood
+        self._moved = True
+
+    def send(self, data: bytes, answer: asyncio.Future[Response]) -> None:
+        """Send a request, head and body in one write."""
+        assert self._transport is not None, "a request goes over a connection that is open"
+        assert self.usable, "a request goes over a connection that is good"
+        self._waiting.append(answer)
+        self._transport.write(data)
+
+    def cut(self, why: RequestFailed) -> None:
+        """Close now; everyone who waits is told why."""
+        self.usable = False
+        waiting, self._waiting = self._waiting, deque()
+        for answer in waiting:
+            fail(answer, why)
+        if self._transport is not None:
+            self._transport.abort()
+
+    # The transport's side.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Connected."""
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        """A part of an answer, or several."""
+        if not self._waiting:  # an answer that nobody asked for, such as the 408 of an idle time-out
+            self.cut(ConnectionLost("the peer spoke out of turn", began=False))
+            return
+        self._began = True
+        self._moved = False
+        try:
+            self._parser.feed_data(data)
+            if not self._moved:
+                self._weigh(len(data))
+        except httptools.HttpParserCallbackError as error:
+            self._judge(error.__context__)
+        except httptools.HttpParserError as error:
+            self._spoiled(BadResponse(f"the answer is not HTTP/1.1: {error}"))
+        except BadResponse as bad:
+            self._spoiled(bad)
+
+    def eof_received(self) -> None:
+        """The peer will send no more."""
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Whoever waits will get no answer, except one whose end is the end of the connection."""
+        self.usable = False
+        self._transport = None
+        if exc is None and self._waiting and self._ends_with_the_connection():
+            self._answer()
+        reason = f"the connection was lost ({exc})" if exc else "the peer closed the connection"
+        for answer in self._waiting:
+            fail(answer, ConnectionLost(f"{reason} before the answer was whole", began=self._began))
+            self._began = False
+        self._waiting.clear()
+        self._parser = None  # type: ignore[assignment]  # it holds our methods: a cycle less to collect
+        self._on_lost(self)
+
+    def _ends_with_the_connection(self) -> bool:
+        return self._in_body and all(find(self._headers, name) is None for name in _READ_TO_THE_END)
+
+    # What the parser calls.
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One header field; trailers are not kept."""
+        if not self._in_body:
+            self._headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """The head has ended; after HEAD that is all."""
+        self._in_body = self._moved = True
+        self._fed = 0
+        if self.without_bodies:
+            self._finish_head_answer()
+
+    def on_body(self, data: bytes) -> None:
+        """A part of the body; one that comes whole is not copied."""
+        self._fed = 0
+        self._moved = True
+        if not self._body:
+            self._body = data
+        elif isinstance(self._body, bytearray):
+            self._body += data
+        else:
+            self._body = bytearray(self._body) + data
+        if len(self._body) > self._body_bytes:
+            raise BadResponse(f"an answer may have {self._body_bytes} bytes, {len(self._body)} came")
+
+    def on_message_complete(self) -> None:
+        """The answer is whole; an interim one (1xx) is passed over."""
+        if 100 <= self._parser.get_status_code() < 200:
+            self._next_answer()
+            return
+        keep = self._parser.should_keep_alive()
+        if not self._waiting:
+            raise BadResponse("the peer answered more than was asked")
+        self._answer()
+        if not keep:
+            self.cut(ConnectionLost("the peer closes the connection after an earlier answer", began=False))
+
+    def _answer(self) -> None:
+        answer = self._waiting.popleft()
+        body = self._body if isinstance(self._body, bytes) else bytes(self._body)
+        response = Response(self._parser.get_status_code(), lowered(self._headers), body)
+        self.used = True
+        self._began = False
+        self._next_answer()
+        if not answer.done():
+            answer.set_result(response)
+
+    def _finish_head_answer(self) -> None:
+        """The parser would wait for the body, so this connection has done its work."""
+        if self._parser.get_status_code() >= 200 and self._waiting:
+            self._answer()
+            self.cut(ConnectionLost("the connection ends after HEAD", began=False))
+
+    def _weigh(self, size: int) -> None:
+        """Bound a head, trailers or chunk framing without end; a read that brought no more counts."""
+        self._fed += size
+        if self._fed > self._head_bytes:
+            raise BadResponse(f"the head of an answer may have {self._head_bytes} bytes, {self._fed} came")
+
+    def _judge(self, wrong: BaseException | None) -> None:
+        if not isinstance(wrong, BadResponse):
+            assert wrong is not None, "the parser tells of a callback error without the error"
+            raise wrong
+        self._spoiled(wrong)
+
+    def _spoiled(self, why: BadResponse) -> None:
+        """What follows cannot be trusted: the first who waits is told this, the others that it is lost."""
+        if self._waiting:
+            fail(self._waiting.popleft(), why)
+        self.cut(ConnectionLost("an earlier answer on this connection was bad", began=False))
+
+
+def fail(answer: asyncio.Future[Response], why: RequestFailed) -> None:
+    """Tell the one who waits, if he still does."""
+    if not answer.done():
+        answer.set_exception(why)

@@ -1,0 +1,37 @@
+"""The heads of outgoing requests: a program repeats a few, so they are checked and formatted once."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.net.http.headers import find, format_headers
+
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 5.6.2
+_TARGET: Final = re.compile(r"/[!-~]*")
+_BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS", "TRACE"})
+
+
+def encode_request(
+    method: str, target: str, host: bytes, headers: tuple[tuple[bytes, bytes], ...], body: bytes
+) -> bytes:
+    """Head and body in one piece."""
+    start = _start(method, target, host, headers)
+    if not body and method in _BODILESS:
+        return start + b"\r\n"
+    return b"%bcontent-length: %d\r\n\r\n%b" % (start, len(body), body)
+
+
+@lru_cache(maxsize=1024)
+def _start(method: str, target: str, host: bytes, headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
+    if not _TOKEN.fullmatch(method):
+        raise UsageError(f"{method!r} is no HTTP method")
+    if not _TARGET.fullmatch(target):
+        raise UsageError(f"the path {target!r} must begin with / and be percent-encoded")
+    for name in (b"content-length", b"transfer-encoding"):
+        if find(headers, name) is not None:
+            raise UsageError(f"{name.decode()} is set from the body, not by the caller")
+    own = () if find(headers, b"host") is not None else ((b"host", host),)
+    return f"{method} {target} HTTP/1.1\r\n".encode() + format_headers(own + headers)

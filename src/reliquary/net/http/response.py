@@ -1,0 +1,79 @@
+"""Responses as bytes: the start of a head is formatted once a second for each kind, then only copied.
+
+What is kept, and what is put behind it:
+    | HTTP/1.1 200 OK, date, connection (if there is something to say), content-type | content-length, body
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import SECOND, Instant
+from reliquary.net.http.headers import format_headers
+
+JSON: Final = b"application/json"
+CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+# How the connection goes on after a response, and whether the request was HEAD.
+KEEP: Final = 0  # HTTP/1.1 stays open, and need not say so
+KEEP_SAID: Final = 1  # HTTP/1.0 stays open only when it is said
+CLOSE: Final = 2
+HEAD_ONLY: Final = 4
+
+_MODE_LINES: Final = {KEEP: b"", KEEP_SAID: b"connection: keep-alive\r\n", CLOSE: b"connection: close\r\n"}
+_REASONS: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
+_WITHOUT_BODY: Final = (204, 304)  # RFC 9110 6.4.1
+
+
+def error_body(why: str) -> bytes:
+    """The JSON of a refusal: one sentence for a person."""
+    return json.dumps({"error": why}).encode()
+
+
+class ResponseHeads:
+    """The starts of heads that were used within this second."""
+
+    __slots__ = ("_date", "_starts")
+
+    def __init__(self, now: Instant) -> None:
+        self.renew(now)
+
+    def renew(self, now: Instant) -> None:
+        """A second has passed: the date is another."""
+        self._date = formatdate(now // SECOND, usegmt=True).encode()
+        self._starts: dict[tuple[int, int, bytes], bytes] = {}
+
+    def response(
+        self, mode: int, status: int, body: bytes, content_type: bytes, headers: Sequence[tuple[bytes, bytes]]
+    ) -> bytes:
+        """Head and body in one piece."""
+        start = self._starts.get((mode, status, content_type))
+        if start is None:
+            start = self._keep_start(mode, status, content_type)
+        if headers or mode & HEAD_ONLY or status in _WITHOUT_BODY:
+            return _unusual(start, mode, status, body, headers)
+        return b"%bcontent-length: %d\r\n\r\n%b" % (start, len(body), body)
+
+    def _keep_start(self, mode: int, status: int, content_type: bytes) -> bytes:
+        if not 200 <= status <= 599:
+            raise UsageError(f"the status of a response is from 200 to 599, not {status}")
+        about = format_headers([(b"content-type", content_type)]) if content_type else b""
+        line = b"HTTP/1.1 %d %b\r\ndate: %b\r\n" % (status, _REASONS.get(status, b""), self._date)
+        start = line + _MODE_LINES[mode & ~HEAD_ONLY] + about
+        self._starts[mode, status, content_type] = start
+        return start
+
+
+def _unusual(
+    start: bytes, mode: int, status: int, body: bytes, headers: Sequence[tuple[bytes, bytes]]
+) -> bytes:
+    """A response with more headers, or one that HTTP sends without its body."""
+    bare = status in _WITHOUT_BODY
+    length = b"" if bare else b"content-length: %d\r\n" % len(body)
+    shown = b"" if bare or mode & HEAD_ONLY else body
+    return b"%b%b%b\r\n%b" % (start, length, format_headers(headers), shown)

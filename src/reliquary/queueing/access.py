@@ -1,0 +1,159 @@
+"""Open Queue, Close Queue, Open Cursor, Close Cursor: [MS-MQDMPR] 3.1.7.1.1, .2, .5, .6."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Duration, Instant
+from reliquary.base.turn import CancelTimer, SetTimer
+from reliquary.queueing.cursors import Cursor
+from reliquary.queueing.descriptors import ALLOWS, Descriptor, sharing_violated
+from reliquary.queueing.events import FOREVER_WAIT, Access, Answer, Share
+from reliquary.queueing.expiry import release
+from reliquary.queueing.names import SYSTEM_QUEUES
+from reliquary.queueing.queue import QueueType
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.waiting import Waiter
+
+CLOSED_SYSTEM_QUEUES: Final = frozenset(f"system$;{name}" for name in SYSTEM_QUEUES[3:])
+"""Not for applications (DM-094)."""
+
+
+def open_queue(
+    state: State,
+    path: str,
+    access: Access,
+    share: Share = Share.DENY_NONE,
+    *,
+    lease: Duration = FOREVER_WAIT,
+    passing: bool = False,
+) -> Descriptor | HResult:
+    """Open Queue, for the queues of this manager."""
+    name = state.parse(path)
+    queue = state.find(name)
+    if queue is None:
+        return HResult.QUEUE_NOT_FOUND  # DM-167
+    if name.key in CLOSED_SYSTEM_QUEUES:
+        return HResult.ACCESS_DENIED  # DM-094
+    if access is Access.SEND and (queue.record.kind is QueueType.SYSTEM or queue.record.is_journal):
+        return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-164
+    if sharing_violated(queue.descriptors.values(), access, share):
+        return HResult.SHARING_VIOLATION
+    descriptor = Descriptor(
+        state.next_handle(), queue.number, path, access, share, lease=lease, passing=passing
+    )  # DM-178
+    queue.descriptors[descriptor.handle] = descriptor
+    state.handles[descriptor.handle] = descriptor
+    renew(state, descriptor)
+    return descriptor
+
+
+def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
+    """Close Queue: waits end, cursors close, what was only held comes back."""
+    queue = queue_of(state, descriptor)
+    if queue is not None:
+        # DEPARTS from 3.1.7.1.6 (AN-24): waits without a tag end too, because nobody could end
+        # them afterwards.
+        for waiter in [each for each in queue.waiting.values() if each.descriptor == descriptor.handle]:
+            end_wait(state, queue, waiter, HResult.OPERATION_CANCELLED)  # DM-181
+        for lookup_id in sorted(descriptor.held):
+            if lookup_id in queue.order.locked:
+                release(state, queue, lookup_id, now)
+        del queue.descriptors[descriptor.handle]  # DM-183
+    for handle in descriptor.cursors:
+        del state.cursors[handle]  # DM-182
+    del state.handles[descriptor.handle]
+    if descriptor.lease != FOREVER_WAIT:
+        state.draft.ask(CancelTimer(("lease", descriptor.handle)))
+
+
+def close_if_done(state: State, descriptor: Descriptor, now: Instant) -> None:
+    """Close a queue that was opened for one request, once nothing of the request is left."""
+    if not descriptor.passing or descriptor.held or descriptor.handle not in state.handles:
+        return
+    queue = queue_of(state, descriptor)
+    if queue is None or all(waiter.descriptor != descriptor.handle for waiter in queue.waiting.values()):
+        close_queue(state, descriptor, now)
+
+
+def use(state: State, target: int | str, access: Access) -> Descriptor | HResult:
+    """The open queue a request speaks of: by its handle, or opened for just this request."""
+    if isinstance(target, str):
+        return open_queue(state, target, access, passing=True)
+    descriptor = state.handles.get(target)
+    if descriptor is None or descriptor.passing:
+        return HResult.INVALID_HANDLE
+    if access not in ALLOWS[descriptor.access]:
+        return HResult.ACCESS_DENIED
+    if descriptor.queue is None:
+        return HResult.QUEUE_NOT_AVAILABLE  # DM-199, DM-217, DM-223, DM-226
+    renew(state, descriptor)
+    return descriptor
+
+
+def queue_of(state: State, descriptor: Descriptor) -> QueueState | None:
+    """The queue behind a descriptor; None once it is deleted."""
+    return None if descriptor.queue is None else state.queues[descriptor.queue]
+
+
+def renew(state: State, descriptor: Descriptor) -> None:
+    """Somebody used it: its lease starts again."""
+    if descriptor.lease != FOREVER_WAIT:
+        state.draft.ask(SetTimer(("lease", descriptor.handle), descriptor.lease))
+
+
+def on_lease_end(state: State, handle: int, now: Instant) -> None:
+    """Nobody used it for too long: it closes, and what it held comes back."""
+    descriptor = state.handles.get(handle)
+    if descriptor is not None:
+        close_queue(state, descriptor, now)
+
+
+# -- cursors
+
+
+def open_cursor(state: State, descriptor: Descriptor) -> Cursor:
+    """Open Cursor (DM-132) and Initialize (DM-325)."""
+    cursor = Cursor(state.next_handle(), descriptor.handle)
+    state.cursors[cursor.handle] = cursor
+    descriptor.cursors.add(cursor.handle)
+    return cursor
+
+
+def close_cursor(state: State, cursor: Cursor) -> None:
+    """Close Cursor: its wait ends, then it is gone (DM-133, DM-134)."""
+    descriptor = state.handles[cursor.descriptor]
+    queue = queue_of(state, descriptor)
+    if queue is not None:
+        for waiter in [each for each in queue.waiting.values() if each.request.cursor == cursor.handle]:
+            end_wait(state, queue, waiter, HResult.OPERATION_CANCELLED)
+    descriptor.cursors.discard(cursor.handle)
+    del state.cursors[cursor.handle]
+
+
+# -- waits
+
+
+def begin_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
+    """Wait For New Message, 3.1.7.3.1 (DM-300)."""
+    queue.waiting[waiter.number] = waiter
+    state.callers[waiter.request.to] = (queue.number, waiter.number)
+    if waiter.request.timeout != FOREVER_WAIT:
+        state.draft.ask(SetTimer(("wait", waiter.number), waiter.request.timeout))  # DM-314
+
+
+def stop_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
+    """The wait is over, for whatever reason (DM-302)."""
+    del queue.waiting[waiter.number]
+    state.callers.pop(waiter.request.to, None)
+    if waiter.request.timeout != FOREVER_WAIT:
+        state.draft.ask(CancelTimer(("wait", waiter.number)))
+
+
+def end_wait(state: State, queue: QueueState, waiter: Waiter, status: HResult) -> None:
+    """Waiting Message Read Timer Stop, 3.1.7.3.5: the wait ends without a message (DM-315)."""
+    stop_wait(state, queue, waiter)
+    if waiter.request.cursor:
+        state.cursors[waiter.request.cursor].timed_out()  # DM-331
+    state.reply(waiter.request.to, Answer(status, status.sentence))

@@ -1,0 +1,334 @@
+"""What the queue manager is asked, and what it answers.
+
+Each request names the caller in `to`; the answer is an effect `Reply(to, ...)`, in the same turn
+or, for a read that waits, in a later one.  `queue` is a path name or the handle of an open queue:
+with a name, the queue is opened for just this request.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Duration
+from reliquary.base.turn import Event
+from reliquary.queueing.message import Message, MessageClass, ObjectId, Position
+from reliquary.queueing.queue import Queue, QueueSettings
+
+FOREVER_WAIT = Duration(-1)
+"""iTimeout Infinite (DM-200)."""
+
+
+class Access(Enum):
+    """QueueAccessType (DM-070)."""
+
+    RECEIVE = "receive"
+    SEND = "send"
+    PEEK = "peek"
+    MOVE = "move"
+    RECEIVE_ADMIN = "receive-admin"
+    PEEK_ADMIN = "peek-admin"
+
+
+class Share(Enum):
+    """QueueShareMode (DM-070)."""
+
+    DENY_NONE = "deny-none"
+    DENY_RECEIVE = "deny-receive"
+
+
+class Seek(Enum):
+    """MessageSeekAction (DM-070)."""
+
+    FIRST = "first"
+    PREVIOUS = "previous"
+    CURRENT = "current"
+    NEXT = "next"
+    LAST = "last"
+
+
+# -- queues
+
+
+class CreateQueue(Event, frozen=True):
+    """Create Queue, 3.1.7.1.3."""
+
+    to: int
+    path: str
+    settings: QueueSettings = QueueSettings()
+
+
+class ChangeQueue(Event, frozen=True):
+    """Give a queue other settings; `changes` holds only what changes."""
+
+    to: int
+    path: str
+    changes: dict[str, object]
+
+
+class DeleteQueue(Event, frozen=True):
+    """Delete Queue, 3.1.7.1.4."""
+
+    to: int
+    path: str
+
+
+class PurgeQueue(Event, frozen=True):
+    """Purge Queue, 3.1.7.1.7."""
+
+    to: int
+    path: str
+
+
+class OpenQueue(Event, frozen=True):
+    """Open Queue, 3.1.7.1.5."""
+
+    to: int
+    path: str
+    access: Access
+    share: Share = Share.DENY_NONE
+    lease: Duration = FOREVER_WAIT
+    """How long it stays open without being used."""
+
+
+class CloseQueue(Event, frozen=True):
+    """Close Queue, 3.1.7.1.6."""
+
+    to: int
+    handle: int
+
+
+class OpenCursor(Event, frozen=True):
+    """Open Cursor, 3.1.7.1.1."""
+
+    to: int
+    handle: int
+
+
+class CloseCursor(Event, frozen=True):
+    """Close Cursor, 3.1.7.1.2."""
+
+    to: int
+    cursor: int
+
+
+# -- messages
+
+
+class SendMessages(Event, frozen=True):
+    """Enqueue Message, 3.1.7.1.9, for one message or many: all of them or none."""
+
+    to: int
+    queue: int | str
+    messages: tuple[Message, ...]
+    transaction: UUID | None = None
+
+
+class ReceiveMessages(Event, frozen=True):
+    """Dequeue Message, 3.1.7.1.10, and Dequeue Message Begin, 3.1.7.1.11, for one message or many."""
+
+    to: int
+    queue: int | str
+    count: int = 1
+    timeout: Duration = Duration(0)
+    transaction: UUID | None = None
+    hold: Duration = Duration(0)
+    """Not 0: only lock the messages (iTwoPhaseRead); they come back when the time runs out."""
+    acknowledge: int = 0
+    """A receipt whose messages are done with: Dequeue Message End is run first."""
+    cursor: int = 0
+    tag: int = 0
+
+
+class EndRead(Event, frozen=True):
+    """Dequeue Message End, 3.1.7.1.12, for some messages of a receipt, or for all of them."""
+
+    to: int
+    receipt: int
+    delete: bool
+    lookup_ids: tuple[int, ...] = ()
+
+
+class PeekMessage(Event, frozen=True):
+    """Peek Message, 3.1.7.1.15, or with `next` Peek Next Message, 3.1.7.1.14."""
+
+    to: int
+    queue: int | str
+    timeout: Duration = Duration(0)
+    cursor: int = 0
+    next: bool = False
+
+
+class LookUpMessage(Event, frozen=True):
+    """Read Message By Lookup Identifier, 3.1.7.1.13."""
+
+    to: int
+    queue: int | str
+    lookup_id: int
+    seek: Seek = Seek.CURRENT
+    peek: bool = True
+    transaction: UUID | None = None
+    hold: Duration = Duration(0)
+
+
+class BrowseMessages(Event, frozen=True):
+    """Peek at up to so many messages behind a place, without a cursor."""
+
+    to: int
+    queue: int | str
+    after: int = -1
+    limit: int = 100
+
+
+class MoveMessage(Event, frozen=True):
+    """Move Message, 3.1.7.1.16."""
+
+    to: int
+    queue: int | str
+    lookup_id: int
+    target: str
+    transaction: UUID | None = None
+
+
+class CancelRead(Event, frozen=True):
+    """Cancel Waiting Message Read Request, 3.1.7.1.17."""
+
+    to: int
+    queue: int | str
+    tag: int
+
+
+class CallerGone(Event, frozen=True):
+    """Whoever waits under this number no longer listens."""
+
+    caller: int
+
+
+# -- transactions
+
+
+class BeginTransaction(Event, frozen=True):
+    """Create Transaction, 3.1.7.1.8."""
+
+    to: int
+    timeout: Duration = FOREVER_WAIT
+    """An active transaction is aborted when nobody touched it for so long."""
+
+
+class PrepareTransaction(Event, frozen=True):
+    """Transaction Prepare, 3.1.4.3."""
+
+    to: int
+    transaction: UUID
+    single_phase: bool = True
+
+
+class CommitTransaction(Event, frozen=True):
+    """Transaction Commit, 3.1.4.4."""
+
+    to: int
+    transaction: UUID
+
+
+class AbortTransaction(Event, frozen=True):
+    """Transaction Abort, 3.1.4.5."""
+
+    to: int
+    transaction: UUID
+
+
+class FlowControl(Event, frozen=True):
+    """Begin and End Flow Control, 3.1.7.2.5 and 3.1.7.2.6."""
+
+    throttled: bool
+
+
+# -- answers
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """The status, and a sentence where the status alone does not say enough."""
+
+    status: HResult
+    why: str = ""
+
+
+class Opened(Answer, frozen=True, gc=False):
+    """A handle or a cursor."""
+
+    handle: int = 0
+
+
+class QueueAnswer(Answer, frozen=True):
+    """A queue as it is now."""
+
+    queue: Queue | None = None
+
+
+class Purged(Answer, frozen=True, gc=False):
+    """How many messages went."""
+
+    count: int = 0
+
+
+class Sent(Answer, frozen=True, gc=False):
+    """Where the messages went, in the order they were given."""
+
+    lookup_ids: tuple[int, ...] = ()
+    lineage: UUID | None = None
+
+    def identifiers(self) -> list[ObjectId]:
+        """The messages' Identifiers."""
+        assert self.lineage is not None
+        return [ObjectId(self.lineage, lookup_id & 0xFFFFFFFF) for lookup_id in self.lookup_ids]
+
+
+class Delivered(msgspec.Struct, frozen=True, gc=False):
+    """A message and its place."""
+
+    position: Position
+    message: Message
+
+
+class Received(Answer, frozen=True, gc=False):
+    """Messages, with the receipt under which they are held, if they are."""
+
+    messages: tuple[Delivered, ...] = ()
+    receipt: int = 0
+
+
+class Begun(Answer, frozen=True, gc=False):
+    """A new transaction."""
+
+    transaction: UUID | None = None
+
+
+# -- what the manager asks itself
+
+
+class StartManager(Event, frozen=True):
+    """Queue Manager Started, 3.1.4.1, and Initialization, 3.1.3."""
+
+    computer_name: str
+    qualified_computer_name: str = ""
+    quota: int | None = None
+    """QueueManagerQuota, where it is to be other than it was."""
+
+
+class StopManager(Event, frozen=True):
+    """Queue Manager Stopped, 3.1.4.2."""
+
+
+class EmptyQueue(Event, frozen=True):
+    """Go on with a purge or a delete that is too long for one turn."""
+
+    to: int
+    number: int
+    reason: MessageClass
+    until: int
+    """Messages with a higher sequence number came after the request and stay."""
+    place: int = -1
+    count: int = 0

@@ -1,0 +1,128 @@
+"""What the queue manager states about durable state, and what it tells other machines.
+
+Only `State.apply(fact)` changes what is kept; recovery reads the rows that the same lines staged.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from reliquary.base.turn import Fact, Signal
+from reliquary.queueing.message import Message, MessageClass, Position
+from reliquary.queueing.queue import Queue, QueueManagerRecord
+from reliquary.queueing.tables import PreparedTransaction
+
+
+class ManagerNamed(Fact, frozen=True):
+    """This is who we are; stated once, at the first start, and again when an attribute changes."""
+
+    record: QueueManagerRecord
+
+
+class QueueCreated(Fact, frozen=True):
+    """A queue exists."""
+
+    queue: Queue
+
+
+class QueueChanged(Fact, frozen=True):
+    """A queue has other attributes now."""
+
+    queue: Queue
+
+
+class QueueDeleted(Fact, frozen=True):
+    """A queue is gone, with nothing left in it."""
+
+    number: int
+
+
+class MessageStored(Fact, frozen=True):
+    """A message is in a queue."""
+
+    queue: int
+    position: Position
+    message: Message
+    prepared: bool = False
+    """Its transaction was prepared, so its rows are there and only now show."""
+
+    @property
+    def volatile(self) -> bool:
+        """An express message is kept in memory only (DM-046)."""
+        return self.position.express
+
+
+class PositionCopied(Fact, frozen=True):
+    """A stored message is in one more queue."""
+
+    queue: int
+    position: Position
+
+    @property
+    def volatile(self) -> bool:
+        """An express message is kept in memory only (DM-046)."""
+        return self.position.express
+
+
+class PositionMoved(Fact, frozen=True):
+    """A message is in another queue now, and no longer in the first."""
+
+    source: int
+    target: int
+    position: Position
+    reason: MessageClass
+
+    @property
+    def volatile(self) -> bool:
+        """An express message is kept in memory only (DM-046)."""
+        return self.position.express
+
+
+class PositionRemoved(Fact, frozen=True):
+    """A message is no longer in a queue."""
+
+    queue: int
+    position: Position
+    reason: MessageClass
+
+    @property
+    def volatile(self) -> bool:
+        """An express message is kept in memory only (DM-046)."""
+        return self.position.express
+
+
+class TransactionPrepared(Fact, frozen=True):
+    """A transaction waits for its outcome; its messages are stored, and nobody sees them yet."""
+
+    identifier: UUID
+    record: PreparedTransaction
+    messages: tuple[Message, ...]
+
+
+class TransactionEnded(Fact, frozen=True):
+    """A prepared transaction has its outcome; what it did is in the facts beside this one."""
+
+    identifier: UUID
+    committed: bool
+
+
+class PreparedMessageDropped(Fact, frozen=True):
+    """A message of a prepared transaction will never be."""
+
+    queue: int
+    position: Position
+
+
+class PositionAvailable(Signal, frozen=True):
+    """Message Position Available, 3.1.7.2.2."""
+
+    queue: int
+    lookup_id: int
+
+
+class PositionDeleted(Signal, frozen=True):
+    """Message Position Deleted, 3.1.7.2.1."""
+
+    queue: int
+    position: Position
+    reason: MessageClass

@@ -1,0 +1,232 @@
+"""Start and stop, create, change, purge and delete: [MS-MQDMPR] 3.1.3, 3.1.7.1.3, .4, .7."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from reliquary.base.chance import new_guid
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.base.turn import Continue
+from reliquary.queueing import facts
+from reliquary.queueing.access import end_wait
+from reliquary.queueing.apply import apply
+from reliquary.queueing.events import ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
+from reliquary.queueing.expiry import watch_next
+from reliquary.queueing.leave import leave
+from reliquary.queueing.message import MessageClass
+from reliquary.queueing.names import SYSTEM_QUEUES, Pathname
+from reliquary.queueing.queue import (
+    ManagerState,
+    Queue,
+    QueueManagerRecord,
+    QueueSettings,
+    QueueType,
+    check_settings,
+)
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.tables import SEQUENCE_MASK
+from reliquary.queueing.transactions import abort
+
+AT_ONCE: Final = 1000
+"""Messages that one turn of a purge or delete takes out."""
+
+FIXED: Final = frozenset({"transactional"})
+"""Settings that cannot change while messages may be on their way."""
+
+
+# -- start and stop
+
+
+def start(state: State, request: StartManager, now: Instant) -> None:
+    """Initialization, 3.1.3: who we are, the system queues, transactions that were under way."""
+    state.manager_state = ManagerState.INITIALIZING
+    if state.record is None:
+        _provision(state, request, now)
+    elif request.quota not in (None, state.record.quota):
+        record = msgspec.structs.replace(state.record, quota=request.quota, modify_time=in_whole_seconds(now))
+        apply(state, facts.ManagerNamed(record))
+    for name in SYSTEM_QUEUES:
+        if f"system$;{name}" not in state.names:  # AN-49: those of an earlier start are kept
+            _create(state, Pathname(QueueType.SYSTEM, name), QueueSettings(), now)  # DM-093, DM-094
+    for transaction in list(state.transactions.values()):
+        if transaction.single_phase:
+            abort(state, transaction, now)  # DM-097
+    for queue in state.queues.values():
+        if queue.record.deleting:
+            _go_on(state, 0, queue, MessageClass.NACK_QUEUE_DELETED)
+    watch_next(state, now)  # DM-081
+    state.manager_state = ManagerState.READY
+
+
+def _provision(state: State, request: StartManager, now: Instant) -> None:
+    """The first start of all (DM-083, AN-44)."""
+    moment = in_whole_seconds(now)
+    record = QueueManagerRecord(
+        identifier=new_guid(state.chance),
+        computer_name=request.computer_name,
+        qualified_computer_name=request.qualified_computer_name or request.computer_name,
+        create_time=moment,
+        modify_time=moment,
+    )
+    if request.quota is not None:
+        record = msgspec.structs.replace(record, quota=request.quota)
+    apply(state, facts.ManagerNamed(record))
+
+
+def stop(state: State) -> None:
+    """Queue Manager Stopped: those who wait are told, reserved numbers are given back."""
+    state.manager_state = ManagerState.STOPPING
+    for queue in state.queues.values():
+        for waiter in list(queue.waiting.values()):
+            end_wait(state, queue, waiter, HResult.OPERATION_CANCELLED)
+    state.ceiling = state.sequence
+    state.sequence_dirty = True
+    state.manager_state = ManagerState.STOPPED
+
+
+# -- create and change
+
+
+def create(state: State, request: CreateQueue, now: Instant) -> Queue | HResult:
+    """Create Queue: private, public or a subqueue, with a journal of its own."""
+    path = state.parse(request.path)
+    check_settings(request.settings)
+    if path.kind is QueueType.SYSTEM or path.journal:
+        return HResult.ILLEGAL_QUEUE_PATHNAME
+    if path.subqueue and state.find(path.queue) is None:
+        return HResult.QUEUE_NOT_FOUND
+    if state.find(path) is not None:
+        return HResult.QUEUE_EXISTS  # AN-19
+    return _create(state, path, request.settings, now)
+
+
+def _create(state: State, path: Pathname, settings: QueueSettings, now: Instant) -> Queue:
+    owner = state.find(path.queue) if path.subqueue else None
+    journal = None
+    if owner is None and path.kind is not QueueType.SYSTEM:  # DM-137
+        journal = _record(state, Pathname(path.kind, path.name, journal=True), QueueSettings(), now)
+    queue = _record(state, path, settings, now)
+    queue = msgspec.structs.replace(
+        queue,
+        journal=journal.number if journal else None,
+        parent=owner.number if owner else None,
+    )
+    if journal is not None:
+        journal = msgspec.structs.replace(journal, parent=queue.number, is_journal=True)
+        apply(state, facts.QueueCreated(journal))
+    apply(state, facts.QueueCreated(queue))
+    return queue
+
+
+def _record(state: State, path: Pathname, settings: QueueSettings, now: Instant) -> Queue:
+    identity, moment = state.identity(), in_whole_seconds(now)
+    return Queue(
+        number=state.next_number(),
+        identifier=new_guid(state.chance),
+        pathname=f"{identity.computer_name}\\{path}",
+        qualified_pathname=f"{identity.qualified_computer_name}\\{path}",  # DM-022
+        kind=path.kind,  # DM-140
+        settings=settings,  # DM-138
+        create_time=moment,
+        modify_time=moment,
+    )
+
+
+def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
+    """Give a queue other settings."""
+    queue = state.find(state.parse(request.path))
+    if queue is None:
+        return HResult.QUEUE_NOT_FOUND
+    unknown = set(request.changes) - set(QueueSettings.__struct_fields__)
+    if unknown:
+        raise UsageError(f"a queue has no setting {', '.join(sorted(unknown))}")
+    if FIXED & set(request.changes):
+        raise UsageError(f"{', '.join(sorted(FIXED))} is fixed when a queue is created")
+    fields = msgspec.to_builtins(queue.record.settings) | request.changes
+    try:
+        settings = msgspec.convert(fields, QueueSettings)
+    except msgspec.ValidationError as why:
+        raise UsageError(str(why)) from why
+    check_settings(settings)
+    record = msgspec.structs.replace(queue.record, settings=settings, modify_time=in_whole_seconds(now))
+    apply(state, facts.QueueChanged(record))
+    return record
+
+
+# -- purge and delete
+
+
+def purge(state: State, to: int, path: str) -> HResult:
+    """Purge Queue: what is available goes; what is locked goes when it comes back (DM-184)."""
+    queue = state.find(state.parse(path))
+    if queue is None:
+        return HResult.QUEUE_NOT_FOUND
+    queue.purge_pending.update(queue.order.locked)
+    _go_on(state, to, queue, MessageClass.NACK_QUEUE_PURGED)
+    return HResult.OK
+
+
+def delete(state: State, to: int, path: str) -> HResult:
+    """Delete Queue: its name is free at once, its messages go turn by turn."""
+    name = state.parse(path)
+    queue = state.find(name)
+    if queue is None:
+        return HResult.QUEUE_NOT_FOUND
+    if queue.record.kind is QueueType.SYSTEM or queue.record.is_journal:
+        return HResult.ACCESS_DENIED
+    # DEPARTS from 3.1.7.1.4 (AN-23): waits end, and journal and subqueues go along, because
+    # nobody could ever reach them again.
+    family = [queue.number, *sorted(queue.subqueues), *filter(None, [queue.record.journal])]
+    for number in family:
+        member = state.queues[number]
+        _let_go(state, member)
+        apply(state, facts.QueueChanged(msgspec.structs.replace(member.record, deleting=True)))
+        _go_on(state, to if member is queue else 0, member, MessageClass.NACK_QUEUE_DELETED)
+    return HResult.OK
+
+
+def _let_go(state: State, queue: QueueState) -> None:
+    """Nobody has it open any more (DM-155)."""
+    for waiter in list(queue.waiting.values()):
+        end_wait(state, queue, waiter, HResult.QUEUE_NOT_AVAILABLE)
+    for descriptor in queue.descriptors.values():
+        descriptor.queue = None
+        descriptor.held.clear()
+        if descriptor.passing:
+            del state.handles[descriptor.handle]
+    queue.descriptors.clear()
+
+
+def _go_on(state: State, to: int, queue: QueueState, reason: MessageClass) -> None:
+    state.draft.ask(Continue(EmptyQueue(to, queue.number, reason, state.sequence)))
+
+
+def empty(state: State, request: EmptyQueue) -> None:
+    """One turn's worth of a purge (DM-185) or a delete (DM-154)."""
+    queue = state.queues.get(request.number)
+    if queue is None:
+        state.reply(request.to, Purged(HResult.OK, count=request.count))
+        return
+    deleting = request.reason is MessageClass.NACK_QUEUE_DELETED
+    if deleting:
+        for locked in list(queue.order.locked.values()):
+            leave(state, queue, locked, request.reason)
+    count, place = 0, request.place
+    while count < AT_ONCE and (position := queue.order.after(place)) is not None:
+        if deleting or position.lookup_id & SEQUENCE_MASK <= request.until:
+            leave(state, queue, position, request.reason)
+            count += 1
+        else:
+            place = position.lookup_id
+    if count == AT_ONCE:
+        more = msgspec.structs.replace(request, place=place, count=request.count + count)
+        state.draft.ask(Continue(more))
+        return
+    if deleting:
+        apply(state, facts.QueueDeleted(queue.number))  # DM-156
+    if request.to:
+        state.reply(request.to, Purged(HResult.OK, count=request.count + count))

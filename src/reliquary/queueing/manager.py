@@ -1,0 +1,82 @@
+"""The queue manager as a machine: each event goes to its processing rule, all by one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from reliquary.base.chance import Chance
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.rows import Rows
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event, Signal, TimerFired, Turn
+from reliquary.queueing import events, requests
+from reliquary.queueing.apply import settle
+from reliquary.queueing.events import Answer
+from reliquary.queueing.read import serve
+from reliquary.queueing.recovery import recover
+from reliquary.queueing.state import State
+
+
+class QueueManager:
+    """[MS-MQDMPR] as a machine.  Its state is rebuilt from the rows it is given."""
+
+    def __init__(self, rows: Rows, chance: Chance, *, heard: frozenset[type] = frozenset()) -> None:
+        """`heard` are the signals that another machine listens to."""
+        self.state = State(rows, chance, heard=heard)
+        recover(self.state)
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        """Take one event."""
+        state = self.state
+        try:
+            _RULES[type(event)](state, event, now)
+        except UsageError as refusal:
+            assert not state.draft.has_facts, f"{type(event).__name__} was refused half-way: {refusal}"
+            state.draft.take()
+            state.reply(getattr(event, "to", 0), Answer(HResult.INVALID_PARAMETER, str(refusal)))
+        if state.woken:
+            serve(state, now)
+        return state.draft.take()
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        """Other machines tell the queue manager nothing yet."""
+        del signal, now
+        return Turn()
+
+    def settle(self) -> None:
+        """Stage what is kept once a batch."""
+        settle(self.state)
+
+
+Rule = Callable[[State, Any, Instant], None]
+
+_RULES: Final[dict[type[Event], Rule]] = {
+    events.CreateQueue: requests.create,
+    events.ChangeQueue: requests.change,
+    events.DeleteQueue: requests.delete,
+    events.PurgeQueue: requests.purge,
+    events.OpenQueue: requests.open,
+    events.CloseQueue: requests.close,
+    events.OpenCursor: requests.open_cursor,
+    events.CloseCursor: requests.close_cursor,
+    events.SendMessages: requests.send,
+    events.ReceiveMessages: requests.receive,
+    events.EndRead: requests.end_read,
+    events.PeekMessage: requests.peek,
+    events.LookUpMessage: requests.look_up,
+    events.BrowseMessages: requests.browse,
+    events.MoveMessage: requests.move,
+    events.CancelRead: requests.cancel,
+    events.CallerGone: requests.caller_gone,
+    events.BeginTransaction: requests.begin,
+    events.PrepareTransaction: requests.prepare,
+    events.CommitTransaction: requests.commit,
+    events.AbortTransaction: requests.abort,
+    events.FlowControl: requests.flow_control,
+    events.StartManager: requests.start,
+    events.StopManager: requests.stop,
+    events.EmptyQueue: requests.empty,
+    TimerFired: requests.timer,
+}

@@ -1,0 +1,331 @@
+"""Message and MessagePosition, [MS-MQDMPR] 3.1.1.11 and 3.1.1.12.
+
+    Queue --- Position --- Message        a message is stored once and never changes;
+    Queue --- Position ---'               a move, a journal or a dead letter is another position
+
+What belongs to one place in one queue sits on the Position: LookupIdentifier, ArrivalTime, the
+reason it came there.  All else sits on the Message under our spelling of the specification's name.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import SECOND, Instant
+
+NO_GUID: Final = UUID(int=0)
+FOREVER: Final = 0xFFFFFFFF
+"""A time or a quota without limit."""
+
+LABEL_LIMIT: Final = 249
+PRIORITY_LIMIT: Final = 7
+BODY_LIMIT: Final = 64 * 1024 * 1024
+EXTENSION_LIMIT: Final = 1024 * 1024
+
+
+class MessageClass(IntEnum):
+    """Message.Class; the values are those of the packet, 3.1.7.1.31."""
+
+    NORMAL = 0x0000
+    REPORT = 0x0001
+    ACK_REACH_QUEUE = 0x0002
+    ORDER_ACK = 0x00FF
+    ACK_RECEIVE = 0x4000
+    NACK_BAD_DEST_QUEUE = 0x8000
+    NACK_PURGED = 0x8001
+    NACK_REACH_QUEUE_TIMEOUT = 0x8002
+    NACK_QUEUE_EXCEED_QUOTA = 0x8003
+    NACK_ACCESS_DENIED = 0x8004
+    NACK_HOP_COUNT_EXCEEDED = 0x8005
+    NACK_BAD_SIGNATURE = 0x8006
+    NACK_BAD_ENCRYPTION = 0x8007
+    NACK_COULD_NOT_ENCRYPT = 0x8008
+    NACK_NOT_TRANSACTIONAL_QUEUE = 0x8009
+    NACK_NOT_TRANSACTIONAL_MESSAGE = 0x800A
+    NACK_UNSUPPORTED_CRYPTO_PROVIDER = 0x800B
+    NACK_SOURCE_COMPUTER_GUID_CHANGED = 0x800C
+    NACK_QUEUE_DELETED = 0xC000
+    NACK_QUEUE_PURGED = 0xC001
+    NACK_RECEIVE_TIMEOUT = 0xC002
+    NACK_RECEIVE_TIMEOUT_AT_SENDER = 0xC003
+    NACK_RECEIVE_REJECTED = 0xC004
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the message did not get to a reader."""
+        return self >= MessageClass.NACK_BAD_DEST_QUEUE
+
+
+class Delivery(Enum):
+    """Message.DeliveryGuarantee."""
+
+    EXPRESS = "express"
+    RECOVERABLE = "recoverable"
+
+
+class MessagePrivacy(Enum):
+    """Message.PrivacyLevel: how the body is encrypted in transfer (DM-044)."""
+
+    NONE = "none"
+    BASE = "base"
+    ENHANCED = "enhanced"
+    ADVANCED = "advanced"
+
+
+class AuthenticationLevel(Enum):
+    """How the message is signed in transfer (DM-045)."""
+
+    NONE = "none"
+    SIG10 = "sig10"
+    SIG20 = "sig20"
+    SIG30 = "sig30"
+    XML_SIG = "xmlsig"
+
+
+class Acknowledgement(Enum):
+    """Message.AcknowledgementsRequested (DM-056)."""
+
+    POS_ARRIVAL = "pos-arrival"
+    POS_RECEIVE = "pos-receive"
+    NEG_ARRIVAL = "neg-arrival"
+    NEG_RECEIVE = "neg-receive"
+    NACK_REACH_QUEUE = "nack-reach-queue"
+    FULL_REACH_QUEUE = "full-reach-queue"
+    NACK_RECEIVE = "nack-receive"
+    FULL_RECEIVE = "full-receive"
+
+
+class HashAlgorithm(Enum):
+    """DM-059."""
+
+    MD2 = "md2"
+    MD4 = "md4"
+    MD5 = "md5"
+    SHA1 = "sha1"
+    SHA = "sha"
+    SHA_256 = "sha256"
+    SHA_512 = "sha512"
+
+
+class EncryptionAlgorithm(Enum):
+    """DM-060."""
+
+    RSA = "rsa"
+    DSS = "dss"
+    RSA_KEYS = "rsa-keys"
+    DES = "des"
+    RC2 = "rc2"
+    AES256 = "aes256"
+    AES128 = "aes128"
+    AES192 = "aes192"
+    RC4 = "rc4"
+    SEAL = "seal"
+
+
+class DestinationKind(Enum):
+    """Message.DestinationQueueType (DM-061)."""
+
+    PRIVATE = "private"
+    PUBLIC = "public"
+    DIRECT = "direct"
+
+
+class AdministrationKind(Enum):
+    """Message.AdministrationQueueType (DM-061)."""
+
+    NONE = "none"
+    PRIVATE_ON_SOURCE = "private-on-source"
+    PRIVATE_ON_DESTINATION = "private-on-destination"
+    PUBLIC = "public"
+    PRIVATE_ON_OTHER = "private-on-other"
+    DIRECT = "direct"
+
+
+class ResponseKind(Enum):
+    """Message.ResponseQueueType (DM-061)."""
+
+    NONE = "none"
+    SAME_AS_ADMINISTRATION = "same-as-administration"
+    PRIVATE_ON_DESTINATION = "private-on-destination"
+    PRIVATE_ON_SOURCE = "private-on-source"
+    PRIVATE_ON_ADMINISTRATION = "private-on-administration"
+    PUBLIC = "public"
+    PRIVATE_ON_OTHER = "private-on-other"
+    DIRECT = "direct"
+
+
+class SenderKind(Enum):
+    """Message.SenderIdentifierType (DM-061)."""
+
+    NONE = "none"
+    SID = "sid"
+    QUEUE_MANAGER = "queue-manager"
+
+
+class ObjectId(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """OBJECTID: the manager that made the message, and a number that is unique there."""
+
+    lineage: UUID = NO_GUID
+    uniquifier: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.lineage}\\{self.uniquifier}"
+
+
+class SequenceId(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """TxSequenceId: names one stream of transactional messages; both parts only grow."""
+
+    ordinal: int
+    timestamp: int
+
+
+NO_OBJECT: Final = ObjectId()
+
+
+class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """What an application sent, 3.1.1.12.  Labels, tags, bodies and extensions are opaque (DM-054)."""
+
+    identifier: ObjectId = NO_OBJECT
+    body: bytes = b""
+    body_type: int = 0
+    label: str = ""
+    priority: int = 3
+    delivery: Delivery = Delivery.EXPRESS
+    message_class: int = MessageClass.NORMAL
+    """A MessageClass, or a value of the application's own (DM-043)."""
+    sent_time: int = 0
+    """Seconds since 1970."""
+    time_to_reach_queue: int = 0x54600
+    """Seconds after SentTime; four days (DM-057)."""
+    time_to_be_received: int = FOREVER
+    """Seconds after SentTime (DM-058)."""
+    correlation: ObjectId = NO_OBJECT
+    application_tag: int = 0
+    extension: bytes = b""
+    acknowledgements: tuple[Acknowledgement, ...] = ()
+    positive_journaling: bool = False
+    negative_journaling: bool = False
+    application_deadletter_queue: str = ""
+    allow_peek_when_locked: bool = False
+    tracing_requested: bool = False
+    tracing_queue: UUID = NO_GUID
+    response_queue: str = ""
+    response_queues: tuple[str, ...] = ()
+    destination_queue: str = ""
+    destination_queues: tuple[str, ...] = ()
+    administration_queue: str = ""
+    administration_queues: tuple[str, ...] = ()
+    multiple_destination_signature: bytes = b""
+    privacy: MessagePrivacy = MessagePrivacy.NONE
+    authentication: AuthenticationLevel = AuthenticationLevel.NONE
+    hash_algorithm: HashAlgorithm = HashAlgorithm.SHA1
+    encryption_algorithm: EncryptionAlgorithm = EncryptionAlgorithm.RC4
+    source_machine: UUID = NO_GUID
+    destination_manager: UUID = NO_GUID
+    destination_kind: DestinationKind = DestinationKind.PRIVATE
+    administration_kind: AdministrationKind = AdministrationKind.NONE
+    response_kind: ResponseKind = ResponseKind.NONE
+    sender: bytes = b""
+    sender_kind: SenderKind = SenderKind.SID
+    sender_certificate: bytes = b""
+    connector_type: UUID = NO_GUID
+    connector_manager: UUID = NO_GUID
+    transaction_status_queue: str = ""
+    symmetric_key: bytes = b""
+    signature: bytes = b""
+    authentication_provider_type: int = 1
+    authentication_provider_name: str = ""
+    sequence: SequenceId | None = None
+    """TransactionalMessageSequenceIdentifier; None for a message outside any stream."""
+    sequence_number: int = 0
+    previous_sequence_number: int = 0
+    transaction: UUID | None = None
+    """TransactionIdentifier: under which it was captured."""
+    final_ack_required: bool = False
+    first_in_transaction: bool = False
+    last_in_transaction: bool = False
+    soap_envelope: str = ""
+    soap_compound_message: str = ""
+    soap_header: str = ""
+    soap_body: str = ""
+
+    @property
+    def is_express(self) -> bool:
+        """Kept in memory only (DM-046)."""
+        return self.delivery is Delivery.EXPRESS
+
+    def deadline(self, now: Instant) -> int:
+        """When TimeToBeReceived ends, or 0 for never."""
+        # DEPARTS from 3.1.2.4 (AN-07): the timer runs from SentTime where there is one, as
+        # 3.1.1.12 defines the attribute, because a message that travelled would live too long.
+        if self.time_to_be_received == FOREVER:
+            return 0
+        start = self.sent_time * SECOND if self.sent_time else now
+        return max(start + self.time_to_be_received * SECOND, 1)
+
+
+class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """MessagePosition: one message's place in one queue."""
+
+    lookup_id: int
+    """LookupIdentifier, which is also the order in the queue."""
+    message: int
+    """The number under which the message is stored; copies of it share it."""
+    size: int
+    arrived: int
+    """ArrivalTime, microseconds since 1970."""
+    expires: int = 0
+    """When TimeToBeReceived ends, microseconds since 1970; 0 is never."""
+    reason: MessageClass = MessageClass.NORMAL
+    """Why it is here, in a journal or dead-letter queue."""
+    origin: int = 0
+    """The number of the queue it came from, in a journal or dead-letter queue."""
+    shared: bool = False
+    """Another position shows the same message, so the last one to go removes it."""
+    express: bool = False
+    peekable: bool = False
+    """AllowPeekWhenLocked of its message."""
+    dead_letter: bool = False
+    """NegativeJournalingRequested of its message."""
+
+
+PACKET_HEADERS: Final = 222
+"""Bytes of the headers of a message without strings, as in the published packet."""
+
+
+def size_of(message: Message) -> int:
+    """What a message counts against quotas: headers and body, 3.1.7.2.2."""
+    strings = (
+        len(message.label)
+        + len(message.destination_queue)
+        + len(message.administration_queue)
+        + len(message.response_queue)
+    )
+    return PACKET_HEADERS + 2 * strings + len(message.extension) + len(message.body)
+
+
+def check(message: Message) -> None:
+    """Refuse a message outside its ranges (DM-048, DM-055), with the limit and the value."""
+    if not 0 <= message.priority <= PRIORITY_LIMIT:
+        raise UsageError(f"a priority is 0 to {PRIORITY_LIMIT}, not {message.priority}")
+    if len(message.label) > LABEL_LIMIT:
+        raise UsageError(f"a label has at most {LABEL_LIMIT} characters, this one has {len(message.label)}")
+    if len(message.body) > BODY_LIMIT:
+        raise UsageError(f"a body has at most {BODY_LIMIT} bytes, this one has {len(message.body)}")
+    if len(message.extension) > EXTENSION_LIMIT:
+        raise UsageError(
+            f"an extension has at most {EXTENSION_LIMIT} bytes, this one has {len(message.extension)}"
+        )
+    for name, value in (
+        ("time to reach the queue", message.time_to_reach_queue),
+        ("time to be received", message.time_to_be_received),
+        ("body type", message.body_type),
+        ("application tag", message.application_tag),
+    ):
+        if not 0 <= value <= FOREVER:
+            raise UsageError(f"a {name} is 0 to {FOREVER}, not {value}")

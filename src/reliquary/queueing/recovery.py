@@ -1,0 +1,85 @@
+"""The state after a restart, built from the rows alone.
+
+The time this takes depends on how many queues and prepared transactions there are, and not on how
+many messages: counters say how many, and each queue's order reads its rows when it is first asked.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from reliquary.base.faults import StoreDamage
+from reliquary.base.rows import Record, Table
+from reliquary.queueing.apply import adopt
+from reliquary.queueing.state import State, Transaction
+from reliquary.queueing.tables import (
+    COUNTERS,
+    MANAGER,
+    MESSAGES,
+    ONLY,
+    PAST_THE_END,
+    QUEUES,
+    SEQUENCE,
+    TRANSACTIONS,
+    Counters,
+    PreparedTransaction,
+    Sequence,
+    message_key,
+)
+
+CHUNK = 1000
+
+
+def recover(state: State) -> None:
+    """Read back who we are, our queues, and the transactions that wait for their outcome."""
+    state.record = state.rows.get(MANAGER, ONLY)
+    if state.record is None:
+        return
+    sequence = state.rows.get(SEQUENCE, ONLY) or Sequence()
+    state.sequence = state.ceiling = sequence.ceiling
+    state.expiry_floor = sequence.expiry_floor
+    prepared = _every(state, TRANSACTIONS)
+    locked = _locked([record for _, record in prepared])
+    for key, record in _every(state, QUEUES):
+        counters = state.rows.get(COUNTERS, key) or Counters()
+        adopt(state, record, counters, locked=locked.get(record.number, 0))
+    for key, transaction in prepared:
+        _resume(state, UUID(bytes=key), transaction)
+
+
+def _every(state: State, table: Table[Record]) -> list[tuple[bytes, Record]]:
+    rows: list[tuple[bytes, Record]] = []
+    first = b""
+    while chunk := state.rows.range(table, first, PAST_THE_END, limit=CHUNK):
+        rows += chunk
+        first = chunk[-1][0] + b"\0"
+    return rows
+
+
+def _locked(prepared: list[PreparedTransaction]) -> dict[int, int]:
+    """How many committed positions of each queue belong to prepared transactions."""
+    locked: dict[int, int] = {}
+    for transaction in prepared:
+        for operation in transaction.operations:
+            if operation.kind != "enqueue":
+                locked[operation.queue] = locked.get(operation.queue, 0) + 1
+    return locked
+
+
+def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None:
+    """A prepared transaction has its locks and its messages again."""
+    transaction = Transaction(identifier, state.next_handle())
+    transaction.operations = list(record.operations)
+    transaction.prepared = True
+    transaction.single_phase = record.single_phase
+    for operation in record.operations:
+        queue, position = state.queues[operation.queue], operation.position
+        queue.order.hold(position)
+        if operation.kind == "enqueue":
+            message = state.rows.get(MESSAGES, message_key(position.message))
+            if message is None:
+                raise StoreDamage(f"message {position.message} was prepared and has no row")
+            transaction.messages[position.message] = message
+            transaction.size += position.size
+            queue.reserved += position.size
+    state.transactions[identifier] = transaction

@@ -1,0 +1,334 @@
+"""From a request to its processing rule: the checks that come first, and the answer.
+
+The rules themselves are in the files named after them; these functions are entered once per
+event, by the table in `manager`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.base.turn import TimerFired
+from reliquary.queueing import access, enqueue, events, expiry, lifecycle, read, transactions
+from reliquary.queueing.events import Access, Answer
+from reliquary.queueing.message import check, size_of
+from reliquary.queueing.queue import Queue, QueueType
+from reliquary.queueing.state import QueueState, State, Transaction
+from reliquary.queueing.tables import Operation
+from reliquary.queueing.transactions import Step
+
+COUNT_LIMIT: Final = 10_000
+"""Messages in one request or answer."""
+
+
+def send(state: State, request: events.SendMessages, now: Instant) -> None:
+    """Enqueue Message To An Open Queue, 3.1.7.1.27: all the messages or none."""
+    if not 1 <= len(request.messages) <= COUNT_LIMIT:
+        raise UsageError(f"one request sends 1 to {COUNT_LIMIT} messages, not {len(request.messages)}")
+    for message in request.messages:
+        check(message)
+    transaction = _transaction(state, request.to, request.transaction)
+    if request.transaction is not None and transaction is None:
+        return
+    descriptor = access.use(state, request.queue, Access.SEND)
+    if isinstance(descriptor, HResult):
+        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        return
+    queue = access.queue_of(state, descriptor)
+    assert queue is not None
+    verdict = enqueue.judge(state, queue, sum(map(size_of, request.messages)))
+    lookup_ids = []
+    if verdict is enqueue.Enqueued.DONE:
+        for message in request.messages:
+            verdict, lookup_id = enqueue.enqueue(state, queue, message, now, transaction)
+            lookup_ids.append(lookup_id)
+    answer = events.Sent(
+        enqueue.STATUS[verdict],
+        _quota_sentence(state, queue, verdict),
+        tuple(lookup_ids),
+        state.identity().identifier,
+    )
+    state.reply(request.to, answer)
+    access.close_if_done(state, descriptor, now)
+
+
+def _quota_sentence(state: State, queue: QueueState, verdict: enqueue.Enqueued) -> str:
+    match verdict:
+        case enqueue.Enqueued.QUEUE_FULL:
+            limit, used = queue.record.settings.quota, queue.total_bytes + queue.reserved
+            return f"the queue's quota is {limit} kilobytes, {used} bytes are used"
+        case enqueue.Enqueued.MANAGER_FULL if state.throttled:
+            return "the manager takes no messages until its store has caught up"
+        case enqueue.Enqueued.MANAGER_FULL:
+            limit, used = state.identity().quota, state.total_bytes
+            return f"the manager's quota is {limit} kilobytes, {used} bytes are used"
+        case enqueue.Enqueued.TOO_LATE:
+            return "the message's time to reach the queue ran out on the way"
+        case enqueue.Enqueued.DONE:
+            return ""
+
+
+def _transaction(state: State, to: int, identifier: UUID | None) -> Transaction | None:
+    """The transaction a request names; the caller is told when it cannot be used."""
+    if identifier is None:
+        return None
+    transaction = transactions.find(state, identifier, Step.USE)
+    if transaction is None:
+        state.reply(to, _sequence_error(identifier))
+    return transaction
+
+
+def _sequence_error(identifier: UUID) -> Answer:
+    return Answer(HResult.TRANSACTION_SEQUENCE, f"transaction {identifier} has ended or never was")
+
+
+def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None:
+    if not 1 <= request.count <= COUNT_LIMIT:
+        raise UsageError(f"one request receives 1 to {COUNT_LIMIT} messages, not {request.count}")
+    if request.transaction is not None and request.hold:
+        raise UsageError("a receive is held or in a transaction, not both")  # DM-198
+    _check_cursor(state, request.cursor, request.queue)
+    transaction = _transaction(state, request.to, request.transaction)
+    if request.transaction is None or transaction is not None:
+        read.receive(state, request, transaction, now)
+
+
+def peek(state: State, request: events.PeekMessage, now: Instant) -> None:
+    _check_cursor(state, request.cursor, request.queue)
+    if request.next and not request.cursor:
+        raise UsageError("the next message is relative to a cursor, and none is given")
+    read.peek(state, request, now)
+
+
+def _check_cursor(state: State, cursor: int, queue: int | str) -> None:
+    if cursor and (cursor not in state.cursors or state.cursors[cursor].descriptor != queue):
+        raise UsageError(f"cursor {cursor} is not open on this handle")
+
+
+def browse(state: State, request: events.BrowseMessages, now: Instant) -> None:
+    if not 1 <= request.limit <= COUNT_LIMIT:
+        raise UsageError(f"one request shows 1 to {COUNT_LIMIT} messages, not {request.limit}")
+    read.browse(state, request, now)
+
+
+def look_up(state: State, request: events.LookUpMessage, now: Instant) -> None:
+    if request.peek and request.transaction is not None:
+        raise UsageError("a peek is in no transaction")  # DM-216
+    transaction = _transaction(state, request.to, request.transaction)
+    if request.transaction is None or transaction is not None:
+        read.look_up(state, request, transaction, now)
+
+
+def end_read(state: State, request: events.EndRead, now: Instant) -> None:
+    status = read.end_read(state, request, now)
+    state.reply(request.to, Answer(status, status.sentence))
+
+
+def move(state: State, request: events.MoveMessage, now: Instant) -> None:
+    """Move Message, 3.1.7.1.16."""
+    transaction = _transaction(state, request.to, request.transaction)
+    if request.transaction is not None and transaction is None:
+        return
+    target = state.find(state.parse(request.target))
+    descriptor = access.use(state, request.queue, Access.MOVE)
+    if isinstance(descriptor, HResult):
+        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        return
+    queue = access.queue_of(state, descriptor)
+    assert queue is not None
+    status = _move_status(queue, target, request.lookup_id, transaction)
+    if status is HResult.OK and target is not None:
+        if transaction is None:
+            transactions.move(state, queue, target, request.lookup_id)  # DM-232, DM-233
+        else:
+            position = queue.order.lock(request.lookup_id)  # DM-234
+            transaction.operations.append(Operation("move", queue.number, position, target.number))
+    state.reply(request.to, Answer(status, status.sentence))
+    access.close_if_done(state, descriptor, now)
+
+
+def _move_status(
+    queue: QueueState, target: QueueState | None, lookup_id: int, transaction: Transaction | None
+) -> HResult:
+    if target is None or target is queue:
+        return HResult.QUEUE_NOT_FOUND
+    if target.record.kind is QueueType.SYSTEM:
+        return (
+            HResult.TRANSACTION_USAGE if transaction else HResult.UNSUPPORTED_FORMATNAME_OPERATION
+        )  # DM-231
+    if queue.order.get(lookup_id) is None or lookup_id in queue.order.locked:
+        return HResult.MESSAGE_NOT_FOUND
+    return HResult.OK
+
+
+def cancel(state: State, request: events.CancelRead, now: Instant) -> None:
+    """Cancel Waiting Message Read Request, 3.1.7.1.17 (DM-236, DM-237)."""
+    del now
+    if isinstance(request.queue, str):
+        queue = state.find(state.parse(request.queue))
+    else:
+        descriptor = state.handles.get(request.queue)
+        queue = access.queue_of(state, descriptor) if descriptor else None
+    status = HResult.STATUS_NOT_FOUND
+    waiting = list(queue.waiting.values()) if queue else []
+    found = next((waiter for waiter in waiting if request.tag and waiter.tag == request.tag), None)
+    if queue is not None and found is not None:
+        access.end_wait(state, queue, found, HResult.OPERATION_CANCELLED)
+        status = HResult.OK
+    state.reply(request.to, Answer(status, status.sentence))
+
+
+def caller_gone(state: State, event: events.CallerGone, now: Instant) -> None:
+    del now
+    place = state.callers.get(event.caller)
+    if place is not None:
+        queue = state.queues[place[0]]
+        access.end_wait(state, queue, queue.waiting[place[1]], HResult.OPERATION_CANCELLED)
+
+
+def create(state: State, request: events.CreateQueue, now: Instant) -> None:
+    _answer_queue(state, request.to, lifecycle.create(state, request, now))
+
+
+def change(state: State, request: events.ChangeQueue, now: Instant) -> None:
+    _answer_queue(state, request.to, lifecycle.change(state, request, now))
+
+
+def _answer_queue(state: State, to: int, outcome: Queue | HResult) -> None:
+    if isinstance(outcome, HResult):
+        state.reply(to, events.QueueAnswer(outcome, outcome.sentence))
+    else:
+        state.reply(to, events.QueueAnswer(HResult.OK, queue=outcome))
+
+
+def delete(state: State, request: events.DeleteQueue, now: Instant) -> None:
+    del now
+    status = lifecycle.delete(state, request.to, request.path)
+    if status is not HResult.OK:
+        state.reply(request.to, Answer(status, status.sentence))
+
+
+def purge(state: State, request: events.PurgeQueue, now: Instant) -> None:
+    del now
+    status = lifecycle.purge(state, request.to, request.path)
+    if status is not HResult.OK:
+        state.reply(request.to, Answer(status, status.sentence))
+
+
+def open(state: State, request: events.OpenQueue, now: Instant) -> None:
+    del now
+    opened = access.open_queue(state, request.path, request.access, request.share, lease=request.lease)
+    if isinstance(opened, HResult):
+        state.reply(request.to, events.Opened(opened, opened.sentence))
+    else:
+        state.reply(request.to, events.Opened(HResult.OK, handle=opened.handle))
+
+
+def close(state: State, request: events.CloseQueue, now: Instant) -> None:
+    descriptor = state.handles.get(request.handle)
+    if descriptor is not None:
+        access.close_queue(state, descriptor, now)
+    status = HResult.OK if descriptor else HResult.INVALID_HANDLE
+    state.reply(request.to, Answer(status, status.sentence))
+
+
+def open_cursor(state: State, request: events.OpenCursor, now: Instant) -> None:
+    del now
+    descriptor = access.use(state, request.handle, Access.PEEK)
+    if isinstance(descriptor, HResult):
+        state.reply(request.to, events.Opened(descriptor, descriptor.sentence))  # DM-131
+    else:
+        state.reply(
+            request.to, events.Opened(HResult.OK, handle=access.open_cursor(state, descriptor).handle)
+        )
+
+
+def close_cursor(state: State, request: events.CloseCursor, now: Instant) -> None:
+    del now
+    cursor = state.cursors.get(request.cursor)
+    if cursor is not None:
+        access.close_cursor(state, cursor)
+    status = HResult.OK if cursor else HResult.INVALID_HANDLE
+    state.reply(request.to, Answer(status, status.sentence))
+
+
+def begin(state: State, request: events.BeginTransaction, now: Instant) -> None:
+    del now
+    transaction = transactions.begin(state, request.timeout)
+    state.reply(request.to, events.Begun(HResult.OK, transaction=transaction.identifier))
+
+
+def prepare(state: State, request: events.PrepareTransaction, now: Instant) -> None:
+    transaction = transactions.find(state, request.transaction, Step.PREPARE)
+    if transaction is None:
+        state.reply(request.to, _sequence_error(request.transaction))
+        return
+    transactions.prepare(state, transaction, now, single_phase=request.single_phase)
+    state.reply(request.to, Answer(HResult.OK))
+
+
+def commit(state: State, request: events.CommitTransaction, now: Instant) -> None:
+    transaction = transactions.find(state, request.transaction, Step.COMMIT)
+    if transaction is None:
+        state.reply(request.to, _sequence_error(request.transaction))
+        return
+    transactions.commit(state, transaction, now)
+    state.reply(request.to, Answer(HResult.OK))
+
+
+def abort(state: State, request: events.AbortTransaction, now: Instant) -> None:
+    transaction = transactions.find(state, request.transaction, Step.ABORT)
+    if transaction is None:
+        state.reply(request.to, _sequence_error(request.transaction))
+        return
+    transactions.abort(state, transaction, now)
+    state.reply(request.to, Answer(HResult.OK))
+
+
+def flow_control(state: State, event: events.FlowControl, now: Instant) -> None:
+    """DM-294, DM-295."""
+    del now
+    state.throttled = event.throttled
+
+
+def start(state: State, event: events.StartManager, now: Instant) -> None:
+    lifecycle.start(state, event, now)
+
+
+def stop(state: State, event: events.StopManager, now: Instant) -> None:
+    del event, now
+    lifecycle.stop(state)
+
+
+def empty(state: State, event: events.EmptyQueue, now: Instant) -> None:
+    del now
+    lifecycle.empty(state, event)
+
+
+def timer(state: State, fired: TimerFired, now: Instant) -> None:
+    kind, number = fired.name
+    match kind:
+        case "expiry":
+            expiry.on_timer(state, fired, now)
+        case "wait":
+            _wait_over(state, number)
+        case "hold":
+            read.on_hold_end(state, number, now)
+        case "lease":
+            access.on_lease_end(state, number, now)
+        case "transaction":
+            transactions.on_timer(state, number, now)
+        case _:
+            raise AssertionError(f"a timer of an unknown kind fired: {kind}")
+
+
+def _wait_over(state: State, number: int) -> None:
+    """Waiting Message Read Timer Expired (DM-130)."""
+    for queue in state.queues.values():
+        if number in queue.waiting:
+            access.end_wait(state, queue, queue.waiting[number], HResult.IO_TIMEOUT)
+            return

@@ -1,0 +1,199 @@
+"""What the queue manager knows: its queues, its messages, open handles, transactions.
+
+Durable state changes only through `apply.apply`; `recovery.recover` builds it from the rows.
+All else lives only while the process does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.chance import Chance
+from reliquary.base.rows import Rows
+from reliquary.base.time import Duration, Instant
+from reliquary.base.turn import Draft, Reply, SetTimer
+from reliquary.queueing.cursors import Cursor
+from reliquary.queueing.descriptors import Descriptor
+from reliquary.queueing.events import FOREVER_WAIT, Answer
+from reliquary.queueing.facts import PositionAvailable
+from reliquary.queueing.message import Message
+from reliquary.queueing.names import Pathname, parse
+from reliquary.queueing.order import Order
+from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord
+from reliquary.queueing.shelf import Shelf
+from reliquary.queueing.tables import Operation
+from reliquary.queueing.waiting import Waiter
+
+SEQUENCE_BLOCK: Final = 1 << 16
+"""Numbers are reserved on disk in blocks, so that none is given out twice, whatever happens."""
+LONGEST_TIMER: Final = Duration(60_000_000)
+"""An expiry is looked at again after a minute at the latest, because calendars jump."""
+
+
+@dataclass(slots=True)
+class QueueState:
+    """A queue and what only lives while we run."""
+
+    record: Queue
+    order: Order
+    stored: int = 0
+    """Committed positions that have rows."""
+    stored_size: int = 0
+    express_size: int = 0
+    reserved: int = 0
+    """Bytes of messages in transactions that have not ended."""
+    dirty: bool = False
+    """Its counters have to be written with this batch."""
+    descriptors: dict[int, Descriptor] = field(default_factory=dict)
+    waiting: dict[int, Waiter] = field(default_factory=dict)
+    woken: list[int] = field(default_factory=list)
+    """What became available in this turn while somebody waits."""
+    purge_pending: set[int] = field(default_factory=set)
+    """Positions that were locked when the queue was purged."""
+    subqueues: set[int] = field(default_factory=set)
+
+    @property
+    def number(self) -> int:
+        """The key of all it holds."""
+        return self.record.number
+
+    @property
+    def total_bytes(self) -> int:
+        """TotalBytes."""
+        return self.stored_size + self.express_size
+
+    @property
+    def active(self) -> bool:
+        """Active (DM-026): somebody has it open."""
+        return bool(self.descriptors)
+
+
+@dataclass(slots=True)
+class Transaction:
+    """A transaction of this manager, 3.1.1.14."""
+
+    identifier: UUID
+    timer: int
+    timeout: Duration = FOREVER_WAIT
+    operations: list[Operation] = field(default_factory=list)
+    messages: dict[int, Message] = field(default_factory=dict)
+    """What it sent, by number; on disk only from prepare or commit on."""
+    size: int = 0
+    prepared: bool = False
+    single_phase: bool = True
+
+
+class State:
+    """Everything the processing rules work on."""
+
+    def __init__(self, rows: Rows, chance: Chance, *, heard: frozenset[type] = frozenset()) -> None:
+        """`heard` are the signals that another machine listens to; others are not made."""
+        self.rows = rows
+        self.chance = chance
+        self.heard = heard
+        self.draft = Draft()
+        self.shelf = Shelf(rows)
+        self.record: QueueManagerRecord | None = None
+        self.manager_state = ManagerState.STOPPED
+        self.queues: dict[int, QueueState] = {}
+        self.names: dict[str, int] = {}
+        self.handles: dict[int, Descriptor] = {}
+        self.cursors: dict[int, Cursor] = {}
+        self.transactions: dict[UUID, Transaction] = {}
+        self.callers: dict[int, tuple[int, int]] = {}
+        """Where a waiting caller waits: queue and number of the waiter."""
+        self.throttled = False
+        self.total_bytes = 0
+        self.sequence = 0
+        """SequentialID."""
+        self.ceiling = 0
+        """Numbers up to here are reserved on disk."""
+        self.sequence_dirty = False
+        self.journal_overflows = 0
+        """Journal and dead-letter copies for which there was no room."""
+        self.dirty: list[QueueState] = []
+        self.woken: dict[int, QueueState] = {}
+        """Queues with something new for those who wait."""
+        self.express_expiry: list[tuple[int, int, int]] = []
+        """A heap of (deadline, queue, LookupIdentifier)."""
+        self.next_expiry = 0
+        """When the expiry timer will fire; 0 when it is not set."""
+        self.expiry_floor = 0
+        """No expiry row lies before this moment."""
+        self.last_number = 0
+        self._last_handle = 0
+
+    # -- answers
+
+    def reply(self, to: int, answer: Answer) -> None:
+        """Answer a caller."""
+        self.draft.ask(Reply(to, answer))
+
+    # -- numbers
+
+    def next_sequence(self) -> int:
+        """Increment SequentialID (DM-190)."""
+        self.sequence += 1
+        if self.sequence + SEQUENCE_BLOCK // 2 > self.ceiling:
+            self.ceiling = self.sequence + SEQUENCE_BLOCK
+            self.sequence_dirty = True
+        return self.sequence
+
+    def next_handle(self) -> int:
+        """A number that no handle, cursor, reader or timer of this process has (DM-066, DM-069)."""
+        self._last_handle += 1
+        return self._last_handle
+
+    def next_number(self) -> int:
+        """A number that no queue of this manager has (DM-141)."""
+        self.last_number += 1
+        return self.last_number
+
+    # -- names
+
+    def identity(self) -> QueueManagerRecord:
+        """LocalQueueManager (DM-006)."""
+        assert self.record is not None, "the manager has no name before it started"
+        return self.record
+
+    def parse(self, path: str) -> Pathname:
+        """Read a path name as one of this manager's."""
+        identity = self.identity()
+        return parse(path, identity.computer_name, identity.qualified_computer_name)
+
+    def find(self, path: Pathname) -> QueueState | None:
+        """The queue of this name."""
+        if path.journal:
+            owner = self.find(path.queue)
+            return self.queues[owner.record.journal] if owner and owner.record.journal else None
+        number = self.names.get(path.key)
+        return None if number is None else self.queues[number]
+
+    def system_queue(self, name: str) -> QueueState:
+        """One of the manager's own queues (DM-093)."""
+        return self.queues[self.names[f"system$;{name}"]]
+
+    # -- availability
+
+    def unlock(self, queue: QueueState, lookup_id: int) -> None:
+        """Let a locked position be seen again, at its old place."""
+        queue.order.unlock(lookup_id)
+        self.wake(queue, lookup_id)
+
+    def wake(self, queue: QueueState, lookup_id: int) -> None:
+        """Message Position Available, 3.1.7.2.2: remember it for those who wait (DM-289)."""
+        if queue.waiting:
+            queue.woken.append(lookup_id)
+            self.woken[queue.record.number] = queue
+        if PositionAvailable in self.heard:
+            self.draft.tell(PositionAvailable(queue.record.number, lookup_id))
+
+    def watch_clock(self, deadline: int, now: Instant) -> None:
+        """See to it that the expiry timer fires at this moment at the latest."""
+        if self.next_expiry and self.next_expiry <= deadline:
+            return
+        self.next_expiry = deadline
+        after = Duration(min(max(deadline - now, 0), LONGEST_TIMER))
+        self.draft.ask(SetTimer(("expiry", 0), after))

@@ -1,0 +1,125 @@
+"""Where the queue manager's state lies on disk.
+
+manager       one row                          who we are
+sequence      one row                          numbers that are spoken for, the oldest expiry
+queues        queue                            a queue's attributes
+counters      queue                            how many, how many bytes, where each lane begins
+positions     queue, LookupIdentifier          a queue is a key range in the order of its messages
+messages      message                          each message once
+shares        message                          how many positions show it, when more than one
+expiry        deadline, queue, LookupIdentifier
+transactions  transaction                      prepared and not yet decided
+"""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.rows import Table
+from reliquary.queueing.message import Message, MessageClass, Position
+from reliquary.queueing.queue import Queue, QueueManagerRecord
+
+LANES: Final = 8
+"""One lane for each priority; the highest priority is lane 0 and comes first."""
+LANE_SHIFT: Final = 56
+SEQUENCE_MASK: Final = (1 << LANE_SHIFT) - 1
+LAST_ID: Final = (LANES << LANE_SHIFT) - 1
+
+
+class Sequence(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Numbers below `ceiling` may have been given out; no expiry lies before `expiry_floor`."""
+
+    ceiling: int = 0
+    expiry_floor: int = 0
+
+
+class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a queue's rows add up to, so that no one has to count them."""
+
+    count: int = 0
+    size: int = 0
+    floors: tuple[int, ...] = ()
+    """For each lane a LookupIdentifier below which the lane has no row."""
+
+
+class Shares(msgspec.Struct, frozen=True):
+    """How many positions show one message."""
+
+    count: int
+
+
+class Expiry(msgspec.Struct, frozen=True):
+    """The key says it all."""
+
+
+class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """TransactionalOperation, 3.1.1.13 (DM-064)."""
+
+    kind: str
+    """enqueue, dequeue or move."""
+    queue: int
+    position: Position
+    target: int = 0
+    """TargetQueueReference of a move."""
+    reason: MessageClass = MessageClass.ACK_RECEIVE
+    """DequeueReason."""
+
+
+class PreparedTransaction(msgspec.Struct, frozen=True):
+    """A transaction that waits for its outcome (DM-065)."""
+
+    operations: tuple[Operation, ...]
+    single_phase: bool
+    prepared: int
+    """When, microseconds since 1970."""
+
+
+MANAGER: Final = Table("manager", QueueManagerRecord)
+SEQUENCE: Final = Table("sequence", Sequence)
+QUEUES: Final = Table("queues", Queue)
+COUNTERS: Final = Table("counters", Counters)
+POSITIONS: Final = Table("positions", Position)
+MESSAGES: Final = Table("messages", Message)
+SHARES: Final = Table("shares", Shares)
+EXPIRY: Final = Table("expiry", Expiry)
+TRANSACTIONS: Final = Table("transactions", PreparedTransaction)
+
+TABLES: Final[tuple[str, ...]] = tuple(
+    table.name
+    for table in (MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, MESSAGES, SHARES, EXPIRY, TRANSACTIONS)
+)
+
+ONLY: Final = b"\0"
+"""The key of a table with one row."""
+PAST_THE_END: Final = b"\xff" * 24
+"""Above every key of every table."""
+
+_queue_layout = Layout(">I")
+_position_layout = Layout(">IQ")
+_message_layout = Layout(">Q")
+_expiry_layout = Layout(">QIQ")
+
+queue_key = _queue_layout.pack
+position_key = _position_layout.pack
+message_key = _message_layout.pack
+expiry_key = _expiry_layout.pack
+
+
+def expiry_of(key: bytes) -> tuple[int, int, int]:
+    """The deadline, the queue and the LookupIdentifier of an expiry row."""
+    deadline, queue, lookup_id = _expiry_layout.unpack(key)
+    return deadline, queue, lookup_id
+
+
+def transaction_key(identifier: UUID) -> bytes:
+    """The key of a prepared transaction."""
+    return identifier.bytes
+
+
+def lane_start(lane: int) -> int:
+    """The first LookupIdentifier a lane can hold."""
+    return lane << LANE_SHIFT

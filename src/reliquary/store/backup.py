@@ -1,0 +1,82 @@
+"""Backup and restore of a store.
+
+A backup is a checkpoint: a folder with the files of one moment, made in little time beside running
+work, because files that never change are linked when both folders are on one file system.  It is a
+store like any other and can be opened, verified or carried away.
+
+A restore copies, so that the backup stays what it is.  FORMAT comes last in both: a folder that was
+left half done is no store.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from reliquary.base.faults import StoreFailure, UsageError
+from reliquary.store import format as store_format
+from reliquary.store.complaints import told_of
+from reliquary.store.files import copy_durably, sync_file, sync_folder
+from reliquary.store.mark import NAME as MARK
+from reliquary.store.rocks import RocksDisk, tables_in
+
+_LEFT_BEHIND: Final = {store_format.NAME, MARK, "LOCK", "LOG"}
+"""FORMAT is written anew at the end; the others speak of the place and the process, not of the rows."""
+
+
+def backup(disk: RocksDisk, target: str | Path) -> None:
+    """Back up an open store into a folder that does not exist yet."""
+    target = Path(target)
+    if target.exists():
+        raise UsageError(f"a backup makes its own folder, but {target} exists")
+    with told_of(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        disk.checkpoint(target)
+        _sync_all(target)
+        store_format.stamp(target)
+        sync_folder(target.parent)
+
+
+def backup_stopped(folder: str | Path, target: str | Path) -> None:
+    """Back up a store that no process has open."""
+    folder = Path(folder)
+    disk = RocksDisk(folder, tables_in(folder), create=False)
+    try:
+        backup(disk, target)
+    finally:
+        disk.close()
+
+
+def restore(source: str | Path, folder: str | Path) -> None:
+    """Make a store in an empty or new folder from a backup."""
+    source, folder = Path(source), Path(folder)
+    _must_be_a_store(source)
+    _must_be_empty(folder)
+    with told_of(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in sorted(source.iterdir()):
+            if file.name not in _LEFT_BEHIND and not file.name.startswith("LOG.old."):
+                copy_durably(file, folder / file.name)
+        sync_folder(folder)
+        store_format.stamp(folder)
+        sync_folder(folder.parent)
+
+
+def _must_be_a_store(source: Path) -> None:
+    try:
+        store_format.claim(source, create=False)
+    except StoreFailure as why:
+        if why.kind != "missing":
+            raise
+        raise UsageError(f"{source} is not a backup: it holds no store") from why
+
+
+def _must_be_empty(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"a store is restored into an empty folder, but {folder} holds something")
+
+
+def _sync_all(folder: Path) -> None:
+    for file in folder.iterdir():
+        sync_file(file)
+    sync_folder(folder)

@@ -1,0 +1,55 @@
+"""What a storage engine complains of, told as one of our kinds of wrong in one sentence.
+
+RocksDB reports through its binding with a bare `Exception` and a text; Python's own file calls
+report with `OSError`, whose text has the same words.  So the words decide.  Any other exception
+is a mistake in our code and passes unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from reliquary.base.faults import StoreDamage, StoreFailure
+
+# The first row that has a word of the complaint answers.  A space or permission problem can hide
+# inside a "Corruption" or a "While lock file", so those two are asked first.
+_KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("full", ("No space left on device", "Disk quota exceeded"), "the disk of {folder} is full: {why}"),
+    (
+        "permission",
+        ("Permission denied", "Operation not permitted", "Read-only file system"),
+        "no permission to work in {folder}: {why}",
+    ),
+    (
+        "locked",
+        ("lock hold by current process", "While lock file"),
+        "{folder} is in use by another process: stop that one first, or choose another folder",
+    ),
+    ("newer", ("Column families not opened",), "{folder} has tables that this release does not know: {why}"),
+    ("damage", ("Corruption", "MANIFEST", "create_if_missing is false"), "{folder} is damaged: {why}"),
+    ("io", ("",), "the disk failed under {folder}: {why}"),
+)
+
+
+@contextmanager
+def told_of(folder: Path) -> Iterator[None]:
+    """Whatever goes wrong with the files inside is told as one of our kinds of wrong."""
+    try:
+        yield
+    except Exception as why:
+        fault = fault_of(why, folder)
+        if fault is why:
+            raise
+        raise fault from why
+
+
+def fault_of(why: Exception, folder: Path) -> Exception:
+    """The fault to raise for what an engine or a file call raised."""
+    if type(why) is not Exception and not isinstance(why, OSError):
+        return why
+    text = " ".join(str(why).split())
+    kind, sentence = next((kind, said) for kind, words, said in _KINDS if any(word in text for word in words))
+    told = sentence.format(folder=folder, why=text)
+    return StoreDamage(told) if kind == "damage" else StoreFailure(kind, told)

@@ -1,0 +1,42 @@
+"""Files that are there after a power cut: written, synced, renamed, and the folder synced too."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Replace a file as a whole: a crash leaves the old one or the new one."""
+    unfinished = path.with_name(path.name + ".new")
+    with unfinished.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+    sync_folder(path.parent)
+
+
+def copy_durably(source: Path, target: Path) -> None:
+    """Copy one file, synced; the folder is still to be synced."""
+    shutil.copyfile(source, target)
+    sync_file(target)
+
+
+def sync_file(path: Path) -> None:
+    """Wait until the content of a file is safe."""
+    _sync(path, os.O_RDONLY)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are safe."""
+    _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,60 @@
+"""The file FORMAT: it says that a folder is a store, and which release line wrote it.
+
+It is written before RocksDB creates its first file and read before RocksDB touches anything.  So
+a newer store is left alone, and so is a folder that holds something else: RocksDB would delete
+files there whose names look like its own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from reliquary.base.faults import StoreDamage, StoreFailure
+from reliquary.store.files import write_durably
+
+VERSION: Final = 1
+NAME: Final = "FORMAT"
+_OPENING: Final = "reliquary store "
+_HARMLESS: Final = {"lost+found", NAME + ".new"}  # the root of a file system, and our own start cut short
+
+
+def claim(folder: Path, *, create: bool) -> None:
+    """Check that the folder is a store this release can open, or make it one if it is empty."""
+    if (folder / NAME).exists():
+        _check(folder)
+    elif not create:
+        raise StoreFailure("missing", f"there is no store in {folder}")
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        _must_be_free(folder)
+        stamp(folder)
+
+
+def stamp(folder: Path) -> None:
+    """Mark a folder as a store of this version."""
+    write_durably(folder / NAME, f"{_OPENING}{VERSION}\n".encode())
+
+
+def is_store(folder: Path) -> bool:
+    """Whether the folder carries the mark of a store, of whatever version."""
+    return (folder / NAME).is_file()
+
+
+def _check(folder: Path) -> None:
+    text = (folder / NAME).read_text(errors="replace").strip()
+    number = text.removeprefix(_OPENING)
+    if not text.startswith(_OPENING) or not number.isdecimal():
+        raise StoreDamage(f"{folder} is damaged: its file {NAME} does not say what it should")
+    if int(number) > VERSION:
+        raise StoreFailure(
+            "newer",
+            f"{folder} has store version {number}, this release knows {VERSION}:"
+            " run the release that wrote it",
+        )
+
+
+def _must_be_free(folder: Path) -> None:
+    strangers = sorted({entry.name for entry in folder.iterdir()} - _HARMLESS)
+    if strangers:
+        raise StoreFailure("missing", f"{folder} is not empty and holds no store: it has {strangers[0]}")

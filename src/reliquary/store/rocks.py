@@ -1,0 +1,261 @@
+"""The disk on RocksDB: one column family a table, one write batch a batch, one log sync for many.
+
+    apply    write without sync: into the log file and the memtable, read by the next turn
+    sync     `flush_wal(True)` lets go of the interpreter lock, so the loop runs on beside it;
+             a write with sync=True would hold the lock through the fsync
+
+How a store is opened (the mark is explained in `mark.py`):
+
+    FORMAT fits? --> open, log without a flaw --------------------> reaches the mark? --> ready
+                          | a torn record                             | no
+                          v                                           v
+                     read-only up to the tear: reaches the mark? --> StoreDamage, nothing touched
+                          | yes: only unsynced batches are torn
+                          '--> open up to the tear --> ready
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+
+from rocksdict import (
+    AccessType,
+    Cache,
+    Checkpoint,
+    Options,
+    Rdict,
+    ReadOptions,
+    WriteBatch,
+    WriteOptions,
+)
+
+from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.store import format as store_format
+from reliquary.store import tuning
+from reliquary.store.complaints import fault_of, told_of
+from reliquary.store.disk import Changes
+from reliquary.store.mark import SyncedMark, read_mark
+
+_PATIENCE = 1000  # tombstones
+
+
+class RocksDisk:
+    """A `Disk` in a folder.  Reads may come from any thread, applies from one."""
+
+    def __init__(self, folder: str | Path, tables: Iterable[str], *, create: bool = True) -> None:
+        self.folder = Path(folder)
+        self.tables = tuple(tables)
+        with told_of(self.folder):
+            store_format.claim(self.folder, create=create)
+            self._db = _opened(self.folder, self.tables)
+            self._mark = SyncedMark(self.folder)
+        self._readers = {name: self._db.get_column_family(name) for name in self.tables}
+        self._handles = {name: self._db.get_column_family_handle(name) for name in self.tables}
+        self._checked = _checked_reads()
+        self._unsynced = WriteOptions()
+        self._unsynced.sync = False
+        self._failure: Exception | None = None
+        self._closed = False
+        self._syncing = Lock()
+
+    def get(self, table: str, key: bytes) -> bytes | None:
+        """One row's value, or None."""
+        try:
+            value: bytes | None = self._readers[table].get(key, None, self._checked)
+        except Exception as why:
+            raise self._fault(why) from why
+        return value
+
+    def range(
+        self, table: str, first: bytes, last: bytes, *, limit: int, reverse: bool = False
+    ) -> list[tuple[bytes, bytes]]:
+        """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
+        if limit <= 0 or first >= last:
+            return []
+        try:
+            return (_backward if reverse else _forward)(self._readers[table], first, last, limit)
+        except Exception as why:
+            raise self._fault(why) from why
+
+    def apply(self, changes: Changes) -> None:
+        """Write a batch as a whole or not at all; reads see it at once, but it is not yet safe."""
+        self._must_be_usable()
+        batch = self._batch(changes)
+        try:
+            self._db.write(batch, self._unsynced)
+        except Exception as why:
+            raise self._last_fault(why) from why
+
+    def sync(self) -> None:
+        """Wait until everything that was applied before this call is safe."""
+        with self._syncing:
+            self._must_be_usable()
+            try:
+                covered = self._db.latest_sequence_number()
+                self._db.flush_wal(True)
+                self._mark.move(covered)
+            except Exception as why:
+                raise self._last_fault(why) from why
+
+    def checkpoint(self, folder: Path) -> None:
+        """Make a folder with the files of the store as they are now; those that never change are linked."""
+        self._must_be_usable()
+        with told_of(folder):
+            Checkpoint(self._db).create_checkpoint(str(folder))
+
+    def close(self) -> None:
+        """Sync and let go of the folder; a second close does nothing."""
+        if self._closed:
+            return
+        try:
+            if self._failure is None:
+                self.sync()
+        finally:
+            with self._syncing:
+                self._let_go()
+
+    def _let_go(self) -> None:
+        self._closed = True
+        # A column family that is still referenced would keep the folder locked.
+        self._readers, self._handles = {}, {}
+        # This writes the memtables to files, which spares the next start a replay of the log.  When
+        # that fails nothing is lost, but only the last reference gives the folder free.
+        with suppress(Exception):
+            self._db.close()
+        del self._db
+        self._mark.close()
+
+    def _batch(self, changes: Changes) -> WriteBatch:
+        # Apart from `apply`, whose frame lives on in the exception of a failed write: no handle may
+        # live on with it.
+        batch = WriteBatch(raw_mode=True)
+        for table, first, last in changes.ranges:
+            batch.delete_range(first, last, self._handles[table])
+        for table, puts in changes.puts.items():
+            handle = self._handles[table]
+            for key, value in puts.items():
+                if value is None:
+                    batch.delete(key, handle)
+                else:
+                    batch.put(key, value, handle)
+        return batch
+
+    def _must_be_usable(self) -> None:
+        if self._failure is not None:
+            raise StoreFailure(
+                getattr(self._failure, "kind", "io"), f"no work after a failed write: {self._failure}"
+            )
+        if self._closed:
+            raise UsageError(f"the store in {self.folder} is closed")
+
+    def _fault(self, why: Exception) -> Exception:
+        self._must_be_usable()
+        return fault_of(why, self.folder)
+
+    def _last_fault(self, why: Exception) -> Exception:
+        """The fault of a write: the disk works no more, see `disk.py`."""
+        self._failure = fault_of(why, self.folder)
+        self._readers, self._handles = {}, {}  # so that reads pay nothing to find it out
+        return self._failure
+
+
+def tables_in(folder: Path) -> list[str]:
+    """The tables of a store, as the folder itself knows them."""
+    with told_of(folder):
+        store_format.claim(folder, create=False)
+        names = Rdict.list_cf(str(folder), tuning.database(tuning.strict()))
+    return [name for name in names if name != "default"]
+
+
+def _opened(folder: Path, tables: tuple[str, ...]) -> Rdict:
+    """The database, when everything that was synced is in it."""
+    synced = read_mark(folder)
+    try:
+        # Where there is a mark there was a database: it is not made a second time.
+        db = _rdict(folder, tables, tuning.database(tuning.strict(), create=synced is None))
+    except Exception as why:
+        if "Corruption" not in str(why):
+            raise
+        up_to_the_tear = tuning.database(tuning.up_to_the_tear())
+        look = _rdict(folder, tables, up_to_the_tear, AccessType.read_only(False))
+        _must_reach(synced, look, folder).close()
+        db = _rdict(folder, tables, up_to_the_tear)
+    return _must_reach(synced, db, folder)
+
+
+def _must_reach(synced: int | None, db: Rdict, folder: Path) -> Rdict:
+    found = db.latest_sequence_number()
+    if synced is not None and found < synced:
+        db.close()
+        raise StoreDamage(
+            f"{folder} is damaged: its log ends at change {found}, but {synced} changes had reached the disk"
+        )
+    return db
+
+
+def _rdict(
+    folder: Path, tables: tuple[str, ...], options: Options, access: AccessType | None = None
+) -> Rdict:
+    cache = Cache(tuning.BLOCK_CACHE)
+    families = {name: tuning.table(cache) for name in tables}
+    return Rdict(str(folder), options, families, access or AccessType.read_write())
+
+
+def _checked_reads(*, before: bytes | None = None, patience: int = 0) -> ReadOptions:
+    """Read options that find a rotten block, and end before a key: no walk over the next queue's tombstones.
+
+    There is no bound below: in rocksdict 0.3.29 `set_iterate_lower_bound` sets the upper one.
+    With patience, a read that skips more tombstones than that gives up as "Result incomplete".
+    """
+    options = ReadOptions()
+    options.set_verify_checksums(True)
+    if before is not None:
+        options.set_iterate_upper_bound(before)
+    if patience:
+        options.set_max_skippable_internal_keys(patience)
+    return options
+
+
+def _forward(reader: Rdict, first: bytes, last: bytes, limit: int) -> list[tuple[bytes, bytes]]:
+    # Not `reader.items()`: it ends at a damaged block as if the table ended there.
+    found = reader.iter(_checked_reads(before=last))
+    rows: list[tuple[bytes, bytes]] = []
+    found.seek(first)
+    while found.valid():
+        rows.append((found.key(), found.value()))
+        if len(rows) == limit:
+            return rows
+        found.next()
+    found.status()
+    return rows
+
+
+def _backward(reader: Rdict, first: bytes, last: bytes, limit: int) -> list[tuple[bytes, bytes]]:
+    """From the end, and not below `first`: down there may lie all the tombstones of another queue.
+
+    Usually the limit or a live row of the neighbour ends the walk.  When there are only tombstones to
+    be seen, it asks from the front for the lowest row of the range, and walks down no further than that.
+    """
+    try:
+        return _down(reader, _checked_reads(before=last, patience=_PATIENCE), first, limit)
+    except Exception as why:
+        if "Result incomplete" not in str(why):
+            raise
+    lowest = _forward(reader, first, last, 1)
+    return _down(reader, _checked_reads(before=last), lowest[0][0], limit) if lowest else []
+
+
+def _down(reader: Rdict, options: ReadOptions, lowest: bytes, limit: int) -> list[tuple[bytes, bytes]]:
+    found = reader.iter(options)
+    rows: list[tuple[bytes, bytes]] = []
+    found.seek_to_last()
+    while found.valid() and (key := found.key()) >= lowest:
+        rows.append((key, found.value()))
+        if len(rows) == limit or key == lowest:
+            return rows
+        found.prev()
+    found.status()
+    return rows

@@ -1,0 +1,199 @@
+"""Staging: the rows that the turns of a batch change, seen at once and written together.
+
+    machines --put, delete, delete_range--> staged --take--> Changes --> Disk.apply
+        ^                                     |
+        '------- get, range: staged over disk-'
+
+Records wait as structs and are encoded when the batch is taken, so a row that is changed ten
+times in a batch is encoded once, and one that comes and goes within it leaves no trace at all.
+For that the caller must know that the row is new (`fresh`): a delete may only be forgotten when
+the disk holds nothing under the key.
+
+Within a batch a `delete_range` comes before the puts (see `Changes`).  Here it comes when it is
+called: it drops what was staged in the range until then, and what is put later stays.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from reliquary.base.rows import Record, Table
+from reliquary.store.disk import Changes, Disk
+
+
+class StagedRows:
+    """The port `Rows` over a disk."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._stages: dict[str, _Stage] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not any(stage.rows or stage.ranges for stage in self._stages.values())
+
+    def take(self) -> Changes:
+        """Everything that was staged, encoded for the disk; the next batch begins empty."""
+        stages, self._stages = self._stages, {}
+        changes = Changes()
+        for name, stage in stages.items():
+            changes.ranges += [(name, first, last) for first, last in stage.ranges]
+            if stage.rows:
+                changes.puts[name] = stage.encoded()
+        return changes
+
+    def put(self, table: Table[Record], key: bytes, record: Record, *, fresh: bool = False) -> None:
+        """Stage a row; `fresh` when the caller knows that there is none under this key."""
+        stage = self._stages.get(table.name) or self._stage(table)
+        rows = stage.rows
+        if key not in rows:
+            if fresh:  # not when a delete is staged: that one must still reach the disk
+                stage.fresh.add(key)
+            if stage.order is not None:
+                insort(stage.order, key)
+        rows[key] = record
+
+    def delete(self, table: Table[Record], key: bytes) -> None:
+        """Stage the removal of a row; one that is not there is no error."""
+        stage = self._stages.get(table.name) or self._stage(table)
+        if key in stage.fresh:
+            stage.forget(key)
+            return
+        if stage.order is not None and key not in stage.rows:
+            insort(stage.order, key)
+        stage.rows[key] = None
+
+    def delete_range(self, table: Table[Record], first: bytes, last: bytes) -> None:
+        """Stage the removal of all rows with first <= key < last."""
+        if first < last:
+            stage = self._stages.get(table.name) or self._stage(table)
+            stage.delete_range(first, last)
+
+    def get(self, table: Table[Record], key: bytes) -> Record | None:
+        """One record as the batch has left it, or None."""
+        stage = self._stages.get(table.name)
+        if stage is not None:
+            record: Record | None = stage.rows.get(key, _UNSTAGED)
+            if record is not _UNSTAGED:
+                return record
+            if stage.ranges and stage.covers(key):
+                return None
+        value = self._disk.get(table.name, key)
+        return None if value is None else table.decode(key, value)
+
+    def range(
+        self, table: Table[Record], first: bytes, last: bytes, *, limit: int, reverse: bool = False
+    ) -> list[tuple[bytes, Record]]:
+        """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
+        stage = self._stages.get(table.name)
+        if limit <= 0 or first >= last:
+            return []
+        if stage is None:
+            found = self._disk.range(table.name, first, last, limit=limit, reverse=reverse)
+            return [(key, table.decode(key, value)) for key, value in found]
+        unchanged = islice(self._unchanged(stage, table.name, first, last, limit, reverse), limit)
+        rows: list[tuple[bytes, Any]] = [*islice(stage.live(first, last, reverse), limit), *unchanged]
+        rows.sort(key=_by_key, reverse=reverse)
+        return [(key, table.decode(key, row) if type(row) is bytes else row) for key, row in rows[:limit]]
+
+    def _unchanged(
+        self, stage: _Stage, table: str, first: bytes, last: bytes, limit: int, reverse: bool
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """The rows of the disk that this batch has not touched; ranges it deleted are not even read."""
+        rows = stage.rows
+        for low, high in stage.gaps(first, last, reverse):
+            for row in _pages(self._disk, table, low, high, limit, reverse):
+                if row[0] not in rows:
+                    yield row
+
+    def _stage(self, table: Table[Record]) -> _Stage:
+        stage = self._stages[table.name] = _Stage(table)
+        return stage
+
+
+class _Stage:
+    """What the current batch has done to one table."""
+
+    __slots__ = ("fresh", "order", "ranges", "rows", "table")
+
+    def __init__(self, table: Table[Any]) -> None:
+        self.table = table
+        self.rows: dict[bytes, Any] = {}
+        """The record by key, None where it is deleted."""
+        self.fresh: set[bytes] = set()
+        """The keys in `rows` that the disk surely does not hold."""
+        self.ranges: list[tuple[bytes, bytes]] = []
+        self.order: list[bytes] | None = None
+        """The keys of `rows`, sorted; made by the first range read and kept up from there."""
+
+    def forget(self, key: bytes) -> None:
+        del self.rows[key]
+        self.fresh.remove(key)
+        if self.order is not None:
+            del self.order[bisect_left(self.order, key)]
+
+    def delete_range(self, first: bytes, last: bytes) -> None:
+        covered = [key for key in self.rows if first <= key < last]
+        for key in covered:
+            del self.rows[key]
+        self.fresh.difference_update(covered)
+        self.ranges.append((first, last))
+        self.order = None
+
+    def covers(self, key: bytes) -> bool:
+        """Whether a deleted range takes away what the disk holds under this key."""
+        return any(first <= key < last for first, last in self.ranges)
+
+    def live(self, first: bytes, last: bytes, reverse: bool) -> Iterator[tuple[bytes, Any]]:
+        """The staged rows of a range, without the deleted ones."""
+        if self.order is None:
+            self.order = sorted(self.rows)
+        places = range(bisect_left(self.order, first), bisect_left(self.order, last))
+        for place in reversed(places) if reverse else places:
+            key = self.order[place]
+            if (record := self.rows[key]) is not None:
+                yield key, record
+
+    def gaps(self, first: bytes, last: bytes, reverse: bool) -> list[tuple[bytes, bytes]]:
+        """The parts of a range that no deleted range covers, in the order they are read."""
+        found = []
+        for low, high in sorted(self.ranges):
+            if first < low:
+                found.append((first, min(low, last)))
+            first = max(first, high)
+            if first >= last:
+                break
+        if first < last:
+            found.append((first, last))
+        return found[::-1] if reverse else found
+
+    def encoded(self) -> dict[bytes, bytes | None]:
+        encode = self.table.encode
+        return {key: None if row is None else encode(key, row) for key, row in self.rows.items()}
+
+
+_UNSTAGED: Any = object()
+
+
+def _by_key(row: tuple[bytes, Any]) -> bytes:
+    return row[0]
+
+
+def _pages(
+    disk: Disk, table: str, first: bytes, last: bytes, limit: int, reverse: bool
+) -> Iterator[tuple[bytes, bytes]]:
+    """The rows of a range, read in pages that double, since staged rows may hide many of them."""
+    while True:
+        page = disk.range(table, first, last, limit=limit, reverse=reverse)
+        yield from page
+        if len(page) < limit:
+            return
+        if reverse:
+            last = page[-1][0]
+        else:
+            first = page[-1][0] + b"\0"
+        limit *= 2

@@ -1,0 +1,88 @@
+"""How RocksDB is set up: bounded memory, a quick open, and rows that live for seconds.
+
+Most messages are put and deleted while they are still in a memtable, and leave only a tombstone
+when it is flushed; a backlog goes to the sorted files and comes back in key order.  What is set
+here follows from that, and from one rule: nothing may grow with the depth of a queue.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rocksdict import BlockBasedOptions, Cache, ChecksumType, DBCompressionType, DBRecoveryMode, Options
+
+_MIB: Final = 1024 * 1024
+
+WRITE_BUFFERS: Final = 128 * _MIB  # all memtables of all tables together
+WRITE_BUFFER: Final = 32 * _MIB  # one memtable, and so one file of level 0
+BLOCK_CACHE: Final = 64 * _MIB  # index and filter blocks included
+LOG_BYTES: Final = 128 * _MIB  # what a start after a crash has to replay at most
+OPEN_FILES: Final = 512
+
+
+def strict() -> DBRecoveryMode:
+    """Open only a log without a flaw, the usual case; whatever is torn is judged by `RocksDisk` first."""
+    return DBRecoveryMode.absolute_consistency()
+
+
+def up_to_the_tear() -> DBRecoveryMode:
+    """Keep the batches before the first torn one and none after it, in whatever log file they are.
+
+    RocksDB's "tolerate corrupted tail" would not do: it drops the torn end of one log file and goes
+    on with the next file, so that a batch could be there without those before it.
+    """
+    return DBRecoveryMode.point_in_time()
+
+
+def database(recovery: DBRecoveryMode, *, create: bool = False) -> Options:
+    """The options of the whole database."""
+    options = table(Cache(8 * _MIB))  # the default table is never used
+    options.create_if_missing(create)
+    options.create_missing_column_families(True)
+    options.set_wal_recovery_mode(recovery)
+    options.set_paranoid_checks(True)
+    options.set_db_write_buffer_size(WRITE_BUFFERS)
+    options.set_max_total_wal_size(LOG_BYTES)
+    options.set_max_background_jobs(2)
+    options.set_bytes_per_sync(_MIB)  # background files go out bit by bit, not in one gulp beside a log sync
+    _open_quickly(options)
+    _keep_little_talk(options)
+    return options
+
+
+def table(cache: Cache) -> Options:
+    """The options of one table; all tables share the cache."""
+    options = Options(raw_mode=True)
+    options.set_write_buffer_size(WRITE_BUFFER)
+    options.set_max_write_buffer_number(4)
+    options.set_target_file_size_base(64 * _MIB)
+    options.set_max_bytes_for_level_base(256 * _MIB)
+    options.set_level_compaction_dynamic_level_bytes(True)
+    options.set_compression_type(DBCompressionType.lz4())
+    # A file that is mostly tombstones is rewritten soon, not when its level happens to fill up.
+    options.add_compact_on_deletion_collector_factory(1024, 512, 0.5)
+    options.set_block_based_table_factory(_blocks(cache))
+    return options
+
+
+def _blocks(cache: Cache) -> BlockBasedOptions:
+    blocks = BlockBasedOptions()
+    blocks.set_block_cache(cache)
+    blocks.set_block_size(16 * 1024)
+    blocks.set_checksum_type(ChecksumType.xxh3())
+    blocks.set_bloom_filter(10, False)
+    blocks.set_cache_index_and_filter_blocks(True)  # else they stay in memory, a part of every row
+    blocks.set_pin_l0_filter_and_index_blocks_in_cache(True)
+    return blocks
+
+
+def _open_quickly(options: Options) -> None:
+    options.set_max_open_files(OPEN_FILES)  # -1 would open every file at the start
+    options.set_skip_stats_update_on_db_open(True)
+
+
+def _keep_little_talk(options: Options) -> None:
+    options.set_keep_log_file_num(4)
+    options.set_max_log_file_size(4 * _MIB)
+    options.set_stats_dump_period_sec(0)
+    options.set_stats_persist_period_sec(0)

@@ -1,0 +1,87 @@
+"""Verify: read every row once and check what every row says of itself.
+
+Two checksums lie over each other: the engine's, over its blocks, and ours, over one row with its key
+(`base/rows.py`).  Reading through the engine checks the first, `unframe` the second.  What a
+record means is not asked here, so a store of any tables can be verified, also one that is in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from reliquary.base.faults import StoreDamage
+from reliquary.base.rows import unframe
+from reliquary.store.disk import Disk
+
+LISTED: Final = 100  # damages told one by one; the rest is counted
+_PAGE: Final = 32  # rows at once: a row may hold a message of megabytes
+_BEHIND_EVERY_KEY: Final = b"\xff" * 256
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One place that is not as it was written."""
+
+    table: str
+    key: str
+    """The row in hex; where a block cannot be read, the first row that could not be reached."""
+    why: str
+
+
+@dataclass(slots=True)
+class Report:
+    """What was found."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    """By table, the damaged rows that could be read included."""
+    damages: list[Damage] = field(default_factory=list)
+    """The first of them."""
+    damaged: int = 0
+    """How many in all."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether everything is as it was written."""
+        return self.damaged == 0
+
+    def add(self, damage: Damage) -> None:
+        """Count a damage, and list it while there is room."""
+        self.damaged += 1
+        if len(self.damages) < LISTED:
+            self.damages.append(damage)
+
+
+def verify(disk: Disk, tables: Iterable[str]) -> Report:
+    """Read all rows of these tables and check them."""
+    report = Report()
+    for table in tables:
+        report.rows[table] = 0
+        _verify_table(disk, table, report)
+    return report
+
+
+def _verify_table(disk: Disk, table: str, report: Report) -> None:
+    behind = b""
+    try:
+        for key, value in _rows(disk, table):
+            report.rows[table] += 1
+            behind = key + b"\0"
+            _verify_row(table, key, value, report)
+    except StoreDamage as why:  # a block that cannot be read hides where the next one begins
+        report.add(Damage(table, behind.hex(), str(why)))
+
+
+def _verify_row(table: str, key: bytes, value: bytes, report: Report) -> None:
+    try:
+        unframe(table, key, value)
+    except StoreDamage as why:
+        report.add(Damage(table, key.hex(), str(why)))
+
+
+def _rows(disk: Disk, table: str) -> Iterator[tuple[bytes, bytes]]:
+    first = b""
+    while page := disk.range(table, first, _BEHIND_EVERY_KEY, limit=_PAGE):
+        yield from page
+        first = page[-1][0] + b"\0"

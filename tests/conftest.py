@@ -1,0 +1,33 @@
+"""What all tests share: marks, and Hypothesis that finds the same examples in every run.
+
+    @pytest.mark.spec("DM-028", "DM-193")   the requirements that the test shows
+    @pytest.mark.needs("strace")            skipped without the package; with CI=true it fails
+    @pytest.mark.long                       only with ./dev test --all
+
+A test that needs a real wait or a real process lives in tests/e2e.
+"""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+
+from tools import system_packages
+
+hypothesis.settings.register_profile("same every time", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("same every time")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose system packages are not there; with CI=true fail it."""
+    named = [str(name) for mark in item.iter_markers("needs") for name in mark.args]
+    absent = system_packages.missing(system_packages.NEEDED[name] for name in named)
+    if not absent:
+        return
+    packages = " ".join(package for need in absent for package in need.apt)
+    sentence = f"needs a system package: apt-get install {packages}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(sentence, pytrace=False)
+    pytest.skip(sentence)

@@ -1,0 +1,639 @@
+"""One connection of the listener, on a transport of glass."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reliquary.base.faults import PeerFault
+from reliquary.base.time import seconds
+from reliquary.net.http.connection import ENGINE, SLICE
+from reliquary.net.http.limits import Limits
+from reliquary.net.http.request import Request
+from reliquary.net.http.responder import Responder
+from reliquary.net.http.response import ResponseHeads
+from reliquary.net.http.shared import Shared
+from tests.net.http.stage import (
+    NOON,
+    Desk,
+    Glass,
+    bodies,
+    chunked,
+    connect,
+    connect_to,
+    echo,
+    play,
+    post,
+    tick,
+)
+
+
+def refusal(transport: Glass) -> tuple[int, str]:
+    """The last answer: its status and its sentence."""
+    status, body = bodies(transport.sent)[-1]
+    assert b"connection: close" in transport.sent
+    return status, json.loads(body)["error"]
+
+
+class TestRequests:
+    def test_a_request_comes_whole(self) -> None:
+        desk = Desk()
+        connection, _ = connect(desk)
+        connection.data_received(post("/a%20b?wait=1", b"body", "X-Name: Value"))
+        request = desk.asked[0][0]
+        assert (request.method, request.path, request.query) == ("POST", "/a b", b"wait=1")
+        assert request.body == b"body"
+        assert request.header(b"x-name") == b"Value"
+        assert request.keep_alive
+
+    @pytest.mark.parametrize(
+        "sent",
+        [
+            pytest.param(post() + post("/r?x", b""), id="two posts"),
+            pytest.param(chunked(b"a", b"bc" * 20) + post(), id="chunked"),
+            pytest.param(chunked(b"a", trailers=b"X-After: 1\r\n") + post(), id="trailers"),
+            pytest.param(b"\r\n\r\n" + post(), id="blank lines before"),
+            pytest.param(post("/u", b"old", "Connection: Upgrade", "Upgrade: h2c") + post(), id="upgrade"),
+        ],
+    )
+    def test_bytes_may_be_cut_anywhere(self, sent: bytes) -> None:
+        whole, transport = connect(echo)
+        whole.data_received(sent)
+        expected = transport.sent
+        assert len(bodies(expected)) == sent.count(b" HTTP/1.1")
+        for cut in range(1, len(sent)):
+            connection, transport = connect(echo)
+            connection.data_received(sent[:cut])
+            connection.data_received(sent[cut:])
+            assert transport.sent == expected, cut
+
+    def test_bytes_may_come_one_by_one(self) -> None:
+        connection, transport = connect(echo)
+        for place in range(len(sent := post() + chunked(b"xy", b"z") + post("/last"))):
+            connection.data_received(sent[place : place + 1])
+        assert bodies(transport.sent) == [
+            (200, b"POST /q hello"),
+            (200, b"POST /chunks xyz"),
+            (200, b"POST /last hello"),
+        ]
+
+    def test_a_large_body_is_joined_from_its_parts(self) -> None:
+        desk = Desk()
+        connection, _ = connect(desk)
+        body = bytes(range(256)) * 4096
+        connection.data_received(post("/q", body))
+        assert desk.asked[0][0].body == body
+        assert isinstance(desk.asked[0][0].body, bytes)
+
+    def test_trailers_are_not_headers(self) -> None:
+        desk = Desk()
+        connection, _ = connect(desk)
+        connection.data_received(chunked(b"a", trailers=b"Authorization: forged\r\n") + post())
+        assert [request.header(b"authorization") for request, _ in desk.asked] == [None, None]
+
+    @pytest.mark.parametrize(
+        ("version", "said", "kept"),
+        [
+            ("1.1", "", True),
+            ("1.1", "Connection: close\r\n", False),
+            ("1.0", "", False),
+            ("1.0", "Connection: keep-alive\r\n", True),
+        ],
+    )
+    def test_the_version_and_the_header_say_whether_the_connection_stays(
+        self, version: str, said: str, kept: bool
+    ) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(f"GET / HTTP/{version}\r\nHost: h\r\n{said}\r\n".encode())
+        assert transport.closed is not kept
+        assert (b"connection: close" in transport.sent) is not kept
+        assert (b"connection: keep-alive" in transport.sent) is (kept and version == "1.0")
+
+    def test_what_follows_the_last_request_is_not_heard(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(post("/q", b"", "Connection: close") + post() + b"nonsense")
+        assert bodies(transport.sent) == [(200, b"POST /q ")]
+        assert transport.closed
+
+    def test_head_is_answered_without_a_body(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(b"HEAD /x HTTP/1.1\r\nHost: h\r\n\r\n" + post())
+        head, _, rest = transport.sent.partition(b"\r\n\r\n")
+        assert b"content-length: 8" in head
+        assert bodies(rest) == [(200, b"POST /q hello")]
+
+    def test_an_upgrade_is_passed_over_and_its_body_is_taken(self) -> None:
+        desk = Desk()
+        connection, _ = connect(desk)
+        body = b"GET /smuggled HTTP/1.1\r\n\r\n"
+        connection.data_received(post("/q", body, "Connection: Upgrade", "Upgrade: h2c") + post("/next"))
+        assert [request.path for request, _ in desk.asked] == ["/q", "/next"]
+        assert [request.body for request, _ in desk.asked] == [body, b"hello"]
+
+    @pytest.mark.parametrize(
+        "head",
+        [
+            b"CONNECT host:443 HTTP/1.1\r\nHost: host\r\n\r\n",
+            chunked().replace(b"Host: here", b"Connection: upgrade\r\nUpgrade: h2c"),
+        ],
+        ids=["connect", "upgrade of a chunked request"],
+    )
+    def test_what_changes_the_protocol_is_refused(self, head: bytes) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(head + b"0\r\n\r\n")
+        assert refusal(transport)[0] == 501
+        assert len(bodies(transport.sent)) == 1
+
+    def test_a_fault_of_the_peer_that_the_handler_finds_is_answered_and_the_connection_goes_on(self) -> None:
+        def picky(request: Request, responder: Responder) -> None:
+            raise PeerFault(409, "not so", spec="here")
+
+        connection, transport = connect(picky)
+        connection.data_received(post() + post())
+        assert bodies(transport.sent) == [(409, b'{"error": "not so"}')] * 2
+
+    def test_a_fault_of_ours_goes_up(self) -> None:
+        def broken(request: Request, responder: Responder) -> None:
+            raise AssertionError("we are wrong")
+
+        connection, _ = connect(broken)
+        with pytest.raises(AssertionError, match="we are wrong"):
+            connection.data_received(post())
+
+
+class TestOrder:
+    def test_answers_leave_in_the_order_of_the_requests(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post() * 4)
+            for number in (2, 1, 3):
+                desk.answer(number)
+            await tick()
+            assert transport.writes == []
+            desk.answer(0)
+            await tick()
+            assert bodies(transport.sent) == [(200, b"answer %d" % number) for number in range(4)]
+            assert len(transport.writes) == 1
+
+        play(scene)
+
+    def test_one_that_waits_stops_only_what_is_behind_it(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post() * 3)
+            desk.answer(0)
+            desk.answer(2)
+            await tick()
+            assert bodies(transport.sent) == [(200, b"answer 0")]
+
+        play(scene)
+
+    def test_head_and_body_are_one_write(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(post())
+        assert len(transport.writes) == 1
+        assert transport.writes[0].endswith(b"\r\n\r\nPOST /q hello")
+
+    def test_answers_at_once_to_requests_that_came_together_are_one_write(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(post() * 10)
+        assert len(transport.writes) == 1
+        assert len(bodies(transport.sent)) == 10
+
+    def test_a_refusal_stands_behind_the_earlier_answers(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post() + b"nonsense\r\n\r\n")
+            await tick()
+            assert transport.writes == []
+            desk.answer(0)
+            await tick()
+            assert [status for status, _ in bodies(transport.sent)] == [200, 400]
+
+        play(scene)
+
+
+class TestContinue:
+    ASK = b"POST /q HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n"
+
+    def test_a_client_that_waits_for_the_go_ahead_gets_it_once(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(self.ASK)
+        assert transport.sent == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.data_received(b"o")
+        connection.data_received(b"k")
+        assert [status for status, _ in bodies(transport.sent)] == [100, 200]
+
+    def test_a_client_that_did_not_wait_gets_none(self) -> None:
+        for cut in (len(self.ASK) + 1, len(self.ASK) + 2):
+            connection, transport = connect(echo)
+            data = self.ASK + b"ok"
+            connection.data_received(data[:cut])
+            connection.data_received(data[cut:])
+            assert [status for status, _ in bodies(transport.sent)] == [200]
+
+    def test_the_go_ahead_waits_for_the_earlier_answers(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post() + self.ASK)
+            assert transport.writes == []
+            desk.answer(0)
+            await tick()
+            assert [status for status, _ in bodies(transport.sent)] == [200, 100]
+
+        play(scene)
+
+    def test_a_body_that_would_be_too_large_is_refused_before_it_is_sent(self) -> None:
+        connection, transport = connect(echo, Limits(body_bytes=1))
+        connection.data_received(self.ASK)
+        assert refusal(transport) == (413, "a body may have 1 bytes, this has 2")
+        assert b"100 Continue" not in transport.sent
+
+
+class TestLimits:
+    @pytest.mark.parametrize("parts", [1, 7], ids=["in one piece", "in pieces"])
+    @pytest.mark.parametrize(
+        ("limits", "request_bytes", "status", "sentence"),
+        [
+            (Limits(body_bytes=4), post(), 413, "a body may have 4 bytes, this has 5"),
+            (Limits(body_bytes=4), chunked(b"abc", b"de"), 413, "a body may have 4 bytes, this has 5"),
+            (Limits(headers=2), post("/q", b"", "A: 1"), 431, "a request may have 2 headers, this has 3"),
+            (
+                Limits(head_bytes=100),
+                post("/q", b"", "A: " + "x" * 100),
+                431,
+                "the head may have 100 bytes, ",
+            ),
+            (Limits(head_bytes=100), post("/" + "x" * 100), 431, "the head may have 100 bytes, "),
+        ],
+        ids=["length", "chunks", "headers", "header bytes", "target"],
+    )
+    def test_what_is_too_large_is_refused_with_the_limit_and_the_value(
+        self, limits: Limits, request_bytes: bytes, status: int, sentence: str, parts: int
+    ) -> None:
+        desk = Desk()
+
+        async def scene() -> None:
+            connection, transport = connect(desk, limits)
+            step = len(request_bytes) // parts
+            for place in range(0, len(request_bytes), step):
+                connection.data_received(request_bytes[place : place + step])
+            await tick()
+            assert refusal(transport)[0] == status
+            assert refusal(transport)[1].startswith(sentence)
+            assert transport.shut
+            assert not desk.asked
+
+        play(scene)
+
+    @pytest.mark.parametrize(
+        "opening",
+        [
+            b"",
+            b"GET /",
+            b"GET / HTTP/1.1\r\nA: ",
+            chunked(b"abc")[:-2] + b"X-Trailer: ",
+            chunked(b"abc")[:-5] + b"5;extension=",
+        ],
+        ids=["method", "target", "header", "trailer", "chunk extension"],
+    )
+    def test_a_line_without_end_is_cut_off(self, opening: bytes) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(opening)
+        for _ in range(20):
+            connection.data_received(b"x" * SLICE)
+        assert transport.shut
+        assert refusal(transport)[0] in (400, 431)
+        assert len(bodies(transport.sent)) == 1
+
+    def test_headers_without_end_are_cut_off(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(b"GET / HTTP/1.1\r\n")
+        for _ in range(101):
+            connection.data_received(b"A: 1\r\n")
+        connection.data_received(b"A: ")  # the parser tells of a header once the next one begins
+        assert refusal(transport) == (431, "a request may have 100 headers, this has 101")
+
+    def test_a_head_just_within_the_limits_is_taken(self) -> None:
+        desk = Desk()
+        connection, _ = connect(desk)
+        large = [f"A{number}: " + "x" * 640 for number in range(98)]
+        connection.data_received(post("/q", b"hello", *large))
+        assert len(desk.asked[0][0].headers) == 100
+
+    def test_a_head_of_many_whole_headers_is_weighed(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(post("/q", b"hello", *[f"A{number}: " + "x" * 680 for number in range(98)]))
+        assert refusal(transport)[0] == 431
+
+    def test_a_pipeline_is_not_weighed_as_one_head(self) -> None:
+        desk = Desk()
+        connection, _ = connect(desk, Limits(head_bytes=1000))
+        data = post("/q", b"x" * 600) * 200
+        for place in range(0, len(data), 5000):
+            connection.data_received(data[place : place + 5000])
+        assert len(desk.asked) == 200
+
+    def test_one_connection_more_is_refused(self) -> None:
+        async def scene() -> None:
+            shared = Shared(echo, Limits(connections=1), ResponseHeads(NOON), 0)
+            connect_to(shared)
+            _, transport = connect_to(shared)
+            await tick()
+            assert refusal(transport) == (503, "the server takes 1 connections, this is one more")
+
+        play(scene)
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            b"hello\r\n\r\n",
+            b"GET / HTTP/9.9\r\n\r\n",
+            b"GET /%ff HTTP/1.1\r\nHost: h\r\n\r\n",
+            b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+            b"POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+            b"POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            b"GET / HTTP/1.1\r\n folded\r\n\r\n",
+            b"GET / HTTP/1.1\r\nA : 1\r\n\r\n",
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+            b"\x16\x03\x01\x02\x00\x01\x00",
+        ],
+    )
+    def test_what_is_not_http_gets_400_and_the_end(self, bad: bytes) -> None:
+        desk = Desk()
+
+        async def scene() -> None:
+            connection, transport = connect(desk)
+            connection.data_received(bad)
+            await tick()
+            assert refusal(transport)[0] == 400
+            assert transport.shut
+
+        play(scene)
+        assert not desk.asked
+
+
+class TestTime:
+    def test_a_slow_head_gets_408(self) -> None:
+        async def scene() -> None:
+            connection, transport = connect(echo)
+            connection.data_received(b"P")
+            connection.sweep(seconds(30))
+            assert transport.writes == []
+            connection.sweep(seconds(31))
+            await tick()
+            assert refusal(transport) == (408, "the head of a request may take 30 s, 31 s have passed")
+
+        play(scene)
+
+    def test_a_slow_head_is_not_helped_by_dripping(self) -> None:
+        async def scene() -> None:
+            connection, transport = connect(echo)
+            for number, byte in enumerate(b"GET / HTTP/1.1\r\nHost: x"):
+                connection.shared.now = seconds(number * 2)
+                connection.data_received(bytes([byte]))
+                connection.sweep(seconds(number * 2))
+            await tick()
+            assert refusal(transport)[0] == 408
+
+        play(scene)
+
+    def test_a_slow_body_gets_408_but_one_that_moves_gets_time(self) -> None:
+        async def scene() -> None:
+            connection, transport = connect(echo, Limits(body_rate=10))
+            connection.data_received(post("/q", b"x" * 1000)[:-900])
+            connection.sweep(seconds(70))
+            assert transport.writes == []
+            connection.sweep(seconds(71))
+            await tick()
+            assert refusal(transport) == (
+                408,
+                "the body (100 bytes came) of a request may take 70 s, 71 s have passed",
+            )
+
+        play(scene)
+
+    def test_an_idle_connection_is_closed_without_a_word(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(post())
+        sent = transport.sent
+        connection.sweep(seconds(120))
+        assert transport.open
+        connection.sweep(seconds(121))
+        assert transport.closed
+        assert transport.sent == sent
+
+    def test_a_client_that_waits_for_its_answer_is_not_idle(self) -> None:
+        connection, transport = connect(Desk())
+        connection.data_received(post())
+        connection.sweep(seconds(10_000))
+        assert transport.open
+
+    def test_the_time_in_which_we_do_not_read_is_not_the_clients(self) -> None:
+        async def scene() -> None:
+            connection, transport = connect(echo)
+            connection.data_received(b"GET ")
+            connection.hold(ENGINE)
+            connection.sweep(seconds(100))
+            connection.shared.now = seconds(100)
+            connection.release(ENGINE)
+            connection.sweep(seconds(130))
+            assert transport.writes == []
+            connection.sweep(seconds(131))
+            await tick()
+            assert refusal(transport)[0] == 408
+
+        play(scene)
+
+    def test_a_client_that_takes_no_byte_of_its_answers_is_cut_off(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(post())
+        connection.pause_writing()
+        transport.unsent = 100_000
+        connection.sweep(seconds(10))
+        transport.unsent = 90_000
+        connection.sweep(seconds(50))
+        connection.sweep(seconds(110))
+        assert not transport.was_cut()
+        connection.sweep(seconds(111))
+        assert transport.was_cut()
+
+    def test_a_refused_client_is_heard_out_for_a_moment(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(b"nonsense\r\n\r\n")
+        assert transport.shut
+        assert transport.reads()
+        connection.data_received(b"more of it")
+        connection.sweep(seconds(5))
+        assert transport.open
+        connection.sweep(seconds(6))
+        assert transport.was_cut()
+
+    def test_over_tls_a_refusal_closes_at_once(self) -> None:
+        connection, transport = connect(echo, tls=True)
+        connection.data_received(b"nonsense\r\n\r\n")
+        assert transport.closed
+        assert not transport.was_cut()
+
+
+class TestBackPressure:
+    def test_reading_stops_at_the_limit_of_pipelined_requests_and_goes_on_below_it(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk, Limits(pipelined=3))
+            connection.data_received(post() * 3)
+            assert not transport.reads()
+            desk.answer(1)
+            await tick()
+            assert not transport.reads()
+            desk.answer(0)
+            await tick()
+            assert transport.reads()
+
+        play(scene)
+
+    def test_one_read_does_not_bring_more_than_a_slice_beyond_the_limit(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk, Limits(pipelined=3))
+            one = post("/q", b"x" * 4000)
+            connection.data_received(one * 40)
+            assert len(desk.asked) <= SLICE // len(one)
+            answered = 0
+            while answered < 40:
+                desk.answer(answered)
+                answered += 1
+                await tick()
+                assert len(desk.asked) - answered <= 3 + SLICE // len(one)
+            assert len(bodies(transport.sent)) == 40
+
+        play(scene)
+
+    def test_a_client_that_does_not_read_is_not_read_from(self) -> None:
+        connection, transport = connect(echo)
+        connection.pause_writing()
+        assert not transport.reads()
+        connection.data_received(post())  # was on its way already
+        assert transport.writes == []
+        connection.resume_writing()
+        assert transport.reads()
+        assert bodies(transport.sent) == [(200, b"POST /q hello")]
+
+    def test_reading_goes_on_when_the_last_reason_has_gone(self) -> None:
+        connection, transport = connect(echo)
+        connection.hold(ENGINE)
+        connection.pause_writing()
+        connection.resume_writing()
+        assert not transport.reads()
+        connection.release(ENGINE)
+        assert transport.reads()
+
+    def test_a_new_connection_of_a_resting_listener_rests_too(self) -> None:
+        shared = Shared(echo, Limits(), ResponseHeads(NOON), 0)
+        shared.held = True
+        _, transport = connect_to(shared)
+        assert not transport.reads()
+
+
+class TestTheEnd:
+    def test_a_client_that_shuts_its_side_still_gets_its_answer(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post())
+            assert connection.eof_received()
+            desk.answer(0)
+            await tick()
+            assert bodies(transport.sent) == [(200, b"answer 0")]
+            assert transport.closed
+
+        play(scene)
+
+    def test_an_abandoned_wait_ends_the_connection(self) -> None:
+        desk = Desk()
+        connection, transport = connect(desk)
+        connection.data_received(post() + post())
+        desk.asked[0][1].on_gone(lambda: None)
+        assert not connection.eof_received()
+        assert transport.closed
+
+    def test_a_wait_that_is_answered_when_the_client_hangs_up_is_sent(self) -> None:
+        desk = Desk()
+        connection, transport = connect(desk)
+        connection.data_received(post())
+        desk.asked[0][1].on_gone(lambda: desk.answer(0))
+        connection.eof_received()
+        assert bodies(transport.sent) == [(200, b"answer 0")]
+        assert transport.closed
+
+    def test_a_half_request_at_the_end_is_forgotten(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(post()[:-2])
+        assert not connection.eof_received()
+        assert transport.writes == []
+        assert transport.closed
+
+    def test_an_idle_connection_finishes_at_once(self) -> None:
+        connection, transport = connect(echo)
+        connection.finish()
+        assert transport.closed
+
+    def test_a_request_that_was_begun_is_finished_and_is_the_last(self) -> None:
+        connection, transport = connect(echo)
+        connection.data_received(post()[:20])
+        connection.shared.draining = True
+        connection.finish()
+        assert transport.open
+        connection.data_received(post()[20:] + post())
+        assert len(bodies(transport.sent)) == 1
+        assert b"connection: close" in transport.sent
+        assert transport.closed
+
+
+PIECES = st.sampled_from(
+    [
+        post(),
+        chunked(b"abc", b"d"),
+        b"GET / HTTP/1.1\r\n",
+        b"Host: h\r\n",
+        b"\r\n",
+        b"Content-Length: 3\r\n",
+        b"Transfer-Encoding: chunked\r\n",
+        b"Expect: 100-continue\r\n",
+        b"Connection: Upgrade\r\nUpgrade: h2c\r\n",
+        b"Connection: close\r\n",
+        b"5\r\nhello\r\n",
+        b"0\r\n\r\n",
+        b"HEAD / HTTP/1.0\r\n\r\n",
+        b"\x00",
+        b"x" * 300,
+    ]
+)
+
+
+@given(st.lists(PIECES | st.binary(max_size=40), max_size=12), st.booleans(), st.data())
+def test_whatever_bytes_come_the_answer_is_http_or_the_end(
+    pieces: list[bytes], end: bool, data: st.DataObject
+) -> None:
+    limits = Limits(head_bytes=400, headers=5, body_bytes=50, pipelined=2)
+    connection, transport = connect(echo, limits)
+    whole = b"".join(pieces)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
+    for start, stop in zip([0, *cuts], [*cuts, len(whole)], strict=True):
+        connection.data_received(whole[start:stop])
+    if end:
+        connection.eof_received()
+        assert transport.closed or transport.shut
+    statuses = [int(line[9:12]) for line in transport.sent.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
+    assert set(statuses) <= {100, 200, 400, 413, 431, 501}
+    assert all(status < 400 for status in statuses[:-1])
+    if statuses and statuses[-1] >= 400:
+        assert transport.shut

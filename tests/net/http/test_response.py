@@ -1,0 +1,65 @@
+"""Responses as bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import Instant
+from reliquary.net.http.response import CLOSE, HEAD_ONLY, JSON, KEEP, KEEP_SAID, ResponseHeads, error_body
+from tests.net.http.stage import NOON
+
+DATE = b"date: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
+
+
+def test_a_response_is_one_piece() -> None:
+    assert ResponseHeads(NOON).response(KEEP, 200, b"{}", JSON, ()) == (
+        b"HTTP/1.1 200 OK\r\n" + DATE + b"content-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
+    )
+
+
+def test_the_date_is_renewed() -> None:
+    heads = ResponseHeads(NOON)
+    heads.response(KEEP, 200, b"", JSON, ())
+    heads.renew(Instant(NOON + 1_000_000))
+    assert b"22:13:21 GMT" in heads.response(KEEP, 200, b"", JSON, ())
+
+
+@pytest.mark.parametrize(
+    ("mode", "line"),
+    [(KEEP, None), (KEEP_SAID, b"connection: keep-alive"), (CLOSE, b"connection: close")],
+    ids=["1.1 stays open", "1.0 stays open", "closes"],
+)
+def test_how_the_connection_goes_on_is_said_where_it_must(mode: int, line: bytes | None) -> None:
+    lines = ResponseHeads(NOON).response(mode, 200, b"", JSON, ()).split(b"\r\n")
+    assert [one for one in lines if one.startswith(b"connection")] == ([line] if line else [])
+
+
+def test_more_headers_stand_before_the_body() -> None:
+    sent = ResponseHeads(NOON).response(KEEP, 201, b"x", b"text/plain", [(b"location", b"/q")])
+    assert sent.endswith(b"content-type: text/plain\r\ncontent-length: 1\r\nlocation: /q\r\n\r\nx")
+
+
+def test_head_tells_the_length_and_sends_no_body() -> None:
+    sent = ResponseHeads(NOON).response(KEEP | HEAD_ONLY, 200, b"hello", JSON, ())
+    assert sent.endswith(b"content-length: 5\r\n\r\n")
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_a_status_without_body_has_no_length_either(status: int) -> None:
+    sent = ResponseHeads(NOON).response(KEEP, status, b"ignored", b"", ())
+    assert sent.endswith(DATE + b"\r\n")
+
+
+def test_an_unknown_status_has_no_reason() -> None:
+    assert ResponseHeads(NOON).response(KEEP, 299, b"", b"", ()).startswith(b"HTTP/1.1 299 \r\n")
+
+
+@pytest.mark.parametrize("status", [100, 199, 600, 0])
+def test_a_status_that_ends_no_request_is_refused(status: int) -> None:
+    with pytest.raises(UsageError, match=f"not {status}"):
+        ResponseHeads(NOON).response(KEEP, status, b"", b"", ())
+
+
+def test_an_error_is_a_sentence_in_json() -> None:
+    assert error_body('a "name"') == b'{"error": "a \\"name\\""}'

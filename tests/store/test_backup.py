@@ -1,0 +1,130 @@
+"""Backup and restore, of a live store and of a stopped one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reliquary.base.faults import StoreFailure, UsageError
+from reliquary.store import Changes, RocksDisk, backup, backup_stopped, restore
+from tests.store.conftest import TABLES
+
+
+def put(disk: RocksDisk, *keys: bytes) -> None:
+    disk.apply(Changes({"letters": {key: b"value of " + key for key in keys}}))
+
+
+def keys_in(folder: Path) -> list[bytes]:
+    disk = RocksDisk(folder, TABLES, create=False)
+    found = [key for key, _ in disk.range("letters", b"", b"\xff", limit=999)]
+    disk.close()
+    return found
+
+
+@pytest.fixture
+def stopped(folder: Path) -> Path:
+    disk = RocksDisk(folder, TABLES)
+    put(disk, b"a", b"b")
+    disk.close()
+    return folder
+
+
+def test_a_live_store_is_backed_up_as_it_is_at_that_moment(folder: Path, tmp_path: Path) -> None:
+    disk = RocksDisk(folder, TABLES)
+    put(disk, b"a")
+    backup(disk, tmp_path / "deep" / "backup")
+    put(disk, b"b")
+    restore(tmp_path / "deep" / "backup", tmp_path / "new" / "restored")
+    disk.close()
+    assert keys_in(tmp_path / "new" / "restored") == [b"a"]
+    assert keys_in(folder) == [b"a", b"b"]
+
+
+def test_a_stopped_store_is_backed_up_without_knowing_its_tables(stopped: Path, tmp_path: Path) -> None:
+    backup_stopped(stopped, tmp_path / "backup")
+    assert keys_in(tmp_path / "backup") == [b"a", b"b"]
+
+
+def test_a_backup_restores_many_times_and_stays_what_it_is(stopped: Path, tmp_path: Path) -> None:
+    backup_stopped(stopped, tmp_path / "backup")
+    for name in ("one", "two"):
+        restore(tmp_path / "backup", tmp_path / name)
+        disk = RocksDisk(tmp_path / name, TABLES)
+        disk.apply(Changes({"letters": {b"a": None, name.encode(): b""}}))
+        disk.close()
+    assert keys_in(tmp_path / "one") == [b"b", b"one"]
+    assert keys_in(tmp_path / "backup") == [b"a", b"b"]
+
+
+def test_a_store_goes_on_after_its_backup_was_taken(stopped: Path, tmp_path: Path) -> None:
+    backup_stopped(stopped, tmp_path / "backup")
+    disk = RocksDisk(stopped, TABLES)
+    put(disk, b"c")
+    disk.close()
+    assert keys_in(stopped) == [b"a", b"b", b"c"]
+    assert keys_in(tmp_path / "backup") == [b"a", b"b"]
+
+
+def test_a_backup_does_not_go_into_a_folder_that_exists(stopped: Path, tmp_path: Path) -> None:
+    (tmp_path / "backup").mkdir()
+    with pytest.raises(UsageError, match="backup exists"):
+        backup_stopped(stopped, tmp_path / "backup")
+
+
+def test_a_stopped_backup_of_a_store_in_use_is_refused(folder: Path, tmp_path: Path) -> None:
+    disk = RocksDisk(folder, TABLES)
+    with pytest.raises(StoreFailure) as failure:
+        backup_stopped(folder, tmp_path / "backup")
+    assert failure.value.kind == "locked"
+    assert not (tmp_path / "backup").exists()
+    disk.close()
+
+
+def test_a_backup_of_nothing_is_refused_and_makes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(StoreFailure) as failure:
+        backup_stopped(tmp_path / "nothing", tmp_path / "backup")
+    assert failure.value.kind == "missing"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_restore_does_not_go_into_a_folder_that_holds_something(stopped: Path, tmp_path: Path) -> None:
+    backup_stopped(stopped, tmp_path / "backup")
+    with pytest.raises(UsageError, match="empty folder"):
+        restore(tmp_path / "backup", stopped)
+    assert keys_in(stopped) == [b"a", b"b"]
+
+
+def test_a_restore_into_an_empty_folder_is_done(stopped: Path, tmp_path: Path) -> None:
+    backup_stopped(stopped, tmp_path / "backup")
+    (tmp_path / "restored").mkdir()
+    restore(tmp_path / "backup", tmp_path / "restored")
+    assert keys_in(tmp_path / "restored") == [b"a", b"b"]
+
+
+def test_a_restore_from_what_is_no_store_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "note").write_text("milk")
+    with pytest.raises(UsageError, match="not a backup"):
+        restore(tmp_path / "notes", tmp_path / "restored")
+    assert not (tmp_path / "restored").exists()
+
+
+def test_a_restore_of_a_newer_store_is_refused(stopped: Path, tmp_path: Path) -> None:
+    backup_stopped(stopped, tmp_path / "backup")
+    (tmp_path / "backup" / "FORMAT").write_text("reliquary store 2\n")
+    with pytest.raises(StoreFailure) as failure:
+        restore(tmp_path / "backup", tmp_path / "restored")
+    assert failure.value.kind == "newer"
+
+
+def test_a_restore_that_was_cut_short_is_no_store(stopped: Path, tmp_path: Path) -> None:
+    backup_stopped(stopped, tmp_path / "backup")
+    for file in (tmp_path / "backup").glob("MANIFEST-*"):
+        file.unlink()
+        file.mkdir()  # cannot be copied
+    with pytest.raises(StoreFailure):
+        restore(tmp_path / "backup", tmp_path / "restored")
+    with pytest.raises(StoreFailure) as failure:
+        RocksDisk(tmp_path / "restored", TABLES)
+    assert failure.value.kind == "missing"

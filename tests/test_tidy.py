@@ -1,0 +1,93 @@
+"""House rules that a reader of the sources can check: this test reads them all."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LONGEST = 600
+NO_ROOMS = {"utils", "util", "common", "helpers", "helper", "misc"}
+
+# Modules without a test file of their own, each with the reason.
+EXEMPT: dict[str, str] = {}
+
+SOURCES = sorted(
+    path
+    for folder in ("src", "tests", "tools", "bench", "examples")
+    for path in (ROOT / folder).rglob("*.py")
+)
+MODULES = sorted(
+    path
+    for path in (ROOT / "src" / "reliquary").rglob("*.py")
+    if path.name not in {"__init__.py", "__main__.py"}
+)
+TEXTS = [
+    *SOURCES,
+    ROOT / "dev",
+    ROOT / "pyproject.toml",
+    *sorted(ROOT.glob("*.md")),
+    *sorted(ROOT.glob("*.lock")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+def test_every_module_says_what_it_is() -> None:
+    assert names([path for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text()))]) == []
+
+
+def test_no_file_is_too_long_to_read() -> None:
+    assert names([path for path in SOURCES if len(path.read_text().splitlines()) > LONGEST]) == []
+
+
+def test_no_room_is_a_drawer() -> None:
+    assert names([path for path in SOURCES if NO_ROOMS & {path.stem, *path.relative_to(ROOT).parts}]) == []
+
+
+def test_nothing_is_left_for_later_in_a_comment() -> None:
+    assert names([path for path in SOURCES if re.search(r"\b(TOD[O]|FIXM[E])\b", path.read_text())]) == []
+
+
+def test_every_module_has_its_test_file() -> None:
+    missing = []
+    for path in MODULES:
+        module = path.relative_to(ROOT / "src" / "reliquary")
+        mirror = Path("tests") / module.with_name(f"test_{path.name}")
+        if str(module) not in EXEMPT and not (ROOT / mirror).exists():
+            missing.append(str(mirror))
+    assert missing == []
+
+
+def test_an_exemption_is_of_a_module_that_exists() -> None:
+    assert [name for name in EXEMPT if not (ROOT / "src" / "reliquary" / name).exists()] == []
+
+
+def test_no_path_of_one_machine_is_written_down() -> None:
+    one_machine = re.compile(r"(?<![\w.])/(root|home|work|Users|opt)/")
+    assert names([path for path in TEXTS if one_machine.search(path.read_text())]) == []
+
+
+def test_the_locks_name_versions_and_no_addresses() -> None:
+    locks = sorted(ROOT.glob("*.lock"))
+    assert locks
+    assert names([path for path in locks if re.search(r"://|@|--index|--find-links", path.read_text())]) == []
+
+
+WITH_EXAMPLES = [path for path in MODULES if ">>> " in path.read_text()]
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=names(WITH_EXAMPLES))
+def test_the_examples_in_docstrings_are_true(path: Path) -> None:
+    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+    results = doctest.testmod(importlib.import_module(name))
+    assert results.attempted > 0
+    assert results.failed == 0

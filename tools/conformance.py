@@ -1,0 +1,241 @@
+"""The conformance page: what each requirement is shown by, and where we depart from the text.
+
+    docs/requirements/*.md   rows | DM-028 | 3.1.1.2 | MUST | words |       what is asked
+                             rows | AN-03 | 3.1.7.1.9 | reading | DM-191 |  how a contradiction is read
+    tests/**                 @pytest.mark.spec("DM-028")                    what is shown
+    src/**                   # DEPARTS from 3.1.7.1.9 (AN-03): text         what we do instead
+                     |
+                     v
+    docs/reference/conformance.md
+
+Sources are read as text and syntax trees, nothing is imported; the page depends on nothing else,
+so the same tree always gives the same page.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PAGE = Path("docs/reference/conformance.md")
+
+ID = r"[A-Z]{2}-\d{2,3}"
+LEVELS = ("MUST", "SHOULD", "MAY", "DEF")
+STATUSES = ("shown", "departed", "not yet")
+
+
+class Unclear(Exception):
+    """The sources do not fit together; the text says where and what to do."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One row of a list of requirements."""
+
+    id: str
+    section: str
+    level: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Specification:
+    """One list of requirements: a file of docs/requirements."""
+
+    title: str
+    requirements: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True)
+class Departure:
+    """One place where the code does not follow the printed text."""
+
+    place: str  # file and name of the class and function: a line number would change with every edit
+    section: str
+    ids: tuple[str, ...]
+    text: str
+
+
+# ------------------------------------------------------------------------------------ reading
+
+
+def specifications(folder: Path) -> list[Specification]:
+    """All lists of requirements, in the order of their file names."""
+    found = []
+    for path in sorted(folder.glob("*.md")):
+        text = path.read_text()
+        rows = re.findall(rf"^\| ({ID}) \| ([^|]*) \| (MUST NOT|{'|'.join(LEVELS)}) \| (.*) \|$", text, re.M)
+        if rows:
+            requirements = tuple(Requirement(*row) for row in rows)
+            found.append(Specification(text.splitlines()[0].removeprefix("# "), requirements))
+    return found
+
+
+def anomalies(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Each anomaly with the requirements that its reading touches."""
+    text = (folder / "anomalies.md").read_text()
+    rows = re.findall(rf"^\| ({ID}) \| [^|]* \| [^|]* \|((?: {ID})*) \|$", text, re.M)
+    return {name: tuple(touched.split()) for name, touched in rows}
+
+
+def marks(tests: Path, root: Path) -> dict[str, list[str]]:
+    """Which tests show each requirement, from the `spec` marks on functions, classes and modules."""
+    shown: dict[str, list[str]] = {}
+    for path in sorted(tests.rglob("test_*.py")):
+        tree = ast.parse(path.read_text(), str(path))
+        try:
+            for name, spec_id in _marked(tree, ()):
+                shown.setdefault(spec_id, []).append(f"{path.relative_to(root)}{name}")
+        except Unclear as why:
+            raise Unclear(f"{path.relative_to(root)}: {why}") from why
+    return {spec_id: sorted(set(places)) for spec_id, places in shown.items()}
+
+
+def _marked(node: ast.AST, outer: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Each (::Class::test, id) below a node; a class's or module's marks count as its own."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            inner = (*outer, child.name)
+            name = "".join(f"::{part}" for part in inner)
+            yield from ((name, spec_id) for mark in child.decorator_list for spec_id in _ids_of(mark))
+            if isinstance(child, ast.ClassDef):
+                yield from _marked(child, inner)
+        elif isinstance(child, ast.Assign) and any(_is_pytestmark(target) for target in child.targets):
+            yield from (("", spec_id) for spec_id in _ids_of(child.value))
+
+
+def _is_pytestmark(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name) and target.id == "pytestmark"
+
+
+def _ids_of(mark: ast.expr) -> Iterator[str]:
+    """The ids in `pytest.mark.spec(...)`, wherever it stands inside a decorator."""
+    for call in ast.walk(mark):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.spec":
+            if not all(isinstance(argument, ast.Constant) for argument in call.args):
+                raise Unclear(f"write the ids themselves, not {ast.unparse(call)}")
+            yield from (str(ast.literal_eval(argument)) for argument in call.args)
+
+
+def departures(source: Path, root: Path) -> list[Departure]:
+    """Every announced departure; its text goes on over the comment lines that follow."""
+    found = []
+    for path in sorted(source.rglob("*.py")):
+        text = path.read_text()
+        lines = text.splitlines()
+        for number, line in enumerate(lines, 1):
+            start = re.search(r"# DEPARTS\b(.*)", line)
+            if start is None:
+                continue
+            whole = " ".join([start[1].strip(), *_comment_lines(lines[number:])])
+            parts = re.fullmatch(rf"from (\S+) \(({ID}(?:, {ID})*)\): (.+)", whole)
+            if parts is None:
+                raise Unclear(
+                    f"{path.relative_to(root)}:{number}: write a departure as"
+                    " `# DEPARTS from 3.1.7.1.9 (AN-03): what, because why.`"
+                )
+            place = f"{path.relative_to(root)}{_name_at(ast.parse(text), number)}"
+            found.append(Departure(place, parts[1], tuple(parts[2].split(", ")), parts[3]))
+    return found
+
+
+def _name_at(node: ast.AST, line: int) -> str:
+    """::Class::function of the innermost definition round a line."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if child.lineno <= line <= (child.end_lineno or line):
+            return f"::{child.name}{_name_at(child, line)}"
+    return ""
+
+
+def _comment_lines(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        text = line.strip()
+        if not text.startswith("#") or text.startswith("# DEPARTS"):
+            return
+        yield text.lstrip("#").strip()
+
+
+# ------------------------------------------------------------------------------------ writing
+
+
+def page(root: Path) -> str:
+    """The whole page; Unclear when a mark or a departure names what is not in the lists."""
+    folder = root / "docs" / "requirements"
+    specs = specifications(folder)
+    readings = anomalies(folder)
+    shown = marks(root / "tests", root)
+    departed = departures(root / "src", root)
+    known = {requirement.id for spec in specs for requirement in spec.requirements}
+    for spec_id, places in sorted(shown.items()):
+        if spec_id not in known:
+            raise Unclear(f"{places[0]}: no requirement {spec_id} in docs/requirements")
+    for departure in departed:
+        for name in departure.ids:
+            if name not in known and name not in readings:
+                raise Unclear(f"{departure.place}: no requirement or anomaly {name} in docs/requirements")
+    touched = {
+        spec_id for departure in departed for name in departure.ids for spec_id in readings.get(name, (name,))
+    }
+    lines = [*_OPENING]
+    for spec in specs:
+        lines += _specification(spec, shown, touched)
+    lines += ["## Departures", "", *_departures(departed)]
+    return "\n".join(lines) + "\n"
+
+
+_OPENING = (
+    "# Conformance",
+    "",
+    "<!-- Made by `./dev docs` from docs/requirements, the tests' marks and the code's comments. -->",
+    "",
+    "A requirement is *shown* when a test is marked with it, *departed* when the code announces below that",
+    "it does something else (tests then show our reading), and *not yet* when neither is so.",
+    "",
+)
+
+
+def _specification(spec: Specification, shown: Mapping[str, list[str]], touched: set[str]) -> list[str]:
+    status = {one.id: _status(one.id, shown, touched) for one in spec.requirements}
+    lines = [f"## {spec.title}", "", f"| Level | {' | '.join(STATUSES)} | all |", "|---|---:|---:|---:|---:|"]
+    for level in (*LEVELS, "all"):
+        of_level = [
+            status[requirement.id]
+            for requirement in spec.requirements
+            if level in {"all", requirement.level.removesuffix(" NOT")}
+        ]
+        counts = [of_level.count(name) for name in STATUSES]
+        lines.append(f"| {level} | {' | '.join(map(str, counts))} | {len(of_level)} |")
+    lines += ["", "| Id | Section | Level | In a few words | Status | Tests |", "|---|---|---|---|---|---|"]
+    for one in spec.requirements:
+        tests = "<br>".join(f"`{place}`" for place in shown.get(one.id, ()))
+        lines.append(f"| {one.id} | {one.section} | {one.level} | {one.words} | {status[one.id]} | {tests} |")
+    return [*lines, ""]
+
+
+def _status(spec_id: str, shown: Mapping[str, list[str]], touched: set[str]) -> str:
+    if spec_id in touched:
+        return "departed"
+    return "shown" if spec_id in shown else "not yet"
+
+
+def _departures(departed: Sequence[Departure]) -> list[str]:
+    if not departed:
+        return ["None."]
+    head = ["| Section | Reading | What we do, and why | Where |", "|---|---|---|---|"]
+    in_order = sorted(departed, key=lambda one: (_by_number(one.section), one.place, one.text))
+    return head + [
+        f"| {one.section} | {', '.join(one.ids)} | {_cell(one.text)} | `{one.place}` |" for one in in_order
+    ]
+
+
+def _by_number(section: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", section)]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

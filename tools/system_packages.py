@@ -1,0 +1,79 @@
+"""System packages that some tests need, and how they get here.
+
+    a row of NEEDED --> there already?     nothing to do
+                    --> root on Debian?    apt-get installs it
+                    --> otherwise          one line says what to install, and the tests skip
+
+A test names its need with `@pytest.mark.needs("strace")`; with CI=true a missing package fails it.
+Only the standard library is used here: `./dev` imports this file before there is an environment.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing that a test or `./dev` itself cannot do without."""
+
+    name: str
+    why: str
+    apt: tuple[str, ...]
+    present: Callable[[], bool]
+
+
+def _command(name: str) -> Callable[[], bool]:
+    return lambda: shutil.which(name) is not None
+
+
+def _module(name: str) -> Callable[[], bool]:
+    return lambda: importlib.util.find_spec(name) is not None
+
+
+NEEDED: dict[str, Need] = {
+    need.name: need
+    for need in (Need("strace", "tests of a failing sync and a full disk", ("strace",), _command("strace")),)
+}
+
+VENV = Need("venv", "making .venv without uv", ("python3-venv",), _module("ensurepip"))
+
+
+def missing(needs: Iterable[Need]) -> list[Need]:
+    """Those that are not on this machine."""
+    return [need for need in needs if not need.present()]
+
+
+def can_install() -> bool:
+    """Whether this process may call apt-get: root, on Debian or Ubuntu."""
+    return os.geteuid() == 0 and Path("/etc/debian_version").exists() and shutil.which("apt-get") is not None
+
+
+def provide(needs: Iterable[Need], say: Callable[[str], None] = print) -> list[Need]:
+    """Install what is missing where that is possible; return what still is, with one line said for each."""
+    absent = missing(needs)
+    if absent and can_install():
+        packages = [package for need in absent for package in need.apt]
+        say(f"installing {' '.join(packages)} with apt-get")
+        _apt_get("update")
+        _apt_get("install", "--yes", "--no-install-recommends", *packages)
+        absent = missing(absent)
+    for need in absent:
+        say(f"missing: {need.name}, for {need.why}; install it with: apt-get install {' '.join(need.apt)}")
+    return absent
+
+
+def _apt_get(*arguments: str) -> None:
+    """Run apt-get quietly; whether it worked is seen by what is there afterwards."""
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    done = subprocess.run(
+        ["apt-get", "-qq", *arguments], env=quiet, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        print(done.stderr.strip() or done.stdout.strip())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reliquary.store.files import copy_durably, write_durably
+import pytest
+
+from reliquary.store.files import copy_durably, make_folder, write_durably
 
 
 def test_a_file_is_replaced_as_a_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
@@ -18,3 +20,15 @@ def test_a_copy_has_the_same_content(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"content")
     copy_durably(tmp_path / "file", tmp_path / "copy")
     assert (tmp_path / "copy").read_bytes() == b"content"
+
+
+def test_a_folder_is_made_with_those_above_it_and_may_exist(tmp_path: Path) -> None:
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+
+
+def test_a_folder_is_not_made_where_a_file_is(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(FileExistsError):
+        make_folder(tmp_path / "file" / "folder")

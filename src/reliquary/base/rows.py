@@ -4,8 +4,8 @@ A machine holds a small port, `Rows`, as part of its state: it stages changes an
 what it staged in this turn it already sees.  It never learns whether RocksDB, memory or a
 simulated disk is below.
 
-    a value on disk    | version: 1 | crc32: 4 | msgpack of the record |
-    the checksum is over the key, the version and the record, so a row in the wrong place is found too
+    a value on disk    | version: 1 | checksum: 8 | msgpack of the record |
+    the checksum (XXH3) is over key, version and record, so a row in the wrong place is found too
 
 Records are frozen msgspec structs, written as maps without the fields that have their default:
 a field that is added later reads as its default from an old row.
@@ -16,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from struct import Struct as Layout
 from typing import Generic, Protocol, TypeVar
-from zlib import crc32
 
 import msgspec
+from xxhash import xxh3_64_intdigest
 
 from reliquary.base.faults import StoreDamage, StoreFailure
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
-_FRAME = Layout(">BI")
+_FRAME = Layout(">BQ")
 _encode = msgspec.msgpack.Encoder(uuid_format="bytes").encode
 
 Upgrade = Callable[[dict[str, object]], dict[str, object]]
@@ -88,7 +88,7 @@ def unframe(table: str, key: bytes, value: bytes) -> tuple[int, memoryview]:
 
 
 def _checksum(key: bytes, version: int, body: bytes | memoryview) -> int:
-    return crc32(body, crc32(key, version))
+    return xxh3_64_intdigest(body, xxh3_64_intdigest(key, version))
 
 
 class Rows(Protocol):

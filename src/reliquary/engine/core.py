@@ -3,8 +3,9 @@
     turn(event)        run a machine, and those that hear its signals; collect their effects
     close() -> Batch   stage the counters, apply the changes; the effects wait for the caller's sync
 
-A batch may be performed when a sync that began after `close` has returned.  What shows only
-express messages leaves at once: nobody was promised that it outlives a crash.
+What leaves the process waits until a sync that began after `close` has returned.  Timers and work
+for later turns stay inside and need not wait; neither do answers about express messages alone,
+because nobody was promised that those outlive a crash.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from reliquary.base.time import Instant
-from reliquary.base.turn import Effect, Event, Machine, Signal, Turn
+from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Machine, SetTimer, Signal, Turn
 from reliquary.store.disk import Disk
 from reliquary.store.staging import StagedRows
 
@@ -22,15 +23,20 @@ SIGNALS_IN_A_TURN: Final = 100_000
 """More than any turn can need: machines that answer each other for ever are found."""
 
 
+INSIDE: Final = frozenset({SetTimer, CancelTimer, Continue})
+"""Effects that nobody outside learns of."""
+
+
 @dataclass(slots=True)
 class Batch:
     """What a number of turns led to."""
 
     at_once: list[Effect] = field(default_factory=list)
-    """Concern only what a crash may take."""
+    """Stay inside, or concern only what a crash may take."""
     after_sync: list[Effect] = field(default_factory=list)
-    needs_sync: bool = False
-    """Something was applied; else the effects wait only for syncs that are under way."""
+    """Leave the process."""
+    applied: bool = False
+    """There is something to sync; else `after_sync` waits only for what was applied before."""
     turns: int = 0
 
 
@@ -66,7 +72,8 @@ class Core:
         if turn.facts and turn.facts[0].volatile and all(fact.volatile for fact in turn.facts):
             batch.at_once += turn.effects
         else:
-            batch.after_sync += turn.effects
+            for effect in turn.effects:
+                (batch.at_once if type(effect) in INSIDE else batch.after_sync).append(effect)
         return turn
 
     def _spread(self, turn: Turn, now: Instant) -> Turn:
@@ -92,5 +99,5 @@ class Core:
         batch, self._batch = self._batch, Batch()
         if not self._rows.is_empty:
             self._disk.apply(self._rows.take())
-            batch.needs_sync = True
+            batch.applied = True
         return batch

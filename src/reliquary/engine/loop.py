@@ -5,9 +5,11 @@
                  '-- the next batch is built while  v
                                               sync --> effects   the store's thread, then the loop's
 
-Effects are performed in the order of their batches, after the first sync that began when they
-were applied.  A sync runs inline when nothing else is under way, because handing it to a thread
-costs more than it saves; otherwise the store's thread does it and the loop goes on.
+What leaves the process does so in the order of the batches, after the first sync that began when
+they were applied.  A sync runs inline when nothing else is under way, because handing it to a
+thread costs more than it saves; otherwise the store's thread does it and the loop goes on.  A batch
+that tells nobody anything (an acknowledgement whose sender now waits for more) begins no sync of
+its own: the next one covers it.
 
 A sync that fails ends all work: nothing that was not confirmed before will be.
 """
@@ -30,6 +32,8 @@ from reliquary.store.disk import Disk
 TURNS_IN_A_BATCH: Final = 512
 INLINE_TURNS: Final = 2
 """A batch of so few turns is synced inline: whoever sent them waits for the answer."""
+UNASKED_SYNC_SECONDS: Final = 0.05
+"""How long a change that nobody waits for may stay unsynced."""
 MOST_UNDER_WAY: Final = 20_000
 """Events that are queued or wait for a sync; past this, the sources are asked to pause."""
 
@@ -69,6 +73,10 @@ class Engine:
         self._waiting: list[Batch] = []
         """Batches whose effects wait for a sync that has not begun."""
         self._syncing: list[Batch] = []
+        self._is_syncing = False
+        self._unsynced = False
+        """Something was applied after the last sync began."""
+        self._later: asyncio.TimerHandle | None = None
         self._jobs: SimpleQueue[bool] = SimpleQueue()
         self._thread = threading.Thread(target=self._sync_forever, name="store-sync", daemon=True)
         self._idle: asyncio.Future[None] | None = None
@@ -120,15 +128,16 @@ class Engine:
             self._enqueue(last)
         self._accepting = False
         await self._drain()
-        if self._alarm is not None:
-            self._alarm.cancel()
+        for handle in (self._alarm, self._later):
+            if handle is not None:
+                handle.cancel()
         self._jobs.put(False)
         self._thread.join()
         self._disk.close()
 
     async def _drain(self) -> None:
         assert self._loop is not None
-        while self.failure is None and (self._events or self._waiting or self._syncing):
+        while self.failure is None and (self._events or self._waiting or self._is_syncing):
             self._idle = self._loop.create_future()
             await self._idle
 
@@ -173,24 +182,40 @@ class Engine:
         return batch
 
     def _settle(self, batch: Batch) -> None:
-        if not batch.needs_sync and not self._waiting and not self._syncing:
+        self._unsynced = self._unsynced or batch.applied
+        if not batch.after_sync:
+            self._sync_some_time()
+        elif not self._unsynced and not self._is_syncing:
             self._perform(batch.after_sync)
-            self._tell_idle()
-            return
-        self._waiting.append(batch)
-        if self._syncing:
-            return
-        if batch.turns <= INLINE_TURNS and not self._events:
+        else:
+            self._waiting.append(batch)
+            if not self._is_syncing:
+                self._sync_now(inline=batch.turns <= INLINE_TURNS and not self._events)
+        self._tell_idle()
+
+    def _sync_now(self, *, inline: bool) -> None:
+        """Begin a sync for all that was applied; one at a time."""
+        self._unsynced = False
+        batches, self._waiting = self._waiting, []
+        if inline:
             self._disk.sync()
             self.syncs += 1
-            waiting, self._waiting = self._waiting, []
-            self._release(waiting)
+            self._release(batches)
         else:
-            self._begin_sync()
+            self._syncing = batches
+            self._is_syncing = True
+            self._jobs.put(True)
 
-    def _begin_sync(self) -> None:
-        self._syncing, self._waiting = self._waiting, []
-        self._jobs.put(True)
+    def _sync_some_time(self) -> None:
+        """Nobody waits for this batch; if nothing else comes, it is synced after a short while."""
+        if self._unsynced and self._later is None:
+            assert self._loop is not None
+            self._later = self._loop.call_later(UNASKED_SYNC_SECONDS, self._sync_unasked)
+
+    def _sync_unasked(self) -> None:
+        self._later = None
+        if self._unsynced and not self._is_syncing and self.failure is None:
+            self._sync_now(inline=False)
 
     def _sync_forever(self) -> None:
         """The store's thread: one sync at a time, each for all that was applied before it began."""
@@ -210,9 +235,10 @@ class Engine:
             self._fail(failure)
             return
         self.syncs += 1
+        self._is_syncing = False
         done, self._syncing = self._syncing, []
-        if self._waiting:
-            self._begin_sync()
+        if self._waiting or (self._unsynced and self._later is None):
+            self._sync_now(inline=False)
         self._release(done)
         self._watch_pressure()
 

@@ -48,6 +48,15 @@ STATUS: Final[dict[Enqueued, HResult]] = {
 }
 
 
+def check_transaction(transaction: Transaction | None, size: int) -> None:
+    """Refuse what would make a transaction too large for memory."""
+    if transaction is not None and transaction.size + size > TRANSACTION_BYTES:
+        raise UsageError(
+            f"a transaction sends at most {TRANSACTION_BYTES} bytes, this one would reach"
+            f" {transaction.size + size}"
+        )
+
+
 def judge(state: State, queue: QueueState, size: int) -> Enqueued:
     """Whether so many more bytes may come in.  Changes nothing."""
     if state.throttled or exceeds(state.identity().quota, state.total_bytes + size):  # DM-187
@@ -67,14 +76,20 @@ def enqueue(
 ) -> tuple[Enqueued, int]:
     """Put one message into a queue, or into a transaction that will; answers with its LookupIdentifier."""
     size = size_of(message)
+    check_transaction(transaction, size)
     verdict = judge(state, queue, size)
-    if verdict is not Enqueued.DONE:
-        return verdict, 0
-    if transaction is not None and transaction.size + size > TRANSACTION_BYTES:
-        raise UsageError(
-            f"a transaction sends at most {TRANSACTION_BYTES} bytes, this one would reach"
-            f" {transaction.size + size}"
-        )
+    return insert(state, queue, message, size, now, transaction) if verdict is Enqueued.DONE else (verdict, 0)
+
+
+def insert(
+    state: State,
+    queue: QueueState,
+    message: Message,
+    size: int,
+    now: Instant,
+    transaction: Transaction | None,
+) -> tuple[Enqueued, int]:
+    """The second half of Enqueue Message: there is room (DM-189 to DM-197)."""
     sequence = state.next_sequence()
     message = _stamp(state, message, sequence, now, transaction)
     if too_late(message, now):

@@ -53,12 +53,12 @@ class QueueManager:
 Rule = Callable[[State, Any, Instant], None]
 
 _RULES: Final[dict[type[Event], Rule]] = {
-    events.CreateQueue: requests.create,
-    events.ChangeQueue: requests.change,
-    events.DeleteQueue: requests.delete,
-    events.PurgeQueue: requests.purge,
-    events.OpenQueue: requests.open,
-    events.CloseQueue: requests.close,
+    events.CreateQueue: requests.create_queue,
+    events.ChangeQueue: requests.change_queue,
+    events.DeleteQueue: requests.delete_queue,
+    events.PurgeQueue: requests.purge_queue,
+    events.OpenQueue: requests.open_queue,
+    events.CloseQueue: requests.close_queue,
     events.OpenCursor: requests.open_cursor,
     events.CloseCursor: requests.close_cursor,
     events.SendMessages: requests.send,

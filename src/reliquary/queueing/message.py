@@ -321,6 +321,16 @@ def check(message: Message) -> None:
         raise UsageError(
             f"an extension has at most {EXTENSION_LIMIT} bytes, this one has {len(message.extension)}"
         )
+    if not (
+        0 <= message.time_to_be_received <= FOREVER
+        and 0 <= message.time_to_reach_queue <= FOREVER
+        and 0 <= message.body_type <= FOREVER
+        and 0 <= message.application_tag <= FOREVER
+    ):
+        _refuse_number(message)
+
+
+def _refuse_number(message: Message) -> None:
     for name, value in (
         ("time to reach the queue", message.time_to_reach_queue),
         ("time to be received", message.time_to_be_received),

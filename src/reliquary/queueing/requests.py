@@ -34,17 +34,20 @@ def send(state: State, request: events.SendMessages, now: Instant) -> None:
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is not None and transaction is None:
         return
+    sizes = [size_of(message) for message in request.messages]
+    enqueue.check_transaction(transaction, sum(sizes))
     descriptor = access.use(state, request.queue, Access.SEND)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
         return
     queue = access.queue_of(state, descriptor)
     assert queue is not None
-    verdict = enqueue.judge(state, queue, sum(map(size_of, request.messages)))
+    verdict = enqueue.judge(state, queue, sum(sizes))
     lookup_ids = []
     if verdict is enqueue.Enqueued.DONE:
-        for message in request.messages:
-            verdict, lookup_id = enqueue.enqueue(state, queue, message, now, transaction)
+        for message, size in zip(request.messages, sizes, strict=True):
+            outcome, lookup_id = enqueue.insert(state, queue, message, size, now, transaction)
+            verdict = outcome if outcome is not enqueue.Enqueued.DONE else verdict
             lookup_ids.append(lookup_id)
     answer = events.Sent(
         enqueue.STATUS[verdict],
@@ -87,17 +90,21 @@ def _sequence_error(identifier: UUID) -> Answer:
 
 
 def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None:
+    """Dequeue Message and Dequeue Message Begin."""
     if not 1 <= request.count <= COUNT_LIMIT:
         raise UsageError(f"one request receives 1 to {COUNT_LIMIT} messages, not {request.count}")
     if request.transaction is not None and request.hold:
         raise UsageError("a receive is held or in a transaction, not both")  # DM-198
     _check_cursor(state, request.cursor, request.queue)
+    if isinstance(request.queue, str):
+        state.parse(request.queue)  # refused before anything is acknowledged
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is None or transaction is not None:
         read.receive(state, request, transaction, now)
 
 
 def peek(state: State, request: events.PeekMessage, now: Instant) -> None:
+    """Peek Message and Peek Next Message."""
     _check_cursor(state, request.cursor, request.queue)
     if request.next and not request.cursor:
         raise UsageError("the next message is relative to a cursor, and none is given")
@@ -110,12 +117,14 @@ def _check_cursor(state: State, cursor: int, queue: int | str) -> None:
 
 
 def browse(state: State, request: events.BrowseMessages, now: Instant) -> None:
+    """A look at what lies behind a place."""
     if not 1 <= request.limit <= COUNT_LIMIT:
         raise UsageError(f"one request shows 1 to {COUNT_LIMIT} messages, not {request.limit}")
     read.browse(state, request, now)
 
 
 def look_up(state: State, request: events.LookUpMessage, now: Instant) -> None:
+    """Read Message By Lookup Identifier."""
     if request.peek and request.transaction is not None:
         raise UsageError("a peek is in no transaction")  # DM-216
     transaction = _transaction(state, request.to, request.transaction)
@@ -124,6 +133,7 @@ def look_up(state: State, request: events.LookUpMessage, now: Instant) -> None:
 
 
 def end_read(state: State, request: events.EndRead, now: Instant) -> None:
+    """Dequeue Message End."""
     status = read.end_read(state, request, now)
     state.reply(request.to, Answer(status, status.sentence))
 
@@ -183,6 +193,7 @@ def cancel(state: State, request: events.CancelRead, now: Instant) -> None:
 
 
 def caller_gone(state: State, event: events.CallerGone, now: Instant) -> None:
+    """A wait ends because nobody listens any more."""
     del now
     place = state.callers.get(event.caller)
     if place is not None:
@@ -190,11 +201,13 @@ def caller_gone(state: State, event: events.CallerGone, now: Instant) -> None:
         access.end_wait(state, queue, queue.waiting[place[1]], HResult.OPERATION_CANCELLED)
 
 
-def create(state: State, request: events.CreateQueue, now: Instant) -> None:
+def create_queue(state: State, request: events.CreateQueue, now: Instant) -> None:
+    """Create Queue."""
     _answer_queue(state, request.to, lifecycle.create(state, request, now))
 
 
-def change(state: State, request: events.ChangeQueue, now: Instant) -> None:
+def change_queue(state: State, request: events.ChangeQueue, now: Instant) -> None:
+    """Other settings for a queue."""
     _answer_queue(state, request.to, lifecycle.change(state, request, now))
 
 
@@ -205,21 +218,24 @@ def _answer_queue(state: State, to: int, outcome: Queue | HResult) -> None:
         state.reply(to, events.QueueAnswer(HResult.OK, queue=outcome))
 
 
-def delete(state: State, request: events.DeleteQueue, now: Instant) -> None:
+def delete_queue(state: State, request: events.DeleteQueue, now: Instant) -> None:
+    """Delete Queue; the answer comes when the last message is gone."""
     del now
     status = lifecycle.delete(state, request.to, request.path)
     if status is not HResult.OK:
         state.reply(request.to, Answer(status, status.sentence))
 
 
-def purge(state: State, request: events.PurgeQueue, now: Instant) -> None:
+def purge_queue(state: State, request: events.PurgeQueue, now: Instant) -> None:
+    """Purge Queue; the answer comes when the last message is gone."""
     del now
     status = lifecycle.purge(state, request.to, request.path)
     if status is not HResult.OK:
         state.reply(request.to, Answer(status, status.sentence))
 
 
-def open(state: State, request: events.OpenQueue, now: Instant) -> None:
+def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
+    """Open Queue."""
     del now
     opened = access.open_queue(state, request.path, request.access, request.share, lease=request.lease)
     if isinstance(opened, HResult):
@@ -228,7 +244,8 @@ def open(state: State, request: events.OpenQueue, now: Instant) -> None:
         state.reply(request.to, events.Opened(HResult.OK, handle=opened.handle))
 
 
-def close(state: State, request: events.CloseQueue, now: Instant) -> None:
+def close_queue(state: State, request: events.CloseQueue, now: Instant) -> None:
+    """Close Queue."""
     descriptor = state.handles.get(request.handle)
     if descriptor is not None:
         access.close_queue(state, descriptor, now)
@@ -237,6 +254,7 @@ def close(state: State, request: events.CloseQueue, now: Instant) -> None:
 
 
 def open_cursor(state: State, request: events.OpenCursor, now: Instant) -> None:
+    """Open Cursor."""
     del now
     descriptor = access.use(state, request.handle, Access.PEEK)
     if isinstance(descriptor, HResult):
@@ -248,6 +266,7 @@ def open_cursor(state: State, request: events.OpenCursor, now: Instant) -> None:
 
 
 def close_cursor(state: State, request: events.CloseCursor, now: Instant) -> None:
+    """Close Cursor."""
     del now
     cursor = state.cursors.get(request.cursor)
     if cursor is not None:
@@ -257,12 +276,14 @@ def close_cursor(state: State, request: events.CloseCursor, now: Instant) -> Non
 
 
 def begin(state: State, request: events.BeginTransaction, now: Instant) -> None:
+    """Create Transaction."""
     del now
     transaction = transactions.begin(state, request.timeout)
     state.reply(request.to, events.Begun(HResult.OK, transaction=transaction.identifier))
 
 
 def prepare(state: State, request: events.PrepareTransaction, now: Instant) -> None:
+    """Transaction Prepare."""
     transaction = transactions.find(state, request.transaction, Step.PREPARE)
     if transaction is None:
         state.reply(request.to, _sequence_error(request.transaction))
@@ -272,6 +293,7 @@ def prepare(state: State, request: events.PrepareTransaction, now: Instant) -> N
 
 
 def commit(state: State, request: events.CommitTransaction, now: Instant) -> None:
+    """Transaction Commit."""
     transaction = transactions.find(state, request.transaction, Step.COMMIT)
     if transaction is None:
         state.reply(request.to, _sequence_error(request.transaction))
@@ -281,6 +303,7 @@ def commit(state: State, request: events.CommitTransaction, now: Instant) -> Non
 
 
 def abort(state: State, request: events.AbortTransaction, now: Instant) -> None:
+    """Transaction Abort."""
     transaction = transactions.find(state, request.transaction, Step.ABORT)
     if transaction is None:
         state.reply(request.to, _sequence_error(request.transaction))
@@ -296,20 +319,24 @@ def flow_control(state: State, event: events.FlowControl, now: Instant) -> None:
 
 
 def start(state: State, event: events.StartManager, now: Instant) -> None:
+    """Queue Manager Started."""
     lifecycle.start(state, event, now)
 
 
 def stop(state: State, event: events.StopManager, now: Instant) -> None:
+    """Queue Manager Stopped."""
     del event, now
     lifecycle.stop(state)
 
 
 def empty(state: State, event: events.EmptyQueue, now: Instant) -> None:
+    """A purge or delete goes on."""
     del now
     lifecycle.empty(state, event)
 
 
 def timer(state: State, fired: TimerFired, now: Instant) -> None:
+    """A timer goes to the rule that set it."""
     kind, number = fired.name
     match kind:
         case "expiry":

@@ -16,7 +16,7 @@ from typing import Final
 from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.store import format as store_format
 from reliquary.store.complaints import told_of
-from reliquary.store.files import copy_durably, sync_file, sync_folder
+from reliquary.store.files import copy_durably, make_folder, sync_file, sync_folder
 from reliquary.store.mark import NAME as MARK
 from reliquary.store.rocks import RocksDisk, tables_in
 
@@ -30,7 +30,7 @@ def backup(disk: RocksDisk, target: str | Path) -> None:
     if target.exists():
         raise UsageError(f"a backup makes its own folder, but {target} exists")
     with told_of(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         disk.checkpoint(target)
         _sync_all(target)
         store_format.stamp(target)
@@ -53,13 +53,12 @@ def restore(source: str | Path, folder: str | Path) -> None:
     _must_be_a_store(source)
     _must_be_empty(folder)
     with told_of(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         for file in sorted(source.iterdir()):
             if file.name not in _LEFT_BEHIND and not file.name.startswith("LOG.old."):
                 copy_durably(file, folder / file.name)
         sync_folder(folder)
         store_format.stamp(folder)
-        sync_folder(folder.parent)
 
 
 def _must_be_a_store(source: Path) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from reliquary.base.faults import StoreDamage, StoreFailure
 
+_NOT_AS_WRITTEN = ("Corruption", "No such file or directory: While opening", "create_if_missing is false")
+
 # The first row that has a word of the complaint answers.  A space or permission problem can hide
 # inside a "Corruption" or a "While lock file", so those two are asked first.
 _KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -28,7 +30,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "{folder} is in use by another process: stop that one first, or choose another folder",
     ),
     ("newer", ("Column families not opened",), "{folder} has tables that this release does not know: {why}"),
-    ("damage", ("Corruption", "MANIFEST", "create_if_missing is false"), "{folder} is damaged: {why}"),
+    ("damage", _NOT_AS_WRITTEN, "{folder} is damaged: {why}"),
     ("io", ("",), "the disk failed under {folder}: {why}"),
 )
 

@@ -18,6 +18,14 @@ def write_durably(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, so that their names are safe; one that exists is fine."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir()
+        sync_folder(folder.parent)
+
+
 def copy_durably(source: Path, target: Path) -> None:
     """Copy one file, synced; the folder is still to be synced."""
     shutil.copyfile(source, target)

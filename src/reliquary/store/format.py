@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from reliquary.base.faults import StoreDamage, StoreFailure
-from reliquary.store.files import write_durably
+from reliquary.store.files import make_folder, write_durably
 
 VERSION: Final = 1
 NAME: Final = "FORMAT"
@@ -26,7 +26,7 @@ def claim(folder: Path, *, create: bool) -> None:
     elif not create:
         raise StoreFailure("missing", f"there is no store in {folder}")
     else:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         _must_be_free(folder)
         stamp(folder)
 

@@ -158,12 +158,13 @@ class RocksDisk:
     def _last_fault(self, why: Exception) -> Exception:
         """The fault of a write: the disk works no more, see `disk.py`."""
         self._failure = fault_of(why, self.folder)
-        self._readers, self._handles = {}, {}  # so that reads pay nothing to find it out
+        self._readers = {}  # so that reads pay nothing to find it out
         return self._failure
 
 
-def tables_in(folder: Path) -> list[str]:
+def tables_in(folder: str | Path) -> list[str]:
     """The tables of a store, as the folder itself knows them."""
+    folder = Path(folder)
     with told_of(folder):
         store_format.claim(folder, create=False)
         names = Rdict.list_cf(str(folder), tuning.database(tuning.strict()))

@@ -16,8 +16,6 @@ called: it drops what was staged in the range until then, and what is put later 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 from reliquary.base.rows import Record, Table
@@ -89,26 +87,40 @@ class StagedRows:
         self, table: Table[Record], first: bytes, last: bytes, *, limit: int, reverse: bool = False
     ) -> list[tuple[bytes, Record]]:
         """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
-        stage = self._stages.get(table.name)
         if limit <= 0 or first >= last:
             return []
+        stage = self._stages.get(table.name)
         if stage is None:
-            found = self._disk.range(table.name, first, last, limit=limit, reverse=reverse)
-            return [(key, table.decode(key, value)) for key, value in found]
-        unchanged = islice(self._unchanged(stage, table.name, first, last, limit, reverse), limit)
-        rows: list[tuple[bytes, Any]] = [*islice(stage.live(first, last, reverse), limit), *unchanged]
+            unchanged = self._disk.range(table.name, first, last, limit=limit, reverse=reverse)
+            return [(key, table.decode(key, value)) for key, value in unchanged]
+        rows: list[tuple[bytes, Any]] = stage.live(first, last, limit, reverse)
+        rows += self._unchanged(stage, first, last, limit, reverse)
         rows.sort(key=_by_key, reverse=reverse)
         return [(key, table.decode(key, row) if type(row) is bytes else row) for key, row in rows[:limit]]
 
     def _unchanged(
-        self, stage: _Stage, table: str, first: bytes, last: bytes, limit: int, reverse: bool
-    ) -> Iterator[tuple[bytes, bytes]]:
-        """The rows of the disk that this batch has not touched; ranges it deleted are not even read."""
-        rows = stage.rows
+        self, stage: _Stage, first: bytes, last: bytes, limit: int, reverse: bool
+    ) -> list[tuple[bytes, bytes]]:
+        """Up to `limit` rows of the disk that this batch leaves as they are."""
+        rows: list[tuple[bytes, bytes]] = []
         for low, high in stage.gaps(first, last, reverse):
-            for row in _pages(self._disk, table, low, high, limit, reverse):
-                if row[0] not in rows:
-                    yield row
+            rows += self._unhidden(stage, low, high, limit - len(rows), reverse)
+        return rows
+
+    def _unhidden(
+        self, stage: _Stage, first: bytes, last: bytes, limit: int, reverse: bool
+    ) -> list[tuple[bytes, bytes]]:
+        """The same where no range is deleted: read on in growing pages as long as staged rows hide others."""
+        rows: list[tuple[bytes, bytes]] = []
+        size = limit
+        while len(rows) < limit:
+            page = self._disk.range(stage.table.name, first, last, limit=size, reverse=reverse)
+            rows += [row for row in page if row[0] not in stage.rows]
+            if len(page) < size:
+                break
+            first, last = (first, page[-1][0]) if reverse else (page[-1][0] + b"\0", last)
+            size *= 2
+        return rows[:limit]
 
     def _stage(self, table: Table[Record]) -> _Stage:
         stage = self._stages[table.name] = _Stage(table)
@@ -148,18 +160,24 @@ class _Stage:
         """Whether a deleted range takes away what the disk holds under this key."""
         return any(first <= key < last for first, last in self.ranges)
 
-    def live(self, first: bytes, last: bytes, reverse: bool) -> Iterator[tuple[bytes, Any]]:
-        """The staged rows of a range, without the deleted ones."""
+    def live(self, first: bytes, last: bytes, limit: int, reverse: bool) -> list[tuple[bytes, Any]]:
+        """Up to `limit` staged rows of a range, without the deleted ones."""
         if self.order is None:
             self.order = sorted(self.rows)
-        places = range(bisect_left(self.order, first), bisect_left(self.order, last))
-        for place in reversed(places) if reverse else places:
+        begin, end = bisect_left(self.order, first), bisect_left(self.order, last)
+        found: list[tuple[bytes, Any]] = []
+        for place in range(end - 1, begin - 1, -1) if reverse else range(begin, end):
             key = self.order[place]
             if (record := self.rows[key]) is not None:
-                yield key, record
+                found.append((key, record))
+                if len(found) == limit:
+                    break
+        return found
 
     def gaps(self, first: bytes, last: bytes, reverse: bool) -> list[tuple[bytes, bytes]]:
         """The parts of a range that no deleted range covers, in the order they are read."""
+        if not self.ranges:
+            return [(first, last)]
         found = []
         for low, high in sorted(self.ranges):
             if first < low:
@@ -181,19 +199,3 @@ _UNSTAGED: Any = object()
 
 def _by_key(row: tuple[bytes, Any]) -> bytes:
     return row[0]
-
-
-def _pages(
-    disk: Disk, table: str, first: bytes, last: bytes, limit: int, reverse: bool
-) -> Iterator[tuple[bytes, bytes]]:
-    """The rows of a range, read in pages that double, since staged rows may hide many of them."""
-    while True:
-        page = disk.range(table, first, last, limit=limit, reverse=reverse)
-        yield from page
-        if len(page) < limit:
-            return
-        if reverse:
-            last = page[-1][0]
-        else:
-            first = page[-1][0] + b"\0"
-        limit *= 2

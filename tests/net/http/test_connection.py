@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import seconds
-from reliquary.net.http.connection import ENGINE, SLICE
+from reliquary.net.http.connection import ENGINE
 from reliquary.net.http.limits import Limits
+from reliquary.net.http.reader import SLICE
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.http.response import ResponseHeads
@@ -500,22 +501,54 @@ class TestBackPressure:
 
         play(scene)
 
-    def test_one_read_does_not_bring_more_than_a_slice_beyond_the_limit(self) -> None:
+    @pytest.mark.parametrize("size", [0, 4000], ids=["many to a slice", "few to a slice"])
+    def test_the_handler_never_has_more_than_the_limit(self, size: int) -> None:
         async def scene() -> None:
             desk = Desk()
             connection, transport = connect(desk, Limits(pipelined=3))
-            one = post("/q", b"x" * 4000)
-            connection.data_received(one * 40)
-            assert len(desk.asked) <= SLICE // len(one)
-            answered = 0
-            while answered < 40:
+            connection.data_received(post("/q", b"x" * size) * 40)
+            connection.data_received(b"nonsense")
+            for answered in range(40):
+                assert len(desk.asked) == min(answered + 3, 40)
                 desk.answer(answered)
-                answered += 1
                 await tick()
-                assert len(desk.asked) - answered <= 3 + SLICE // len(one)
-            assert len(bodies(transport.sent)) == 40
+            assert [status for status, _ in bodies(transport.sent)] == [200] * 40 + [400]
 
         play(scene)
+
+    def test_a_handler_that_answers_at_once_gets_all_of_a_long_pipeline(self) -> None:
+        connection, transport = connect(echo, Limits(pipelined=3))
+        connection.data_received(post() * 40)
+        assert len(bodies(transport.sent)) == 40
+        assert transport.reads()
+
+    def test_a_handler_that_asks_for_a_rest_gets_no_request_more(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+
+            def tired(request: Request, responder: Responder) -> None:
+                desk(request, responder)
+                connection.hold(ENGINE)
+
+            connection, _ = connect(tired)
+            connection.data_received(post() * 3)
+            assert len(desk.asked) == 1
+            connection.release(ENGINE)
+            assert len(desk.asked) == 2
+
+        play(scene)
+
+    def test_requests_held_back_are_forgotten_when_the_client_hangs_up(self) -> None:
+        desk = Desk()
+        connection, transport = connect(desk)
+        connection.hold(ENGINE)
+        connection.data_received(post())
+        connection.release(ENGINE)
+        connection.hold(ENGINE)
+        assert len(desk.asked) == 1
+        desk.asked[0][1].on_gone(lambda: None)
+        assert not connection.eof_received()
+        assert transport.closed
 
     def test_a_client_that_does_not_read_is_not_read_from(self) -> None:
         connection, transport = connect(echo)

@@ -76,7 +76,7 @@ def test_a_client_that_does_not_read_stops_being_read() -> None:
             served += 1
             responder.respond(200, b"x" * 1_000_000)
 
-        async with listening(generous, Limits(pipelined=1000)) as (_, port):
+        async with listening(generous, Limits(pipelined=4)) as (_, port):
             raw = socket.create_connection(("127.0.0.1", port))
             raw.setblocking(False)
             await asyncio.get_running_loop().sock_sendall(raw, post() * 60)

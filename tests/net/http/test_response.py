@@ -6,7 +6,16 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
-from reliquary.net.http.response import CLOSE, HEAD_ONLY, JSON, KEEP, KEEP_SAID, ResponseHeads, error_body
+from reliquary.net.http.response import (
+    CLOSE,
+    ENDS_OF_HEADS,
+    HEAD_ONLY,
+    JSON,
+    KEEP,
+    KEEP_SAID,
+    ResponseHeads,
+    error_body,
+)
 from tests.net.http.stage import NOON
 
 DATE = b"date: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
@@ -21,8 +30,19 @@ def test_a_response_is_one_piece() -> None:
 def test_the_date_is_renewed() -> None:
     heads = ResponseHeads(NOON)
     heads.response(KEEP, 200, b"", JSON, ())
+    assert heads.plain
     heads.renew(Instant(NOON + 1_000_000))
     assert b"22:13:21 GMT" in heads.response(KEEP, 200, b"", JSON, ())
+
+
+def test_only_plain_responses_are_kept_for_joining() -> None:
+    heads = ResponseHeads(NOON)
+    heads.response(KEEP | HEAD_ONLY, 200, b"", JSON, ())
+    heads.response(KEEP, 204, b"", JSON, ())
+    heads.response(KEEP, 200, b"", JSON, [(b"a", b"1")])
+    assert heads.plain == {}
+    whole = heads.response(KEEP, 200, b"hello", JSON, ())
+    assert heads.plain[KEEP, 200, JSON] + ENDS_OF_HEADS[5] + b"hello" == whole
 
 
 @pytest.mark.parametrize(

@@ -180,11 +180,15 @@ class HttpClient:
         connection.busy -= 1
         if not connection.usable or connection.without_bodies:
             return
-        if self._hand_over(connection):
-            connection.busy += 1
-        elif connection.busy == 0:
+        self._offer(connection)
+        if connection.busy == 0:
             connection.idle_since = asyncio.get_running_loop().time()
             self._idle.append(connection)
+
+    def _offer(self, connection: ClientConnection) -> None:
+        """Give the free places of a connection to those in line."""
+        while connection.busy < self._limits.pipelined and self._hand_over(connection):
+            connection.busy += 1
 
     def _hand_over(self, connection: ClientConnection | None) -> bool:
         """Give a place, or the news that there is room, to the first in line."""
@@ -217,6 +221,7 @@ class HttpClient:
         finally:
             self._opening -= 1
         connection.busy = 1
+        self._offer(connection)
         return connection
 
     async def _open_alone(self) -> ClientConnection:

@@ -1,17 +1,11 @@
-"""One connection of the listener: bytes in, requests out, responses back in the order of requests.
+"""One connection of the listener: requests to the handler, responses back in the order of requests.
 
-                first byte           end of head           end of body
-        IDLE -------------> HEAD ----------------> BODY ----------------> IDLE, the handler is called
-          |                  |                      |
-          | idle_time        | head_time            | body_time, body_rate
-          v                  v                      v
-        close          408, close             408, close
-
-    queue of responders   [answered] [answered] [waiting] [answered]
+    queue of responders   [answered] [answered] [waiting] [answered] | [not handed over yet] ...
                            '---- one write ----'     '-- stops what is behind it
 
 Reading stops while any of three reasons holds: too many requests wait for an answer, the client
-does not take its answers, or the engine asks for a rest.  What arrived already is kept unparsed.
+does not take its answers, or the engine asks for a rest.  What has come already is kept: bytes
+unparsed, parsed requests in the queue, but not handed to the handler.
 
 A refusal (400, 408, 413, 431, 503) stands in the queue like any answer and is the last one.  The
 client may still be sending then; closing would reset the connection and the reason would be lost
@@ -28,84 +22,60 @@ import asyncio
 from collections import deque
 from typing import Final, cast
 
-import httptools
-
 from reliquary.base.faults import PeerFault
-from reliquary.base.time import SECOND
-from reliquary.net.http.headers import Headers, find
-from reliquary.net.http.request import Request, split_target
+from reliquary.net.http.reader import IDLE, SLICE, RequestReader
+from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.http.response import CLOSE, CONTINUE, HEAD_ONLY, KEEP, KEEP_SAID, error_body
 from reliquary.net.http.shared import Shared
 
-IDLE: Final = 0
-HEAD: Final = 1
-BODY: Final = 2
-
 PIPELINED: Final = 1  # why reading is stopped: too many requests without an answer
 UNREAD: Final = 2  # the client does not take its answers
 ENGINE: Final = 4  # the engine asked for it
-
-SLICE: Final = 16 * 1024
-"""What the parser gets at once: so much may hold requests beyond the limit of pipelined ones."""
 
 
 class Connection(asyncio.Protocol):
     """The protocol between one socket and the handler."""
 
     __slots__ = (
-        "_body",
-        "_continue_owed",
         "_ended",
-        "_fed",
-        "_feeding",
-        "_head",
-        "_headers",
         "_held",
-        "_inspected",
+        "_idle_since",
         "_keep_mode",
         "_linger",
-        "_number",
-        "_parser",
-        "_phase",
+        "_most_waiting",
         "_queue",
-        "_raw_left",
+        "_reader",
+        "_reading",
         "_shut",
-        "_since",
         "_stalled",
         "_tls",
         "_transport",
+        "_undelivered",
         "_unfed",
         "_unsent",
-        "_url",
-        "_weigh_above",
         "shared",
+        "working",
     )
 
     def __init__(self, shared: Shared) -> None:
         self.shared = shared
         self._transport: asyncio.Transport | None = None
-        self._parser = httptools.HttpRequestParser(self)
-        self._queue: deque[Responder] = deque()
+        self._reader = RequestReader(shared.limits, shared.next_number(), self._take, shared.now)
         self._unfed: deque[bytes | memoryview] = deque()
-        self._feeding = False
+        self._undelivered: deque[tuple[Request, Responder]] = deque()
+        self._queue: deque[Responder] = deque()
+        self.working = False
+        """Answers given now are sent at the end of this work, not of the tick."""
+        self._most_waiting = shared.limits.pipelined
         self._held = 0
+        self._reading = True
         self._ended = False  # no request is taken any more
         self._linger = False  # the client may still be sending when we close
         self._shut = False  # closing: only the rest of the answers leaves
-        self._phase = IDLE
-        self._since = self._stalled = shared.now
+        self._idle_since = self._stalled = shared.now
         self._unsent = 0
         self._keep_mode: int | None = None
-        self._weigh_above = shared.limits.head_bytes - 2 * SLICE
-        self._url = b""
-        self._headers: Headers = []  # what the parser reads now: a head, or trailers, which are not kept
-        self._head: Headers = self._headers  # the whole head of the request whose body comes in
-        self._body: bytes | bytearray = b""
-        self._fed = 0  # bytes since the head began or the body grew; -1 when that was in this slice
-        self._raw_left = 0  # bytes of body that the parser does not see, after an unwanted Upgrade
-        self._inspected = False
-        self._continue_owed = False
 
     # The transport's side.
 
@@ -114,7 +84,7 @@ class Connection(asyncio.Protocol):
         shared = self.shared
         self._transport = cast("asyncio.Transport", transport)
         self._tls = transport.get_extra_info("sslcontext") is not None
-        self._number = shared.enter(self)
+        shared.enter(self)
         if shared.held:
             self.hold(ENGINE)
         if shared.draining:
@@ -126,23 +96,24 @@ class Connection(asyncio.Protocol):
         """Bytes have come."""
         if self._ended:
             return
-        if self._held or len(data) > SLICE:
+        if self._held or len(data) > SLICE or self._unfed:
             self._unfed.append(data)
             self._pump()
         else:
             self._feed(data)
-            if self._unfed:
+            if self._unfed or self._undelivered:
                 self._pump()
 
     def eof_received(self) -> bool:
         """The client will send no more; the answer says whether our side stays open."""
-        self._ended = True
-        self._phase = IDLE
+        self._ended = self.working = True
+        self._reader.forget()
         self._unfed.clear()
-        self._feeding = True  # one flush for all that is answered now
+        while self._undelivered:
+            self._undelivered.popleft()[1].abandoned = True
         for responder in list(self._queue):
             responder.lose()
-        self._feeding = False
+        self.working = False
         self.flush()
         return bool(self._queue) and not self._tls and not self._shut
 
@@ -151,8 +122,9 @@ class Connection(asyncio.Protocol):
         self._ended = self._shut = True
         self._transport = None
         self._unfed.clear()
+        self._undelivered.clear()
+        self._reader.close()
         waiting, self._queue = self._queue, deque()
-        self._parser = None  # type: ignore[assignment]  # it holds our methods: a cycle less to collect
         self.shared.leave(self)
         for responder in waiting:
             responder.lose()
@@ -170,194 +142,168 @@ class Connection(asyncio.Protocol):
 
     def hold(self, reason: int) -> None:
         """Stop reading for a reason."""
-        if not self._held and not self._ended and self._transport is not None:
-            self._transport.pause_reading()
         self._held |= reason
+        if self._reading and not self._ended and self._transport is not None:
+            self._reading = False
+            self._transport.pause_reading()
 
     def release(self, reason: int) -> None:
-        """A reason has gone; read on when it was the last."""
+        """A reason has gone; when it was the last, go on with what is there, then read."""
         if not self._held & reason:
             return
         self._held &= ~reason
-        if self._held or self._ended or self._transport is None:
+        if self._held:
             return
-        self._since = self.shared.now  # the time in which we did not read is not the client's
-        self._transport.resume_reading()
-        self._pump()
+        self._reader.since = self._idle_since = self.shared.now  # our rest is not the client's delay
+        if not self.working:
+            self._pump()
+        self._read_on()
+
+    def _read_on(self) -> None:
+        if not self._held and not self._reading and not self._ended and self._transport is not None:
+            self._reading = True
+            self._transport.resume_reading()
 
     def _pump(self) -> None:
-        """Parse what waits, a slice at a time, until there is a reason to stop."""
-        while self._unfed and not self._held and not self._ended:
-            data = self._unfed.popleft()
-            if len(data) > SLICE:
-                view = memoryview(data)
-                self._unfed.appendleft(view[SLICE:])
-                data = view[:SLICE]
-            self._feed(data)
+        """Go on with what has come, a slice at a time, until there is a reason to stop."""
+        while not self._held:
+            if self._undelivered:
+                self._deliver_waiting()
+            elif self._unfed and not self._ended:
+                self._feed(self._next_slice())
+            else:
+                return
 
-    # From bytes to requests.
+    def _next_slice(self) -> bytes | memoryview:
+        data = self._unfed.popleft()
+        if len(data) <= SLICE:
+            return data
+        view = memoryview(data)
+        self._unfed.appendleft(view[SLICE:])
+        return view[:SLICE]
+
+    # From bytes to the handler.
 
     def _feed(self, data: bytes | memoryview) -> None:
-        """Let the parser call back for one slice, then send what was answered at once."""
-        self._feeding = True
+        """Read one slice, then send what was answered at once."""
+        self.working = True
+        self._reader.now = self.shared.now
         try:
-            self._parse(data)
-        except httptools.HttpParserCallbackError as error:
-            self._judge(error.__context__)
-        except httptools.HttpParserError as error:
-            self._refuse(400, f"this is not HTTP/1.1: {error}")
+            rest = self._reader.feed(data)
+            if rest is not None:
+                self._unfed.appendleft(rest)
         except PeerFault as fault:
             self._refuse(fault.status, fault.why)
         finally:
-            self._feeding = False
+            self.working = False
         self.flush()
-        if len(self._queue) >= self.shared.limits.pipelined:
+        if self._queue and self._outstanding() >= self._most_waiting:
             self.hold(PIPELINED)
 
-    def _parse(self, data: bytes | memoryview) -> None:
-        if self._raw_left:
-            data = self._take_raw(data)
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as stop:
-            self._unfed.appendleft(memoryview(data)[stop.args[0] :])
-            if not self._raw_left:
-                self._parser = httptools.HttpRequestParser(self)
+    def _take(self, request: Request) -> None:
+        """A request is whole: its responder takes its place in the queue."""
+        if self._ended:
             return
-        if self._phase:
-            self._weigh_part(len(data))
-
-    def _judge(self, wrong: BaseException | None) -> None:
-        """What a callback raised: the client's fault is answered, ours goes up."""
-        if not isinstance(wrong, PeerFault):
-            assert wrong is not None, "the parser tells of a callback error without the error"
-            raise wrong
-        self._refuse(wrong.status, wrong.why)
-
-    # What the parser calls, in this order.
-
-    def on_message_begin(self) -> None:
-        """The first byte of a request."""
-        self._phase = HEAD
-        self._since = self.shared.now
-        self._fed = -1
-
-    def on_url(self, url: bytes) -> None:
-        """The request target, or a part of it."""
-        self._url += url
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """One header field, or a trailer."""
-        self._headers.append((name, value))
-
-    def on_headers_complete(self) -> None:
-        """The head has ended."""
-        self._phase = BODY
-        self._since = self.shared.now
-        self._head = self._headers
-        self._headers = []
-        if len(self._head) > self.shared.limits.headers or self._fed > self._weigh_above:
-            self._weigh_head()
-        self._fed = -1
-        if self._parser.should_upgrade():
-            self._decline_upgrade()
-
-    def on_body(self, data: bytes) -> None:
-        """A part of the body; one that comes whole is not copied."""
-        self._fed = -1
-        if not self._body:
-            self._body = data
-        elif isinstance(self._body, bytearray):
-            self._body += data
-        else:
-            self._body = bytearray(self._body) + data
-        if len(self._body) > self.shared.limits.body_bytes:
-            declared = find(self._head, b"content-length")
-            raise _too_large(self.shared.limits.body_bytes, declared or b"%d" % len(self._body))
-
-    def on_message_complete(self) -> None:
-        """The request is whole: queue its responder and call the handler."""
-        if self._raw_left or self._ended:
-            return
-        method = self._parser.get_method().decode()
-        mode = self._next_mode()
-        path, query = split_target(self._url)
-        body = self._body
-        request = Request(
-            method,
-            path,
-            query,
-            self._head,
-            body if isinstance(body, bytes) else bytes(body),
-            self._number,
-            mode != CLOSE,
-        )
-        self._phase = IDLE
-        self._url = self._body = b""
-        self._inspected = self._continue_owed = False
-        if self._headers:
-            self._headers = []
-        responder = Responder(self, mode | HEAD_ONLY if method == "HEAD" else mode)
+        mode = self._keep_mode
+        if mode is None or self.shared.draining or not request.keep_alive:
+            mode = self._decide_mode(request)
+        responder = Responder(self, mode | HEAD_ONLY if request.method == "HEAD" else mode)
         self._queue.append(responder)
+        if self._held or self._undelivered or len(self._queue) > self._most_waiting:
+            self._undelivered.append((request, responder))
+        else:
+            self._deliver(request, responder)
+
+    def _decide_mode(self, request: Request) -> int:
+        """How the connection goes on after this request; the version is asked once, it does not change."""
+        if not request.keep_alive or self.shared.draining:
+            self._ended = True
+            request.keep_alive = False
+            return CLOSE
+        self._keep_mode = KEEP_SAID if self._reader.is_old() else KEEP
+        return self._keep_mode
+
+    def _deliver(self, request: Request, responder: Responder) -> None:
         try:
             self.shared.handler(request, responder)
         except PeerFault as fault:
             responder.respond(fault.status, error_body(fault.why))
 
-    def _next_mode(self) -> int:
-        """How the connection goes on after this request; the version is asked once, it does not change."""
-        if not self._parser.should_keep_alive() or self.shared.draining:
-            self._ended = True
-            return CLOSE
-        if self._keep_mode is None:
-            self._keep_mode = KEEP_SAID if self._parser.get_http_version() == "1.0" else KEEP
-        return self._keep_mode
+    def _deliver_waiting(self) -> None:
+        """Hand over requests that were held back, as many as may wait for an answer."""
+        self.working = True
+        try:
+            while self._undelivered and not self._held and self._outstanding() < self._most_waiting:
+                self._deliver(*self._undelivered.popleft())
+        finally:
+            self.working = False
+        self.flush()
+        if self._outstanding() >= self._most_waiting:
+            self.hold(PIPELINED)
 
-    # Limits.
+    def _outstanding(self) -> int:
+        """How many requests the handler has and has not answered."""
+        return len(self._queue) - len(self._undelivered)
 
-    def _weigh_head(self) -> None:
-        limits = self.shared.limits
-        if len(self._head) > limits.headers:
-            raise _too_many_headers(limits.headers, len(self._head))
-        size = len(self._url) + sum(len(name) + len(value) + 4 for name, value in self._head)
-        if size > limits.head_bytes:
-            raise _head_too_large(limits.head_bytes, size)
+    # The way back.
 
-    def _weigh_part(self, size: int) -> None:
-        """The request goes on in the next slice: bound a head, trailers or chunk framing without end."""
-        if self._phase == BODY and not self._inspected:
-            self._inspect()
-        self._fed = self._fed + size if self._fed >= 0 else 0
-        if self._fed > self.shared.limits.head_bytes:
-            raise _head_too_large(self.shared.limits.head_bytes, self._fed)
-        if len(self._headers) > self.shared.limits.headers:
-            raise _too_many_headers(self.shared.limits.headers, len(self._headers))
+    def answered(self, responder: Responder) -> None:
+        """A responder has its response; it is sent at the end of the tick, if its turn has come."""
+        if self._queue and self._queue[0] is responder and not self.working:
+            self.shared.wake(self)
 
-    def _inspect(self) -> None:
-        """Look once into the head of a request whose body has not come with it."""
-        self._inspected = True
-        length = find(self._head, b"content-length")
-        if length is not None and int(length) > self.shared.limits.body_bytes:
-            raise _too_large(self.shared.limits.body_bytes, length)
-        expected = find(self._head, b"expect")
-        if expected is not None and expected.lower() == b"100-continue" and not self._body:
-            self._continue_owed = True
+    def flush(self) -> None:
+        """Send all that is ready from the front of the queue, in one write."""
+        if self._transport is None or self._shut:
+            return
+        queue = self._queue
+        ready: list[bytes] = []
+        while queue and (out := queue[0].out) is not None:
+            ready.append(out)
+            queue.popleft()
+        if ready:
+            self._idle_since = self.shared.now
+            self._transport.write(b"".join(ready))
+        if self._ended or self._reader.continue_owed:
+            self._settle()
+        if self._held & PIPELINED and self._outstanding() < self._most_waiting:
+            self.release(PIPELINED)
+
+    def _settle(self) -> None:
+        """What is due when the queue is empty: the end, or a go-ahead for the body."""
+        assert self._transport is not None, "only a connected one settles"
+        if self._queue and not self._queue[0].abandoned:
+            return
+        if self._ended:
+            self._close()
+        elif self._reader.continue_owed:
+            self._reader.continue_owed = False
+            self._transport.write(CONTINUE)
+
+    # The end.
+
+    def _refuse(self, status: int, why: str) -> None:
+        """Answer with one sentence after all earlier answers, then hang up."""
+        self._reader.forget()
+        if self._ended:  # what follows the last request is not ours to judge
+            return
+        self._ended = self._linger = True
+        self._unfed.clear()
+        responder = Responder(self, CLOSE)
+        self._queue.append(responder)
+        responder.respond(status, error_body(why))
 
     def sweep(self, now: int) -> None:
         """Once a second: has the client used up a time?"""
-        limits = self.shared.limits
-        age = now - self._since
         if self._shut or self._held & UNREAD:
             self._sweep_unsent(now)
         elif self._held or self._ended:
             return
-        elif self._phase == HEAD and age > limits.head_time:
-            self._refuse(408, _late("the head", limits.head_time, age))
-        elif self._phase == BODY:
-            allowed = limits.body_time + len(self._body) * SECOND // limits.body_rate
-            if age > allowed:
-                self._refuse(408, _late(f"the body ({len(self._body)} bytes came)", allowed, age))
-        elif self._phase == IDLE and not self._queue and age > limits.idle_time:
+        elif self._reader.phase != IDLE:
+            late = self._reader.overdue(now)
+            if late is not None:
+                self._refuse(408, late)
+        elif not self._queue and now - self._idle_since > self.shared.limits.idle_time:
             self._close()
 
     def _sweep_unsent(self, now: int) -> None:
@@ -371,81 +317,9 @@ class Connection(asyncio.Protocol):
         if now - self._stalled > (limits.unread_time if unsent else limits.linger_time):
             self._transport.abort()
 
-    # An Upgrade that we do not follow, RFC 9110 7.8: the request is answered as if it were not there.
-    # The parser takes the rest for another protocol, so the body is cut by its length here.
-
-    def _decline_upgrade(self) -> None:
-        if self._parser.get_method() == b"CONNECT":
-            raise PeerFault(501, "this server is no proxy: CONNECT is not known", spec="RFC 9110 9.3.6")
-        if find(self._head, b"transfer-encoding") is not None:
-            raise PeerFault(501, "a chunked request cannot ask for an Upgrade", spec="RFC 9110 7.8")
-        self._raw_left = int(find(self._head, b"content-length") or 0)
-
-    def _take_raw(self, data: bytes | memoryview) -> bytes | memoryview:
-        """Take what belongs to the body; the answer is the rest."""
-        part = bytes(data[: self._raw_left])
-        if part:
-            self.on_body(part)
-        self._raw_left -= len(part)
-        if not self._raw_left:
-            self.on_message_complete()
-            self._parser = httptools.HttpRequestParser(self)
-            return data[len(part) :]
-        return b""
-
-    # The way back.
-
-    def answered(self, responder: Responder) -> None:
-        """A responder has its response; it is sent at the end of the tick, if its turn has come."""
-        if not self._feeding and self._queue and self._queue[0] is responder:
-            self.shared.wake(self)
-
-    def flush(self) -> None:
-        """Send all that is ready from the front of the queue, in one write."""
-        if self._transport is None or self._shut:
-            return
-        queue = self._queue
-        ready: list[bytes] = []
-        while queue and (out := queue[0].out) is not None:
-            ready.append(out)
-            queue.popleft()
-        if ready:
-            self._transport.write(b"".join(ready))
-            if self._phase == IDLE:
-                self._since = self.shared.now
-        if self._ended or self._continue_owed:
-            self._settle()
-        if self._held & PIPELINED and len(queue) < self.shared.limits.pipelined:
-            self.release(PIPELINED)
-
-    def _settle(self) -> None:
-        """What is due when the queue is empty: the end, or a go-ahead for the body."""
-        assert self._transport is not None, "only a connected one settles"
-        if self._queue and not self._queue[0].abandoned:
-            return
-        if self._ended:
-            self._close()
-        elif self._continue_owed:
-            self._continue_owed = False
-            self._transport.write(CONTINUE)
-
-    def _refuse(self, status: int, why: str) -> None:
-        """Answer with one sentence after all earlier answers, then hang up."""
-        self._phase = IDLE
-        if self._ended:  # what follows the last request is not ours to judge
-            return
-        self._ended = self._linger = True
-        self._url = self._body = b""
-        self._headers = self._head = []
-        self._unfed.clear()
-        self._continue_owed = False
-        responder = Responder(self, CLOSE)
-        self._queue.append(responder)
-        responder.respond(status, error_body(why))
-
     def finish(self) -> None:
         """The listener stops: take nothing new; what was begun is answered, then we hang up."""
-        if self._phase == IDLE and not self._unfed:
+        if self._reader.phase == IDLE and not self._unfed:
             self._ended = True
             self.flush()
 
@@ -465,22 +339,3 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
         else:
             self._transport.close()
-
-
-_SIZE: Final = "RFC 6585 5"
-
-
-def _too_large(limit: int, size: bytes) -> PeerFault:
-    return PeerFault(413, f"a body may have {limit} bytes, this has {size.decode()}", spec="RFC 9110 15.5.14")
-
-
-def _too_many_headers(limit: int, count: int) -> PeerFault:
-    return PeerFault(431, f"a request may have {limit} headers, this has {count}", spec=_SIZE)
-
-
-def _head_too_large(limit: int, size: int) -> PeerFault:
-    return PeerFault(431, f"the head may have {limit} bytes, {size} came", spec=_SIZE)
-
-
-def _late(what: str, limit: int, age: int) -> str:
-    return f"{what} of a request may take {limit / SECOND:g} s, {age / SECOND:g} s have passed"

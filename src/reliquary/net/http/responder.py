@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from reliquary.base.faults import UsageError
 from reliquary.net.http.request import Request
-from reliquary.net.http.response import JSON
+from reliquary.net.http.response import ENDS_OF_HEADS, JSON, SMALL
 
 if TYPE_CHECKING:
     from reliquary.net.http.connection import Connection
@@ -43,8 +43,14 @@ class Responder:
         if self.out is not None:
             raise UsageError(f"the request has been answered; a second answer {status} is refused")
         connection = self._connection
-        self.out = connection.shared.heads.response(self._mode, status, body, content_type, headers)
-        connection.answered(self)
+        heads = connection.shared.heads
+        start = heads.plain.get((self._mode, status, content_type))
+        if start is None or headers or len(body) >= SMALL:
+            self.out = heads.response(self._mode, status, body, content_type, headers)
+        else:
+            self.out = b"".join((start, ENDS_OF_HEADS[len(body)], body))
+        if not connection.working:
+            connection.answered(self)
 
     @property
     def gone(self) -> bool:

@@ -30,15 +30,24 @@ _REASONS: Final = {status.value: status.phrase.encode() for status in HTTPStatus
 _WITHOUT_BODY: Final = (204, 304)  # RFC 9110 6.4.1
 
 
+SMALL: Final = 4096
+ENDS_OF_HEADS: Final = tuple(b"content-length: %d\r\n\r\n" % size for size in range(SMALL))
+"""The last line of a head for every small body: to format a number takes longer than to join three pieces."""
+
+
 def error_body(why: str) -> bytes:
     """The JSON of a refusal: one sentence for a person."""
     return json.dumps({"error": why}).encode()
 
 
 class ResponseHeads:
-    """The starts of heads that were used within this second."""
+    """The starts of heads that were used within this second.
 
-    __slots__ = ("_date", "_starts")
+    `plain` holds those of responses that have a body and no headers of their own: the responder
+    joins such a response without asking here.
+    """
+
+    __slots__ = ("_date", "plain")
 
     def __init__(self, now: Instant) -> None:
         self.renew(now)
@@ -46,34 +55,24 @@ class ResponseHeads:
     def renew(self, now: Instant) -> None:
         """A second has passed: the date is another."""
         self._date = formatdate(now // SECOND, usegmt=True).encode()
-        self._starts: dict[tuple[int, int, bytes], bytes] = {}
+        self.plain: dict[tuple[int, int, bytes], bytes] = {}
 
     def response(
         self, mode: int, status: int, body: bytes, content_type: bytes, headers: Sequence[tuple[bytes, bytes]]
     ) -> bytes:
         """Head and body in one piece."""
-        start = self._starts.get((mode, status, content_type))
-        if start is None:
-            start = self._keep_start(mode, status, content_type)
-        if headers or mode & HEAD_ONLY or status in _WITHOUT_BODY:
-            return _unusual(start, mode, status, body, headers)
-        return b"%bcontent-length: %d\r\n\r\n%b" % (start, len(body), body)
+        start = self._start(mode, status, content_type)
+        bare = status in _WITHOUT_BODY
+        length = b"" if bare else b"content-length: %d\r\n" % len(body)
+        if bare or mode & HEAD_ONLY:
+            body = b""
+        elif not headers:
+            self.plain[mode, status, content_type] = start
+        return b"%b%b%b\r\n%b" % (start, length, format_headers(headers), body)
 
-    def _keep_start(self, mode: int, status: int, content_type: bytes) -> bytes:
+    def _start(self, mode: int, status: int, content_type: bytes) -> bytes:
         if not 200 <= status <= 599:
             raise UsageError(f"the status of a response is from 200 to 599, not {status}")
         about = format_headers([(b"content-type", content_type)]) if content_type else b""
         line = b"HTTP/1.1 %d %b\r\ndate: %b\r\n" % (status, _REASONS.get(status, b""), self._date)
-        start = line + _MODE_LINES[mode & ~HEAD_ONLY] + about
-        self._starts[mode, status, content_type] = start
-        return start
-
-
-def _unusual(
-    start: bytes, mode: int, status: int, body: bytes, headers: Sequence[tuple[bytes, bytes]]
-) -> bytes:
-    """A response with more headers, or one that HTTP sends without its body."""
-    bare = status in _WITHOUT_BODY
-    length = b"" if bare else b"content-length: %d\r\n" % len(body)
-    shown = b"" if bare or mode & HEAD_ONLY else body
-    return b"%b%b%b\r\n%b" % (start, length, format_headers(headers), shown)
+        return line + _MODE_LINES[mode & ~HEAD_ONLY] + about

@@ -51,11 +51,14 @@ class Shared:
         self.on_empty: Callable[[], None] | None = None
         """Called when the last connection has gone."""
 
-    def enter(self, connection: Connection) -> int:
-        """A connection begins; the answer is its number."""
-        self.connections.add(connection)
+    def next_number(self) -> int:
+        """The number of a new connection."""
         self.last_number += 1
         return self.last_number
+
+    def enter(self, connection: Connection) -> None:
+        """A connection begins."""
+        self.connections.add(connection)
 
     def leave(self, connection: Connection) -> None:
         """A connection has ended."""

@@ -1,0 +1,65 @@
+"""A connection for load: as little work as HTTP/1.1 allows, so that the server is what is measured."""
+
+from __future__ import annotations
+
+import asyncio
+
+
+class Connection(asyncio.Protocol):
+    """One request at a time; answers must carry a Content-Length, as ours do."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._received = bytearray()
+        self._answer: asyncio.Future[bytes] | None = None
+        self._loop = asyncio.get_running_loop()
+
+    @classmethod
+    async def open(cls, host: str, port: int) -> Connection:
+        """Connect."""
+        _, connection = await asyncio.get_running_loop().create_connection(cls, host, port)
+        return connection
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The connection stands."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Collect an answer until it is whole."""
+        self._received += data
+        head = self._received.find(b"\r\n\r\n")
+        if head < 0:
+            return
+        start = self._received.lower().find(b"content-length:", 0, head) + len(b"content-length:")
+        length = int(self._received[start : self._received.find(b"\r\n", start)])
+        if len(self._received) < head + 4 + length:
+            return
+        status = int(self._received[9:12])
+        body = bytes(self._received[head + 4 : head + 4 + length])
+        self._received.clear()
+        assert self._answer is not None
+        answer, self._answer = self._answer, None
+        if status >= 300:
+            answer.set_exception(RuntimeError(f"{status}: {body.decode(errors='replace')}"))
+        else:
+            answer.set_result(body)
+
+    def connection_lost(self, why: Exception | None) -> None:
+        """Whoever waits learns that nothing will come."""
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(why or ConnectionError("the server closed the connection"))
+
+    def request(self, path: str, *parts: bytes) -> asyncio.Future[bytes]:
+        """Send a POST; the future is its answer's body."""
+        length = sum(map(len, parts))
+        head = f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Length: {length}\r\n\r\n".encode()
+        assert self._transport is not None
+        self._answer = self._loop.create_future()
+        self._transport.writelines([head, *parts])
+        return self._answer
+
+    def close(self) -> None:
+        """Let go."""
+        assert self._transport is not None
+        self._transport.abort()

@@ -1,0 +1,82 @@
+"""A server process to be measured, and what the system tells of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from types import TracebackType
+
+DATA_PORT, CONTROL_PORT = 18480, 18481
+_TICKS = os.sysconf("SC_CLK_TCK")
+_ROOT = Path(__file__).parent.parent
+
+
+class Server:
+    """`reliquary serve` on a folder, ready when the block is entered, stopped when it is left."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.host, self.port = "127.0.0.1", DATA_PORT
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Server:
+        command = [sys.executable, "-m", "reliquary.cli.main", "serve", "--data", str(self.folder)]
+        command += ["--port", str(DATA_PORT), "--control-port", str(CONTROL_PORT)]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if "ready" in line:
+                break
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process is not None
+        self._process.terminate()
+        self._process.communicate()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process is not None
+        return self._process.pid
+
+    def create_queue(self, name: str) -> None:
+        """Make a queue through the control plane."""
+        request = urllib.request.Request(
+            f"http://{self.host}:{CONTROL_PORT}/api/v1/queues",
+            data=json.dumps({"name": name}).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        urllib.request.urlopen(request).read()
+
+    def metric(self, name: str) -> float:
+        """One figure of its own."""
+        text = urllib.request.urlopen(f"http://{self.host}:{CONTROL_PORT}/metrics").read().decode()
+        return next(float(line.split()[1]) for line in text.splitlines() if line.startswith(name + " "))
+
+    def cpu_seconds(self) -> float:
+        """Processor time it has used."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    def resident_bytes(self) -> int:
+        """Memory it holds."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+        return int(line.split()[1]) * 1024
+
+
+def run_load(settings: dict[str, object]) -> dict[str, object]:
+    """Run the load in a process of its own, and give its figures."""
+    command = [sys.executable, "-m", "bench.load"]
+    done = subprocess.run(
+        command, input=json.dumps(settings) + "\n", stdout=subprocess.PIPE, text=True, check=True, cwd=_ROOT
+    )
+    figures: dict[str, object] = json.loads(done.stdout)
+    return figures

@@ -1,0 +1,164 @@
+"""What can go wrong for a caller, the same in process and over the network.
+
+ReliquaryError           `code` for programs, `sentence` for people
+  BadRequest             a value outside its range; nothing was changed
+  NotFound
+    QueueNotFound
+    MessageNotFound
+    NotOpen              a handle, cursor or receipt that is closed or whose time ran out
+  QueueExists
+  QueueDeleted           the queue went while it was open
+  AccessDenied           the queue was not opened for this
+  SharingViolation       somebody has the queue for himself
+  CursorError            the cursor's message is gone, or the cursor waits already
+  TransactionNeeded      the message is locked by a transaction, or the queue takes nothing outside one
+  TransactionEnded       committed, aborted, timed out, or never begun
+  OperationCancelled     a wait was ended from elsewhere
+  QuotaExceeded
+  StoreUnusable          in process: the folder cannot be opened, or its disk failed
+  ServerUnreachable      there is no answer, and nothing was lost or changed
+  OutcomeUnknown         there is no answer, and the change may or may not have been made
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from reliquary.client.message import Message
+
+
+class ReliquaryError(Exception):
+    """Something was refused or failed."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+        """The word of the JSON API, such as QUEUE_NOT_FOUND."""
+        self.sentence = sentence
+
+    def __reduce__(self) -> tuple[type[ReliquaryError], tuple[str, str]]:
+        return type(self), (self.code, self.sentence)
+
+
+class BadRequest(ReliquaryError):
+    """A value is outside its range; the sentence names the limit and the value."""
+
+
+class NotFound(ReliquaryError):
+    """What was named is not there."""
+
+
+class QueueNotFound(NotFound):
+    """There is no queue of this name."""
+
+
+class MessageNotFound(NotFound):
+    """There is no message at this place."""
+
+
+class NotOpen(NotFound):
+    """The handle, cursor or receipt is closed."""
+
+
+class QueueExists(ReliquaryError):
+    """The name is taken."""
+
+
+class QueueDeleted(ReliquaryError):
+    """The queue was deleted while it was open."""
+
+
+class AccessDenied(ReliquaryError):
+    """The queue was not opened for this."""
+
+
+class SharingViolation(ReliquaryError):
+    """The queue is open in a mode that excludes this one."""
+
+
+class CursorError(ReliquaryError):
+    """The cursor is in a state that does not allow this."""
+
+
+class TransactionNeeded(ReliquaryError):
+    """The message is locked by a transaction, or the queue needs one."""
+
+
+class TransactionEnded(ReliquaryError):
+    """The transaction has ended, or never was."""
+
+
+class OperationCancelled(ReliquaryError):
+    """A wait was ended from elsewhere."""
+
+
+class QuotaExceeded(ReliquaryError):
+    """A queue or the manager is full."""
+
+
+class StoreUnusable(ReliquaryError):
+    """The folder of a manager in process cannot be used."""
+
+
+class ServerUnreachable(ReliquaryError):
+    """No answer came, and nothing was lost or changed."""
+
+    def __init__(
+        self, code: str = "SERVER_UNREACHABLE", sentence: str = "the server does not answer"
+    ) -> None:
+        super().__init__(code, sentence)
+
+
+class OutcomeUnknown(ReliquaryError):
+    """No answer came, and the change may have been made or not."""
+
+    messages: tuple[Message, ...] = ()
+    """What was being received: gone from the queue, or about to come back to it."""
+
+    def __init__(
+        self,
+        code: str = "OUTCOME_UNKNOWN",
+        sentence: str = "the connection broke before the answer came",
+        messages: Sequence[Message] = (),
+    ) -> None:
+        super().__init__(code, sentence)
+        self.messages = tuple(messages)
+
+
+_BY_CODE: Final[dict[str, type[ReliquaryError]]] = {
+    "INVALID_PARAMETER": BadRequest,
+    "ILLEGAL_QUEUE_PATHNAME": BadRequest,
+    "ILLEGAL_FORMATNAME": BadRequest,
+    "UNSUPPORTED_FORMATNAME_OPERATION": BadRequest,
+    "UNSUPPORTED_ACCESS_MODE": BadRequest,
+    "QUEUE_NOT_FOUND": QueueNotFound,
+    "MESSAGE_NOT_FOUND": MessageNotFound,
+    "INVALID_HANDLE": NotOpen,
+    "STATUS_NOT_FOUND": NotFound,
+    "QUEUE_EXISTS": QueueExists,
+    "QUEUE_NOT_AVAILABLE": QueueDeleted,
+    "ACCESS_DENIED": AccessDenied,
+    "SHARING_VIOLATION": SharingViolation,
+    "ILLEGAL_CURSOR_ACTION": CursorError,
+    "MESSAGE_ALREADY_RECEIVED": CursorError,
+    "TRANSACTION_USAGE": TransactionNeeded,
+    "TRANSACTION_SEQUENCE": TransactionEnded,
+    "OPERATION_CANCELLED": OperationCancelled,
+    "INSUFFICIENT_RESOURCES": QuotaExceeded,
+}
+
+_BY_STATUS: Final[dict[int, type[ReliquaryError]]] = {
+    400: BadRequest,
+    404: NotFound,
+    413: BadRequest,
+    503: ServerUnreachable,
+    507: QuotaExceeded,
+}
+
+
+def error_of(code: str, sentence: str, status: int = 0) -> ReliquaryError:
+    """The error for a code of the API; one that is not known is judged by the HTTP status."""
+    kind = _BY_CODE.get(code) or _BY_STATUS.get(status, ReliquaryError)
+    return kind(code, sentence)

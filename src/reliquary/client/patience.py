@@ -1,0 +1,42 @@
+"""Work that must be brought to its end although the caller is cancelled meanwhile.
+
+A receive that is cancelled between "the message is taken" and "here it is" would lose the message
+(`asyncio.wait_for(queue.receive(None), 5)` is enough).  So from that moment on the work goes on,
+its result is handed over, and the cancellation comes back at the caller's next wait, unless the
+caller took it back as `asyncio.timeout` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+async def to_the_end(work: Coroutine[Any, Any, T] | asyncio.Future[T]) -> T:
+    """The result of the work, whoever cancels us meanwhile."""
+    task = asyncio.ensure_future(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        cancel_later()
+    return task.result()
+
+
+def cancel_later() -> None:
+    """Let a cancellation that was passed over come back at the next wait, if it still stands."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().call_soon(_cancel_again, task, task.cancelling())
+
+
+def _cancel_again(task: asyncio.Task[Any], level: int) -> None:
+    if not task.done() and task.cancelling() >= level:
+        task.uncancel()
+        task.cancel()

@@ -1,0 +1,136 @@
+"""What the transports are asked and what they answer, besides messages.
+
+The fields are those of the JSON API, so these structs are also its records.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from reliquary.client.message import Message
+
+Access = Literal["receive", "peek", "send", "move"]
+Share = Literal["deny-none", "deny-receive"]
+Seek = Literal["current", "next", "previous", "first", "last"]
+Privacy = Literal["none", "optional", "body"]
+
+
+class Receive(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A receive; without `hold` and `transaction` the messages are gone when it answers."""
+
+    count: int = 1
+    timeout: float | None = 0
+    hold: float = 0
+    acknowledge: str | None = None
+    transaction: str | None = None
+    handle: str | None = None
+    cursor: str | None = None
+
+
+class Peek(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A look at the first message, or with a cursor at the one under it or the next."""
+
+    timeout: float | None = 0
+    handle: str | None = None
+    cursor: str | None = None
+    next: bool = False
+
+
+class LookUp(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message by its place; `peek` leaves it there."""
+
+    lookup_id: int
+    seek: Seek = "current"
+    peek: bool = True
+    hold: float = 0
+    transaction: str | None = None
+
+
+class Received(msgspec.Struct, frozen=True):
+    """Messages, and the receipt under which they are held, if they are."""
+
+    messages: list[Message]
+    receipt: str | None = None
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be chosen for a queue; quotas are kilobytes, None is no limit."""
+
+    label: str = ""
+    journaling: bool = False
+    quota: int | None = None
+    journal_quota: int | None = None
+    transactional: bool = False
+    base_priority: int = 0
+    authentication: bool = False
+    privacy: Privacy = "optional"
+    multicast_address: str | None = None
+    type: str = "00000000-0000-0000-0000-000000000000"
+
+
+class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue as it was a moment ago."""
+
+    name: str
+    pathname: str
+    id: str
+    kind: str
+    messages: int
+    """Ready to be received."""
+    locked: int
+    """Held by a receipt or a transaction."""
+    bytes: int
+    readers_waiting: int
+    open_handles: int
+    created: datetime
+    modified: datetime
+    settings: Settings
+
+
+class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The manager as it was a moment ago."""
+
+    id: str
+    computer_name: str
+    queues: int
+    messages: int
+    bytes: int
+    quota_kilobytes: int | None
+    transactions_active: int
+    transactions_prepared: int
+    journal_overflows: int
+
+
+class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A transaction that has not ended; a prepared one waits for somebody's decision."""
+
+    id: str
+    prepared: bool
+    operations: int
+    bytes: int
+
+
+class StoreDamage(msgspec.Struct, frozen=True):
+    """One place of the store that is not as it was written."""
+
+    table: str
+    key: str
+    why: str
+
+
+class StoreReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a look at every row of the store found."""
+
+    rows: dict[str, int]
+    """By table."""
+    damaged: int = 0
+    damages: list[StoreDamage] = []
+    """The first of them."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether everything is as it was written."""
+        return self.damaged == 0

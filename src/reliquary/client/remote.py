@@ -1,0 +1,295 @@
+"""A server by its address: each request of `Transport` is one of the JSON API, with one exception.
+
+A plain receive is two requests, so that a lost answer loses no message:
+
+    receive, held for HOLD seconds    lost: the messages come back by themselves
+    acknowledge                       lost: asked again; a receipt that is no longer known then
+                                      means that it was done or that the hold ran out, and nobody
+                                      can tell: OutcomeUnknown, with the messages in it
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+from msgspec.structs import replace
+
+from reliquary.client.errors import NotOpen, OutcomeUnknown, ServerUnreachable, TransactionEnded
+from reliquary.client.message import Message, OutgoingMessage, Sent, lookup_ids
+from reliquary.client.patience import to_the_end
+from reliquary.client.records import (
+    Access,
+    LookUp,
+    ManagerInfo,
+    Peek,
+    QueueInfo,
+    Receive,
+    Received,
+    Share,
+    TransactionInfo,
+)
+from reliquary.client.wire import Wire
+
+Ask = TypeVar("Ask", Receive, Peek)
+
+HOLD: Final = 30.0
+"""Seconds in which a plain receive must have acknowledged."""
+ATTEMPTS: Final = 3
+"""So often an acknowledgement or a commit is asked for when no answer comes."""
+LONGEST_WAIT: Final = 60.0
+"""A longer wait is asked for in pieces, so that a dead connection is found."""
+
+
+class _SentAnswer(msgspec.Struct):
+    messages: list[Sent]
+
+
+class _Names(msgspec.Struct):
+    handle: str = ""
+    cursor: str = ""
+    transaction: str = ""
+
+
+class _Count(msgspec.Struct):
+    messages: int
+
+
+class _Queues(msgspec.Struct):
+    queues: list[QueueInfo]
+
+
+class _Transactions(msgspec.Struct):
+    transactions: list[TransactionInfo]
+
+
+_sent = msgspec.json.Decoder(_SentAnswer, strict=False)
+_received = msgspec.json.Decoder(Received, strict=False)
+_names = msgspec.json.Decoder(_Names)
+_count = msgspec.json.Decoder(_Count)
+_queue = msgspec.json.Decoder(QueueInfo)
+_queues = msgspec.json.Decoder(_Queues)
+_manager = msgspec.json.Decoder(ManagerInfo)
+_transactions = msgspec.json.Decoder(_Transactions)
+
+
+class RemoteTransport:
+    """The two planes of one server."""
+
+    def __init__(self, data: str, control: str) -> None:
+        self._data = Wire(data)
+        self._control = Wire(control)
+
+    async def close(self) -> None:
+        """Cut all connections."""
+        await self._data.close()
+        await self._control.close()
+
+    # -- messages
+
+    async def send(
+        self, queue: str, messages: Sequence[OutgoingMessage], transaction: str | None
+    ) -> list[Sent]:
+        """Send all of them or none, in one request."""
+        path = _path(queue, "messages", transaction=transaction)
+        body = messages[0] if len(messages) == 1 else messages
+        return (await self._data.change("POST", path, _sent, body)).messages
+
+    async def receive(self, queue: str, ask: Receive) -> Received:
+        """One request when it is held or in a transaction, else two."""
+        if ask.hold or ask.transaction:
+            return await self._receive(queue, ask)
+        held = replace(ask, hold=HOLD)
+        while True:
+            received = await self._receive(queue, held)
+            if await self._keep(received):
+                return Received(received.messages)
+
+    async def _receive(self, queue: str, ask: Receive) -> Received:
+        """In a transaction nobody may ask twice: the first answer's messages would stay in it unseen."""
+        path = _path(queue, "receive")
+        call = self._data.change if ask.transaction else self._data.read
+        return await _in_pieces(ask, lambda piece: call("POST", path, _received, piece, piece.timeout))
+
+    async def _keep(self, received: Received) -> bool:
+        """Acknowledge what is held; False when that came too late, and the messages are back."""
+        if not received.messages:
+            return True
+        assert received.receipt is not None, "held messages have a receipt"
+        return await to_the_end(self._acknowledge(received.receipt, received.messages))
+
+    async def _acknowledge(self, receipt: str, messages: list[Message]) -> bool:
+        lost: ServerUnreachable | OutcomeUnknown | None = None
+        doubt = False
+        for _ in range(ATTEMPTS):
+            try:
+                await self.end_read(receipt, lookup_ids(messages), delete=True)
+            except (NotOpen, TransactionEnded):
+                if not doubt:
+                    return False
+                break
+            except (ServerUnreachable, OutcomeUnknown) as why:
+                lost, doubt = why, doubt or isinstance(why, OutcomeUnknown)
+            else:
+                return True
+        assert lost is not None
+        if not doubt:
+            raise lost
+        raise OutcomeUnknown(sentence=_doubt(messages, lost), messages=messages) from lost
+
+    async def end_read(self, receipt: str, lookup_ids: Sequence[int], *, delete: bool) -> None:
+        """Be done with held messages, or give them back."""
+        body = {"delete": delete, "lookup_ids": [str(lookup_id) for lookup_id in lookup_ids]}
+        await self._data.do("POST", f"/receipts/{quote(receipt, safe='')}", body)
+
+    async def peek(self, queue: str, ask: Peek) -> Received:
+        """Look, and leave it there."""
+        path = _path(queue, "peek")
+        call = self._data.read
+        return await _in_pieces(ask, lambda piece: call("POST", path, _received, piece, piece.timeout))
+
+    async def look_up(self, queue: str, ask: LookUp) -> Received:
+        """By LookupIdentifier; a plain receive is two requests here too."""
+        plain = not (ask.peek or ask.hold or ask.transaction)
+        if plain:
+            ask = replace(ask, hold=HOLD)
+        body = msgspec.to_builtins(ask) | {"lookup_id": str(ask.lookup_id)}
+        call = self._data.change if ask.transaction else self._data.read
+        while True:
+            received = await call("POST", _path(queue, "lookup"), _received, body)
+            if not plain:
+                return received
+            if await self._keep(received):
+                return Received(received.messages)
+
+    async def browse(self, queue: str, after: int | None, limit: int) -> Received:
+        """Look at what lies behind a place."""
+        return await self._data.read("GET", _path(queue, "messages", after=after, limit=limit), _received)
+
+    async def move(self, queue: str, lookup_id: int, target: str, transaction: str | None) -> None:
+        """Put a message into another queue."""
+        body = {"lookup_id": str(lookup_id), "target": target}
+        if transaction:
+            body["transaction"] = transaction
+        await self._data.do("POST", _path(queue, "move"), body)
+
+    # -- handles and cursors
+
+    async def open(self, queue: str, access: Access, share: Share, lease: float) -> str:
+        """Open a queue and return the handle."""
+        body = {"access": access, "share": share, "lease": lease}
+        return (await self._data.change("POST", _path(queue, "open"), _names, body)).handle
+
+    async def close_handle(self, handle: str) -> None:
+        """Close a queue."""
+        await self._data.do("DELETE", f"/handles/{quote(handle, safe='')}")
+
+    async def open_cursor(self, handle: str) -> str:
+        """Open a cursor on an open queue."""
+        path = f"/handles/{quote(handle, safe='')}/cursors"
+        return (await self._data.change("POST", path, _names)).cursor
+
+    async def close_cursor(self, cursor: str) -> None:
+        """Close a cursor."""
+        await self._data.do("DELETE", f"/cursors/{quote(cursor, safe='')}")
+
+    # -- transactions
+
+    async def begin(self, timeout: float) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
+        """Begin a transaction; one whose answer is lost ends by its time."""
+        return (await self._data.read("POST", "/transactions", _names, {"timeout": timeout})).transaction
+
+    async def prepare(self, transaction: str) -> None:
+        """Put all it did on disk; to ask again does no harm."""
+        await self._insist(f"/transactions/{transaction}/prepare", {"single_phase": False})
+
+    async def commit(self, transaction: str, *, prepared: bool) -> None:
+        """Let it take effect.  One that was prepared can only have ended because we said so before."""
+        try:
+            await self._insist(f"/transactions/{transaction}/commit")
+        except OutcomeUnknown as why:
+            if not (prepared and isinstance(why.__cause__, TransactionEnded)):
+                raise
+
+    async def abort(self, transaction: str) -> None:
+        """Undo it."""
+        await self._data.do("POST", f"/transactions/{transaction}/abort")
+
+    async def _insist(self, path: str, body: object = None) -> None:
+        """Ask again while no answer comes; that it has ended then says nothing of how."""
+        lost: ServerUnreachable | OutcomeUnknown | None = None
+        for _ in range(ATTEMPTS):
+            try:
+                return await self._data.do("POST", path, body)
+            except (ServerUnreachable, OutcomeUnknown) as why:
+                if lost is None or isinstance(why, OutcomeUnknown):
+                    lost = why
+            except TransactionEnded as ended:
+                if not isinstance(lost, OutcomeUnknown):
+                    raise
+                raise OutcomeUnknown(sentence=lost.sentence) from ended
+        assert lost is not None
+        raise lost
+
+    async def transactions(self) -> list[TransactionInfo]:
+        """Those that have not ended."""
+        return (await self._data.read("GET", "/transactions", _transactions)).transactions
+
+    # -- queues, on the control plane
+
+    async def manager(self) -> ManagerInfo:
+        """The manager itself."""
+        return await self._control.read("GET", "/manager", _manager)
+
+    async def queues(self) -> list[QueueInfo]:
+        """All queues."""
+        return (await self._control.read("GET", "/queues", _queues)).queues
+
+    async def queue(self, name: str) -> QueueInfo:
+        """One queue."""
+        return await self._control.read("GET", _path(name), _queue)
+
+    async def create_queue(self, name: str, settings: dict[str, Any]) -> QueueInfo:
+        """Make a queue."""
+        return await self._control.change("POST", "/queues", _queue, {"name": name, **settings})
+
+    async def change_queue(self, name: str, settings: dict[str, Any]) -> QueueInfo:
+        """Give a queue other settings; to ask again does no harm."""
+        return await self._control.read("PATCH", _path(name), _queue, settings)
+
+    async def delete_queue(self, name: str) -> int:
+        """Delete a queue."""
+        return (await self._control.change("DELETE", _path(name), _count)).messages
+
+    async def purge_queue(self, name: str) -> int:
+        """Empty a queue."""
+        return (await self._control.change("POST", _path(name, "purge"), _count)).messages
+
+
+def _path(queue: str, *more: str, **query: object) -> str:
+    path = "/".join(("/queues", quote(queue, safe=""), *more))
+    given = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+async def _in_pieces(ask: Ask, call: Callable[[Ask], Awaitable[Received]]) -> Received:
+    """A long wait goes in pieces; a cursor's wait has an end of its own and stays whole."""
+    if ask.cursor or (ask.timeout is not None and ask.timeout <= LONGEST_WAIT):
+        return await call(ask)
+    now = asyncio.get_running_loop().time
+    end = None if ask.timeout is None else now() + ask.timeout
+    while True:
+        left = LONGEST_WAIT if end is None else min(max(end - now(), 0), LONGEST_WAIT)
+        received = await call(replace(ask, timeout=left))
+        if received.messages or left == 0:
+            return received
+        if isinstance(ask, Receive):
+            ask = replace(ask, acknowledge=None)
+
+
+def _doubt(messages: list[Message], lost: Exception) -> str:
+    which = messages[0].id if len(messages) == 1 else f"{messages[0].id} and {len(messages) - 1} more"
+    return f"message {which} may be received or may come back to its queue: {lost}"

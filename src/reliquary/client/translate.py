@@ -1,0 +1,152 @@
+"""Between the words of the client and those of the queue manager, for a manager in process.
+
+The rules are those of the JSON API (`net.api`), so a value means the same in both modes.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import SECOND
+from reliquary.client import records
+from reliquary.client.errors import NotOpen
+from reliquary.client.message import Message, OutgoingMessage
+from reliquary.engine import views
+from reliquary.net.api import messages as api
+from reliquary.queueing import message as machine
+from reliquary.queueing.events import Delivered
+from reliquary.queueing.message import FOREVER
+from reliquary.queueing.queue import QueueSettings
+
+_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SETTINGS: Final = frozenset(records.Settings.__struct_fields__)
+
+
+def message_of(given: OutgoingMessage) -> machine.Message:
+    """A message to send."""
+    return api.message_of(
+        api.MessageIn(
+            body=given.body,
+            label=given.label,
+            priority=given.priority,
+            expires=given.expires,
+            reach=api.REACH if given.reach is None else given.reach,
+            durable=given.durable,
+            journal=given.journal,
+            deadletter=given.deadletter,
+            correlation=given.correlation or "",
+            tag=given.tag,
+            body_type=given.body_type,
+            extension=given.extension,
+            response_queue=given.response_queue,
+            administration_queue=given.administration_queue,
+        )
+    )
+
+
+def shown(delivered: Delivered) -> Message:
+    """A message that was received or peeked at."""
+    out = api.shown(delivered)
+    return Message(
+        id=out.id,
+        lookup_id=delivered.position.lookup_id,
+        body=out.body,
+        label=out.label,
+        priority=out.priority,
+        sent=_moment(delivered.message.sent_time * SECOND),
+        arrived=_moment(delivered.position.arrived),
+        expires=None if out.expires == FOREVER else out.expires,
+        reach=out.reach,
+        durable=out.durable,
+        journal=out.journal,
+        deadletter=out.deadletter,
+        correlation=out.correlation or None,
+        tag=out.tag,
+        body_type=out.body_type,
+        extension=out.extension,
+        response_queue=out.response_queue,
+        administration_queue=out.administration_queue,
+        message_class=out.why,
+        source=str(out.source),
+        transaction=None if out.transaction is None else str(out.transaction),
+    )
+
+
+def _moment(microseconds: int) -> datetime:
+    return _START + timedelta(microseconds=microseconds)
+
+
+def number_of(name: str | None, what: str) -> int:
+    """A handle, cursor or receipt as the machine knows it; 0 for none."""
+    if name is None:
+        return 0
+    if not name.isdigit():
+        raise NotOpen("INVALID_HANDLE", f"the {what} is not known")
+    return int(name)
+
+
+def changes_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Settings that were named, in the machine's types."""
+    unknown = sorted(given.keys() - _SETTINGS)
+    if unknown:
+        raise UsageError(f"{unknown[0]!r} is not a setting of a queue; these are {', '.join(sorted(_SETTINGS))}")
+    unlimited = {name: FOREVER for name in ("quota", "journal_quota") if name in given and given[name] is None}
+    try:
+        settings = msgspec.convert(given | unlimited, QueueSettings)
+    except msgspec.ValidationError as why:
+        raise UsageError(str(why)) from why
+    return {name: getattr(settings, name) for name in given}
+
+
+def queue_info(view: views.QueueView) -> records.QueueInfo:
+    """A queue."""
+    settings = msgspec.structs.asdict(view.settings)
+    del settings["security"]
+    settings["type"] = str(view.settings.type)
+    settings["privacy"] = view.settings.privacy.value
+    for name in ("quota", "journal_quota"):
+        settings[name] = _limit(settings[name])
+    return records.QueueInfo(
+        name=view.name,
+        pathname=view.pathname,
+        id=view.identifier,
+        kind=view.kind.value,
+        messages=view.messages,
+        locked=view.locked,
+        bytes=view.bytes,
+        readers_waiting=view.readers_waiting,
+        open_handles=view.open_handles,
+        created=_moment(view.created * SECOND),
+        modified=_moment(view.modified * SECOND),
+        settings=records.Settings(**settings),
+    )
+
+
+def manager_info(view: views.ManagerView) -> records.ManagerInfo:
+    """The manager."""
+    return records.ManagerInfo(
+        id=view.identifier,
+        computer_name=view.computer_name,
+        queues=view.queues,
+        messages=view.messages,
+        bytes=view.bytes,
+        quota_kilobytes=_limit(view.quota_kilobytes),
+        transactions_active=view.transactions_active,
+        transactions_prepared=view.transactions_prepared,
+        journal_overflows=view.journal_overflows,
+    )
+
+
+def transaction_info(view: views.TransactionView) -> records.TransactionInfo:
+    """A transaction."""
+    return records.TransactionInfo(
+        id=view.identifier, prepared=view.prepared, operations=view.operations, bytes=view.bytes
+    )
+
+
+def _limit(kilobytes: int) -> int | None:
+    return None if kilobytes == FOREVER else kilobytes

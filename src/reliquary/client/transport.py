@@ -1,0 +1,118 @@
+"""The one interface under the face: a manager in process, or a server by its address.
+
+Handles, cursors, receipts and transactions are names whose form is the transport's affair.  A
+refusal is raised as an error of `errors`; whoever implements this decides how a receive stays safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from reliquary.client.message import OutgoingMessage, Sent
+from reliquary.client.records import (
+    Access,
+    LookUp,
+    ManagerInfo,
+    Peek,
+    QueueInfo,
+    Receive,
+    Received,
+    Share,
+    StoreReport,
+    TransactionInfo,
+)
+
+
+class Transport(Protocol):
+    """Everything that can be asked of a queue manager."""
+
+    # -- messages
+
+    async def send(
+        self, queue: str, messages: Sequence[OutgoingMessage], transaction: str | None
+    ) -> list[Sent]:
+        """Send all of them or none."""
+
+    async def receive(self, queue: str, ask: Receive) -> Received:
+        """Receive; without `hold` and `transaction`, what this returns is gone from the queue."""
+
+    async def end_read(self, receipt: str, lookup_ids: Sequence[int], *, delete: bool) -> None:
+        """Be done with held messages, or give them back."""
+
+    async def peek(self, queue: str, ask: Peek) -> Received:
+        """Look, and leave it there."""
+
+    async def look_up(self, queue: str, ask: LookUp) -> Received:
+        """By LookupIdentifier; as `receive` when it does not only peek."""
+
+    async def browse(self, queue: str, after: int | None, limit: int) -> Received:
+        """Look at what lies behind a place."""
+
+    async def move(self, queue: str, lookup_id: int, target: str, transaction: str | None) -> None:
+        """Put a message into another queue."""
+
+    # -- handles and cursors
+
+    async def open(self, queue: str, access: Access, share: Share, lease: float) -> str:
+        """Open a queue and return the handle."""
+
+    async def close_handle(self, handle: str) -> None:
+        """Close a queue."""
+
+    async def open_cursor(self, handle: str) -> str:
+        """Open a cursor on an open queue."""
+
+    async def close_cursor(self, cursor: str) -> None:
+        """Close a cursor."""
+
+    # -- transactions
+
+    async def begin(self, timeout: float) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
+        """Begin a transaction."""
+
+    async def prepare(self, transaction: str) -> None:
+        """Put all it did on disk; from now on only a decision ends it."""
+
+    async def commit(self, transaction: str, *, prepared: bool) -> None:
+        """Let it take effect."""
+
+    async def abort(self, transaction: str) -> None:
+        """Undo it."""
+
+    async def transactions(self) -> list[TransactionInfo]:
+        """Those that have not ended."""
+
+    # -- queues
+
+    async def manager(self) -> ManagerInfo:
+        """The manager itself."""
+
+    async def queues(self) -> list[QueueInfo]:
+        """All queues."""
+
+    async def queue(self, name: str) -> QueueInfo:
+        """One queue."""
+
+    async def create_queue(self, name: str, settings: dict[str, Any]) -> QueueInfo:
+        """Make a queue."""
+
+    async def change_queue(self, name: str, settings: dict[str, Any]) -> QueueInfo:
+        """Give a queue other settings; what is not named stays."""
+
+    async def delete_queue(self, name: str) -> int:
+        """Delete a queue; how many messages went with it."""
+
+    async def purge_queue(self, name: str) -> int:
+        """Empty a queue; how many messages went."""
+
+    # -- the store
+
+    async def verify(self) -> StoreReport:
+        """Read every row and check it."""
+
+    async def backup(self, path: str) -> None:
+        """Copy the store as it is now into a folder that does not exist yet, beside the manager's."""
+
+    async def close(self) -> None:
+        """Let go of the connection, or of the folder."""

@@ -1,0 +1,110 @@
+"""One request to a server, and what its answer or its silence means.
+
+answer below 400    the record
+answer above        the API's code and sentence, as an error
+no answer           nothing was asked to change, or it never left: ServerUnreachable
+                    a change was on its way: OutcomeUnknown
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec.json import Decoder
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import Duration, seconds
+from reliquary.client.errors import BadRequest, OutcomeUnknown, ReliquaryError, ServerUnreachable, error_of
+from reliquary.net.http import ClientLimits, HttpClient, RequestFailed, Response
+
+T = TypeVar("T")
+
+PREFIX: Final = "/api/v1"
+PATIENCE: Final = 60.0
+"""How long an answer may take, in seconds, beyond the time that the request itself allows."""
+LARGEST_ANSWER: Final = 256 * 1024 * 1024
+HEADERS: Final = ((b"content-type", b"application/json"),)
+
+
+class _Refusal(msgspec.Struct):
+    error: str = ""
+    code: str = ""
+
+
+_refusal = Decoder(_Refusal)
+_encode = msgspec.json.Encoder().encode
+
+
+class Wire:
+    """One plane of one server."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            self._http = HttpClient(url, limits=ClientLimits(body_bytes=LARGEST_ANSWER))
+        except (UsageError, ValueError) as why:
+            raise BadRequest("INVALID_PARAMETER", str(why)) from why
+        self._url = url
+
+    async def close(self) -> None:
+        """Cut all connections."""
+        await self._http.close()
+
+    async def read(
+        self,
+        method: str,
+        path: str,
+        record: msgspec.json.Decoder[T],
+        body: Any = None,
+        wait: float | None = 0,
+    ) -> T:
+        """Ask for something; to ask again does no harm."""
+        response = await self._request(method, path, body, wait, harmless=True)
+        return record.decode(response.body)
+
+    async def change(
+        self,
+        method: str,
+        path: str,
+        record: msgspec.json.Decoder[T],
+        body: Any = None,
+        wait: float | None = 0,
+    ) -> T:
+        """Change something, and get a record back."""
+        response = await self._request(method, path, body, wait, harmless=False)
+        return record.decode(response.body)
+
+    async def do(self, method: str, path: str, body: Any = None) -> None:
+        """Change something; the answer says no more than that it is done."""
+        await self._request(method, path, body, 0, harmless=False)
+
+    async def _request(
+        self, method: str, path: str, body: Any, wait: float | None, *, harmless: bool
+    ) -> Response:
+        data = b"" if body is None else _encode(body)
+        time: Duration | None = None if wait is None else seconds(wait + PATIENCE)
+        try:
+            response = await self._http.request(
+                method, PREFIX + path, data, HEADERS, time, idempotent=harmless
+            )
+        except RequestFailed as why:
+            raise self._silence(why, harmless=harmless) from why
+        except UsageError as why:
+            raise BadRequest("INVALID_PARAMETER", str(why)) from why
+        if response.status >= 400:
+            raise _refused(response)
+        return response
+
+    def _silence(self, why: RequestFailed, *, harmless: bool) -> ReliquaryError:
+        if harmless or not why.sent:
+            return ServerUnreachable(sentence=f"{self._url} does not answer: {why}")
+        return OutcomeUnknown(sentence=f"{self._url} may have done it or not: {why}")
+
+
+def _refused(response: Response) -> ReliquaryError:
+    try:
+        refusal = _refusal.decode(response.body)
+    except msgspec.MsgspecError:
+        refusal = _Refusal()
+    sentence = refusal.error or f"the server answered with the status {response.status}"
+    return error_of(refusal.code or f"HTTP_{response.status}", sentence, response.status)

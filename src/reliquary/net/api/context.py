@@ -1,0 +1,100 @@
+"""What every handler of the data plane works with, and how an answer finds its way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+
+from reliquary.base.chance import Chance
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.turn import Event
+from reliquary.engine.loop import Engine, EngineStopped
+from reliquary.net.api.errors import refuse, refuse_stopping
+from reliquary.net.api.numbers import Tickets
+from reliquary.net.http import Request, Responder
+from reliquary.queueing.events import Answer, CallerGone
+from reliquary.queueing.state import State
+
+Body = TypeVar("Body")
+
+
+class Context:
+    """The engine, the state for views, and what clients know their handles by."""
+
+    __slots__ = ("engine", "state", "stopping", "tickets", "version")
+
+    def __init__(self, engine: Engine, state: State, chance: Chance, version: str) -> None:
+        self.engine = engine
+        self.state = state
+        self.tickets = Tickets(chance)
+        self.version = version
+        self.stopping = False
+        """Set when the server begins to stop: nothing new is taken."""
+
+    def handle_of(self, queue: str, handle: str | None) -> int | str:
+        """The open handle that a request names, or the queue of the path."""
+        if handle is None:
+            return queue
+        number = self.tickets.read("handle", handle)
+        descriptor = self.state.handles.get(number)
+        if descriptor is not None:
+            parse = self.state.parse
+            if parse(descriptor.format_name).key != parse(queue).key:
+                raise UsageError(f"the handle is open on {descriptor.format_name!r}, not on {queue!r}")
+        return number
+
+    def cursor_of(self, cursor: str | None) -> int:
+        """The cursor that a request names, or 0."""
+        return 0 if cursor is None else self.tickets.read("cursor", cursor)
+
+    def wait(self, responder: Responder, answered: Callable[[object], None]) -> int:
+        """A caller's number for a read that may wait: it ends when the client hangs up."""
+        caller = self.engine.caller(answered)
+        responder.on_gone(partial(self._gone, caller))
+        return caller
+
+    def _gone(self, caller: int) -> None:
+        self.engine.forget(caller)
+        try:
+            self.engine.submit(CallerGone(caller))
+        except EngineStopped:
+            pass  # and with it all waits
+
+    def refuse(self, responder: Responder, answer: Answer) -> None:
+        """Answer with a status that is not OK."""
+        if self.stopping and answer.status is HResult.OPERATION_CANCELLED:
+            refuse_stopping(responder)
+        else:
+            refuse(responder, answer.status, answer.why)
+
+    def submit(self, responder: Responder, make: Callable[[int], Event]) -> None:
+        """Submit an event whose success is answered by 204."""
+        self.engine.submit(make(self.engine.caller(partial(self._done, responder))))
+
+    def _done(self, responder: Responder, answer: object) -> None:
+        assert isinstance(answer, Answer), f"no answer: {answer!r}"
+        if answer.status is HResult.OK:
+            responder.respond(204, b"")
+        else:
+            self.refuse(responder, answer)
+
+
+def read_body(decoder: msgspec.json.Decoder[Body], request: Request) -> Body:
+    """The JSON of a request; where all is optional, so is the body."""
+    return decoder.decode(request.body or b"{}")
+
+
+def parameters(request: Request, *known: str) -> dict[str, str]:
+    """The query; a parameter that is not known is refused by name."""
+    if not request.query:
+        return {}
+    found = request.parameters()
+    for name in found:
+        if name not in known:
+            allowed = ", ".join(known) if known else "none"
+            raise UsageError(f"the query has no parameter {name[:80]!r}; there is {allowed}")
+    return found

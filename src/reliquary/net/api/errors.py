@@ -1,0 +1,77 @@
+"""Refusals as responses: which status a code travels under, and the one form they have.
+
+{"error": "one sentence", "code": "QUEUE_NOT_FOUND"}
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from reliquary.base.hresult import HResult
+from reliquary.net.http import Responder
+
+STATUS: Final[dict[HResult, int]] = {
+    HResult.OK: 200,
+    HResult.IO_TIMEOUT: 200,  # an answer without messages
+    HResult.INVALID_PARAMETER: 400,
+    HResult.ILLEGAL_QUEUE_PATHNAME: 400,
+    HResult.ILLEGAL_FORMATNAME: 400,
+    HResult.UNSUPPORTED_FORMATNAME_OPERATION: 400,
+    HResult.UNSUPPORTED_ACCESS_MODE: 400,
+    HResult.ACCESS_DENIED: 403,
+    HResult.QUEUE_NOT_FOUND: 404,
+    HResult.MESSAGE_NOT_FOUND: 404,
+    HResult.INVALID_HANDLE: 404,
+    HResult.STATUS_NOT_FOUND: 404,
+    HResult.QUEUE_EXISTS: 409,
+    HResult.SHARING_VIOLATION: 409,
+    HResult.TRANSACTION_USAGE: 409,
+    HResult.TRANSACTION_SEQUENCE: 409,
+    HResult.ILLEGAL_CURSOR_ACTION: 409,
+    HResult.MESSAGE_ALREADY_RECEIVED: 409,
+    HResult.OPERATION_CANCELLED: 409,
+    HResult.QUEUE_NOT_AVAILABLE: 410,
+    HResult.INSUFFICIENT_RESOURCES: 507,
+}
+
+STOPPING: Final = "STOPPING"
+PATH_NOT_FOUND: Final = "PATH_NOT_FOUND"
+METHOD_NOT_ALLOWED: Final = "METHOD_NOT_ALLOWED"
+"""Codes of this API alone, which no specification has."""
+
+STOPPING_SENTENCE: Final = "the server is stopping"
+
+
+class Refused(Exception):
+    """A request that is refused before a machine sees it, with a code other than INVALID_PARAMETER."""
+
+    def __init__(self, status: HResult, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+class ErrorBody(msgspec.Struct):
+    """What every refusal looks like."""
+
+    error: str
+    code: str
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def error_json(code: str, why: str) -> bytes:
+    """The body of a refusal."""
+    return _encode(ErrorBody(why, code))
+
+
+def refuse(responder: Responder, status: HResult, why: str) -> None:
+    """Answer with a code of the specification."""
+    responder.respond(STATUS[status], error_json(status.name, why or status.sentence))
+
+
+def refuse_stopping(responder: Responder) -> None:
+    """Answer that the server is on its way out: another one, or this one later, may do it."""
+    responder.respond(503, error_json(STOPPING, STOPPING_SENTENCE))

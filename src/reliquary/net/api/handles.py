@@ -1,0 +1,74 @@
+"""Open queues and cursors."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import partial
+
+import msgspec
+
+from reliquary.base.hresult import HResult
+from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.numbers import LONGEST_WAIT, span_of
+from reliquary.net.http import Request, Responder
+from reliquary.queueing.events import Access, CloseCursor, CloseQueue, OpenCursor, Opened, OpenQueue, Share
+
+
+class OpenFor(Enum):
+    """What a client may open a queue for; the administrative modes are not for this plane."""
+
+    RECEIVE = "receive"
+    PEEK = "peek"
+    SEND = "send"
+    MOVE = "move"
+
+
+class OpenIn(msgspec.Struct, forbid_unknown_fields=True):
+    """How to open a queue."""
+
+    access: OpenFor = OpenFor.RECEIVE
+    share: Share = Share.DENY_NONE
+    lease: float = 60
+
+
+_encode = msgspec.json.Encoder().encode
+_open = msgspec.json.Decoder(OpenIn)
+
+
+def open_queue(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """POST /queues/{queue}/open."""
+    parameters(request)
+    given = read_body(_open, request)
+    lease = span_of("lease", given.lease, LONGEST_WAIT)
+    caller = context.engine.caller(partial(_opened, context, responder, "handle"))
+    context.engine.submit(OpenQueue(caller, queue, Access(given.access.value), given.share, lease))
+
+
+def open_cursor(context: Context, request: Request, responder: Responder, handle: str) -> None:
+    """POST /handles/{handle}/cursors."""
+    parameters(request)
+    number = context.tickets.read("handle", handle)
+    caller = context.engine.caller(partial(_opened, context, responder, "cursor"))
+    context.engine.submit(OpenCursor(caller, number))
+
+
+def _opened(context: Context, responder: Responder, what: str, answer: object) -> None:
+    assert isinstance(answer, Opened), f"no handle: {answer!r}"
+    if answer.status is HResult.OK:
+        responder.respond(201, _encode({what: context.tickets.write(answer.handle)}))
+    else:
+        context.refuse(responder, answer)
+
+
+def close_queue(context: Context, request: Request, responder: Responder, handle: str) -> None:
+    """DELETE /handles/{handle}."""
+    parameters(request)
+    number = context.tickets.read("handle", handle)
+    context.submit(responder, lambda to: CloseQueue(to, number))
+
+
+def close_cursor(context: Context, request: Request, responder: Responder, cursor: str) -> None:
+    """DELETE /cursors/{cursor}."""
+    parameters(request)
+    number = context.tickets.read("cursor", cursor)
+    context.submit(responder, lambda to: CloseCursor(to, number))

@@ -1,0 +1,155 @@
+"""Messages as JSON: what is sent, and what is shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import SECOND
+from reliquary.net.api.numbers import object_id_of, queue_name, whole_seconds
+from reliquary.queueing.events import Delivered
+from reliquary.queueing.message import (
+    FOREVER,
+    NO_GUID,
+    NO_OBJECT,
+    Delivery,
+    Message,
+    MessageClass,
+    Position,
+)
+
+REACH: Final = 345_600
+"""Seconds; TimeToReachQueue of a message that does not say another (DM-057)."""
+
+_CLASS_WORDS: Final = {each.value: each.name.lower().replace("_", "-") for each in MessageClass}
+_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST: Final = 253_402_300_799 * SECOND
+"""The last second that RFC 3339 can write."""
+
+
+class MessageIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A message to send."""
+
+    body: bytes | None = None
+    text: str | None = None
+    label: str = ""
+    priority: int = 3
+    expires: float | None = None
+    reach: float = REACH
+    durable: bool = True
+    journal: bool = False
+    deadletter: bool = False
+    correlation: str = ""
+    tag: int = 0
+    body_type: int = 0
+    extension: bytes = b""
+    response_queue: str = ""
+    administration_queue: str = ""
+
+
+class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
+    """A message as it is shown; the first seven fields always are."""
+
+    id: str
+    lookup_id: str
+    body: bytes
+    priority: int
+    label: str
+    sent: str
+    arrived: str
+    source: UUID = NO_GUID
+    expires: int = FOREVER
+    reach: int = REACH
+    durable: bool = True
+    journal: bool = False
+    deadletter: bool = False
+    correlation: str = ""
+    tag: int = 0
+    body_type: int = 0
+    extension: bytes = b""
+    response_queue: str = ""
+    administration_queue: str = ""
+    why: str = msgspec.field(default="", name="class")
+    transaction: UUID | None = None
+
+
+def message_of(given: MessageIn) -> Message:
+    """The message to send; its ranges are checked by the machine, spans and ids here."""
+    body = given.body
+    if given.text is not None:
+        if body is not None:
+            raise UsageError("a message has a body or a text, not both")
+        body = given.text.encode()
+    return Message(
+        body=body or b"",
+        label=given.label,
+        priority=given.priority,
+        delivery=Delivery.RECOVERABLE if given.durable else Delivery.EXPRESS,
+        time_to_be_received=FOREVER
+        if given.expires is None
+        else whole_seconds("expires", given.expires, least=0),
+        time_to_reach_queue=REACH if given.reach == REACH else whole_seconds("reach", given.reach, least=1),
+        positive_journaling=given.journal,
+        negative_journaling=given.deadletter,
+        correlation=object_id_of("correlation", given.correlation) if given.correlation else NO_OBJECT,
+        application_tag=given.tag,
+        body_type=given.body_type,
+        extension=given.extension,
+        response_queue=queue_name("response_queue", given.response_queue),
+        administration_queue=queue_name("administration_queue", given.administration_queue),
+    )
+
+
+def shown(delivered: Delivered) -> MessageOut:
+    """A message to show."""
+    message, position = delivered.message, delivered.position
+    return MessageOut(
+        f"{_guid(message.identifier.lineage)}\\{message.identifier.uniquifier}",
+        str(position.lookup_id),
+        message.body,
+        message.priority,
+        message.label,
+        moment(message.sent_time * SECOND),
+        moment(position.arrived),
+        message.source_machine,
+        message.time_to_be_received,
+        message.time_to_reach_queue,
+        message.delivery is Delivery.RECOVERABLE,
+        message.positive_journaling,
+        message.negative_journaling,
+        "" if message.correlation == NO_OBJECT else str(message.correlation),
+        message.application_tag,
+        message.body_type,
+        message.extension,
+        message.response_queue,
+        message.administration_queue,
+        _class_word(message, position),
+        message.transaction,
+    )
+
+
+def _class_word(message: Message, position: Position) -> str:
+    """Why it is in a journal or dead-letter queue; or what the message itself is."""
+    value = position.reason or message.message_class
+    return "" if value == MessageClass.NORMAL else _CLASS_WORDS.get(value, str(value))
+
+
+@lru_cache(maxsize=64)
+def _guid(lineage: UUID) -> str:
+    return str(lineage)
+
+
+@lru_cache(maxsize=1024)
+def moment(microseconds: int) -> str:
+    """A moment in RFC 3339; those of one batch are the same, so they are kept.
+
+    >>> moment(1_000_000)
+    '1970-01-01T00:00:01Z'
+    """
+    at = _START + timedelta(microseconds=min(microseconds, _LATEST))
+    return at.isoformat().removesuffix("+00:00") + "Z"

@@ -1,0 +1,114 @@
+"""The numbers and ids of requests, each read by one rule that names its limit when it refuses."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.chance import Chance
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import DAY, HOUR, MILLISECOND, SECOND, Duration, seconds
+from reliquary.net.api.errors import Refused
+from reliquary.queueing.events import FOREVER_WAIT
+from reliquary.queueing.message import FOREVER, ObjectId
+from reliquary.queueing.tables import LAST_ID
+
+LONGEST_WAIT: Final = Duration(7 * DAY)
+LONGEST_HOLD: Final = Duration(12 * HOUR)
+SHORTEST: Final = MILLISECOND
+"""A span that is asked for must not become none by rounding."""
+NAME_LIMIT: Final = 1024
+
+
+def wait_of(given: float | None) -> Duration:
+    """A time to wait; None is for ever."""
+    if given is None:
+        return FOREVER_WAIT
+    if not 0 <= given <= LONGEST_WAIT / SECOND:
+        raise UsageError(f"timeout is 0 to {LONGEST_WAIT // SECOND} seconds or null, not {given}")
+    return seconds(given)
+
+
+def hold_of(given: float) -> Duration:
+    """How long messages are held; 0 is not at all."""
+    return span_of("hold", given, LONGEST_HOLD) if given != 0 else Duration(0)
+
+
+def span_of(name: str, given: float, longest: Duration) -> Duration:
+    """A time after which something ends by itself."""
+    if not SHORTEST / SECOND <= given <= longest / SECOND:
+        raise UsageError(f"{name} is {SHORTEST / SECOND} to {longest // SECOND} seconds, not {given}")
+    return seconds(given)
+
+
+def whole_seconds(name: str, given: float, least: int) -> int:
+    """A time that is kept in whole seconds: rounded up, so that nothing ends early."""
+    if not least <= given <= FOREVER:
+        raise UsageError(f"{name} is {least} to {FOREVER} seconds, not {given}")
+    return ceil(given)
+
+
+def number_of(name: str, given: int, least: int, most: int) -> int:
+    """A whole number between two others."""
+    if not least <= given <= most:
+        raise UsageError(f"{name} is {least} to {most}, not {given}")
+    return given
+
+
+def lookup_id_of(given: str) -> int:
+    """A LookupIdentifier as a string of digits."""
+    if not (given.isascii() and given.isdigit() and len(given) <= 20) or int(given) > LAST_ID:
+        raise UsageError(f"a lookup_id is a string with a number from 0 to {LAST_ID}, not {given[:40]!r}")
+    return int(given)
+
+
+def object_id_of(name: str, given: str) -> ObjectId:
+    r"""A message's id, GUID\NUMBER."""
+    lineage, _, number = given.rpartition("\\")
+    try:
+        if number.isascii() and number.isdigit() and len(number) <= 10 and int(number) <= 0xFFFFFFFF:
+            return ObjectId(UUID(lineage), int(number))
+    except ValueError:
+        pass
+    raise UsageError(f"{name} is the id of a message, GUID\\NUMBER, not {given[:80]!r}")
+
+
+def transaction_of(given: str) -> UUID:
+    """A transaction's id in a path or query."""
+    try:
+        return UUID(given)
+    except ValueError:
+        raise UsageError(f"a transaction's id is a GUID, not {given[:80]!r}") from None
+
+
+def queue_name(name: str, given: str) -> str:
+    """The name of a queue that a message carries along; it may be another manager's."""
+    if len(given) > NAME_LIMIT:
+        raise UsageError(f"{name} has at most {NAME_LIMIT} characters, this one has {len(given)}")
+    return given
+
+
+class Tickets:
+    """Handles, cursors and receipts as the outside knows them.
+
+    The machine numbers them from 1 at every start.  A receipt of yesterday must not acknowledge
+    what somebody else holds today, so each carries a mark of this run, which nobody can guess.
+    """
+
+    __slots__ = ("_mark",)
+
+    def __init__(self, chance: Chance) -> None:
+        self._mark = f"{chance.bits(64):016x}-"
+
+    def write(self, number: int) -> str:
+        """What a client is given."""
+        return f"{self._mark}{number}"
+
+    def read(self, what: str, given: str) -> int:
+        """The number, when it is of this run."""
+        number = given.removeprefix(self._mark)
+        if number == given or not (number.isascii() and number.isdigit() and len(number) <= 20):
+            raise Refused(HResult.INVALID_HANDLE, f"the {what} is not known: it may be of an earlier run")
+        return int(number)

@@ -1,0 +1,26 @@
+"""Requests that a browser sends for a page of another site.
+
+Whoever reads a web page on a machine that reaches this server lends the page his reach.  A browser
+marks such requests with Origin; programs do not send it.
+"""
+
+from __future__ import annotations
+
+from reliquary.net.http import Request
+
+
+def is_foreign(request: Request) -> bool:
+    """Whether a page of another site asks."""
+    origin = request.header(b"origin")
+    return origin is not None and differs(origin, request.header(b"host") or b"")
+
+
+def differs(origin: bytes, host: bytes) -> bool:
+    """Whether an Origin is not the host that was asked.
+
+    >>> differs(b"http://127.0.0.1:8480", b"127.0.0.1:8480")
+    False
+    >>> differs(b"null", b"127.0.0.1:8480")
+    True
+    """
+    return origin.partition(b"://")[2].lower() != host.lower()

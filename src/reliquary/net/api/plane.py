@@ -1,0 +1,72 @@
+"""The data plane: one handler for its listener, and how a request is refused."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reliquary.base.chance import Chance
+from reliquary.base.faults import PeerFault, UsageError
+from reliquary.base.hresult import HResult
+from reliquary.engine.loop import Engine, EngineStopped
+from reliquary.net.api.context import Context
+from reliquary.net.api.errors import (
+    METHOD_NOT_ALLOWED,
+    PATH_NOT_FOUND,
+    Refused,
+    error_json,
+    refuse,
+    refuse_stopping,
+)
+from reliquary.net.api.origin import is_foreign
+from reliquary.net.api.routes import ROUTES, allowed, shape_of
+from reliquary.net.http import Request, Responder
+from reliquary.queueing.state import State
+
+
+class DataPlane:
+    """Turns requests into events and answers into responses."""
+
+    def __init__(self, engine: Engine, state: State, chance: Chance, version: str) -> None:
+        self._context = Context(engine, state, chance, version)
+
+    def stop(self) -> None:
+        """Take nothing new: what comes now is told that the server stops."""
+        self._context.stopping = True
+
+    def handle(self, request: Request, responder: Responder) -> None:
+        """Take a request; the responder is answered now or when its event has been."""
+        context = self._context
+        shape, name = shape_of(request.path)
+        methods = ROUTES.get(shape)
+        if methods is None:
+            why = f"there is nothing at {request.path[:200]!r}"
+            responder.respond(404, error_json(PATH_NOT_FOUND, why))
+            return
+        method = request.method
+        handler = methods.get("GET" if method == "HEAD" else method)
+        if handler is None:
+            _answer_other_method(request, responder, allowed(methods))
+        elif context.stopping:
+            refuse_stopping(responder)
+        else:
+            try:
+                if method != "GET" and is_foreign(request):
+                    raise Refused(HResult.ACCESS_DENIED, "a page of another site may not ask for this")
+                handler(context, request, responder, name)
+            except (UsageError, msgspec.MsgspecError, UnicodeDecodeError) as why:
+                refuse(responder, HResult.INVALID_PARAMETER, str(why))
+            except PeerFault as fault:
+                responder.respond(fault.status, error_json(HResult.INVALID_PARAMETER.name, fault.why))
+            except Refused as refusal:
+                refuse(responder, refusal.status, str(refusal))
+            except EngineStopped:
+                refuse_stopping(responder)
+
+
+def _answer_other_method(request: Request, responder: Responder, allow: str) -> None:
+    headers = ((b"allow", allow.encode()),)
+    if request.method == "OPTIONS":
+        responder.respond(204, b"", headers=headers)
+    else:
+        why = f"{request.method} is not for this path; allowed: {allow}"
+        responder.respond(405, error_json(METHOD_NOT_ALLOWED, why), headers=headers)

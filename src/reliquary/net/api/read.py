@@ -1,0 +1,186 @@
+"""Receive, peek, browse, look up, acknowledge: messages out of queues."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Duration
+from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.messages import MessageOut, shown
+from reliquary.net.api.numbers import hold_of, lookup_id_of, number_of, transaction_of, wait_of
+from reliquary.net.http import Request, Responder
+from reliquary.queueing.events import (
+    BrowseMessages,
+    CancelRead,
+    EndRead,
+    LookUpMessage,
+    PeekMessage,
+    Received,
+    ReceiveMessages,
+    Seek,
+)
+from reliquary.queueing.message import FOREVER
+
+
+class ReceiveIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """What a receive may say."""
+
+    count: int = 1
+    timeout: float | None = 0
+    hold: float = 0
+    acknowledge: str | None = None
+    transaction: str | None = None
+    handle: str | None = None
+    cursor: str | None = None
+    tag: int = 0
+
+
+class PeekIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """What a peek may say."""
+
+    timeout: float | None = 0
+    handle: str | None = None
+    cursor: str | None = None
+    next: bool = False
+
+
+class LookUpIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """What a lookup may say."""
+
+    lookup_id: str | None = None
+    seek: Seek = Seek.CURRENT
+    peek: bool = True
+    hold: float = 0
+    transaction: str | None = None
+    handle: str | None = None
+
+
+class EndIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """What becomes of messages that were held."""
+
+    delete: bool = True
+    lookup_ids: list[str] | None = None
+
+
+class CancelIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """Which wait is to end."""
+
+    tag: int
+
+
+class MessagesOut(msgspec.Struct, gc=False):
+    """The answer of everything that shows messages."""
+
+    messages: list[MessageOut]
+    receipt: str | None = None
+
+
+_encode = msgspec.json.Encoder().encode
+_receive = msgspec.json.Decoder(ReceiveIn)
+_peek = msgspec.json.Decoder(PeekIn)
+_look_up = msgspec.json.Decoder(LookUpIn)
+_end = msgspec.json.Decoder(EndIn)
+_cancel = msgspec.json.Decoder(CancelIn)
+
+_NOTHING = _encode(MessagesOut([]))
+_NO_MESSAGE = frozenset({HResult.IO_TIMEOUT, HResult.MESSAGE_NOT_FOUND})
+
+
+def receive(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """POST /queues/{queue}/receive."""
+    parameters(request)
+    given = read_body(_receive, request)
+    source = context.handle_of(queue, given.handle)
+    timeout = wait_of(given.timeout)
+    hold = hold_of(given.hold)
+    receipt = 0 if given.acknowledge is None else context.tickets.read("receipt", given.acknowledge)
+    transaction = None if given.transaction is None else transaction_of(given.transaction)
+    cursor = context.cursor_of(given.cursor)
+    tag = number_of("tag", given.tag, 0, FOREVER)
+    caller = _caller(context, responder, timeout, partial(_received, context, responder))
+    context.engine.submit(
+        ReceiveMessages(caller, source, given.count, timeout, transaction, hold, receipt, cursor, tag)
+    )
+
+
+def _caller(context: Context, responder: Responder, timeout: Duration, answered: partial[None]) -> int:
+    return context.wait(responder, answered) if timeout else context.engine.caller(answered)
+
+
+def _received(context: Context, responder: Responder, answer: object) -> None:
+    """Messages, or an empty list when none came in time."""
+    if type(answer) is not Received and answer.status in _NO_MESSAGE:  # type: ignore[attr-defined]
+        responder.respond(200, _NOTHING)
+    else:
+        _show(context, responder, answer)
+
+
+def _show(context: Context, responder: Responder, answer: object) -> None:
+    if type(answer) is Received and answer.status is HResult.OK:
+        receipt = context.tickets.write(answer.receipt) if answer.receipt else None
+        responder.respond(200, _encode(MessagesOut(list(map(shown, answer.messages)), receipt)))
+    else:
+        context.refuse(responder, answer)  # type: ignore[arg-type]
+
+
+def peek(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """POST /queues/{queue}/peek."""
+    parameters(request)
+    given = read_body(_peek, request)
+    source = context.handle_of(queue, given.handle)
+    timeout = wait_of(given.timeout)
+    cursor = context.cursor_of(given.cursor)
+    caller = _caller(context, responder, timeout, partial(_received, context, responder))
+    context.engine.submit(PeekMessage(caller, source, timeout, cursor, given.next))
+
+
+def browse(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """GET /queues/{queue}/messages?after=LOOKUP_ID&limit=100."""
+    query = parameters(request, "after", "limit", "handle")
+    source = context.handle_of(queue, query.get("handle"))
+    after = lookup_id_of(query["after"]) if "after" in query else -1
+    limit = query.get("limit", "100")
+    if not (limit.isascii() and limit.isdigit() and len(limit) <= 9):
+        raise UsageError(f"limit is a number, not {limit[:40]!r}")
+    caller = context.engine.caller(partial(_show, context, responder))
+    context.engine.submit(BrowseMessages(caller, source, after, int(limit)))
+
+
+def look_up(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """POST /queues/{queue}/lookup."""
+    parameters(request)
+    given = read_body(_look_up, request)
+    if given.lookup_id is None and given.seek not in (Seek.FIRST, Seek.LAST):
+        raise UsageError(f"seek {given.seek.value!r} is relative to a lookup_id, and none is given")
+    if given.peek and given.hold:
+        raise UsageError("a peek holds nothing: with hold, peek is false")
+    lookup_id = 0 if given.lookup_id is None else lookup_id_of(given.lookup_id)
+    source = context.handle_of(queue, given.handle)
+    hold = hold_of(given.hold)
+    transaction = None if given.transaction is None else transaction_of(given.transaction)
+    if transaction is not None and hold:
+        raise UsageError("a receive is held or in a transaction, not both")
+    caller = context.engine.caller(partial(_show, context, responder))
+    context.engine.submit(LookUpMessage(caller, source, lookup_id, given.seek, given.peek, transaction, hold))
+
+
+def end_read(context: Context, request: Request, responder: Responder, receipt: str) -> None:
+    """POST /receipts/{receipt}."""
+    parameters(request)
+    given = read_body(_end, request)
+    number = context.tickets.read("receipt", receipt)
+    if given.lookup_ids == []:
+        raise UsageError("lookup_ids is empty; without it, all messages of the receipt are meant")
+    lookup_ids = tuple(dict.fromkeys(map(lookup_id_of, given.lookup_ids or ())))
+    context.submit(responder, lambda to: EndRead(to, number, given.delete, lookup_ids))
+
+
+def cancel(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """POST /queues/{queue}/cancel."""
+    parameters(request)
+    tag = number_of("tag", read_body(_cancel, request).tag, 1, FOREVER)
+    context.submit(responder, lambda to: CancelRead(to, queue, tag))

@@ -1,0 +1,60 @@
+"""The table of the data plane: the shape of a path and a method pick the handler.
+
+A queue's name may hold slashes, `private$/orders`, so a path is cut at its first and last ones:
+
+    /api/v1/queues/private$/orders/messages  -->  shape "queues/*/messages", name "private$/orders"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Final
+
+from reliquary.net.api import handles, health, read, send, transactions
+from reliquary.net.api.context import Context
+from reliquary.net.http import Request, Responder
+
+PREFIX: Final = "/api/v1/"
+
+ApiHandler = Callable[[Context, Request, Responder, str], None]
+
+ROUTES: Final[Mapping[str, Mapping[str, ApiHandler]]] = {
+    "queues/*/messages": {"POST": send.send, "GET": read.browse},
+    "queues/*/receive": {"POST": read.receive},
+    "queues/*/peek": {"POST": read.peek},
+    "queues/*/lookup": {"POST": read.look_up},
+    "queues/*/move": {"POST": send.move},
+    "queues/*/open": {"POST": handles.open_queue},
+    "queues/*/cancel": {"POST": read.cancel},
+    "receipts/*": {"POST": read.end_read},
+    "handles/*": {"DELETE": handles.close_queue},
+    "handles/*/cursors": {"POST": handles.open_cursor},
+    "cursors/*": {"DELETE": handles.close_cursor},
+    "transactions": {"POST": transactions.begin, "GET": transactions.unfinished},
+    "transactions/*/prepare": {"POST": transactions.prepare},
+    "transactions/*/commit": {"POST": transactions.commit},
+    "transactions/*/abort": {"POST": transactions.abort},
+    "health": {"GET": health.health},
+}
+
+
+@lru_cache(maxsize=1024)
+def shape_of(path: str) -> tuple[str, str]:
+    """The shape of a path and the name in it; clients repeat a few, so they are kept.
+
+    >>> shape_of("/api/v1/queues/orders/receive")
+    ('queues/*/receive', 'orders')
+    """
+    if not path.startswith(PREFIX):
+        return "", ""
+    noun, slash, rest = path[len(PREFIX) :].partition("/")
+    if not slash:
+        return noun, ""
+    name, slash, verb = rest.rpartition("/")
+    return (f"{noun}/*/{verb}", name) if slash else (f"{noun}/*", rest)
+
+
+def allowed(methods: Mapping[str, ApiHandler]) -> str:
+    """The methods of a path, for the Allow header."""
+    return ", ".join([*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"])

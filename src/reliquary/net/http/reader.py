@@ -1,0 +1,258 @@
+"""From bytes to requests: the parser's callbacks, and the bounds of one request.
+
+                first byte           end of head           end of body
+        IDLE -------------> HEAD ----------------> BODY ----------------> IDLE, the request is handed on
+                             |                      |
+                             | head_time            | body_time, body_rate
+                             v                      v
+                            408                    408
+
+The usual request comes in one piece and pays for nothing: sizes are weighed only where a slice ends
+inside a request, or where a head is so long that it might be too long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import httptools
+
+from reliquary.base.faults import PeerFault
+from reliquary.base.time import SECOND
+from reliquary.net.http.headers import Headers, find
+from reliquary.net.http.limits import Limits
+from reliquary.net.http.request import Request, split_target
+
+IDLE: Final = 0
+HEAD: Final = 1
+BODY: Final = 2
+
+SLICE: Final = 16 * 1024
+"""The most bytes that the parser gets at once."""
+
+
+class RequestReader:
+    """Reads the requests of one connection; a `PeerFault` says why there will be no more."""
+
+    __slots__ = (
+        "_body",
+        "_fed",
+        "_head",
+        "_headers",
+        "_inspected",
+        "_limits",
+        "_most_body",
+        "_number",
+        "_parser",
+        "_raw_left",
+        "_take",
+        "_url",
+        "_weigh_above",
+        "continue_owed",
+        "now",
+        "phase",
+        "since",
+    )
+
+    def __init__(self, limits: Limits, number: int, take: Callable[[Request], None], now: int) -> None:
+        self._limits = limits
+        self._number = number
+        self._take = take
+        self._parser = httptools.HttpRequestParser(self)
+        self._most_body = limits.body_bytes
+        self._weigh_above = limits.head_bytes - 2 * SLICE
+        self._url = b""
+        self._headers: Headers = []  # what the parser reads now: a head, or trailers, which are not kept
+        self._head: Headers = []  # the whole head of the request whose body comes in
+        self._body: bytes | bytearray = b""
+        self._fed = 0  # bytes since the head began or the body grew; -1 when that was in this slice
+        self._raw_left = 0  # bytes of body that the parser does not see, after an unwanted Upgrade
+        self._inspected = False
+        self.continue_owed = False
+        """The client waits for a go-ahead before it sends the body."""
+        self.phase = IDLE
+        self.now = now
+        self.since = now
+        """When the head began, or the body."""
+
+    def feed(self, data: bytes | memoryview) -> memoryview | None:
+        """Read one slice; what is returned was not read and must be fed next."""
+        try:
+            if self._raw_left:
+                data = self._take_raw(data)
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as stop:
+            if not self._raw_left:
+                self._parser = httptools.HttpRequestParser(self)
+            return memoryview(data)[stop.args[0] :]
+        except httptools.HttpParserCallbackError as error:
+            assert error.__context__ is not None, "the parser tells of a callback error without the error"
+            raise error.__context__ from None
+        except httptools.HttpParserError as error:
+            raise PeerFault(400, f"this is not HTTP/1.1: {error}", spec="RFC 9112 2.2") from error
+        if self.phase:
+            self._weigh_part(len(data))
+        return None
+
+    def is_old(self) -> bool:
+        """Whether the client speaks HTTP/1.0."""
+        return self._parser.get_http_version() == "1.0"
+
+    def forget(self) -> None:
+        """There will be no more requests: let go of what was read of one."""
+        self.phase = IDLE
+        self.continue_owed = False
+        self._url = self._body = b""
+        self._headers = self._head = []
+
+    def close(self) -> None:
+        """Let go of the parser, which holds our methods: a cycle less to collect."""
+        self.forget()
+        del self._parser
+        del self._take
+
+    # What the parser calls, in this order.
+
+    def on_message_begin(self) -> None:
+        """The first byte of a request."""
+        self.phase = HEAD
+        self.since = self.now
+        self._fed = -1
+
+    def on_url(self, url: bytes) -> None:
+        """The request target, or a part of it."""
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One header field, or a trailer."""
+        self._headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """The head has ended."""
+        self.phase = BODY
+        self.since = self.now
+        self._head = self._headers
+        self._headers = []
+        if self._fed > self._weigh_above or len(self._head) > self._limits.headers:
+            self._weigh_head()
+        self._fed = -1
+        if self._parser.should_upgrade():
+            self._decline_upgrade()
+
+    def on_body(self, data: bytes) -> None:
+        """A part of the body; one that comes whole is not copied."""
+        self._fed = -1
+        if not self._body:
+            self._body = data
+        elif isinstance(self._body, bytearray):
+            self._body += data
+        else:
+            self._body = bytearray(self._body) + data
+        if len(self._body) > self._most_body:
+            declared = find(self._head, b"content-length")
+            raise _body_too_large(self._limits.body_bytes, declared or b"%d" % len(self._body))
+
+    def on_message_complete(self) -> None:
+        """The request is whole: make ready for the next one and hand this one on."""
+        if self._raw_left:
+            return
+        parser, body = self._parser, self._body
+        path, query = split_target(self._url)
+        request = Request(
+            parser.get_method().decode(),
+            path,
+            query,
+            self._head,
+            body if type(body) is bytes else bytes(body),
+            self._number,
+            parser.should_keep_alive(),
+        )
+        self.phase = IDLE
+        self._url = self._body = b""
+        self._inspected = self.continue_owed = False
+        if self._headers:
+            self._headers = []
+        self._take(request)
+
+    # Limits.
+
+    def _weigh_head(self) -> None:
+        limits = self._limits
+        if len(self._head) > limits.headers:
+            raise _too_many_headers(limits.headers, len(self._head))
+        size = len(self._url) + sum(len(name) + len(value) + 4 for name, value in self._head)
+        if size > limits.head_bytes:
+            raise _head_too_large(limits.head_bytes, size)
+
+    def _weigh_part(self, size: int) -> None:
+        """The request goes on in the next slice: bound a head, trailers or chunk framing without end."""
+        if self.phase == BODY and not self._inspected:
+            self._inspect()
+        self._fed = self._fed + size if self._fed >= 0 else 0
+        if self._fed > self._limits.head_bytes:
+            raise _head_too_large(self._limits.head_bytes, self._fed)
+        if len(self._headers) > self._limits.headers:
+            raise _too_many_headers(self._limits.headers, len(self._headers))
+
+    def _inspect(self) -> None:
+        """Look once into the head of a request whose body has not come with it."""
+        self._inspected = True
+        length = find(self._head, b"content-length")
+        if length is not None and int(length) > self._limits.body_bytes:
+            raise _body_too_large(self._limits.body_bytes, length)
+        expected = find(self._head, b"expect")
+        if expected is not None and expected.lower() == b"100-continue" and not self._body:
+            self.continue_owed = True
+
+    def overdue(self, now: int) -> str | None:
+        """The sentence for a client that is too slow with its request."""
+        age = now - self.since
+        if self.phase == HEAD and age > self._limits.head_time:
+            return _late("the head", self._limits.head_time, age)
+        if self.phase == BODY:
+            allowed = self._limits.body_time + len(self._body) * SECOND // self._limits.body_rate
+            if age > allowed:
+                return _late(f"the body ({len(self._body)} bytes came)", allowed, age)
+        return None
+
+    # An Upgrade that we do not follow, RFC 9110 7.8: the request is answered as if it were not there.
+    # The parser takes the rest for another protocol, so the body is cut by its length here.
+
+    def _decline_upgrade(self) -> None:
+        if self._parser.get_method() == b"CONNECT":
+            raise PeerFault(501, "this server is no proxy: CONNECT is not known", spec="RFC 9110 9.3.6")
+        if find(self._head, b"transfer-encoding") is not None:
+            raise PeerFault(501, "a chunked request cannot ask for an Upgrade", spec="RFC 9110 7.8")
+        self._raw_left = int(find(self._head, b"content-length") or 0)
+
+    def _take_raw(self, data: bytes | memoryview) -> bytes | memoryview:
+        """Take what belongs to the body; the answer is the rest."""
+        part = bytes(data[: self._raw_left])
+        if part:
+            self.on_body(part)
+        self._raw_left -= len(part)
+        if self._raw_left:
+            return b""
+        self.on_message_complete()
+        self._parser = httptools.HttpRequestParser(self)
+        return data[len(part) :]
+
+
+_HEAD_SIZE: Final = "RFC 6585 5"
+
+
+def _too_many_headers(limit: int, count: int) -> PeerFault:
+    return PeerFault(431, f"a request may have {limit} headers, this has {count}", spec=_HEAD_SIZE)
+
+
+def _head_too_large(limit: int, size: int) -> PeerFault:
+    return PeerFault(431, f"the head may have {limit} bytes, {size} came", spec=_HEAD_SIZE)
+
+
+def _body_too_large(limit: int, size: bytes) -> PeerFault:
+    return PeerFault(413, f"a body may have {limit} bytes, this has {size.decode()}", spec="RFC 9110 15.5.14")
+
+
+def _late(what: str, limit: int, age: int) -> str:
+    return f"{what} of a request may take {limit / SECOND:g} s, {age / SECOND:g} s have passed"

@@ -1,0 +1,1 @@
+"""The one place that builds objects: settings --> a running server --> an exit code."""

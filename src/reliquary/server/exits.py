@@ -1,0 +1,69 @@
+"""How a process of ours ends: every exit code has a name, and this is the one place for them.
+
+Scripts and service managers decide by the number, people by the sentence that goes to stderr.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+
+
+class Exit(IntEnum):
+    """Exit codes.  A number never changes its meaning."""
+
+    OK = 0
+    FAILED = 1
+    """We are wrong: a bug.  Recovery starts from the disk."""
+    USAGE = 2
+    """The command line or the settings are not valid; nothing was done."""
+    REFUSED = 3
+    """The server understood and said no."""
+    NOT_FOUND = 4
+    """There is no such queue, message, transaction or handle."""
+    UNREACHABLE = 5
+    """No server answers at the address."""
+    EMPTY = 6
+    """No message came in time."""
+    STORE_LOCKED = 10
+    """Another process has the data folder."""
+    STORE_NEWER = 11
+    """A newer release wrote the data folder."""
+    STORE_DAMAGED = 12
+    """The disk says what we never wrote; repair is a person's decision."""
+    STORE_MISSING = 13
+    """The folder holds no store, or something else."""
+    DISK_FULL = 14
+    NO_PERMISSION = 15
+    DISK_FAILED = 16
+    """The disk returned an error."""
+    PORT_IN_USE = 20
+    """A listener cannot have its address."""
+    INTERRUPTED = 130
+    """Stopped by a second signal, before all was in order."""
+
+
+STORE_EXITS: Final[dict[str, Exit]] = {
+    "locked": Exit.STORE_LOCKED,
+    "newer": Exit.STORE_NEWER,
+    "missing": Exit.STORE_MISSING,
+    "full": Exit.DISK_FULL,
+    "permission": Exit.NO_PERMISSION,
+    "io": Exit.DISK_FAILED,
+}
+"""By the kind of a StoreFailure."""
+
+
+def exit_of(failure: BaseException) -> Exit:
+    """The code for something that went wrong."""
+    match failure:
+        case StoreFailure():
+            return STORE_EXITS.get(failure.kind, Exit.DISK_FAILED)
+        case StoreDamage():
+            return Exit.STORE_DAMAGED
+        case UsageError():
+            return Exit.USAGE
+        case _:
+            return Exit.FAILED

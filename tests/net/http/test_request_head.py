@@ -1,0 +1,45 @@
+"""The heads of outgoing requests."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.net.http.request_head import encode_request
+
+
+def test_head_and_body_are_one_piece() -> None:
+    assert encode_request("POST", "/q?a=1", b"host:80", ((b"x-a", b"1"),), b"hello") == (
+        b"POST /q?a=1 HTTP/1.1\r\nhost: host:80\r\nx-a: 1\r\ncontent-length: 5\r\n\r\nhello"
+    )
+
+
+def test_a_get_without_body_has_no_length_and_a_post_has() -> None:
+    assert encode_request("GET", "/", b"h", (), b"") == b"GET / HTTP/1.1\r\nhost: h\r\n\r\n"
+    assert encode_request("POST", "/", b"h", (), b"").endswith(b"content-length: 0\r\n\r\n")
+
+
+def test_the_caller_may_name_another_host() -> None:
+    sent = encode_request("GET", "/", b"h", ((b"Host", b"other"),), b"")
+    assert sent == b"GET / HTTP/1.1\r\nHost: other\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        pytest.param("GE T", "/", (), id="method with a space"),
+        pytest.param("", "/", (), id="no method"),
+        pytest.param("GET", "q", (), id="path without a slash"),
+        pytest.param("GET", "/a b", (), id="path with a space"),
+        pytest.param("GET", "/é", (), id="path that is not encoded"),
+        pytest.param("GET", "/\r\nx: y", (), id="path with a line break"),
+        pytest.param("GET", "/", ((b"a", b"1\r\nb: 2"),), id="header with a line break"),
+        pytest.param("GET", "/", ((b"Content-Length", b"1"),), id="length by the caller"),
+        pytest.param("GET", "/", ((b"transfer-encoding", b"chunked"),), id="encoding by the caller"),
+    ],
+)
+def test_what_would_not_be_one_request_is_refused(
+    method: str, path: str, headers: tuple[tuple[bytes, bytes], ...]
+) -> None:
+    with pytest.raises(UsageError):
+        encode_request(method, path, b"h", headers, b"")

@@ -1,0 +1,51 @@
+"""What an answer says, short enough to compare: bodies, or the status of a refusal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import later, seconds
+from reliquary.queueing.events import Received
+from reliquary.queueing.state import State
+from tests.queueing.manager_harness import Bench, durable
+
+
+def body(answer: Any) -> Any:
+    """The body of the one message, or the status of the refusal."""
+    found = bodies(answer)
+    if isinstance(found, list):
+        assert len(found) == 1, f"{len(found)} messages"
+        return found[0]
+    return found
+
+
+def bodies(answer: Any) -> Any:
+    """The bodies of the messages, or the status of the refusal, or None while it waits."""
+    if answer is None:
+        return None
+    if answer.status is not HResult.OK:
+        return answer.status
+    assert isinstance(answer, Received)
+    return [each.message.body for each in answer.messages]
+
+
+def sleep_through(bench: Bench, span: float) -> None:
+    """Let time pass without any timer: they fire late, and what they were for must hold before."""
+    bench.now = later(bench.now, seconds(span))
+
+
+def everything(state: State) -> tuple[Any, ...]:
+    """What a refused request must leave as it was: what is durable, and what lives in memory."""
+    return (
+        durable(state),
+        state.sequence,
+        state.total_bytes,
+        dict(state.handles),
+        dict(state.cursors),
+        dict(state.callers),
+        {each.identifier: (list(each.operations), each.size) for each in state.transactions.values()},
+        {number: (set(queue.order.locked), queue.reserved) for number, queue in state.queues.items()},
+        {number: (len(queue.waiting), set(queue.purge_pending)) for number, queue in state.queues.items()},
+        {number: set(queue.descriptors) for number, queue in state.queues.items()},
+    )

@@ -1,0 +1,437 @@
+"""A queue manager on a bench: over a disk in memory, with a clock that a test sets and a seed for chance.
+
+    bench = Bench()                       started, with the private queue "orders"
+    bench.send("orders", b"a", b"b", priority=5)
+    bench.receive("orders").messages      what came
+    bench.ask(PurgeQueue(0, "orders"))    any event; the answer, or None while it waits
+    bench.advance(5)                      five seconds: timers fire in their order, at their moment
+    bench.restart()                       a new process over the same disk
+    bench.restart(crash=True)             what was not flushed is gone
+
+Nothing reaches the disk before `flush` (or `restart`), as nothing does before a batch is closed.
+`durable` says what must be the same after a restart; `check` looks for contradictions in a state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.rows import Record, Table
+from reliquary.base.time import SECOND, Instant, later, seconds
+from reliquary.base.turn import CancelTimer, Continue, Event, Fact, Reply, SetTimer, Signal, TimerFired, Turn
+from reliquary.queueing import tables
+from reliquary.queueing.events import (
+    FOREVER_WAIT,
+    BeginTransaction,
+    CreateQueue,
+    ReceiveMessages,
+    SendMessages,
+    StartManager,
+    StopManager,
+)
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.message import Delivery, Message, Position
+from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.state import QueueState, State
+from reliquary.store.memory import MemoryDisk
+from reliquary.store.staging import StagedRows
+
+NOON = Instant(1_700_000_000 * SECOND)
+COMPUTER = "BENCH"
+DOMAIN_NAME = "bench.example"
+
+
+class Seeded:
+    """Chance from a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.bits = Random(seed).getrandbits
+
+
+class Bench:
+    """A queue manager, its disk, its clock and those who ask it."""
+
+    def __init__(
+        self,
+        *queues: str,
+        seed: int = 1,
+        heard: Iterable[type[Signal]] = (),
+        quota: int | None = None,
+        start: bool = True,
+    ) -> None:
+        """`queues` are created at once; without any, the private queue "orders" is."""
+        self.chance = Seeded(seed)
+        self.heard = frozenset[type](heard)
+        self.quota = quota
+        self.now = NOON
+        self.disk = MemoryDisk(tables.TABLES)
+        self.patient = False
+        """Leave `Continue` effects in `pending` until `go_on` is called."""
+        self.on_build: Callable[[Bench], None] = lambda _: None
+        """Called with the bench each time a manager is built, before it is started."""
+        self.answers: dict[int, list[Any]] = {}
+        """What each caller was told, in order."""
+        self.turns: list[Turn] = []
+        self._last_caller = 0
+        self._build()
+        if start:
+            self.start()
+            for path in queues or ("orders",):
+                self.create(path)
+
+    def _build(self) -> None:
+        self.rows = StagedRows(self.disk)
+        self.timers: dict[tuple[str, int], Instant] = {}
+        self.pending: deque[Event] = deque()
+        self.manager = QueueManager(self.rows, self.chance, heard=self.heard)
+        self.on_build(self)
+
+    @property
+    def state(self) -> State:
+        """What the manager knows."""
+        return self.manager.state
+
+    # -- events
+
+    def handle(self, event: Event) -> Turn:
+        """Let one event be taken, and keep what it asks of the world."""
+        turn = self._turn(event)
+        if not self.patient:
+            self.go_on()
+        return turn
+
+    def ask(self, event: Any) -> Any:
+        """Ask, as a new caller when `to` is 0; the caller's answer, or None while it waits."""
+        caller = event.to or self.new_caller()
+        self.handle(msgspec.structs.replace(event, to=caller))
+        return self.answer_to(caller)
+
+    def begin_asking(self, event: Any) -> int:
+        """Ask as a new caller and do not expect the answer yet; the number to look for it by."""
+        caller = self.new_caller()
+        self.handle(msgspec.structs.replace(event, to=caller))
+        return caller
+
+    def answer_to(self, caller: int) -> Any:
+        """What this caller was told last, or None."""
+        told = self.answers.get(caller)
+        return told[-1] if told else None
+
+    def new_caller(self) -> int:
+        """A number under which nobody has asked yet."""
+        self._last_caller += 1
+        return self._last_caller
+
+    def go_on(self, turns: int | None = None) -> None:
+        """Run what was put off to later turns: all of it, or so many turns."""
+        while self.pending and turns != 0:
+            turns = None if turns is None else turns - 1
+            self._turn(self.pending.popleft())
+
+    def _turn(self, event: Event) -> Turn:
+        turn = self.manager.handle(event, self.now)
+        self.turns.append(turn)
+        for effect in turn.effects:
+            match effect:
+                case Reply(to, answer):
+                    self.answers.setdefault(to, []).append(answer)
+                case SetTimer(name, after):
+                    self.timers[name] = later(self.now, after)
+                case CancelTimer(name):
+                    self.timers.pop(name, None)
+                case Continue(more):
+                    self.pending.append(more)
+                case _:
+                    raise AssertionError(f"nobody performs {effect}")
+        return turn
+
+    @property
+    def facts(self) -> list[Fact]:
+        """Every fact so far."""
+        return [fact for turn in self.turns for fact in turn.facts]
+
+    @property
+    def signals(self) -> list[Signal]:
+        """Every signal so far."""
+        return [signal for turn in self.turns for signal in turn.signals]
+
+    # -- what tests ask most
+
+    def start(self) -> Turn:
+        """Start the manager."""
+        return self.handle(StartManager(COMPUTER, DOMAIN_NAME, self.quota))
+
+    def stop(self) -> Turn:
+        """Stop the manager."""
+        return self.handle(StopManager())
+
+    def create(self, path: str, **settings: Any) -> Any:
+        """Create a queue."""
+        return self.ask(CreateQueue(0, path, QueueSettings(**settings)))
+
+    def begin(self, timeout: float | None = None) -> UUID:
+        """Begin a transaction."""
+        asked = BeginTransaction(0) if timeout is None else BeginTransaction(0, seconds(timeout))
+        transaction: UUID = self.ask(asked).transaction
+        return transaction
+
+    def send(
+        self, queue: int | str, *bodies: bytes, transaction: UUID | None = None, **attributes: Any
+    ) -> Any:
+        """Send recoverable messages, or `delivery=Delivery.EXPRESS`; the attributes are the message's."""
+        attributes = {"delivery": Delivery.RECOVERABLE} | attributes
+        messages = tuple(Message(body=body, **attributes) for body in bodies)
+        return self.ask(SendMessages(0, queue, messages, transaction))
+
+    def receive(
+        self, queue: int | str, *, timeout: float | None = 0, hold: float = 0, **parameters: Any
+    ) -> Any:
+        """Receive; `timeout` (None is for ever) and `hold` are in seconds, the rest as in ReceiveMessages."""
+        wait = FOREVER_WAIT if timeout is None else seconds(timeout)
+        return self.ask(ReceiveMessages(0, queue, timeout=wait, hold=seconds(hold), **parameters))
+
+    def queue(self, path: str = "orders") -> QueueState:
+        """The queue of this name."""
+        found = self.state.find(self.state.parse(path))
+        assert found is not None, f"there is no queue {path}"
+        return found
+
+    def bodies(self, path: str = "orders") -> list[bytes]:
+        """What is available in a queue, in its order."""
+        queue = self.queue(path)
+        return [self.state.shelf.get(position).body for position in walk(queue)]
+
+    # -- time
+
+    def advance(self, span: float) -> None:
+        """Let so many seconds pass; each timer fires at its moment."""
+        end = later(self.now, seconds(span))
+        while due := [(moment, name) for name, moment in self.timers.items() if moment <= end]:
+            moment, name = min(due)
+            self.now = max(self.now, moment)
+            del self.timers[name]
+            self.handle(TimerFired(name))
+        self.now = end
+
+    def fire_due_timers(self) -> None:
+        """Let the timers fire whose moment has come; for a test that set `now` itself."""
+        self.advance(0)
+
+    # -- the disk
+
+    def flush(self) -> None:
+        """Close the batch: stage the counters, apply, sync."""
+        self.manager.settle()
+        if not self.rows.is_empty:
+            self.disk.apply(self.rows.take())
+        self.disk.sync()
+
+    def restart(self, *, crash: bool = False, start: bool = True) -> None:
+        """Another process over the same disk; in a crash, only what was flushed is there."""
+        if not crash:
+            self.flush()
+        self.disk = self.disk.crash(self.chance)
+        self._build()
+        if start:
+            self.start()
+
+
+def message(body: bytes = b"", **attributes: Any) -> Message:
+    """A recoverable message."""
+    return Message(body=body, **{"delivery": Delivery.RECOVERABLE, **attributes})
+
+
+def walk(queue: QueueState) -> list[Position]:
+    """Everything that is available, from the head to the end."""
+    found: list[Position] = []
+    place = 0  # nothing lies there; a look from the very start would let the order read on
+    while (position := queue.order.after(place)) is not None:
+        found.append(position)
+        place = position.lookup_id
+    return found
+
+
+# -- what must survive, and what must never contradict itself
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The durable part of a state: what a new process must find again."""
+
+    manager: Any
+    queues: dict[int, Any]
+    names: dict[str, int]
+    subqueues: dict[int, set[int]]
+    positions: dict[int, list[Position]]
+    """The committed ones, available or locked."""
+    counters: dict[int, tuple[int, int]]
+    reserved: dict[int, int]
+    total_bytes: int
+    transactions: dict[UUID, Any]
+    messages: dict[int, Message]
+
+
+def durable(state: State) -> Snapshot:
+    """What must be the same in a new process before it is started."""
+    prepared = {each.identifier: each for each in state.transactions.values() if each.prepared}
+    uncommitted = {
+        (operation.queue, operation.position.lookup_id)
+        for each in prepared.values()
+        for operation in each.operations
+        if operation.kind == "enqueue"
+    }
+    positions: dict[int, list[Position]] = {}
+    for number, queue in state.queues.items():
+        here = walk(queue) + [
+            position
+            for lookup_id, position in queue.order.locked.items()
+            if (number, lookup_id) not in uncommitted
+        ]
+        positions[number] = sorted(
+            (position for position in here if not position.express), key=lambda each: each.lookup_id
+        )
+    reserved: Counter[int] = Counter()
+    for each in prepared.values():
+        for operation in each.operations:
+            if operation.kind == "enqueue":
+                reserved[operation.queue] += operation.position.size
+    return Snapshot(
+        manager=state.record,
+        queues={number: queue.record for number, queue in sorted(state.queues.items())},
+        names=dict(sorted(state.names.items())),
+        subqueues={number: queue.subqueues for number, queue in sorted(state.queues.items())},
+        positions=dict(sorted(positions.items())),
+        counters={n: (queue.stored, queue.stored_size) for n, queue in sorted(state.queues.items())},
+        reserved={number: size for number, size in sorted(reserved.items()) if number in state.queues},
+        total_bytes=sum(queue.stored_size for queue in state.queues.values()),
+        transactions={
+            identifier: (
+                each.single_phase,
+                [operation for operation in each.operations if not operation.position.express],
+                each.messages,
+            )
+            for identifier, each in sorted(prepared.items())
+        },
+        messages={
+            position.message: state.shelf.get(position) for here in positions.values() for position in here
+        },
+    )
+
+
+def every(state: State, table: Table[Record]) -> dict[bytes, Record]:
+    """All the rows of a table, as the batch has left them."""
+    return dict(state.rows.range(table, b"", tables.PAST_THE_END, limit=1_000_000))
+
+
+def check(state: State) -> None:
+    """Compare what is in memory with the rows, and the rows with each other."""
+    rows = every(state, tables.POSITIONS)
+    prepared = [each for each in state.transactions.values() if each.prepared]
+    sent = {
+        tables.position_key(operation.queue, operation.position.lookup_id): operation.position
+        for each in prepared
+        for operation in each.operations
+        if operation.kind == "enqueue"
+    }
+    committed = {key: row for key, row in rows.items() if key not in sent}
+    for key in sent:
+        assert key in rows, "a prepared message has no row"
+    _check_queues(state, committed)
+    _check_messages(state, rows)
+    _check_expiry(state, committed)
+    assert state.total_bytes == sum(queue.total_bytes for queue in state.queues.values())
+    assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
+    _check_locks(state)
+
+
+def _check_queues(state: State, committed: dict[bytes, Position]) -> None:
+    expected: dict[bytes, Position] = {}
+    assert {number: queue.record for number, queue in state.queues.items()} == {
+        record.number: record for record in every(state, tables.QUEUES).values()
+    }
+    for number, queue in state.queues.items():
+        available = walk(queue)
+        assert len(available) == len(queue.order), f"queue {number} counts wrongly"
+        here = {each.lookup_id: each for each in available}
+        assert not here.keys() & queue.order.locked.keys(), "locked and available at once"
+        here |= {
+            lookup_id: position
+            for lookup_id, position in queue.order.locked.items()
+            if not _is_uncommitted(state, number, lookup_id)
+        }
+        stored = [position for position in here.values() if not position.express]
+        express = [position for position in here.values() if position.express]
+        assert queue.stored == len(stored), f"queue {number} holds {len(stored)}, not {queue.stored}"
+        assert queue.stored_size == sum(position.size for position in stored)
+        assert queue.express_size == sum(position.size for position in express)
+        assert queue.reserved == _reserved(state, number), f"queue {number} reserves {queue.reserved}"
+        for position in stored:
+            expected[tables.position_key(number, position.lookup_id)] = position
+        for position in here.values():
+            state.shelf.get(position)
+    assert committed == expected, "the rows and the orders differ"
+
+
+def _is_uncommitted(state: State, number: int, lookup_id: int) -> bool:
+    return any(
+        operation.kind == "enqueue" and (operation.queue, operation.position.lookup_id) == (number, lookup_id)
+        for each in state.transactions.values()
+        for operation in each.operations
+    )
+
+
+def _reserved(state: State, number: int) -> int:
+    return sum(
+        operation.position.size
+        for each in state.transactions.values()
+        for operation in each.operations
+        if operation.kind == "enqueue" and operation.queue == number
+    )
+
+
+def _check_messages(state: State, rows: dict[bytes, Position]) -> None:
+    shown = Counter(position.message for position in rows.values())
+    numbers = {int.from_bytes(key, "big") for key in every(state, tables.MESSAGES)}
+    assert numbers == set(shown), (
+        f"without position {numbers - set(shown)}, without row {set(shown) - numbers}"
+    )
+    shares = {int.from_bytes(key, "big"): row.count for key, row in every(state, tables.SHARES).items()}
+    assert shares == {number: count for number, count in shown.items() if count > 1}
+    assert all(position.shared for position in rows.values() if shown[position.message] > 1)
+
+
+def _check_expiry(state: State, committed: dict[bytes, Position]) -> None:
+    rows = {tables.expiry_of(key) for key in every(state, tables.EXPIRY)}
+    due = {
+        (position.expires, int.from_bytes(key[:4], "big"), position.lookup_id)
+        for key, position in committed.items()
+        if position.expires
+    }
+    assert rows <= due, f"an expiry row without its message: {rows - due}"
+    for deadline, number, lookup_id in due - rows:
+        locked = state.queues[number].order.locked
+        assert lookup_id in locked, f"{lookup_id:#x} of queue {number} would never expire ({deadline})"
+    floor = min((deadline for deadline, _, _ in rows), default=None)
+    assert floor is None or state.expiry_floor <= floor, "an expiry row lies below the floor"
+
+
+def _check_locks(state: State) -> None:
+    """Whoever holds a position, holds one that is locked, and nobody else does."""
+    owners: Counter[tuple[int, int]] = Counter()
+    for descriptor in state.handles.values():
+        if descriptor.queue is not None:
+            owners.update((descriptor.queue, lookup_id) for lookup_id in descriptor.held)
+    for each in state.transactions.values():
+        for operation in each.operations:
+            if operation.kind != "enqueue" or each.prepared:
+                owners[operation.queue, operation.position.lookup_id] += 1
+    locked = {(number, each) for number, queue in state.queues.items() for each in queue.order.locked}
+    assert all(count == 1 for count in owners.values()), "held twice"
+    assert locked <= set(owners), f"locked for ever: {locked - set(owners)}"
+    for queue in state.queues.values():
+        assert queue.purge_pending <= queue.order.locked.keys()

@@ -304,7 +304,7 @@ def durable(state: State) -> Snapshot:
         manager=state.record,
         queues={number: queue.record for number, queue in sorted(state.queues.items())},
         names=dict(sorted(state.names.items())),
-        subqueues={number: queue.subqueues for number, queue in sorted(state.queues.items())},
+        subqueues={number: set(queue.subqueues) for number, queue in sorted(state.queues.items())},
         positions=dict(sorted(positions.items())),
         counters={n: (queue.stored, queue.stored_size) for n, queue in sorted(state.queues.items())},
         reserved={number: size for number, size in sorted(reserved.items()) if number in state.queues},
@@ -313,7 +313,7 @@ def durable(state: State) -> Snapshot:
             identifier: (
                 each.single_phase,
                 [operation for operation in each.operations if not operation.position.express],
-                each.messages,
+                dict(each.messages),
             )
             for identifier, each in sorted(prepared.items())
         },
@@ -332,17 +332,16 @@ def check(state: State) -> None:
     """Compare what is in memory with the rows, and the rows with each other."""
     rows = every(state, tables.POSITIONS)
     prepared = [each for each in state.transactions.values() if each.prepared]
-    sent = {
-        tables.position_key(operation.queue, operation.position.lookup_id): operation.position
-        for each in prepared
-        for operation in each.operations
-        if operation.kind == "enqueue"
+    sent = [operation for each in prepared for operation in each.operations if operation.kind == "enqueue"]
+    waiting = {
+        tables.position_key(operation.queue, operation.position.lookup_id)
+        for operation in sent
+        if operation.queue in state.queues
     }
-    committed = {key: row for key, row in rows.items() if key not in sent}
-    for key in sent:
-        assert key in rows, "a prepared message has no row"
+    assert waiting <= rows.keys(), "a prepared message has no position"
+    committed = {key: row for key, row in rows.items() if key not in waiting}
     _check_queues(state, committed)
-    _check_messages(state, rows)
+    _check_messages(state, rows, {operation.position.message for operation in sent})
     _check_expiry(state, committed)
     assert state.total_bytes == sum(queue.total_bytes for queue in state.queues.values())
     assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
@@ -394,12 +393,12 @@ def _reserved(state: State, number: int) -> int:
     )
 
 
-def _check_messages(state: State, rows: dict[bytes, Position]) -> None:
+def _check_messages(state: State, rows: dict[bytes, Position], prepared: set[int]) -> None:
+    """Each message is kept as long as a position or a prepared transaction needs it, and no longer."""
     shown = Counter(position.message for position in rows.values())
     numbers = {int.from_bytes(key, "big") for key in every(state, tables.MESSAGES)}
-    assert numbers == set(shown), (
-        f"without position {numbers - set(shown)}, without row {set(shown) - numbers}"
-    )
+    needed = prepared | set(shown)
+    assert numbers == needed, f"no longer needed {numbers - needed}, missing {needed - numbers}"
     shares = {int.from_bytes(key, "big"): row.count for key, row in every(state, tables.SHARES).items()}
     assert shares == {number: count for number, count in shown.items() if count > 1}
     assert all(position.shared for position in rows.values() if shown[position.message] > 1)
@@ -430,7 +429,12 @@ def _check_locks(state: State) -> None:
         for operation in each.operations:
             if operation.kind != "enqueue" or each.prepared:
                 owners[operation.queue, operation.position.lookup_id] += 1
-    locked = {(number, each) for number, queue in state.queues.items() for each in queue.order.locked}
+    locked = {
+        (number, each)
+        for number, queue in state.queues.items()
+        for each in queue.order.locked
+        if not queue.record.deleting
+    }
     assert all(count == 1 for count in owners.values()), "held twice"
     assert locked <= set(owners), f"locked for ever: {locked - set(owners)}"
     for queue in state.queues.values():

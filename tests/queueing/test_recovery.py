@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.base.time import seconds
-from reliquary.queueing import events, expiry, lifecycle
+from reliquary.queueing import events
+from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import FOREVER, Delivery, Message
-from reliquary.queueing.order import Order
+from reliquary.queueing.state import Sizes
 from tests.queueing.manager_harness import Bench, Snapshot, check, durable, walk
 
 PATHS = ("a", "b", "a;sub", "c")
@@ -25,11 +26,9 @@ READABLE = (*PATHS, "a;journal", "system$;deadletter", "system$;deadxact", "syst
 def small_steps() -> Iterator[None]:
     """Windows of two positions and turns of two messages, so that small examples reach every edge."""
     with pytest.MonkeyPatch.context() as patch:
-        defaults = Order.__init__.__kwdefaults__
+        defaults = QueueManager.__init__.__kwdefaults__
         assert defaults is not None
-        patch.setitem(defaults, "window", 2)
-        patch.setattr(lifecycle, "AT_ONCE", 2)
-        patch.setattr(expiry, "AT_ONCE", 2)
+        patch.setitem(defaults, "sizes", Sizes(window=2, at_once=2))
         yield
 
 

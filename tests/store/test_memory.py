@@ -54,6 +54,13 @@ def test_what_survived_a_crash_is_durable() -> None:
     assert survivors(once.crash(Seeded(1))) == kept
 
 
+def test_a_survivor_loses_its_own_unsynced_batches_in_the_next_crash() -> None:
+    once = crashed(5, synced=1, unsynced=0)
+    once.apply(batch(1))
+    outcomes = {len(survivors(once.crash(Seeded(seed)))) for seed in range(20)}
+    assert outcomes == {1, 2}
+
+
 def test_a_crash_brings_unsynced_deletes_back() -> None:
     disk = MemoryDisk(TABLES)
     disk.apply(batch(0))

@@ -173,22 +173,27 @@ def test_after_a_failed_write_the_disk_refuses_all_work_and_lets_go(
     again.close()
 
 
-def test_a_write_that_the_system_refuses_loses_nothing_that_was_safe(folder: Path) -> None:
+def test_a_write_that_the_system_refuses_loses_nothing_safe_and_gives_the_folder_free(folder: Path) -> None:
     """A real refusal: the process may not make files beyond a size."""
     script = f"""
 import resource, sys
 from reliquary.base.faults import StoreFailure
 from reliquary.store import Changes, RocksDisk
 disk = RocksDisk(sys.argv[1], {TABLES})
-resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+free = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, free[1]))
 for number in range(1000):
     try:
         disk.apply(Changes({{"letters": {{b"%04d" % number: bytes(10_000)}}}}))
         disk.sync()
     except StoreFailure as why:
-        print(number, why.kind)
+        failure = why
         break
 disk.close()
+resource.setrlimit(resource.RLIMIT_FSIZE, free)
+disk = RocksDisk(sys.argv[1], {TABLES})
+kept = [key for key, _ in disk.range("letters", b"", b"x", limit=1000)]
+print(failure.kind, number, kept == [b"%04d" % safe for safe in range(number)])
 """
     run = subprocess.run(
         [sys.executable, "-c", script, str(folder)],
@@ -197,12 +202,9 @@ disk.close()
         text=True,
         check=True,
     )
-    safe, kind = run.stdout.split()
-    assert kind == "io"
-    disk = RocksDisk(folder, TABLES)
-    found = keys(disk)
-    disk.close()
-    assert found == [b"%04d" % number for number in range(int(safe))]
+    kind, safe, kept = run.stdout.split()
+    assert (kind, kept) == ("io", "True")
+    assert int(safe) > 50
 
 
 # A damaged file
@@ -388,7 +390,8 @@ def test_a_read_from_the_known_head_walks_over_no_tombstones(between_tombstones:
 @pytest.mark.usefixtures("impatient")
 def test_a_read_from_the_end_does_not_walk_into_the_queue_before(between_tombstones: RocksDisk) -> None:
     assert keys(between_tombstones, b"b900000", b"b900003", reverse=True) == LEFT[::-1]
-    assert keys(between_tombstones, b"b900000", b"b900003", limit=1, reverse=True) == LEFT[:1:-1]
+    assert keys(between_tombstones, b"b9", b"b900003", reverse=True) == LEFT[::-1]
+    assert keys(between_tombstones, b"b9", b"b900003", limit=1, reverse=True) == LEFT[:1:-1]
 
 
 @pytest.mark.usefixtures("impatient")

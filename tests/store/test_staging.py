@@ -76,6 +76,21 @@ def test_a_row_put_after_the_range_was_deleted_stays(rows: StagedRows, disk: Dis
     assert listed(rows) == "c=staged f=disk"
 
 
+def test_a_deleted_range_lies_between_the_rows_of_both_ends(rows: StagedRows) -> None:
+    rows.delete_range(LETTERS, b"c", b"e")
+    assert listed(rows, limit=1) == "b=disk"
+    assert listed(rows, limit=1, reverse=True) == "f=disk"
+    assert listed(rows, reverse=True) == "f=disk b=disk"
+
+
+def test_a_range_can_be_deleted_after_it_was_read(rows: StagedRows) -> None:
+    rows.put(LETTERS, b"c", Letter("staged"))
+    rows.put(LETTERS, b"g", Letter("staged"))
+    assert listed(rows, b"c", b"d") == "c=staged"
+    rows.delete_range(LETTERS, b"c", b"e")
+    assert listed(rows) == "b=disk f=disk g=staged"
+
+
 def test_tables_are_staged_apart(rows: StagedRows) -> None:
     rows.put(NUMBERS, b"b", Letter("staged"))
     rows.delete_range(NUMBERS, b"d", b"z")
@@ -184,7 +199,8 @@ def test_a_rotten_row_is_found_by_get_and_range() -> None:
         listed(rows)
 
 
-KEYS = st.text("ab", min_size=1, max_size=4).map(str.encode)
+KEYS = st.sampled_from([b"a", b"b", b"ba", b"c", b"d", b"e", b"f", b"fa", b"g"])
+ENDS = st.just((b"", END)) | st.tuples(KEYS, KEYS).map(lambda ends: (min(ends), max(ends)))
 TEXTS = st.sampled_from(["", "x", "y"])
 
 
@@ -199,6 +215,9 @@ class StagedRowsAgainstADict(RuleBasedStateMachine):
         self.engine: Engine = ENGINES[self.engine_name](Path(self.place.name) / "store")
         self.rows = StagedRows(self.engine.disk)
         self.model: dict[bytes, Letter] = {}
+        for key in (b"a", b"b", b"c", b"e", b"f", b"g"):
+            self.put(key, "disk", sure=False)
+        self.apply()
 
     def teardown(self) -> None:
         self.engine.disk.close()
@@ -214,10 +233,10 @@ class StagedRowsAgainstADict(RuleBasedStateMachine):
         self.rows.delete(LETTERS, key)
         self.model.pop(key, None)
 
-    @rule(first=KEYS, last=KEYS)
-    def delete_range(self, first: bytes, last: bytes) -> None:
-        self.rows.delete_range(LETTERS, first, last)
-        self.model = {key: record for key, record in self.model.items() if not first <= key < last}
+    @rule(ends=ENDS)
+    def delete_range(self, ends: tuple[bytes, bytes]) -> None:
+        self.rows.delete_range(LETTERS, *ends)
+        self.model = {key: record for key, record in self.model.items() if not ends[0] <= key < ends[1]}
 
     @rule()
     def apply(self) -> None:
@@ -232,14 +251,12 @@ class StagedRowsAgainstADict(RuleBasedStateMachine):
     def get(self, key: bytes) -> None:
         assert self.rows.get(LETTERS, key) == self.model.get(key)
 
-    @rule(first=KEYS, last=KEYS, limit=st.integers(0, 5), reverse=st.booleans())
-    def range(self, first: bytes, last: bytes, limit: int, reverse: bool) -> None:
-        expected = sorted((row for row in self.model.items() if first <= row[0] < last), reverse=reverse)
-        assert self.rows.range(LETTERS, first, last, limit=limit, reverse=reverse) == expected[:limit]
-
-    @rule()
-    def all_rows(self) -> None:
-        assert self.rows.range(LETTERS, b"", END, limit=999) == sorted(self.model.items())
+    @rule(ends=ENDS)
+    def range(self, ends: tuple[bytes, bytes]) -> None:
+        expected = sorted(row for row in self.model.items() if ends[0] <= row[0] < ends[1])
+        for limit in (1, 2, 4, 99):
+            assert self.rows.range(LETTERS, *ends, limit=limit) == expected[:limit]
+            assert self.rows.range(LETTERS, *ends, limit=limit, reverse=True) == expected[::-1][:limit]
 
 
 @pytest.mark.parametrize(("name", "examples"), [("memory", 200), ("rocks", 30)])

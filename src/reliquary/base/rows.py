@@ -13,7 +13,7 @@ a field that is added later reads as its default from an old row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from struct import Struct as Layout
 from typing import Generic, Protocol, TypeVar
 
@@ -111,6 +111,12 @@ class Rows(Protocol):
         fresh: the caller knows that no such row exists, so that a delete in the same batch leaves
         no trace.
         """
+
+    def put_all(self, table: Table[Record], records: Mapping[bytes, Record]) -> None:
+        """Stage many rows of which the caller knows that there are none under their keys."""
+
+    def delete_all(self, table: Table[Record], keys: Iterable[bytes]) -> None:
+        """Stage the removal of many rows."""
 
     def delete(self, table: Table[Record], key: bytes) -> None:
         """Stage the removal of a row; one that is not there is no error."""

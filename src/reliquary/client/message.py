@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any, TypedDict, Unpack
 
 import msgspec
 
@@ -14,7 +15,7 @@ Body = bytes | str
 
 
 class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message to be sent.  `outgoing` makes one from a text and a timedelta as well."""
+    """A message to be sent, for `send_many` or to be sent more than once."""
 
     body: bytes = b""
     label: str = ""
@@ -81,47 +82,33 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, rename={"message_class"
         return self.body.decode()
 
 
-def outgoing(
-    body: Body | OutgoingMessage,
-    *,
-    label: str = "",
-    priority: int = 3,
-    expires: float | timedelta | None = None,
-    reach: float | timedelta | None = None,
-    durable: bool = True,
-    journal: bool = False,
-    deadletter: bool = False,
-    correlation: str | None = None,
-    tag: int = 0,
-    body_type: int = 0,
-    extension: bytes = b"",
-    response_queue: str = "",
-    administration_queue: str = "",
-) -> OutgoingMessage:
+class SendOptions(TypedDict, total=False):
+    """What can be said with `send`; the fields of OutgoingMessage, spans also as timedelta."""
+
+    label: str
+    priority: int
+    expires: float | timedelta | None
+    reach: float | timedelta | None
+    durable: bool
+    journal: bool
+    deadletter: bool
+    correlation: str | None
+    tag: int
+    body_type: int
+    extension: bytes
+    response_queue: str
+    administration_queue: str
+
+
+def outgoing(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> OutgoingMessage:
     """What an application gives to `send`, as a message; text becomes UTF-8."""
+    chosen: dict[str, Any] = {
+        name: value.total_seconds() if isinstance(value, timedelta) else value
+        for name, value in options.items()
+    }
     if isinstance(body, OutgoingMessage):
-        return body
-    return OutgoingMessage(
-        body=body.encode() if isinstance(body, str) else bytes(body),
-        label=label,
-        priority=priority,
-        expires=in_seconds(expires),
-        reach=in_seconds(reach),
-        durable=durable,
-        journal=journal,
-        deadletter=deadletter,
-        correlation=correlation,
-        tag=tag,
-        body_type=body_type,
-        extension=extension,
-        response_queue=response_queue,
-        administration_queue=administration_queue,
-    )
-
-
-def in_seconds(span: float | timedelta | None) -> float | None:
-    """A span as a number of seconds; None stays None."""
-    return span.total_seconds() if isinstance(span, timedelta) else span
+        return msgspec.structs.replace(body, **chosen) if chosen else body
+    return OutgoingMessage(body=body.encode() if isinstance(body, str) else bytes(body), **chosen)
 
 
 def lookup_ids(messages: Iterable[Message]) -> list[int]:

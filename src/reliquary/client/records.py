@@ -6,7 +6,7 @@ The fields are those of the JSON API, so these structs are also its records.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypedDict
 
 import msgspec
 
@@ -47,6 +47,16 @@ class LookUp(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     peek: bool = True
     hold: float = 0
     transaction: str | None = None
+    handle: str | None = None
+
+
+class Move(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message and the queue it is to go to."""
+
+    lookup_id: int
+    target: str
+    transaction: str | None = None
+    handle: str | None = None
 
 
 class Received(msgspec.Struct, frozen=True):
@@ -69,6 +79,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     privacy: Privacy = "optional"
     multicast_address: str | None = None
     type: str = "00000000-0000-0000-0000-000000000000"
+
+
+class QueueOptions(TypedDict, total=False):
+    """What can be said when a queue is made or changed; the fields of Settings."""
+
+    label: str
+    journaling: bool
+    quota: int | None
+    journal_quota: int | None
+    transactional: bool
+    base_priority: int
+    authentication: bool
+    privacy: Privacy
+    multicast_address: str | None
+    type: str
 
 
 class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +129,7 @@ class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):
     journal_overflows: int
 
 
-class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True):
+class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True, rename={"id": "transaction"}):
     """A transaction that has not ended; a prepared one waits for somebody's decision."""
 
     id: str

@@ -25,11 +25,14 @@ from reliquary.client.records import (
     Access,
     LookUp,
     ManagerInfo,
+    Move,
     Peek,
     QueueInfo,
+    QueueOptions,
     Receive,
     Received,
     Share,
+    StoreReport,
     TransactionInfo,
 )
 from reliquary.client.wire import Wire
@@ -73,6 +76,7 @@ _count = msgspec.json.Decoder(_Count)
 _queue = msgspec.json.Decoder(QueueInfo)
 _queues = msgspec.json.Decoder(_Queues)
 _manager = msgspec.json.Decoder(ManagerInfo)
+_report = msgspec.json.Decoder(StoreReport)
 _transactions = msgspec.json.Decoder(_Transactions)
 
 
@@ -91,10 +95,14 @@ class RemoteTransport:
     # -- messages
 
     async def send(
-        self, queue: str, messages: Sequence[OutgoingMessage], transaction: str | None
+        self,
+        queue: str,
+        messages: Sequence[OutgoingMessage],
+        transaction: str | None = None,
+        handle: str | None = None,
     ) -> list[Sent]:
         """Send all of them or none, in one request."""
-        path = _path(queue, "messages", transaction=transaction)
+        path = _path(queue, "messages", transaction=transaction, handle=handle)
         body = messages[0] if len(messages) == 1 else messages
         return (await self._data.change("POST", path, _sent, body)).messages
 
@@ -109,9 +117,9 @@ class RemoteTransport:
                 return Received(received.messages)
 
     async def _receive(self, queue: str, ask: Receive) -> Received:
-        """In a transaction nobody may ask twice: the first answer's messages would stay in it unseen."""
+        """Nobody may ask twice in a transaction or with a cursor: the first answer would go unseen."""
         path = _path(queue, "receive")
-        call = self._data.change if ask.transaction else self._data.read
+        call = self._data.change if ask.transaction or ask.cursor else self._data.read
         return await _in_pieces(ask, lambda piece: call("POST", path, _received, piece, piece.timeout))
 
     async def _keep(self, received: Received) -> bool:
@@ -148,7 +156,7 @@ class RemoteTransport:
     async def peek(self, queue: str, ask: Peek) -> Received:
         """Look, and leave it there."""
         path = _path(queue, "peek")
-        call = self._data.read
+        call = self._data.change if ask.cursor else self._data.read
         return await _in_pieces(ask, lambda piece: call("POST", path, _received, piece, piece.timeout))
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
@@ -156,7 +164,7 @@ class RemoteTransport:
         plain = not (ask.peek or ask.hold or ask.transaction)
         if plain:
             ask = replace(ask, hold=HOLD)
-        body = msgspec.to_builtins(ask) | {"lookup_id": str(ask.lookup_id)}
+        body = _by_place(ask)
         call = self._data.change if ask.transaction else self._data.read
         while True:
             received = await call("POST", _path(queue, "lookup"), _received, body)
@@ -165,16 +173,14 @@ class RemoteTransport:
             if await self._keep(received):
                 return Received(received.messages)
 
-    async def browse(self, queue: str, after: int | None, limit: int) -> Received:
+    async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
         """Look at what lies behind a place."""
-        return await self._data.read("GET", _path(queue, "messages", after=after, limit=limit), _received)
+        path = _path(queue, "messages", after=after, limit=limit, handle=handle)
+        return await self._data.read("GET", path, _received)
 
-    async def move(self, queue: str, lookup_id: int, target: str, transaction: str | None) -> None:
+    async def move(self, queue: str, ask: Move) -> None:
         """Put a message into another queue."""
-        body = {"lookup_id": str(lookup_id), "target": target}
-        if transaction:
-            body["transaction"] = transaction
-        await self._data.do("POST", _path(queue, "move"), body)
+        await self._data.do("POST", _path(queue, "move"), _by_place(ask))
 
     # -- handles and cursors
 
@@ -252,11 +258,11 @@ class RemoteTransport:
         """One queue."""
         return await self._control.read("GET", _path(name), _queue)
 
-    async def create_queue(self, name: str, settings: dict[str, Any]) -> QueueInfo:
+    async def create_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Make a queue."""
         return await self._control.change("POST", "/queues", _queue, {"name": name, **settings})
 
-    async def change_queue(self, name: str, settings: dict[str, Any]) -> QueueInfo:
+    async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Give a queue other settings; to ask again does no harm."""
         return await self._control.read("PATCH", _path(name), _queue, settings)
 
@@ -268,11 +274,26 @@ class RemoteTransport:
         """Empty a queue."""
         return (await self._control.change("POST", _path(name, "purge"), _count)).messages
 
+    # -- the store
+
+    async def verify(self) -> StoreReport:
+        """Read every row and check it; a large store takes its time."""
+        return await self._control.read("POST", "/store/verify", _report, wait=None)
+
+    async def backup(self, path: str) -> None:
+        """Copy the store into a new folder on the server's machine."""
+        await self._control.do("POST", "/store/backup", {"path": path}, wait=None)
+
 
 def _path(queue: str, *more: str, **query: object) -> str:
     path = "/".join(("/queues", quote(queue, safe=""), *more))
     given = {name: value for name, value in query.items() if value is not None}
     return f"{path}?{urlencode(given)}" if given else path
+
+
+def _by_place(ask: LookUp | Move) -> dict[str, Any]:
+    """JSON of a request that names a place; the number would be rounded in JavaScript, so it is text."""
+    return {**msgspec.to_builtins(ask), "lookup_id": str(ask.lookup_id)}
 
 
 async def _in_pieces(ask: Ask, call: Callable[[Ask], Awaitable[Received]]) -> Received:

@@ -5,6 +5,7 @@ The rules are those of the JSON API (`net.api`), so a value means the same in bo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from reliquary.queueing.message import FOREVER
 from reliquary.queueing.queue import QueueSettings
 
 _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_QUOTAS: Final = ("quota", "journal_quota")
 _SETTINGS: Final = frozenset(records.Settings.__struct_fields__)
 
 
@@ -89,14 +91,18 @@ def number_of(name: str | None, what: str) -> int:
     return int(name)
 
 
-def changes_of(given: dict[str, Any]) -> dict[str, Any]:
+def changes_of(given: Mapping[str, object]) -> dict[str, Any]:
     """Settings that were named, in the machine's types."""
     unknown = sorted(given.keys() - _SETTINGS)
     if unknown:
-        raise UsageError(f"{unknown[0]!r} is not a setting of a queue; these are {', '.join(sorted(_SETTINGS))}")
-    unlimited = {name: FOREVER for name in ("quota", "journal_quota") if name in given and given[name] is None}
+        raise UsageError(
+            f"{unknown[0]!r} is not a setting of a queue; these are {', '.join(sorted(_SETTINGS))}"
+        )
+    unlimited = {
+        name: FOREVER for name in ("quota", "journal_quota") if name in given and given[name] is None
+    }
     try:
-        settings = msgspec.convert(given | unlimited, QueueSettings)
+        settings = msgspec.convert({**given, **unlimited}, QueueSettings)
     except msgspec.ValidationError as why:
         raise UsageError(str(why)) from why
     return {name: getattr(settings, name) for name in given}
@@ -108,7 +114,7 @@ def queue_info(view: views.QueueView) -> records.QueueInfo:
     del settings["security"]
     settings["type"] = str(view.settings.type)
     settings["privacy"] = view.settings.privacy.value
-    for name in ("quota", "journal_quota"):
+    for name in _QUOTAS:
         settings[name] = _limit(settings[name])
     return records.QueueInfo(
         name=view.name,

@@ -7,15 +7,17 @@ refusal is raised as an error of `errors`; whoever implements this decides how a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from reliquary.client.message import OutgoingMessage, Sent
 from reliquary.client.records import (
     Access,
     LookUp,
     ManagerInfo,
+    Move,
     Peek,
     QueueInfo,
+    QueueOptions,
     Receive,
     Received,
     Share,
@@ -30,7 +32,11 @@ class Transport(Protocol):
     # -- messages
 
     async def send(
-        self, queue: str, messages: Sequence[OutgoingMessage], transaction: str | None
+        self,
+        queue: str,
+        messages: Sequence[OutgoingMessage],
+        transaction: str | None = None,
+        handle: str | None = None,
     ) -> list[Sent]:
         """Send all of them or none."""
 
@@ -46,10 +52,10 @@ class Transport(Protocol):
     async def look_up(self, queue: str, ask: LookUp) -> Received:
         """By LookupIdentifier; as `receive` when it does not only peek."""
 
-    async def browse(self, queue: str, after: int | None, limit: int) -> Received:
+    async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
         """Look at what lies behind a place."""
 
-    async def move(self, queue: str, lookup_id: int, target: str, transaction: str | None) -> None:
+    async def move(self, queue: str, ask: Move) -> None:
         """Put a message into another queue."""
 
     # -- handles and cursors
@@ -94,10 +100,10 @@ class Transport(Protocol):
     async def queue(self, name: str) -> QueueInfo:
         """One queue."""
 
-    async def create_queue(self, name: str, settings: dict[str, Any]) -> QueueInfo:
+    async def create_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Make a queue."""
 
-    async def change_queue(self, name: str, settings: dict[str, Any]) -> QueueInfo:
+    async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Give a queue other settings; what is not named stays."""
 
     async def delete_queue(self, name: str) -> int:

@@ -74,9 +74,9 @@ class Wire:
         response = await self._request(method, path, body, wait, harmless=False)
         return record.decode(response.body)
 
-    async def do(self, method: str, path: str, body: Any = None) -> None:
+    async def do(self, method: str, path: str, body: Any = None, wait: float | None = 0) -> None:
         """Change something; the answer says no more than that it is done."""
-        await self._request(method, path, body, 0, harmless=False)
+        await self._request(method, path, body, wait, harmless=False)
 
     async def _request(
         self, method: str, path: str, body: Any, wait: float | None, *, harmless: bool

@@ -66,6 +66,7 @@ class Engine:
         self._last_caller = 0
         self._timers = Timers()
         self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = 0.0
         self._scheduled = False
         self._accepting = False
         self._paused = False
@@ -273,9 +274,10 @@ class Engine:
         delay = max(at - self._clock.monotonic(), 0) / 1_000_000
         assert self._loop is not None
         when = self._loop.time() + delay
-        if self._alarm is None or self._alarm.cancelled() or when < self._alarm.when():
+        if self._alarm is None or when < self._alarm_at:
             if self._alarm is not None:
                 self._alarm.cancel()
+            self._alarm_at = when  # uvloop's handle of a moment that has come does not know it
             self._alarm = self._loop.call_at(when, self._ring)
 
     def _ring(self) -> None:

@@ -157,3 +157,5 @@ def end_wait(state: State, queue: QueueState, waiter: Waiter, status: HResult) -
     if waiter.request.cursor:
         state.cursors[waiter.request.cursor].timed_out()  # DM-331
     state.reply(waiter.request.to, Answer(status, status.sentence))
+    if state.handles[waiter.descriptor].passing:  # opened for this wait, which holds nothing
+        del state.handles[waiter.descriptor], queue.descriptors[waiter.descriptor]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappush
 from typing import Any, Final
 
 from reliquary.base.turn import Fact
-from reliquary.queueing import facts
+from reliquary.queueing import facts, tables
 from reliquary.queueing.message import Position
 from reliquary.queueing.order import Order
 from reliquary.queueing.queue import Queue
@@ -23,7 +23,6 @@ from reliquary.queueing.tables import (
     TRANSACTIONS,
     Counters,
     Expiry,
-    Sequence,
     expiry_key,
     position_key,
     queue_key,
@@ -46,12 +45,18 @@ def settle(state: State) -> None:
     state.dirty.clear()
     if state.sequence_dirty:
         state.sequence_dirty = False
-        state.rows.put(SEQUENCE, ONLY, Sequence(state.ceiling, state.expiry_floor))
+        state.rows.put(SEQUENCE, ONLY, tables.Sequence(state.ceiling, state.expiry_floor))
 
 
 def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -> None:
     """Take a queue into memory; `locked` of its rows belong to prepared transactions."""
-    order = Order(state.rows, record.number, stored=counters.count - locked, floors=counters.floors)
+    order = Order(
+        state.rows,
+        record.number,
+        stored=counters.count - locked,
+        floors=counters.floors,
+        window=state.sizes.window,
+    )
     state.queues[record.number] = QueueState(record, order, counters.count, counters.size)
     state.total_bytes += counters.size
     state.last_number = max(state.last_number, record.number)
@@ -85,6 +90,8 @@ def _queue_changed(state: State, fact: facts.QueueChanged) -> None:
 def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     queue = state.queues.pop(fact.number)
     assert not queue.stored, f"queue {fact.number} still holds {queue.stored} messages"
+    for lookup_id in queue.order.locked:  # of prepared transactions, which keep the messages
+        state.rows.delete(POSITIONS, position_key(fact.number, lookup_id))
     _forget_name(state, queue.record)
     state.rows.delete(QUEUES, queue_key(fact.number))
     state.rows.delete(COUNTERS, queue_key(fact.number))
@@ -103,68 +110,87 @@ def _forget_name(state: State, record: Queue) -> None:
 # -- messages and positions
 
 
-def _message_stored(state: State, fact: facts.MessageStored) -> None:
-    state.shelf.put(fact.position, fact.message, fresh=not fact.prepared)
+def _messages_stored(state: State, fact: facts.MessagesStored) -> None:
     queue = state.queues[fact.queue]
     if fact.prepared:
-        queue.order.remove(fact.position.lookup_id)
-    _place(state, queue, fact.position, fresh=not fact.prepared)
+        for position in fact.positions:
+            queue.order.remove(position.lookup_id)
+    state.shelf.put(fact.positions, fact.messages, fresh=not fact.prepared)
+    _place(state, queue, fact.positions, fresh=not fact.prepared)
 
 
 def _position_copied(state: State, fact: facts.PositionCopied) -> None:
     state.shelf.share(fact.position)
-    _place(state, state.queues[fact.queue], fact.position, fresh=True)
+    _place(state, state.queues[fact.queue], (fact.position,), fresh=True)
 
 
 def _position_moved(state: State, fact: facts.PositionMoved) -> None:
-    _displace(state, state.queues[fact.source], fact.position.lookup_id)
-    _place(state, state.queues[fact.target], fact.position, fresh=False)
+    _displace(state, state.queues[fact.source], (fact.position,))
+    _place(state, state.queues[fact.target], (fact.position,), fresh=False)
 
 
-def _position_removed(state: State, fact: facts.PositionRemoved) -> None:
-    position = _displace(state, state.queues[fact.queue], fact.position.lookup_id)
-    state.shelf.drop(position)
+def _positions_removed(state: State, fact: facts.PositionsRemoved) -> None:
+    _displace(state, state.queues[fact.queue], fact.positions)
+    state.shelf.drop(fact.positions)
 
 
-def _place(state: State, queue: QueueState, position: Position, *, fresh: bool) -> None:
-    """Put an available position into a queue; `fresh` when there is no such row."""
-    number = queue.record.number
-    if position.express:
-        queue.express_size += position.size
-        if position.expires:
-            heappush(state.express_expiry, (position.expires, number, position.lookup_id))
+def _place(state: State, queue: QueueState, positions: tuple[Position, ...], *, fresh: bool) -> None:
+    """Put available positions into a queue; `fresh` when there are no such rows."""
+    number = queue.number
+    stored = [position for position in positions if not position.express]
+    rows = {position_key(number, position.lookup_id): position for position in stored}
+    if fresh:
+        state.rows.put_all(POSITIONS, rows)
     else:
-        state.rows.put(POSITIONS, position_key(number, position.lookup_id), position, fresh=fresh)
+        for key, position in rows.items():
+            state.rows.put(POSITIONS, key, position)
+    _count(state, queue, positions, stored, +1)
+    for position in positions:
         if position.expires:
-            state.rows.put(EXPIRY, expiry_key(position.expires, number, position.lookup_id), Expiry())
-            if position.expires < state.expiry_floor:
-                state.expiry_floor = position.expires
-                state.sequence_dirty = True
-        queue.stored += 1
-        queue.stored_size += position.size
-        _touch(state, queue)
-    state.total_bytes += position.size
-    queue.order.add(position)
-    state.wake(queue, position.lookup_id)
+            _watch(state, number, position)
+    queue.order.extend(positions)
+    state.wake(queue, positions)
 
 
-def _displace(state: State, queue: QueueState, lookup_id: int) -> Position:
-    """Take a position out of a queue, available or locked."""
-    position = queue.order.remove(lookup_id)
-    number = queue.record.number
-    if position.express:
-        queue.express_size -= position.size
-    else:
-        state.rows.delete(POSITIONS, position_key(number, lookup_id))
-        if position.expires:
-            state.rows.delete(EXPIRY, expiry_key(position.expires, number, lookup_id))
-        queue.stored -= 1
-        queue.stored_size -= position.size
-        _touch(state, queue)
-    state.total_bytes -= position.size
+def _displace(state: State, queue: QueueState, positions: tuple[Position, ...]) -> None:
+    """Take positions out of a queue, available or locked."""
+    number = queue.number
+    for position in positions:
+        there = queue.order.remove(position.lookup_id)
+        if there.expires and not there.express:
+            state.rows.delete(EXPIRY, expiry_key(there.expires, number, there.lookup_id))
+            state.overdue.pop((number, there.lookup_id), None)
+    stored = [position for position in positions if not position.express]
+    state.rows.delete_all(POSITIONS, [position_key(number, position.lookup_id) for position in stored])
+    _count(state, queue, positions, stored, -1)
     if queue.purge_pending:
-        queue.purge_pending.discard(lookup_id)
-    return position
+        queue.purge_pending.difference_update(position.lookup_id for position in positions)
+
+
+def _count(
+    state: State, queue: QueueState, positions: Sequence[Position], stored: Sequence[Position], sign: int
+) -> None:
+    """Keep the counters; all positions of a queue add up to what its counters say."""
+    size = sign * sum([position.size for position in positions])
+    stored_size = size if len(stored) == len(positions) else sign * sum(each.size for each in stored)
+    state.total_bytes += size
+    queue.stored += sign * len(stored)
+    queue.stored_size += stored_size
+    queue.express_size += size - stored_size
+    if stored:
+        _touch(state, queue)
+
+
+def _watch(state: State, number: int, position: Position) -> None:
+    """Note when a position expires."""
+    if position.express:
+        heappush(state.express_expiry, (position.expires, number, position.lookup_id))
+        return
+    key = expiry_key(position.expires, number, position.lookup_id)
+    state.rows.put(EXPIRY, key, Expiry())
+    if key < state.expiry_scan:
+        state.expiry_scan = key
+        state.sequence_dirty = True
 
 
 def _touch(state: State, queue: QueueState) -> None:
@@ -179,10 +205,11 @@ def _touch(state: State, queue: QueueState) -> None:
 def _transaction_prepared(state: State, fact: facts.TransactionPrepared) -> None:
     sent = [operation for operation in fact.record.operations if operation.kind == "enqueue"]
     for operation, message in zip(sent, fact.messages, strict=True):
-        position = operation.position
-        state.shelf.put(position, message)
-        state.rows.put(POSITIONS, position_key(operation.queue, position.lookup_id), position, fresh=True)
-        state.queues[operation.queue].order.hold(position)
+        position, queue = operation.position, state.queues.get(operation.queue)
+        state.shelf.put((position,), (message,))
+        if queue is not None:
+            state.rows.put(POSITIONS, position_key(queue.number, position.lookup_id), position, fresh=True)
+            queue.order.hold(position)
     state.rows.put(TRANSACTIONS, transaction_key(fact.identifier), fact.record)
 
 
@@ -191,9 +218,11 @@ def _transaction_ended(state: State, fact: facts.TransactionEnded) -> None:
 
 
 def _prepared_dropped(state: State, fact: facts.PreparedMessageDropped) -> None:
-    position = state.queues[fact.queue].order.remove(fact.position.lookup_id)
-    state.rows.delete(POSITIONS, position_key(fact.queue, position.lookup_id))
-    state.shelf.drop(position)
+    queue, position = state.queues.get(fact.queue), fact.position
+    if queue is not None:
+        queue.order.remove(position.lookup_id)
+        state.rows.delete(POSITIONS, position_key(queue.number, position.lookup_id))
+    state.shelf.drop((position,))
 
 
 _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
@@ -201,10 +230,10 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.QueueCreated: _queue_created,
     facts.QueueChanged: _queue_changed,
     facts.QueueDeleted: _queue_deleted,
-    facts.MessageStored: _message_stored,
+    facts.MessagesStored: _messages_stored,
     facts.PositionCopied: _position_copied,
     facts.PositionMoved: _position_moved,
-    facts.PositionRemoved: _position_removed,
+    facts.PositionsRemoved: _positions_removed,
     facts.TransactionPrepared: _transaction_prepared,
     facts.TransactionEnded: _transaction_ended,
     facts.PreparedMessageDropped: _prepared_dropped,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Final
 
@@ -48,9 +49,9 @@ STATUS: Final[dict[Enqueued, HResult]] = {
 }
 
 
-def check_transaction(transaction: Transaction | None, size: int) -> None:
+def check_transaction(transaction: Transaction, size: int) -> None:
     """Refuse what would make a transaction too large for memory."""
-    if transaction is not None and transaction.size + size > TRANSACTION_BYTES:
+    if transaction.size + size > TRANSACTION_BYTES:
         raise UsageError(
             f"a transaction sends at most {TRANSACTION_BYTES} bytes, this one would reach"
             f" {transaction.size + size}"
@@ -68,60 +69,67 @@ def judge(state: State, queue: QueueState, size: int) -> Enqueued:
 
 def too_late(message: Message, now: Instant) -> bool:
     """Whether the message's time to reach a queue ran out on the way (AN-06)."""
-    return bool(message.sent_time) and now > (message.sent_time + message.time_to_reach_queue) * SECOND
+    return now > (message.sent_time + message.time_to_reach_queue) * SECOND
 
 
 def enqueue(
-    state: State, queue: QueueState, message: Message, now: Instant, transaction: Transaction | None = None
-) -> tuple[Enqueued, int]:
-    """Put one message into a queue, or into a transaction that will; answers with its LookupIdentifier."""
-    size = size_of(message)
-    check_transaction(transaction, size)
-    verdict = judge(state, queue, size)
-    return insert(state, queue, message, size, now, transaction) if verdict is Enqueued.DONE else (verdict, 0)
-
-
-def insert(
     state: State,
     queue: QueueState,
-    message: Message,
-    size: int,
+    messages: Sequence[Message],
     now: Instant,
-    transaction: Transaction | None,
-) -> tuple[Enqueued, int]:
-    """The second half of Enqueue Message: there is room (DM-189 to DM-197)."""
-    sequence = state.next_sequence()
-    message = _stamp(state, message, sequence, now, transaction)
-    if too_late(message, now):
-        late = Position(sequence, sequence, size, now, express=message.is_express)
-        bury(state, message, late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
-        return Enqueued.TOO_LATE, 0
-    position = _position(queue, message, sequence, size, now)
-    if transaction is None:
-        admit(state, queue, position, message, now)
-    else:
-        _join(transaction, queue, position, message)
-    return Enqueued.DONE, position.lookup_id
+    transaction: Transaction | None = None,
+) -> tuple[Enqueued, list[int]]:
+    """Put messages into a queue, or into a transaction that will; answers with LookupIdentifiers.
+
+    All of them or none: a message is left out alone only when its own time has run out.
+    """
+    sizes = [size_of(message) for message in messages]
+    verdict = judge(state, queue, sum(sizes))
+    if verdict is not Enqueued.DONE:
+        return verdict, []
+    positions, stamped, lookup_ids = [], [], []
+    for message, size in zip(messages, sizes, strict=True):
+        sequence = state.next_sequence()
+        if message.sent_time and too_late(message, now):
+            late = Position(sequence, sequence, size, now, express=message.is_express)
+            bury(state, message, late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+            verdict = Enqueued.TOO_LATE
+            lookup_ids.append(0)
+            continue
+        message = _stamp(state, message, sequence, now, transaction)  # noqa: PLW2901
+        position = _position(queue, message, sequence, size, now)
+        stamped.append(message)
+        positions.append(position)
+        lookup_ids.append(position.lookup_id)
+    if transaction is not None:
+        _join(transaction, queue, positions, stamped)
+    elif positions:
+        admit(state, queue, positions, stamped, now)
+    return verdict, lookup_ids
 
 
 def admit(
     state: State,
     queue: QueueState,
-    position: Position,
-    message: Message,
+    positions: Sequence[Position],
+    messages: Sequence[Message],
     now: Instant,
     *,
     prepared: bool = False,
 ) -> None:
-    """A message is in the queue for good: tell the disk, the journal and the clock (DM-194, DM-196)."""
-    journal = message.positive_journaling and journal_has_room(state, position.size)
-    if journal:
-        position = msgspec.structs.replace(position, shared=True)
-    apply(state, facts.MessageStored(queue.number, position, message, prepared))
-    if journal:
-        copy_to_system_journal(state, position)
-    if position.expires:
-        state.watch_clock(position.expires, now)
+    """Messages are in the queue for good: tell the disk, the journal and the clock (DM-194, DM-196)."""
+    placed = [
+        msgspec.structs.replace(position, shared=True)
+        if message.positive_journaling and journal_has_room(state, position.size)
+        else position
+        for position, message in zip(positions, messages, strict=True)
+    ]
+    apply(state, facts.MessagesStored(queue.number, tuple(placed), tuple(messages), prepared))
+    for position in placed:
+        if position.shared:
+            copy_to_system_journal(state, position)
+        if position.expires:
+            state.watch_clock(position.expires, now)
 
 
 def _stamp(
@@ -129,15 +137,16 @@ def _stamp(
 ) -> Message:
     """Give a message of our own its identity; one that travelled has it already."""
     lineage = state.identity().identifier
-    fresh = message.identifier == NO_OBJECT
-    return msgspec.structs.replace(
-        message,
-        identifier=ObjectId(lineage, sequence & 0xFFFFFFFF) if fresh else message.identifier,
-        source_machine=lineage if fresh else message.source_machine,
-        sent_time=message.sent_time or in_whole_seconds(now),
-        transaction=transaction.identifier if transaction else message.transaction,
-        delivery=Delivery.RECOVERABLE if transaction else message.delivery,
-    )
+    if message.identifier is NO_OBJECT:
+        message = msgspec.structs.replace(
+            message,
+            identifier=ObjectId(lineage, sequence & 0xFFFFFFFF),
+            source_machine=lineage,
+            sent_time=in_whole_seconds(now),
+        )
+    if transaction is None:
+        return message
+    return msgspec.structs.replace(message, transaction=transaction.identifier, delivery=Delivery.RECOVERABLE)
 
 
 def _position(queue: QueueState, message: Message, sequence: int, size: int, now: Instant) -> Position:
@@ -157,9 +166,12 @@ def _position(queue: QueueState, message: Message, sequence: int, size: int, now
     )
 
 
-def _join(transaction: Transaction, queue: QueueState, position: Position, message: Message) -> None:
-    """DM-195: it is nobody's business until the transaction commits."""
-    transaction.size += position.size
-    transaction.messages[position.message] = message
-    transaction.operations.append(Operation("enqueue", queue.number, position))
-    queue.reserved += position.size
+def _join(
+    transaction: Transaction, queue: QueueState, positions: Sequence[Position], messages: Sequence[Message]
+) -> None:
+    """DM-195: they are nobody's business until the transaction commits."""
+    for position, message in zip(positions, messages, strict=True):
+        transaction.size += position.size
+        transaction.messages[position.message] = message
+        transaction.operations.append(Operation("enqueue", queue.number, position))
+        queue.reserved += position.size

@@ -37,19 +37,19 @@ class QueueDeleted(Fact, frozen=True):
     number: int
 
 
-class MessageStored(Fact, frozen=True):
-    """A message is in a queue."""
+class MessagesStored(Fact, frozen=True):
+    """Messages are in a queue."""
 
     queue: int
-    position: Position
-    message: Message
+    positions: tuple[Position, ...]
+    messages: tuple[Message, ...]
     prepared: bool = False
-    """Its transaction was prepared, so its rows are there and only now show."""
+    """Their transaction was prepared, so their rows are there and only now show."""
 
     @property
     def volatile(self) -> bool:
         """An express message is kept in memory only (DM-046)."""
-        return self.position.express
+        return all(position.express for position in self.positions)
 
 
 class PositionCopied(Fact, frozen=True):
@@ -78,17 +78,17 @@ class PositionMoved(Fact, frozen=True):
         return self.position.express
 
 
-class PositionRemoved(Fact, frozen=True):
-    """A message is no longer in a queue."""
+class PositionsRemoved(Fact, frozen=True):
+    """Messages are no longer in a queue."""
 
     queue: int
-    position: Position
+    positions: tuple[Position, ...]
     reason: MessageClass
 
     @property
     def volatile(self) -> bool:
         """An express message is kept in memory only (DM-046)."""
-        return self.position.express
+        return all(position.express for position in self.positions)
 
 
 class TransactionPrepared(Fact, frozen=True):

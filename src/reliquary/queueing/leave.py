@@ -9,6 +9,8 @@ A journal or dead-letter copy is the same message at another place: one move, no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from reliquary.base.faults import UsageError
@@ -17,28 +19,34 @@ from reliquary.queueing.apply import apply
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import QueueType, exceeds
 from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.tables import SEQUENCE_MASK
 
 
-def leave(state: State, queue: QueueState, position: Position, reason: MessageClass) -> None:
-    """Take a position out of its queue for this reason (DM-286, DM-287)."""
-    refuge = _refuge(state, queue, position, reason)
-    if refuge is None:
-        apply(state, facts.PositionRemoved(queue.number, position, reason))
-    else:
-        kept = msgspec.structs.replace(
-            position, reason=reason, origin=queue.number, expires=0, dead_letter=False
-        )
-        apply(state, facts.PositionMoved(queue.number, refuge.number, kept, reason))
+def leave(state: State, queue: QueueState, positions: Sequence[Position], reason: MessageClass) -> None:
+    """Take positions out of their queue for this reason (DM-286, DM-287)."""
+    gone = []
+    for position in positions:
+        refuge = _refuge(state, queue, position, reason)
+        if refuge is None:
+            gone.append(position)
+        else:
+            kept = msgspec.structs.replace(
+                position, reason=reason, origin=queue.number, expires=0, dead_letter=False
+            )
+            apply(state, facts.PositionMoved(queue.number, refuge.number, kept, reason))
+    if gone:
+        apply(state, facts.PositionsRemoved(queue.number, tuple(gone), reason))
     if facts.PositionDeleted in state.heard:
-        state.draft.tell(facts.PositionDeleted(queue.number, position, reason))
+        for position in positions:
+            state.draft.tell(facts.PositionDeleted(queue.number, position, reason))
 
 
 def _refuge(state: State, queue: QueueState, position: Position, reason: MessageClass) -> QueueState | None:
     """Where the message is kept now, if anywhere."""
     if reason is MessageClass.ACK_RECEIVE:
-        if not queue.record.settings.journaling or queue.record.journal is None:
+        journal = state.queues.get(queue.record.journal or 0)  # gone before its queue, in a delete
+        if not queue.record.settings.journaling or journal is None:
             return None
-        journal = state.queues[queue.record.journal]
         return journal if _has_room(state, journal, queue.record.settings.journal_quota, position) else None
     if not position.dead_letter or not reason.is_failure:
         return None
@@ -50,7 +58,7 @@ def bury(state: State, message: Message, position: Position, reason: MessageClas
     refuge = _dead_letter_queue(state, message, position) if message.negative_journaling else None
     if refuge is not None:
         kept = msgspec.structs.replace(position, reason=reason, expires=0, dead_letter=False)
-        apply(state, facts.MessageStored(refuge.number, kept, message))
+        apply(state, facts.MessagesStored(refuge.number, (kept,), (message,)))
 
 
 def _dead_letter_queue(state: State, message: Message, position: Position) -> QueueState | None:
@@ -87,8 +95,14 @@ def _has_room(state: State, target: QueueState, quota: int, position: Position) 
 def copy_to_system_journal(state: State, position: Position) -> None:
     """PositiveJournalingRequested: keep a copy of what was delivered (DM-049)."""
     journal = state.system_queue("journal")
+    # A LookupIdentifier of its own: both positions may be moved into one queue some day (AN-13).
+    lane, sequence = position.lookup_id & ~SEQUENCE_MASK, state.next_sequence() & SEQUENCE_MASK
     kept = msgspec.structs.replace(
-        position, reason=MessageClass.ACK_REACH_QUEUE, expires=0, dead_letter=False
+        position,
+        lookup_id=lane | sequence,
+        reason=MessageClass.ACK_REACH_QUEUE,
+        expires=0,
+        dead_letter=False,
     )
     apply(state, facts.PositionCopied(journal.number, kept))
 

@@ -29,10 +29,7 @@ from reliquary.queueing.queue import (
 )
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import SEQUENCE_MASK
-from reliquary.queueing.transactions import abort
-
-AT_ONCE: Final = 1000
-"""Messages that one turn of a purge or delete takes out."""
+from reliquary.queueing.transactions import abort, uncommitted
 
 FIXED: Final = frozenset({"transactional"})
 """Settings that cannot change while messages may be on their way."""
@@ -165,7 +162,7 @@ def purge(state: State, to: int, path: str) -> HResult:
     queue = state.find(state.parse(path))
     if queue is None:
         return HResult.QUEUE_NOT_FOUND
-    queue.purge_pending.update(queue.order.locked)
+    queue.purge_pending.update(queue.order.locked.keys() - uncommitted(state, queue))  # AN-11
     _go_on(state, to, queue, MessageClass.NACK_QUEUE_PURGED)
     return HResult.OK
 
@@ -213,20 +210,18 @@ def empty(state: State, request: EmptyQueue) -> None:
         return
     deleting = request.reason is MessageClass.NACK_QUEUE_DELETED
     if deleting:
-        for locked in list(queue.order.locked.values()):
-            leave(state, queue, locked, request.reason)
-    count, place = 0, request.place
-    while count < AT_ONCE and (position := queue.order.after(place)) is not None:
-        if deleting or position.lookup_id & SEQUENCE_MASK <= request.until:
-            leave(state, queue, position, request.reason)
-            count += 1
-        else:
-            place = position.lookup_id
-    if count == AT_ONCE:
-        more = msgspec.structs.replace(request, place=place, count=request.count + count)
-        state.draft.ask(Continue(more))
+        locked = sorted(queue.order.locked.keys() - uncommitted(state, queue))
+        leave(state, queue, [queue.order.locked[lookup_id] for lookup_id in locked], request.reason)
+    at_once = state.sizes.at_once
+    found = queue.order.some(request.place, at_once)
+    going = [each for each in found if deleting or each.lookup_id & SEQUENCE_MASK <= request.until]
+    leave(state, queue, going, request.reason)
+    count = request.count + len(going)
+    if len(found) == at_once:
+        place = request.place if len(going) == at_once else found[-1].lookup_id
+        state.draft.ask(Continue(msgspec.structs.replace(request, place=place, count=count)))
         return
     if deleting:
         apply(state, facts.QueueDeleted(queue.number))  # DM-156
     if request.to:
-        state.reply(request.to, Purged(HResult.OK, count=request.count + count))
+        state.reply(request.to, Purged(HResult.OK, count=count))

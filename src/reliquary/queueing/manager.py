@@ -16,15 +16,22 @@ from reliquary.queueing.apply import settle
 from reliquary.queueing.events import Answer
 from reliquary.queueing.read import serve
 from reliquary.queueing.recovery import recover
-from reliquary.queueing.state import State
+from reliquary.queueing.state import Sizes, State
 
 
 class QueueManager:
     """[MS-MQDMPR] as a machine.  Its state is rebuilt from the rows it is given."""
 
-    def __init__(self, rows: Rows, chance: Chance, *, heard: frozenset[type] = frozenset()) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        chance: Chance,
+        *,
+        heard: frozenset[type] = frozenset(),
+        sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
+    ) -> None:
         """`heard` are the signals that another machine listens to."""
-        self.state = State(rows, chance, heard=heard)
+        self.state = State(rows, chance, heard=heard, sizes=sizes)
         recover(self.state)
 
     def handle(self, event: Event, now: Instant) -> Turn:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from reliquary.base.faults import UsageError
@@ -59,8 +60,12 @@ class Pathname:
         return f"{stem};{tail}" if tail else stem
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str, *computers: str) -> Pathname:
-    """Read a path name of this manager; `computers` are the names it goes by."""
+    """Read a path name of this manager; `computers` are the names it goes by.
+
+    Programs repeat a few names, so they are kept; what is refused is not.
+    """
     head, found, tail = text.partition(";")
     parts = head.replace("/", "\\").split("\\")
     if parts[0].casefold() in ("private$", "system$"):

@@ -17,6 +17,7 @@ Express positions have no row.  Those behind the edge wait in `_late_express`.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Sequence
 from typing import Final
 
 from reliquary.base.faults import StoreDamage
@@ -73,6 +74,20 @@ class Order:
         if len(available) > 2 * self._window:
             self._trim()
 
+    def extend(self, positions: Sequence[Position]) -> None:
+        """Make new positions available, often all of them behind the last one."""
+        lookup_ids = [position.lookup_id for position in positions]
+        available = self._available
+        behind = lookup_ids[-1] <= self._edge and (not available or available[-1] < lookup_ids[0])
+        if behind and sorted(lookup_ids) == lookup_ids:
+            available += lookup_ids
+            self._entries.update(zip(lookup_ids, positions, strict=True))
+            if len(available) > 2 * self._window:
+                self._trim()
+        else:
+            for position in positions:
+                self.add(position)
+
     def _add_beyond(self, position: Position) -> None:
         lookup_id = position.lookup_id
         if position.express:
@@ -100,16 +115,20 @@ class Order:
             self._peekable.add(lookup_id)
         return position
 
-    def hold(self, position: Position) -> None:
-        """Pass over a row that was never available: sent in a transaction that is only prepared."""
-        # DEPARTS from 3.1.7.3.2 (DM-305): AllowPeekWhenLocked does not show such a message,
-        # because it may never come to be.
+    def hold(self, position: Position, *, peekable: bool = False) -> None:
+        """Pass over a row that is not available: one that a prepared transaction sent, or received."""
+        # DEPARTS from 3.1.7.3.2 (DM-305): AllowPeekWhenLocked does not show a message that was
+        # only sent in a transaction, because it may never come to be.
         self.locked[position.lookup_id] = position
+        if peekable:
+            self._peekable.add(position.lookup_id)
 
-    def unlock(self, lookup_id: int) -> None:
+    def unlock(self, lookup_id: int) -> Position:
         """Make a locked position available again, at its old place."""
         self._peekable.discard(lookup_id)
-        self.add(self.locked.pop(lookup_id))
+        position = self.locked.pop(lookup_id)
+        self.add(position)
+        return position
 
     def _withdraw(self, lookup_id: int) -> Position:
         available = self._available
@@ -180,10 +199,15 @@ class Order:
 
     def some(self, after: int, limit: int) -> list[Position]:
         """Up to so many available positions behind this place, for work that goes through a queue."""
-        found: list[Position] = []
-        while len(found) < limit and (position := self.after(after)) is not None:
-            found.append(position)
-            after = position.lookup_id
+        self.first()
+        place = bisect_right(self._available, after)
+        found = [self._entries[lookup_id] for lookup_id in self._available[place : place + limit]]
+        if len(found) < limit:
+            after = max(after, self._edge)
+            late = bisect_right(self._late_express, after)
+            rest = [self._entries[lookup_id] for lookup_id in self._late_express[late : late + limit]]
+            rest += self._stored(after, LAST_ID + 1, limit=limit - len(found)) if self._beyond else []
+            found += sorted(rest, key=_place)[: limit - len(found)]
         return found
 
     # -- the window
@@ -204,6 +228,7 @@ class Order:
 
     def _trim(self) -> None:
         """Let the rear half of the window go back to disk."""
+        self.floors()  # while the edge still tells where the lanes behind the new one begin
         rear = self._available[self._window :]
         del self._available[self._window :]
         self._edge = self._available[-1]

@@ -7,6 +7,7 @@ find a position --> none: wait, or answer with the status
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from reliquary.base.hresult import HResult
@@ -44,6 +45,8 @@ ANSWER_BYTES: Final = 16 * 1024 * 1024
 def receive(state: State, request: ReceiveMessages, transaction: Transaction | None, now: Instant) -> None:
     """Dequeue Message; what was held under an old receipt is done with first."""
     if request.acknowledge:
+        if isinstance(request.queue, str):
+            state.parse(request.queue)  # a bad name is refused before anything is changed
         status = end_read(state, EndRead(request.to, request.acknowledge, delete=True), now)
         if status is not HResult.OK:
             state.reply(request.to, Answer(status, "the receipt is not known: its time may have run out"))
@@ -74,16 +77,20 @@ def _take(
     now: Instant,
 ) -> list[Delivered]:
     """As many messages from the front as there are, are wanted, and fit into one answer."""
-    taken: list[Delivered] = []
     size = 0
-    first = queue.order.first
-    while len(taken) < request.count and size < ANSWER_BYTES and (position := first()) is not None:
+    wanted: list[Position] = []
+    over: list[Position] = []
+    for position in queue.order.some(-1, request.count):
         if is_over(position, now):
-            expire(state, queue, position)
-            continue
-        taken.append(_consume(state, queue, descriptor, request, transaction, position))
-        size += position.size
-    return taken
+            over.append(position)
+        elif size < ANSWER_BYTES:
+            wanted.append(position)
+            size += position.size
+    for position in over:
+        expire(state, queue, position)
+    if over and not wanted:
+        return _take(state, queue, descriptor, request, transaction, now)
+    return _consume(state, queue, descriptor, request, transaction, wanted)
 
 
 def _consume(
@@ -92,18 +99,21 @@ def _consume(
     descriptor: Descriptor,
     request: ReceiveMessages | LookUpMessage,
     transaction: Transaction | None,
-    position: Position,
-) -> Delivered:
-    """Hand out a position: for good, in a transaction, or on trial."""
-    delivered = Delivered(position, state.shelf.get(position))
+    positions: Sequence[Position],
+) -> list[Delivered]:
+    """Hand out positions: for good, in a transaction, or on trial."""
+    message = state.shelf.get
+    delivered = [Delivered(position, message(position)) for position in positions]
+    if transaction is None and not request.hold:
+        if positions:
+            leave(state, queue, positions, MessageClass.ACK_RECEIVE)  # DM-207, DM-221
+        return delivered
+    for position in positions:
+        queue.order.lock(position.lookup_id)  # DM-205, DM-206, DM-219, DM-220
     if transaction is not None:
-        queue.order.lock(position.lookup_id)  # DM-205, DM-219
-        transaction.operations.append(Operation("dequeue", queue.number, position))
-    elif request.hold:
-        queue.order.lock(position.lookup_id)  # DM-206, DM-220
-        descriptor.held.add(position.lookup_id)
+        transaction.operations += [Operation("dequeue", queue.number, position) for position in positions]
     else:
-        leave(state, queue, position, MessageClass.ACK_RECEIVE)  # DM-207, DM-221
+        descriptor.held.update([position.lookup_id for position in positions])
     return delivered
 
 
@@ -149,7 +159,8 @@ def _receive_at_cursor(
     found = _at_cursor(state, queue, cursor, ask, now)
     outcome = cursor.step(ask, found.lookup_id if found else None)
     if outcome is Outcome.SUCCEEDED and found is not None:
-        _answer(state, request, descriptor, [_consume(state, queue, descriptor, request, transaction, found)])
+        taken = _consume(state, queue, descriptor, request, transaction, (found,))
+        _answer(state, request, descriptor, taken)
     elif outcome is Outcome.WAITING:
         _wait_or_give_up(state, queue, descriptor, request, HResult.IO_TIMEOUT)
     else:
@@ -258,8 +269,8 @@ def look_up(state: State, request: LookUpMessage, transaction: Transaction | Non
     elif request.peek:
         show(state, request.to, [position])
     else:
-        taken = _consume(state, queue, descriptor, request, transaction, position)
-        _answer(state, request, descriptor, [taken])
+        taken = _consume(state, queue, descriptor, request, transaction, (position,))
+        _answer(state, request, descriptor, taken)
     close_if_done(state, descriptor, now)
 
 
@@ -311,14 +322,14 @@ def end_read(state: State, request: EndRead, now: Instant) -> HResult:
     queue = queue_of(state, descriptor)
     if queue is None:
         return HResult.QUEUE_NOT_AVAILABLE  # DM-210
-    lookup_ids = request.lookup_ids or tuple(sorted(descriptor.held))
+    lookup_ids = tuple(dict.fromkeys(request.lookup_ids)) or tuple(sorted(descriptor.held))
     if not descriptor.held.issuperset(lookup_ids):
         return HResult.TRANSACTION_SEQUENCE  # DM-211
-    for lookup_id in lookup_ids:
-        descriptor.held.discard(lookup_id)
-        if request.delete and lookup_id not in queue.purge_pending:
-            leave(state, queue, queue.order.locked[lookup_id], MessageClass.ACK_RECEIVE)  # DM-213
-        else:
+    descriptor.held.difference_update(lookup_ids)
+    done = [each for each in lookup_ids if request.delete and each not in queue.purge_pending]
+    leave(state, queue, [queue.order.locked[each] for each in done], MessageClass.ACK_RECEIVE)  # DM-213
+    for lookup_id in lookup_ids if len(done) < len(lookup_ids) else ():
+        if lookup_id in queue.order.locked:
             release(state, queue, lookup_id, now)
     close_if_done(state, descriptor, now)
     return HResult.OK  # DM-215
@@ -361,8 +372,8 @@ def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int]
             show(state, request.to, [position])  # AN-21: the next reader goes on at once
         else:
             transaction = state.transactions.get(request.transaction) if request.transaction else None
-            taken = _consume(state, queue, descriptor, request, transaction, position)
-            _answer(state, request, descriptor, [taken])
+            taken = _consume(state, queue, descriptor, request, transaction, (position,))
+            _answer(state, request, descriptor, taken)
     else:
         transaction = state.transactions.get(request.transaction) if request.transaction else None
         taken_all = _take(state, queue, descriptor, request, transaction, now)

@@ -18,13 +18,17 @@ from reliquary.queueing.tables import (
     MESSAGES,
     ONLY,
     PAST_THE_END,
+    POSITIONS,
     QUEUES,
     SEQUENCE,
     TRANSACTIONS,
     Counters,
+    Operation,
     PreparedTransaction,
     Sequence,
+    expiry_key,
     message_key,
+    position_key,
 )
 
 CHUNK = 1000
@@ -37,9 +41,9 @@ def recover(state: State) -> None:
         return
     sequence = state.rows.get(SEQUENCE, ONLY) or Sequence()
     state.sequence = state.ceiling = sequence.ceiling
-    state.expiry_floor = sequence.expiry_floor
+    state.expiry_scan = expiry_key(sequence.expiry_floor, 0, 0)
     prepared = _every(state, TRANSACTIONS)
-    locked = _locked([record for _, record in prepared])
+    locked = _locked(state, [record for _, record in prepared])
     for key, record in _every(state, QUEUES):
         counters = state.rows.get(COUNTERS, key) or Counters()
         adopt(state, record, counters, locked=locked.get(record.number, 0))
@@ -56,14 +60,21 @@ def _every(state: State, table: Table[Record]) -> list[tuple[bytes, Record]]:
     return rows
 
 
-def _locked(prepared: list[PreparedTransaction]) -> dict[int, int]:
+def _locked(state: State, prepared: list[PreparedTransaction]) -> dict[int, int]:
     """How many committed positions of each queue belong to prepared transactions."""
     locked: dict[int, int] = {}
     for transaction in prepared:
         for operation in transaction.operations:
-            if operation.kind != "enqueue":
+            # a queue that was deleted meanwhile took its messages along, and its number is not reused
+            state.last_number = max(state.last_number, operation.queue, operation.target)
+            if operation.kind != "enqueue" and _is_there(state, operation):
                 locked[operation.queue] = locked.get(operation.queue, 0) + 1
     return locked
+
+
+def _is_there(state: State, operation: Operation) -> bool:
+    key = position_key(operation.queue, operation.position.lookup_id)
+    return state.rows.get(POSITIONS, key) is not None
 
 
 def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None:
@@ -73,13 +84,15 @@ def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None
     transaction.prepared = True
     transaction.single_phase = record.single_phase
     for operation in record.operations:
-        queue, position = state.queues[operation.queue], operation.position
-        queue.order.hold(position)
+        queue, position = state.queues.get(operation.queue), operation.position
+        if queue is not None and _is_there(state, operation):
+            queue.order.hold(position, peekable=operation.kind != "enqueue" and position.peekable)
         if operation.kind == "enqueue":
             message = state.rows.get(MESSAGES, message_key(position.message))
             if message is None:
                 raise StoreDamage(f"message {position.message} was prepared and has no row")
             transaction.messages[position.message] = message
             transaction.size += position.size
-            queue.reserved += position.size
+            if queue is not None:
+                queue.reserved += position.size
     state.transactions[identifier] = transaction

@@ -34,21 +34,15 @@ def send(state: State, request: events.SendMessages, now: Instant) -> None:
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is not None and transaction is None:
         return
-    sizes = [size_of(message) for message in request.messages]
-    enqueue.check_transaction(transaction, sum(sizes))
+    if transaction is not None:
+        enqueue.check_transaction(transaction, sum(map(size_of, request.messages)))
     descriptor = access.use(state, request.queue, Access.SEND)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
         return
     queue = access.queue_of(state, descriptor)
     assert queue is not None
-    verdict = enqueue.judge(state, queue, sum(sizes))
-    lookup_ids = []
-    if verdict is enqueue.Enqueued.DONE:
-        for message, size in zip(request.messages, sizes, strict=True):
-            outcome, lookup_id = enqueue.insert(state, queue, message, size, now, transaction)
-            verdict = outcome if outcome is not enqueue.Enqueued.DONE else verdict
-            lookup_ids.append(lookup_id)
+    verdict, lookup_ids = enqueue.enqueue(state, queue, request.messages, now, transaction)
     answer = events.Sent(
         enqueue.STATUS[verdict],
         _quota_sentence(state, queue, verdict),
@@ -247,9 +241,10 @@ def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
 def close_queue(state: State, request: events.CloseQueue, now: Instant) -> None:
     """Close Queue."""
     descriptor = state.handles.get(request.handle)
-    if descriptor is not None:
+    status = HResult.INVALID_HANDLE
+    if descriptor is not None and not descriptor.passing:
         access.close_queue(state, descriptor, now)
-    status = HResult.OK if descriptor else HResult.INVALID_HANDLE
+        status = HResult.OK
     state.reply(request.to, Answer(status, status.sentence))
 
 

@@ -6,6 +6,7 @@ Express messages have no row and lie here alone (DM-046).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from reliquary.base.faults import StoreDamage
@@ -19,25 +20,30 @@ CACHE_BYTES: Final = 48 * 1024 * 1024
 class Shelf:
     """The messages of all queues."""
 
-    __slots__ = ("_cache", "_cached_bytes", "_express", "_express_shares", "_rows")
+    __slots__ = ("_cache", "_cache_limit", "_cached_bytes", "_express", "_express_shares", "_rows")
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, cache_bytes: int = CACHE_BYTES) -> None:
         self._rows = rows
+        self._cache_limit = cache_bytes
         self._cache: dict[int, Message] = {}
         self._cached_bytes = 0
         self._express: dict[int, Message] = {}
         self._express_shares: dict[int, int] = {}
 
-    def put(self, position: Position, message: Message, *, fresh: bool = True) -> None:
-        """Keep a new message; `fresh` when it has no row yet."""
-        number = position.message
-        if position.express:
-            self._express[number] = message
-            return
-        self._rows.put(MESSAGES, message_key(number), message, fresh=fresh)
-        if self._cached_bytes < CACHE_BYTES and number not in self._cache:
-            self._cache[number] = message
-            self._cached_bytes += len(message.body) + len(message.extension)
+    def put(self, positions: Sequence[Position], messages: Sequence[Message], *, fresh: bool = True) -> None:
+        """Keep new messages; `fresh` when they have no rows yet."""
+        stored = {}
+        for position, message in zip(positions, messages, strict=True):
+            if position.express:
+                self._express[position.message] = message
+            else:
+                stored[position.message] = message
+        if fresh:
+            rows = {message_key(number): message for number, message in stored.items()}
+            self._rows.put_all(MESSAGES, rows)
+        if self._cached_bytes < self._cache_limit:
+            self._cache.update(stored)
+            self._cached_bytes += sum([_weight(message) for message in stored.values()])
 
     def get(self, position: Position) -> Message:
         """The message that a position shows."""
@@ -54,17 +60,21 @@ class Shelf:
         """One more position shows the message."""
         self._set_shares(position, self._shares(position) + 1)
 
-    def drop(self, position: Position) -> None:
-        """This position shows its message no longer; the last one takes the message along."""
-        if position.shared and (shares := self._shares(position)) > 1:
-            self._set_shares(position, shares - 1)
-        elif position.express:
-            del self._express[position.message]
-        else:
-            self._rows.delete(MESSAGES, message_key(position.message))
-            message = self._cache.pop(position.message, None)
+    def drop(self, positions: Iterable[Position]) -> None:
+        """These positions show their messages no longer; the last one takes its message along."""
+        stored = []
+        for position in positions:
+            if position.shared and (shares := self._shares(position)) > 1:
+                self._set_shares(position, shares - 1)
+            elif position.express:
+                del self._express[position.message]
+            else:
+                stored.append(position.message)
+        self._rows.delete_all(MESSAGES, map(message_key, stored))
+        for number in stored:
+            message = self._cache.pop(number, None)
             if message is not None:
-                self._cached_bytes -= len(message.body) + len(message.extension)
+                self._cached_bytes -= _weight(message)
 
     def _shares(self, position: Position) -> int:
         if position.express:
@@ -82,3 +92,7 @@ class Shelf:
             self._rows.delete(SHARES, message_key(number))
         else:
             self._rows.put(SHARES, message_key(number), Shares(count))
+
+
+def _weight(message: Message) -> int:
+    return len(message.body) + len(message.extension)

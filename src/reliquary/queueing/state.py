@@ -6,6 +6,7 @@ All else lives only while the process does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
@@ -18,11 +19,11 @@ from reliquary.queueing.cursors import Cursor
 from reliquary.queueing.descriptors import Descriptor
 from reliquary.queueing.events import FOREVER_WAIT, Answer
 from reliquary.queueing.facts import PositionAvailable
-from reliquary.queueing.message import Message
+from reliquary.queueing.message import Message, Position
 from reliquary.queueing.names import Pathname, parse
-from reliquary.queueing.order import Order
+from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord
-from reliquary.queueing.shelf import Shelf
+from reliquary.queueing.shelf import CACHE_BYTES, Shelf
 from reliquary.queueing.tables import Operation
 from reliquary.queueing.waiting import Waiter
 
@@ -30,6 +31,18 @@ SEQUENCE_BLOCK: Final = 1 << 16
 """Numbers are reserved on disk in blocks, so that none is given out twice, whatever happens."""
 LONGEST_TIMER: Final = Duration(60_000_000)
 """An expiry is looked at again after a minute at the latest, because calendars jump."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is held or done at once.  The simulator makes all of it tiny, to meet every edge."""
+
+    window: int = WINDOW
+    """Positions of a queue that are read at once."""
+    at_once: int = 1000
+    """Messages that one turn of a purge, a delete or an expiry takes out."""
+    sequence_block: int = SEQUENCE_BLOCK
+    cache_bytes: int = CACHE_BYTES
 
 
 @dataclass(slots=True)
@@ -88,13 +101,21 @@ class Transaction:
 class State:
     """Everything the processing rules work on."""
 
-    def __init__(self, rows: Rows, chance: Chance, *, heard: frozenset[type] = frozenset()) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        chance: Chance,
+        *,
+        heard: frozenset[type] = frozenset(),
+        sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
+    ) -> None:
         """`heard` are the signals that another machine listens to; others are not made."""
         self.rows = rows
         self.chance = chance
         self.heard = heard
+        self.sizes = sizes
         self.draft = Draft()
-        self.shelf = Shelf(rows)
+        self.shelf = Shelf(rows, sizes.cache_bytes)
         self.record: QueueManagerRecord | None = None
         self.manager_state = ManagerState.STOPPED
         self.queues: dict[int, QueueState] = {}
@@ -120,8 +141,10 @@ class State:
         """A heap of (deadline, queue, LookupIdentifier)."""
         self.next_expiry = 0
         """When the expiry timer will fire; 0 when it is not set."""
-        self.expiry_floor = 0
-        """No expiry row lies before this moment."""
+        self.expiry_scan = b""
+        """Where in the expiry rows the next look begins."""
+        self.overdue: dict[tuple[int, int], int] = {}
+        """Deadlines before that, of positions that were locked when they passed."""
         self.last_number = 0
         self._last_handle = 0
 
@@ -136,8 +159,8 @@ class State:
     def next_sequence(self) -> int:
         """Increment SequentialID (DM-190)."""
         self.sequence += 1
-        if self.sequence + SEQUENCE_BLOCK // 2 > self.ceiling:
-            self.ceiling = self.sequence + SEQUENCE_BLOCK
+        if self.sequence + self.sizes.sequence_block // 2 > self.ceiling:
+            self.ceiling = self.sequence + self.sizes.sequence_block
             self.sequence_dirty = True
         return self.sequence
 
@@ -175,20 +198,26 @@ class State:
         """One of the manager's own queues (DM-093)."""
         return self.queues[self.names[f"system$;{name}"]]
 
+    @property
+    def expiry_floor(self) -> int:
+        """No expiry row lies before this moment."""
+        scanned = int.from_bytes(self.expiry_scan[:8])
+        return min(self.overdue.values(), default=scanned) if self.overdue else scanned
+
     # -- availability
 
     def unlock(self, queue: QueueState, lookup_id: int) -> None:
         """Let a locked position be seen again, at its old place."""
-        queue.order.unlock(lookup_id)
-        self.wake(queue, lookup_id)
+        self.wake(queue, (queue.order.unlock(lookup_id),))
 
-    def wake(self, queue: QueueState, lookup_id: int) -> None:
-        """Message Position Available, 3.1.7.2.2: remember it for those who wait (DM-289)."""
+    def wake(self, queue: QueueState, positions: Sequence[Position]) -> None:
+        """Message Position Available, 3.1.7.2.2: remember them for those who wait (DM-289)."""
         if queue.waiting:
-            queue.woken.append(lookup_id)
-            self.woken[queue.record.number] = queue
+            queue.woken += [position.lookup_id for position in positions]
+            self.woken[queue.number] = queue
         if PositionAvailable in self.heard:
-            self.draft.tell(PositionAvailable(queue.record.number, lookup_id))
+            for position in positions:
+                self.draft.tell(PositionAvailable(queue.number, position.lookup_id))
 
     def watch_clock(self, deadline: int, now: Instant) -> None:
         """See to it that the expiry timer fires at this moment at the latest."""

@@ -149,14 +149,23 @@ def abort(state: State, transaction: Transaction, now: Instant) -> None:
     _detach(state, transaction, committed=False)
     for operation in transaction.operations:
         queue = state.queues.get(operation.queue)
-        if queue is None:
-            continue
         if operation.kind == "enqueue":
-            queue.reserved -= operation.position.size
+            if queue is not None:
+                queue.reserved -= operation.position.size
             if transaction.prepared:
-                apply(state, facts.PreparedMessageDropped(queue.number, operation.position))  # DM-115
-        elif operation.position.lookup_id in queue.order.locked:
+                apply(state, facts.PreparedMessageDropped(operation.queue, operation.position))  # DM-115
+        elif queue is not None and operation.position.lookup_id in queue.order.locked:
             release(state, queue, operation.position.lookup_id, now)
+
+
+def uncommitted(state: State, queue: QueueState) -> set[int]:
+    """The locked positions that were only sent in a prepared transaction."""
+    return {
+        operation.position.lookup_id
+        for transaction in state.transactions.values()
+        for operation in transaction.operations
+        if transaction.prepared and operation.kind == "enqueue" and operation.queue == queue.number
+    }
 
 
 def _detach(state: State, transaction: Transaction, *, committed: bool) -> None:
@@ -176,14 +185,16 @@ def _commit_enqueue(state: State, transaction: Transaction, operation: Operation
     queue, position = state.queues.get(operation.queue), operation.position
     message = transaction.messages[position.message]
     if queue is None:
+        if transaction.prepared:
+            apply(state, facts.PreparedMessageDropped(operation.queue, position))
         bury(state, message, position, MessageClass.NACK_BAD_DEST_QUEUE)
         return
     queue.reserved -= position.size
-    admit(state, queue, position, message, now, prepared=transaction.prepared)
+    admit(state, queue, (position,), (message,), now, prepared=transaction.prepared)
     stored = queue.order.get(position.lookup_id)
     assert stored is not None
     if queue.record.deleting:
-        leave(state, queue, stored, MessageClass.NACK_QUEUE_DELETED)
+        leave(state, queue, (stored,), MessageClass.NACK_QUEUE_DELETED)
     elif is_over(stored, now):  # AN-46, DM-296
         expire(state, queue, stored)
 
@@ -193,7 +204,7 @@ def _commit_dequeue(state: State, _: Transaction, operation: Operation, now: Ins
     del now
     queue = state.queues.get(operation.queue)
     if queue is not None and operation.position.lookup_id in queue.order.locked:
-        leave(state, queue, operation.position, operation.reason)
+        leave(state, queue, (operation.position,), operation.reason)
 
 
 def _commit_move(state: State, _: Transaction, operation: Operation, now: Instant) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable
+from typing import Self
 
 from reliquary.base.chance import Chance
 from reliquary.base.faults import StoreFailure, UsageError
@@ -37,6 +38,8 @@ class MemoryDisk:
         self._sync_fault: str | None = None
         self._apply_fault: str | None = None
         self._applies_left = 0
+        self.kept = 0
+        """How many unsynced batches outlived the crash that this disk comes from."""
 
     # What a disk does
 
@@ -65,12 +68,15 @@ class MemoryDisk:
     def sync(self) -> None:
         """Make everything that was applied before this call durable."""
         self._must_be_usable()
+        self._end_sync(len(self._unsynced))
+
+    def _end_sync(self, covered: int) -> None:
+        """The oldest so many unsynced batches are safe now, or the disk has failed."""
         if self._sync_fault is not None:
             raise self._fail(self._sync_fault)
-        covered = self._unsynced[:]
-        for changes in covered:
+        for changes in self._unsynced[:covered]:
             _change(self._durable, changes)
-        del self._unsynced[: len(covered)]
+        del self._unsynced[:covered]
 
     def close(self) -> None:
         """Sync and let go."""
@@ -80,15 +86,16 @@ class MemoryDisk:
 
     # What a disk suffers
 
-    def crash(self, chance: Chance) -> MemoryDisk:
+    def crash(self, chance: Chance) -> Self:
         """The disk as the next process finds it; this one is not usable any more."""
-        survivor = MemoryDisk(self._durable)
+        survivor = type(self)(self._durable)
         kept = chance.bits(32) % (len(self._unsynced) + 1)
         for name, rows in self._durable.items():
             survivor._rows[name] = rows.copy()
         for changes in self._unsynced[:kept]:
             _change(survivor._rows, changes)
         survivor._durable = {name: rows.copy() for name, rows in survivor._rows.items()}
+        survivor.kept = kept
         self._closed = True
         return survivor
 

@@ -121,11 +121,10 @@ class RocksDisk:
         self._closed = True
         # A column family that is still referenced would keep the folder locked.
         self._readers, self._handles = {}, {}
-        # This writes the memtables to files, which spares the next start a replay of the log.  When
-        # that fails nothing is lost, but only the last reference gives the folder free.
+        # This writes the memtables to files, which spares the next start a replay of the log; when
+        # that fails nothing is lost.
         with suppress(Exception):
             self._db.close()
-        del self._db
         self._mark.close()
 
     def _batch(self, changes: Changes) -> WriteBatch:

@@ -16,6 +16,7 @@ called: it drops what was staged in the range until then, and what is put later 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reliquary.base.rows import Record, Table
@@ -54,6 +55,29 @@ class StagedRows:
             if stage.order is not None:
                 insort(stage.order, key)
         rows[key] = record
+
+    def put_all(self, table: Table[Record], records: Mapping[bytes, Record]) -> None:
+        """Stage many rows of which the caller knows that there are none under their keys."""
+        stage = self._stages.get(table.name) or self._stage(table)
+        if not stage.rows.keys().isdisjoint(records):
+            for key, record in records.items():
+                self.put(table, key, record, fresh=True)
+            return
+        stage.rows.update(records)
+        stage.fresh.update(records)
+        stage.order = None
+
+    def delete_all(self, table: Table[Record], keys: Iterable[bytes]) -> None:
+        """Stage the removal of many rows."""
+        stage = self._stages.get(table.name) or self._stage(table)
+        rows, fresh = stage.rows, stage.fresh
+        stage.order = None
+        for key in keys:
+            if key in fresh:
+                fresh.remove(key)
+                del rows[key]
+            else:
+                rows[key] = None
 
     def delete(self, table: Table[Record], key: bytes) -> None:
         """Stage the removal of a row; one that is not there is no error."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -59,10 +60,8 @@ class Context:
 
     def _gone(self, caller: int) -> None:
         self.engine.forget(caller)
-        try:
+        with suppress(EngineStopped):  # it ends all waits itself
             self.engine.submit(CallerGone(caller))
-        except EngineStopped:
-            pass  # and with it all waits
 
     def refuse(self, responder: Responder, answer: Answer) -> None:
         """Answer with a status that is not OK."""

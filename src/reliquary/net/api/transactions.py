@@ -40,7 +40,7 @@ class NothingIn(msgspec.Struct, forbid_unknown_fields=True):
 class TransactionOut(msgspec.Struct):
     """A transaction that has not ended."""
 
-    transaction: str
+    id: str
     prepared: bool
     operations: int
     bytes: int

@@ -28,7 +28,7 @@ IDLE: Final = 0
 HEAD: Final = 1
 BODY: Final = 2
 
-SLICE: Final = 16 * 1024
+SLICE: Final = 32 * 1024
 """The most bytes that the parser gets at once."""
 
 

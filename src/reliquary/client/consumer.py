@@ -1,0 +1,142 @@
+"""Consume: take message after message, each at least once.
+
+    async with queue.consume() as messages:
+        async for message in messages:
+            handle(message)
+
+Messages are fetched ahead and only held.  One is done when the next is asked for, or when the
+block is left without an exception; those that are done are acknowledged with the next fetch, so
+it costs one request a batch.  After an exception the message in hand and those fetched ahead go
+back to the queue.  A process that dies lets its hold run out: then everything since the last fetch
+comes again, so a handler must bear to see a message twice.
+
+Without the block, `async for message in queue.consume()` cannot know whether the loop was left in
+order, so the message in hand always goes back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from reliquary.base.time import seconds
+from reliquary.client.errors import NotOpen
+from reliquary.client.leaving import let_go
+from reliquary.client.message import Message, lookup_ids
+from reliquary.client.records import Receive, Received
+from reliquary.net.clock import RealClock
+
+if TYPE_CHECKING:
+    from reliquary.client.queue import AsyncQueue
+
+EARLY: Final = 0.5
+"""When so much of the hold is over, what is done is acknowledged without waiting for the next fetch."""
+
+
+class AsyncConsumer:
+    """Messages of one queue, fetched ahead; ends when none comes in `timeout` seconds, None is never."""
+
+    def __init__(
+        self, queue: AsyncQueue, batch: int, hold: float, timeout: float | None, handle: str | None
+    ) -> None:
+        self._queue = queue
+        self._transport = queue.manager.transport
+        self._hold = seconds(hold)
+        self._ask = Receive(count=batch, hold=hold, timeout=timeout, handle=handle)
+        self._clock = RealClock()
+        self._receipt: str | None = None
+        self._fetched = 0
+        """When the batch came, on the clock that only counts."""
+        self._ready: deque[Message] = deque()
+        self._in_hand: Message | None = None
+        self._done: list[Message] = []
+        self._in_block = False
+
+    # -- one message
+
+    def take(self) -> Message | None:
+        """The next of those that are here, or None when `fetch` has something to do first."""
+        if self._in_hand is not None:
+            self._done.append(self._in_hand)
+            self._in_hand = None
+        if not self._ready or (self._done and self._over(EARLY)):
+            return None
+        if self._over(1):  # they have gone back, and may be with somebody else by now
+            self._ready.clear()
+            return None
+        self._in_hand = self._ready.popleft()
+        return self._in_hand
+
+    def _over(self, part: float) -> bool:
+        return self._clock.monotonic() - self._fetched >= self._hold * part
+
+    async def fetch(self) -> bool:
+        """Acknowledge what is done and see that there is something to take; False at the end."""
+        if self._ready:
+            await self._acknowledge()
+            return True
+        received = await self._receive()
+        self._fetched = self._clock.monotonic()
+        self._receipt = received.receipt
+        self._ready.extend(received.messages)
+        return bool(received.messages)
+
+    async def _receive(self) -> Received:
+        ask, name = self._ask, self._queue.name
+        if not self._done:
+            return await self._transport.receive(name, ask)
+        self._done.clear()
+        try:
+            return await self._transport.receive(name, replace(ask, acknowledge=self._receipt))
+        except NotOpen:  # the hold ran out: they come again
+            return await self._transport.receive(name, ask)
+
+    async def _acknowledge(self) -> None:
+        done, self._done = self._done, []
+        if done and self._receipt is not None:
+            with suppress(NotOpen):
+                await self._transport.end_read(self._receipt, lookup_ids(done), delete=True)
+
+    # -- the end
+
+    async def close(self) -> None:
+        """Acknowledge what is done, give back the rest."""
+        rest = [*([self._in_hand] if self._in_hand else []), *self._ready]
+        self._in_hand = None
+        self._ready.clear()
+        await self._acknowledge()
+        if rest and self._receipt is not None:
+            await self._transport.end_read(self._receipt, lookup_ids(rest), delete=False)
+
+    async def leave(self, error: BaseException | None) -> None:
+        """Leave the block: without an error, the message in hand is done too."""
+        if error is None and self._in_hand is not None:
+            self._done.append(self._in_hand)
+            self._in_hand = None
+        await let_go(self.close, error)
+
+    async def __aiter__(self) -> AsyncIterator[Message]:
+        try:
+            while True:
+                message = self.take()
+                if message is not None:
+                    yield message
+                elif not await self.fetch():
+                    return
+        finally:
+            if not self._in_block:
+                await self.close()
+
+    async def __aenter__(self) -> AsyncConsumer:
+        self._in_block = True
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.leave(error)

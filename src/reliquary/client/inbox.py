@@ -1,0 +1,109 @@
+"""Questions to an engine in process: one future each, and none is left waiting for ever.
+
+A receive that is cancelled takes back its question.  If a message came first, it is handed over
+and the cancellation comes after it (`patience`), so that nothing is taken that nobody gets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from reliquary.base.hresult import HResult
+from reliquary.base.turn import Event
+from reliquary.client.errors import StoreUnusable, error_of
+from reliquary.client.patience import cancel_later, to_the_end
+from reliquary.engine.loop import Engine, EngineStopped
+from reliquary.queueing.events import Answer, CallerGone, Received
+
+A = TypeVar("A", bound=Answer)
+
+Make = Callable[[int], Event]
+"""Builds an event for a caller's number."""
+
+
+class Inbox:
+    """Asks an engine and waits for its answers."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._open: set[asyncio.Future[object]] = set()
+        self._free = asyncio.Event()
+        self._free.set()
+        engine.on_failure = self._failed
+        engine.on_pressure = self._pressed
+
+    async def ask(self, make: Make, kind: type[A]) -> A:
+        """The answer to an event; a refusal is raised."""
+        _, future = await self._submit(make)
+        return _checked(await future, kind)
+
+    async def do(self, make: Make) -> None:
+        """Ask where the answer says no more than that it is done."""
+        await self.ask(make, Answer)
+
+    async def read(self, make: Make) -> Received:
+        """Ask for messages, perhaps for a long time; none at all is no refusal."""
+        caller, future = await self._submit(make)
+        try:
+            await asyncio.wait((future,))
+        except asyncio.CancelledError:
+            self._take_back(caller)
+            if not _has_messages(await to_the_end(future)):
+                raise
+            cancel_later()
+        answer = future.result()
+        if isinstance(answer, Answer) and answer.status is HResult.IO_TIMEOUT:
+            return Received(HResult.OK)
+        return _checked(answer, Received)
+
+    async def _submit(self, make: Make) -> tuple[int, asyncio.Future[object]]:
+        while not self._free.is_set():
+            await self._free.wait()
+        future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        caller = self._engine.caller(lambda answer: None if future.done() else future.set_result(answer))
+        try:
+            self._engine.submit(make(caller))
+        except EngineStopped as why:
+            self._engine.forget(caller)
+            raise self._stopped() from why
+        self._open.add(future)
+        future.add_done_callback(self._open.discard)
+        return caller, future
+
+    def _take_back(self, caller: int) -> None:
+        with suppress(EngineStopped):  # and with it all that waits
+            self._engine.submit(CallerGone(caller))
+
+    def _stopped(self) -> StoreUnusable:
+        failure = self._engine.failure
+        if failure is None:
+            return StoreUnusable("CLOSED", "the manager is closed")
+        return StoreUnusable("STORE_FAILED", f"the manager has stopped: {failure}")
+
+    def _failed(self, failure: BaseException) -> None:
+        """Nothing that was not confirmed will be: everyone who waits is told."""
+        del failure
+        for future in list(self._open):
+            if not future.done():
+                future.set_exception(self._stopped())
+
+    def _pressed(self, paused: bool) -> None:
+        if paused:
+            self._free.clear()
+        else:
+            self._free.set()
+
+
+def _has_messages(answer: object) -> bool:
+    return isinstance(answer, Received) and bool(answer.messages)
+
+
+def _checked(answer: object, kind: type[A]) -> A:
+    assert isinstance(answer, Answer), f"no answer: {answer!r}"
+    if answer.status is not HResult.OK:
+        raise error_of(answer.status.name, answer.why or answer.status.sentence)
+    assert isinstance(answer, kind), f"not the answer to this question: {answer!r}"
+    return answer

@@ -1,0 +1,292 @@
+"""A manager in process, on a folder: each request of `Transport` is one event for the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from uuid import UUID
+
+from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.base.hresult import HResult
+from reliquary.client import records, translate
+from reliquary.client.errors import BadRequest, StoreUnusable, error_of
+from reliquary.client.inbox import Inbox, Make
+from reliquary.client.message import OutgoingMessage, Sent
+from reliquary.client.records import (
+    Access,
+    LookUp,
+    Move,
+    Peek,
+    QueueInfo,
+    QueueOptions,
+    Receive,
+    Received,
+    Share,
+)
+from reliquary.client.translate import number_of
+from reliquary.engine import views
+from reliquary.engine.open import OpenedEngine, open_engine
+from reliquary.net.api.numbers import LONGEST_WAIT, hold_of, span_of, transaction_of, wait_of
+from reliquary.net.chance import SystemChance
+from reliquary.net.clock import RealClock
+from reliquary.queueing import events
+from reliquary.queueing.queue import QueueSettings
+from reliquary.store import backup, verify
+
+
+class LocalTransport:
+    """A queue manager of this process."""
+
+    def __init__(self, opened: OpenedEngine) -> None:
+        self._opened = opened
+        self._state = opened.state
+        self._inbox = Inbox(opened.engine)
+
+    async def close(self) -> None:
+        """Finish what was asked and let go of the folder."""
+        with _told():
+            await self._opened.close()
+
+    # -- messages
+
+    async def send(
+        self,
+        queue: str,
+        messages: Sequence[OutgoingMessage],
+        transaction: str | None = None,
+        handle: str | None = None,
+    ) -> list[Sent]:
+        """Send all of them or none."""
+        with _told():
+            given = tuple(map(translate.message_of, messages))
+        source, inside = _source(queue, handle), _transaction(transaction)
+        sent = await self._inbox.ask(lambda to: events.SendMessages(to, source, given, inside), events.Sent)
+        return [
+            Sent(str(identifier), lookup_id)
+            for identifier, lookup_id in zip(sent.identifiers(), sent.lookup_ids, strict=True)
+        ]
+
+    async def receive(self, queue: str, ask: Receive) -> Received:
+        """Receive; what this returns has been synced."""
+        with _told():
+            make = partial(
+                events.ReceiveMessages,
+                queue=_source(queue, ask.handle),
+                count=ask.count,
+                timeout=wait_of(ask.timeout),
+                transaction=_transaction(ask.transaction),
+                hold=hold_of(ask.hold),
+                acknowledge=number_of(ask.acknowledge, "receipt"),
+                cursor=number_of(ask.cursor, "cursor"),
+            )
+        return await self._read(make)
+
+    async def end_read(self, receipt: str, lookup_ids: Sequence[int], *, delete: bool) -> None:
+        """Be done with held messages, or give them back."""
+        number, places = number_of(receipt, "receipt"), tuple(lookup_ids)
+        await self._inbox.do(lambda to: events.EndRead(to, number, delete, places))
+
+    async def peek(self, queue: str, ask: Peek) -> Received:
+        """Look, and leave it there."""
+        with _told():
+            make = partial(
+                events.PeekMessage,
+                queue=_source(queue, ask.handle),
+                timeout=wait_of(ask.timeout),
+                cursor=number_of(ask.cursor, "cursor"),
+                next=ask.next,
+            )
+        return await self._read(make)
+
+    async def look_up(self, queue: str, ask: LookUp) -> Received:
+        """By LookupIdentifier."""
+        with _told():
+            make = partial(
+                events.LookUpMessage,
+                queue=_source(queue, ask.handle),
+                lookup_id=ask.lookup_id,
+                seek=events.Seek(ask.seek),
+                peek=ask.peek,
+                transaction=_transaction(ask.transaction),
+                hold=hold_of(ask.hold),
+            )
+        return await self._read(make)
+
+    async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
+        """Look at what lies behind a place."""
+        source, place = _source(queue, handle), -1 if after is None else after
+        return await self._read(lambda to: events.BrowseMessages(to, source, place, limit))
+
+    async def _read(self, make: Make) -> Received:
+        answer = await self._inbox.read(make)
+        messages = list(map(translate.shown, answer.messages))
+        return Received(messages, str(answer.receipt) if answer.receipt else None)
+
+    async def move(self, queue: str, ask: Move) -> None:
+        """Put a message into another queue."""
+        source, inside = _source(queue, ask.handle), _transaction(ask.transaction)
+        await self._inbox.do(lambda to: events.MoveMessage(to, source, ask.lookup_id, ask.target, inside))
+
+    # -- handles and cursors
+
+    async def open(self, queue: str, access: Access, share: Share, lease: float) -> str:
+        """Open a queue and return the handle."""
+        with _told():
+            make = partial(
+                events.OpenQueue,
+                path=queue,
+                access=events.Access(access),
+                share=events.Share(share),
+                lease=span_of("lease", lease, LONGEST_WAIT),
+            )
+        return str((await self._inbox.ask(make, events.Opened)).handle)
+
+    async def close_handle(self, handle: str) -> None:
+        """Close a queue."""
+        number = number_of(handle, "handle")
+        await self._inbox.do(lambda to: events.CloseQueue(to, number))
+
+    async def open_cursor(self, handle: str) -> str:
+        """Open a cursor on an open queue."""
+        number = number_of(handle, "handle")
+        opened = await self._inbox.ask(lambda to: events.OpenCursor(to, number), events.Opened)
+        return str(opened.handle)
+
+    async def close_cursor(self, cursor: str) -> None:
+        """Close a cursor."""
+        number = number_of(cursor, "cursor")
+        await self._inbox.do(lambda to: events.CloseCursor(to, number))
+
+    # -- transactions
+
+    async def begin(self, timeout: float) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
+        """Begin a transaction."""
+        with _told():
+            span = span_of("timeout", timeout, LONGEST_WAIT)
+        begun = await self._inbox.ask(lambda to: events.BeginTransaction(to, span), events.Begun)
+        return str(begun.transaction)
+
+    async def prepare(self, transaction: str) -> None:
+        """Put all it did on disk; from now on only a decision ends it."""
+        known = _named(transaction)
+        await self._inbox.do(lambda to: events.PrepareTransaction(to, known, single_phase=False))
+
+    async def commit(self, transaction: str, *, prepared: bool) -> None:
+        """Let it take effect."""
+        del prepared
+        known = _named(transaction)
+        await self._inbox.do(lambda to: events.CommitTransaction(to, known))
+
+    async def abort(self, transaction: str) -> None:
+        """Undo it."""
+        known = _named(transaction)
+        await self._inbox.do(lambda to: events.AbortTransaction(to, known))
+
+    async def transactions(self) -> list[records.TransactionInfo]:
+        """Those that have not ended."""
+        seen = list(map(translate.transaction_info, views.transactions(self._state)))
+        await self._settled()
+        return seen
+
+    # -- queues
+
+    async def manager(self) -> records.ManagerInfo:
+        """The manager itself."""
+        seen = translate.manager_info(views.manager(self._state))
+        await self._settled()
+        return seen
+
+    async def queues(self) -> list[QueueInfo]:
+        """All queues."""
+        seen = list(map(translate.queue_info, views.queues(self._state)))
+        await self._settled()
+        return seen
+
+    async def queue(self, name: str) -> QueueInfo:
+        """One queue."""
+        with _told():
+            view = views.queue(self._state, name)
+        if view is None:
+            raise error_of(HResult.QUEUE_NOT_FOUND.name, HResult.QUEUE_NOT_FOUND.sentence)
+        await self._settled()
+        return translate.queue_info(view)
+
+    async def create_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
+        """Make a queue."""
+        with _told():
+            chosen = QueueSettings(**translate.changes_of(settings))
+        await self._inbox.do(lambda to: events.CreateQueue(to, name, chosen))
+        return await self.queue(name)
+
+    async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
+        """Give a queue other settings; what is not named stays."""
+        with _told():
+            changes = translate.changes_of(settings)
+        await self._inbox.do(lambda to: events.ChangeQueue(to, name, changes))
+        return await self.queue(name)
+
+    async def delete_queue(self, name: str) -> int:
+        """Delete a queue; how many messages went with it."""
+        return (await self._inbox.ask(lambda to: events.DeleteQueue(to, name), events.Purged)).count
+
+    async def purge_queue(self, name: str) -> int:
+        """Empty a queue; how many messages went."""
+        return (await self._inbox.ask(lambda to: events.PurgeQueue(to, name), events.Purged)).count
+
+    async def _settled(self) -> None:
+        """What was seen may not be on disk yet; a question that changes nothing is answered when it is."""
+        await self._inbox.read(lambda to: events.BrowseMessages(to, "system$;journal", limit=1))
+
+    # -- the store
+
+    async def verify(self) -> records.StoreReport:
+        """Read every row and check it, beside all other work."""
+        disk = self._opened.disk
+        with _told():
+            report = await asyncio.to_thread(verify, disk, disk.tables)
+        damages = [records.StoreDamage(each.table, each.key, each.why) for each in report.damages]
+        return records.StoreReport(rows=report.rows, damaged=report.damaged, damages=damages)
+
+    async def backup(self, path: str) -> None:
+        """Copy the store as it is now into a folder that does not exist yet."""
+        with _told():
+            await asyncio.to_thread(backup, self._opened.disk, path)
+
+
+async def open_local(folder: str | Path) -> LocalTransport:
+    """Open a folder, or make it a store."""
+    with _told():
+        opened = await open_engine(
+            folder, clock=RealClock(), chance=SystemChance(), computer_name=platform.node() or "localhost"
+        )
+    return LocalTransport(opened)
+
+
+def _source(queue: str, handle: str | None) -> int | str:
+    return queue if handle is None else number_of(handle, "handle")
+
+
+def _transaction(name: str | None) -> UUID | None:
+    return None if name is None else _named(name)
+
+
+def _named(transaction: str) -> UUID:
+    with _told():
+        return transaction_of(transaction)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Who is wrong, in the words of the client."""
+    try:
+        yield
+    except (UsageError, TypeError, ValueError) as why:
+        raise BadRequest("INVALID_PARAMETER", str(why)) from why
+    except StoreFailure as why:
+        raise StoreUnusable(f"STORE_{why.kind.upper()}", str(why)) from why
+    except StoreDamage as why:
+        raise StoreUnusable("STORE_DAMAGED", str(why)) from why

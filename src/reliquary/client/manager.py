@@ -1,0 +1,82 @@
+"""A queue manager, in process or by its address: its queues and its transactions."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Unpack
+
+from reliquary.client.errors import QueueExists
+from reliquary.client.queue import AsyncQueue
+from reliquary.client.records import ManagerInfo, QueueInfo, QueueOptions, StoreReport, TransactionInfo
+from reliquary.client.transaction import AsyncTransaction
+from reliquary.client.transport import Transport
+
+
+class AsyncManager:
+    """A queue manager; made by `connect_async`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+
+    def queue(self, name: str, *, transaction: AsyncTransaction | None = None) -> AsyncQueue:
+        """A queue by its name; asks nobody.  With a transaction, it is in it wherever it is used."""
+        return AsyncQueue(self, name, transaction)
+
+    async def create_queue(
+        self, name: str, *, exist_ok: bool = False, **options: Unpack[QueueOptions]
+    ) -> AsyncQueue:
+        """Make a queue.  With `exist_ok` one that is there already is left as it is."""
+        try:
+            await self.transport.create_queue(name, options)
+        except QueueExists:
+            if not exist_ok:
+                raise
+        return self.queue(name)
+
+    async def queues(self) -> list[QueueInfo]:
+        """All queues, by name."""
+        return await self.transport.queues()
+
+    async def delete_queue(self, name: str) -> int:
+        """Delete a queue; how many messages went with it."""
+        return await self.transport.delete_queue(name)
+
+    def transaction(self, timeout: float = 60) -> AsyncTransaction:
+        """A block that takes effect as a whole; it is aborted when unused for `timeout` seconds."""
+        return AsyncTransaction(self, timeout)
+
+    async def transactions(self) -> list[TransactionInfo]:
+        """Transactions that have not ended."""
+        return await self.transport.transactions()
+
+    async def commit(self, transaction: str) -> None:
+        """Commit a transaction by its id, such as one that was prepared before a crash."""
+        await self.transport.commit(transaction, prepared=False)
+
+    async def abort(self, transaction: str) -> None:
+        """Abort a transaction by its id."""
+        await self.transport.abort(transaction)
+
+    async def info(self) -> ManagerInfo:
+        """Who it is and what it holds."""
+        return await self.transport.manager()
+
+    async def verify(self) -> StoreReport:
+        """Read every row of its store and check it."""
+        return await self.transport.verify()
+
+    async def backup(self, path: str) -> None:
+        """Copy its store as it is now into a new folder, on the machine where the manager runs."""
+        await self.transport.backup(path)
+
+    async def close(self) -> None:
+        """Let go of the server or the folder; leaving the block does it."""
+        await self.transport.close()
+
+    async def __aenter__(self) -> AsyncManager:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

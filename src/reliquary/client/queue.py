@@ -1,0 +1,206 @@
+"""A queue of a manager: send, receive, peek, browse, and what is kept about it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Unpack
+
+from reliquary.client.consumer import AsyncConsumer
+from reliquary.client.cursor import AsyncCursor
+from reliquary.client.errors import BadRequest, MessageNotFound
+from reliquary.client.leaving import let_go
+from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent, outgoing
+from reliquary.client.records import (
+    Access,
+    LookUp,
+    Move,
+    Peek,
+    QueueInfo,
+    QueueOptions,
+    Receive,
+    Seek,
+    Share,
+)
+from reliquary.client.transaction import AsyncTransaction, current
+
+if TYPE_CHECKING:
+    from reliquary.client.manager import AsyncManager
+
+PAGE: Final = 100
+"""Messages in one request of a browse."""
+
+
+class AsyncQueue:
+    """A queue by its name.  To make this object asks nobody: the queue may not exist yet.
+
+    In a block of `qm.transaction()`, sends, receives and moves are part of the transaction.
+    """
+
+    def __init__(self, manager: AsyncManager, name: str, transaction: AsyncTransaction | None = None) -> None:
+        self.manager = manager
+        self.name = name
+        self._transaction = transaction
+        self._handle: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    def inside(self) -> str | None:
+        """The transaction that a request is part of."""
+        transaction = self._transaction or current(self.manager)
+        return None if transaction is None else transaction.id
+
+    # -- messages
+
+    async def send(self, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
+        """Send one message; it is on disk when this returns, unless `durable` is False."""
+        sent = await self.manager.transport.send(
+            self.name, [outgoing(body, **options)], self.inside(), self._handle
+        )
+        return sent[0]
+
+    async def send_many(
+        self, bodies: Iterable[Body | OutgoingMessage], **options: Unpack[SendOptions]
+    ) -> list[Sent]:
+        """Send many in one request: all of them or none.  `options` are for each of them."""
+        messages = [outgoing(body, **options) for body in bodies]
+        if not messages:
+            return []
+        return await self.manager.transport.send(self.name, messages, self.inside(), self._handle)
+
+    async def receive(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109
+        """Take the first message, or None when none comes in `timeout` seconds; None waits for ever."""
+        messages = await self.receive_many(1, timeout)
+        return messages[0] if messages else None
+
+    async def receive_many(
+        self,
+        count: int,
+        timeout: float | None = 0,  # noqa: ASYNC109
+    ) -> list[Message]:
+        """Take up to `count` messages: those that are there, or wait for the first."""
+        ask = Receive(count=count, timeout=timeout, transaction=self.inside(), handle=self._handle)
+        return (await self.manager.transport.receive(self.name, ask)).messages
+
+    async def peek(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109
+        """Look at the first message and leave it there."""
+        received = await self.manager.transport.peek(self.name, Peek(timeout=timeout, handle=self._handle))
+        return received.messages[0] if received.messages else None
+
+    async def lookup(
+        self, lookup_id: int, seek: Seek = "current", *, receive: bool = False
+    ) -> Message | None:
+        """The message at a place, or next to it; None when there is none.  `receive` takes it."""
+        ask = LookUp(
+            lookup_id=lookup_id,
+            seek=seek,
+            peek=not receive,
+            transaction=self.inside() if receive else None,
+            handle=self._handle,
+        )
+        try:
+            return (await self.manager.transport.look_up(self.name, ask)).messages[0]
+        except MessageNotFound:
+            return None
+
+    async def browse(self, after: int | None = None) -> AsyncIterator[Message]:
+        """Look at all messages in their order, behind a place if one is given; none is taken."""
+        while True:
+            page = await self.manager.transport.browse(self.name, after, PAGE, self._handle)
+            for message in page.messages:
+                yield message
+            if not page.messages:
+                return
+            after = page.messages[-1].lookup_id
+
+    async def move(self, message: Message | int, target: str) -> None:
+        """Put a message, or the one at this lookup id, into another queue, such as `orders;retry`."""
+        lookup_id = message if isinstance(message, int) else message.lookup_id
+        ask = Move(lookup_id=lookup_id, target=target, transaction=self.inside(), handle=self._handle)
+        await self.manager.transport.move(self.name, ask)
+
+    def consume(
+        self,
+        batch: int = 64,
+        hold: float = 30,
+        timeout: float | None = None,
+    ) -> AsyncConsumer:
+        """Take message after message, each at least once; see `AsyncConsumer`."""
+        if self.inside() is not None:
+            raise BadRequest("INVALID_PARAMETER", "consume acknowledges by itself and is in no transaction")
+        return AsyncConsumer(self, batch, hold, timeout, self._handle)
+
+    # -- open queues and cursors
+
+    def open(
+        self, access: Access = "receive", share: Share = "deny-none", lease: float = 60
+    ) -> AsyncOpenQueue:
+        """Hold the queue open: `async with queue.open(share="deny-receive") as alone: ...`."""
+        return AsyncOpenQueue(self.manager, self.name, self._transaction, (access, share, lease))
+
+    def cursor(self, access: Access = "receive") -> AsyncCursor:
+        """Walk through the queue: `async with queue.cursor() as cursor: ...`."""
+        return AsyncCursor(self.open(access))
+
+    # -- the queue itself
+
+    async def info(self) -> QueueInfo:
+        """What is in it and how it is set."""
+        return await self.manager.transport.queue(self.name)
+
+    async def change(self, **options: Unpack[QueueOptions]) -> QueueInfo:
+        """Give it other settings; what is not named stays as it is."""
+        return await self.manager.transport.change_queue(self.name, options)
+
+    async def purge(self) -> int:
+        """Remove all its messages; how many there were."""
+        return await self.manager.transport.purge_queue(self.name)
+
+    async def delete(self) -> int:
+        """Delete it; how many messages went with it."""
+        return await self.manager.transport.delete_queue(self.name)
+
+
+class AsyncOpenQueue(AsyncQueue):
+    """A queue that is held open while its block runs; it closes by itself when unused for its lease."""
+
+    def __init__(
+        self,
+        manager: AsyncManager,
+        name: str,
+        transaction: AsyncTransaction | None,
+        mode: tuple[Access, Share, float],
+    ) -> None:
+        super().__init__(manager, name, transaction)
+        self._mode = mode
+
+    @property
+    def handle(self) -> str:
+        """The name by which the manager knows it while it is open."""
+        if self._handle is None:
+            raise BadRequest("INVALID_PARAMETER", "the queue is not open: enter its block first")
+        return self._handle
+
+    async def open_now(self) -> None:
+        """Open; entering the block does it."""
+        self._handle = await self.manager.transport.open(self.name, *self._mode)
+
+    async def close(self) -> None:
+        """Close; leaving the block does it."""
+        handle, self._handle = self.handle, None
+        await self.manager.transport.close_handle(handle)
+
+    def cursor(self, access: Access = "receive") -> AsyncCursor:
+        """A cursor on this open queue; its access is the queue's."""
+        del access
+        return AsyncCursor(self, owned=False)
+
+    async def __aenter__(self) -> AsyncOpenQueue:
+        await self.open_now()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await let_go(self.close, error)

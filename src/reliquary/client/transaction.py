@@ -1,0 +1,107 @@
+"""Transactions: all that is sent, received and moved in the block takes effect at its end, or nothing.
+
+    async with qm.transaction():
+        message = await orders.receive(timeout=5)
+        await bills.send(bill_for(message))
+
+Inside the block every send, receive and move of this manager joins by itself, also in tasks that
+are started there; peeks and browses never do.  The block commits when it is left in order and
+aborts when it is left by an exception.  `tx.queue(name)` names a queue that is in the transaction
+wherever it is used.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+
+from reliquary.client.errors import BadRequest, ReliquaryError
+
+if TYPE_CHECKING:
+    from reliquary.client.manager import AsyncManager
+    from reliquary.client.queue import AsyncQueue
+
+_entered: Final[ContextVar[tuple[AsyncTransaction, ...]]] = ContextVar("reliquary.transactions", default=())
+"""The blocks we are in, the innermost last."""
+
+
+def current(manager: AsyncManager) -> AsyncTransaction | None:
+    """The innermost transaction of this manager whose block we are in."""
+    return next((one for one in reversed(_entered.get()) if one.manager is manager), None)
+
+
+class AsyncTransaction:
+    """A transaction, begun when its block is entered."""
+
+    def __init__(self, manager: AsyncManager, timeout: float) -> None:
+        self.manager = manager
+        self._timeout = timeout
+        self._id: str | None = None
+        self._prepared = False
+        self._ended = False
+
+    @property
+    def id(self) -> str:
+        """The name by which everyone knows it, `reliquary transaction list` among them."""
+        if self._id is None:
+            raise BadRequest("INVALID_PARAMETER", "the transaction has not begun: enter its block first")
+        return self._id
+
+    def queue(self, name: str) -> AsyncQueue:
+        """A queue whose sends, receives and moves are in this transaction."""
+        return self.manager.queue(name, transaction=self)
+
+    async def begin(self) -> None:
+        """Begin; entering the block does it."""
+        self._id = await self.manager.transport.begin(self._timeout)
+
+    async def prepare(self) -> None:
+        """Put all it did on disk.  From now on time does not end it, only commit or abort.
+
+        After this, a commit whose answer is lost on the way can be found out; without it the
+        commit raises OutcomeUnknown.
+        """
+        await self.manager.transport.prepare(self.id)
+        self._prepared = True
+
+    async def commit(self) -> None:
+        """Let all of it take effect now; leaving the block does it otherwise."""
+        await self.manager.transport.commit(self.id, prepared=self._prepared)
+        self._ended = True
+
+    async def abort(self) -> None:
+        """Undo all of it now."""
+        await self.manager.transport.abort(self.id)
+        self._ended = True
+
+    def join(self) -> None:
+        """From here on, requests of this manager are inside."""
+        _entered.set((*_entered.get(), self))
+
+    def part(self) -> None:
+        """From here on, they are no longer."""
+        _entered.set(tuple(one for one in _entered.get() if one is not self))
+
+    async def end(self, error: BaseException | None) -> None:
+        """Commit when there is no error, else abort."""
+        if self._ended:
+            return
+        if error is None:
+            await self.commit()
+            return
+        try:
+            await self.abort()
+        except ReliquaryError as why:  # what went wrong in the block is the news
+            error.add_note(f"and the transaction {self.id} could not be aborted: {why}")
+
+    async def __aenter__(self) -> AsyncTransaction:
+        await self.begin()
+        self.join()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.part()
+        await self.end(error)

@@ -1,0 +1,72 @@
+"""The control plane as an ASGI app: its table of paths."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from reliquary.base.hresult import HResult
+from reliquary.console import metrics, page, queues, store
+from reliquary.console.context import Context, answer, context_of
+from reliquary.console.errors import HANDLERS
+from reliquary.net.api.errors import error_json
+from reliquary.net.api.origin import differs
+
+API: Final = "/api/v1"
+
+
+async def show_health(request: Request) -> Response:
+    """GET /health."""
+    context = context_of(request)
+    manager = str(context.opened.state.identity().identifier)
+    return answer({"status": "ready", "manager": manager, "version": context.version})
+
+
+ROUTES: Final = (
+    Route("/", page.show_page, methods=["GET"]),
+    Route("/metrics", metrics.show_metrics, methods=["GET"]),
+    Route(f"{API}/health", show_health, methods=["GET"]),
+    Route(f"{API}/manager", queues.show_manager, methods=["GET"]),
+    Route(f"{API}/queues", queues.list_queues, methods=["GET"]),
+    Route(f"{API}/queues", queues.create_queue, methods=["POST"]),
+    Route(f"{API}/queues/{{queue:path}}/purge", queues.purge_queue, methods=["POST"]),
+    Route(f"{API}/queues/{{queue:path}}", queues.show_queue, methods=["GET"]),
+    Route(f"{API}/queues/{{queue:path}}", queues.change_queue, methods=["PATCH"]),
+    Route(f"{API}/queues/{{queue:path}}", queues.delete_queue, methods=["DELETE"]),
+    Route(f"{API}/store/verify", store.verify_store, methods=["POST"]),
+    Route(f"{API}/store/backup", store.backup_store, methods=["POST"]),
+)
+
+
+class OwnPagesOnly:
+    """Refuses changes that a browser asks for on behalf of another site's page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request through, or answer 403."""
+        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD"):
+            headers = dict(scope["headers"])
+            if b"origin" in headers and differs(headers[b"origin"], headers.get(b"host", b"")):
+                why = "a page of another site may not ask for this"
+                body = error_json(HResult.ACCESS_DENIED.name, why)
+                await Response(body, 403, media_type="application/json")(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def build_app(context: Context) -> Starlette:
+    """The app of one server."""
+    app = Starlette(
+        routes=list(ROUTES), exception_handlers=dict(HANDLERS), middleware=[Middleware(OwnPagesOnly)]
+    )
+    app.router.redirect_slashes = False
+    app.state.context = context
+    return app

@@ -1,0 +1,89 @@
+"""Whatever goes wrong, a client of the control plane reads the same form as on the data plane."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.base.faults import StoreFailure, UsageError
+from reliquary.base.hresult import HResult
+from reliquary.engine.loop import EngineStopped
+from reliquary.net.api.errors import (
+    METHOD_NOT_ALLOWED,
+    PATH_NOT_FOUND,
+    STATUS,
+    STOPPING,
+    STOPPING_SENTENCE,
+    error_json,
+)
+from reliquary.queueing.events import Answer
+
+TOO_LARGE: Final = "TOO_LARGE"
+FAILED: Final = "FAILED"
+
+_HTTP_CODES: Final = {404: PATH_NOT_FOUND, 405: METHOD_NOT_ALLOWED, 413: TOO_LARGE}
+_STORE_STATUS: Final = {"full": HResult.INSUFFICIENT_RESOURCES, "permission": HResult.ACCESS_DENIED}
+
+
+class Refusal(Exception):
+    """An answer of the manager other than OK."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.why or answer.status.sentence)
+        self.status = answer.status
+
+
+def _response(status: int, code: str, why: str, headers: dict[str, str] | None = None) -> Response:
+    return Response(error_json(code, why), status, headers, "application/json")
+
+
+async def _on_usage(_: Request, why: Exception) -> Response:
+    return _response(400, HResult.INVALID_PARAMETER.name, str(why))
+
+
+async def _on_refusal(_: Request, why: Exception) -> Response:
+    assert isinstance(why, Refusal), f"not a refusal: {why!r}"
+    return _response(STATUS[why.status], why.status.name, str(why))
+
+
+async def _on_stopped(_: Request, __: Exception) -> Response:
+    return _response(503, STOPPING, STOPPING_SENTENCE)
+
+
+async def _on_store(_: Request, why: Exception) -> Response:
+    """A file operation beside the engine failed, such as a backup's: the store itself is well."""
+    status = _STORE_STATUS.get(getattr(why, "kind", ""))
+    if status is None:
+        return _response(500, FAILED, str(why))
+    return _response(STATUS[status], status.name, str(why))
+
+
+async def _on_http(request: Request, why: Exception) -> Response:
+    assert isinstance(why, HTTPException), f"not an HTTP refusal: {why!r}"
+    sentence = {
+        404: f"there is nothing at {request.url.path[:200]!r}",
+        405: f"{request.method} is not for this path",
+    }.get(why.status_code, why.detail)
+    code = _HTTP_CODES.get(why.status_code, HResult.INVALID_PARAMETER.name)
+    return _response(why.status_code, code, sentence, dict(why.headers or {}))
+
+
+async def _on_bug(_: Request, why: Exception) -> Response:
+    return _response(500, FAILED, f"the server is wrong: {type(why).__name__}")
+
+
+HANDLERS: Final[dict[int | type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = {
+    UsageError: _on_usage,
+    msgspec.MsgspecError: _on_usage,
+    UnicodeDecodeError: _on_usage,
+    Refusal: _on_refusal,
+    EngineStopped: _on_stopped,
+    StoreFailure: _on_store,
+    HTTPException: _on_http,
+    Exception: _on_bug,
+}

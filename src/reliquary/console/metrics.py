@@ -1,0 +1,74 @@
+"""Metrics in the Prometheus text format, version 0.0.4, written from views and counters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.console.context import Context, context_of
+from reliquary.engine import views
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+Sample = tuple[dict[str, str], float]
+
+
+async def show_metrics(request: Request) -> Response:
+    """GET /metrics."""
+    return Response("".join(_families(context_of(request))), media_type=CONTENT_TYPE)
+
+
+def _families(context: Context) -> Iterable[str]:
+    engine, state = context.opened.engine, context.opened.state
+    manager, queues = views.manager(state), list(views.queues(state))
+    about = {"version": context.version, "manager": manager.identifier, "computer": manager.computer_name}
+    yield family("reliquary_info", "gauge", "Which server this is.", [(about, 1)])
+    for name, kind, meaning, value in (
+        ("messages", "gauge", "Messages in all queues.", manager.messages),
+        ("bytes", "gauge", "Bytes that count against the manager's quota.", manager.bytes),
+        ("connections", "gauge", "Clients of the data plane.", context.connections()),
+        ("events_under_way", "gauge", "Events that are queued or wait for a sync.", engine.under_way),
+        ("turns_total", "counter", "Events that were carried out.", engine.turns),
+        ("syncs_total", "counter", "Syncs of the store.", engine.syncs),
+        (
+            "journal_overflows_total",
+            "counter",
+            "Journal and dead-letter copies for which there was no room.",
+            manager.journal_overflows,
+        ),
+    ):
+        yield family(f"reliquary_{name}", kind, meaning, [({}, value)])
+    yield family(
+        "reliquary_transactions",
+        "gauge",
+        "Transactions that have not ended.",
+        [
+            ({"state": "active"}, manager.transactions_active),
+            ({"state": "prepared"}, manager.transactions_prepared),
+        ],
+    )
+    for name, meaning in (
+        ("messages", "Messages that can be received."),
+        ("locked", "Messages that a receipt or a transaction holds."),
+        ("bytes", "Bytes that count against the queue's quota."),
+        ("readers_waiting", "Reads that wait for a message."),
+        ("open_handles", "Handles that are open on the queue."),
+    ):
+        samples: list[Sample] = [({"queue": queue.name}, getattr(queue, name)) for queue in queues]
+        yield family(f"reliquary_queue_{name}", "gauge", meaning, samples)
+
+
+def family(name: str, kind: str, meaning: str, samples: Iterable[Sample]) -> str:
+    """One metric with all its samples."""
+    lines = [f"# HELP {name} {meaning}\n# TYPE {name} {kind}\n"]
+    for labels, value in samples:
+        inside = ",".join(f'{label}="{_escape(text)}"' for label, text in labels.items())
+        lines.append(f"{name}{{{inside}}} {value}\n" if inside else f"{name} {value}\n")
+    return "".join(lines)
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

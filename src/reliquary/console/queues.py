@@ -1,0 +1,81 @@
+"""Queues and the manager: shown, created, changed, purged, deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.client.translate import changes_of, manager_info, queue_info
+from reliquary.console.context import Context, answer, context_of, read_body
+from reliquary.console.errors import Refusal
+from reliquary.engine import views
+from reliquary.queueing.events import Answer, ChangeQueue, CreateQueue, DeleteQueue, Purged, PurgeQueue
+from reliquary.queueing.queue import QueueSettings
+
+_object = msgspec.json.Decoder(dict[str, Any])
+
+
+async def show_manager(request: Request) -> Response:
+    """GET /manager."""
+    return answer(manager_info(views.manager(context_of(request).opened.state)))
+
+
+async def list_queues(request: Request) -> Response:
+    """GET /queues."""
+    state = context_of(request).opened.state
+    return answer({"queues": [queue_info(each) for each in views.queues(state)]})
+
+
+async def show_queue(request: Request) -> Response:
+    """GET /queues/{queue}."""
+    return _shown(context_of(request), request.path_params["queue"])
+
+
+async def create_queue(request: Request) -> Response:
+    """POST /queues."""
+    context = context_of(request)
+    given = await read_body(request, _object)
+    name = given.pop("name", None)
+    if not isinstance(name, str):
+        raise UsageError(f"name is the new queue's name, not {name!r}")
+    settings = QueueSettings(**changes_of(given))
+    await context.ask(lambda to: CreateQueue(to, name, settings))
+    return _shown(context, name, 201)
+
+
+async def change_queue(request: Request) -> Response:
+    """PATCH /queues/{queue}."""
+    context = context_of(request)
+    name = request.path_params["queue"]
+    changes = changes_of(await read_body(request, _object))
+    await context.ask(lambda to: ChangeQueue(to, name, msgspec.to_builtins(changes)))
+    return _shown(context, name)
+
+
+async def delete_queue(request: Request) -> Response:
+    """DELETE /queues/{queue}."""
+    name = request.path_params["queue"]
+    return _counted(await context_of(request).ask(lambda to: DeleteQueue(to, name)))
+
+
+async def purge_queue(request: Request) -> Response:
+    """POST /queues/{queue}/purge."""
+    name = request.path_params["queue"]
+    return _counted(await context_of(request).ask(lambda to: PurgeQueue(to, name)))
+
+
+def _shown(context: Context, name: str, status: int = 200) -> Response:
+    view = views.queue(context.opened.state, name)
+    if view is None:
+        raise Refusal(Answer(HResult.QUEUE_NOT_FOUND))
+    return answer(queue_info(view), status)
+
+
+def _counted(answered: Answer) -> Response:
+    assert isinstance(answered, Purged), f"no count: {answered!r}"
+    return answer({"messages": answered.count})

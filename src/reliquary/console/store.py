@@ -1,0 +1,52 @@
+"""The store while it is in use: verify and backup, in a thread beside the engine.
+
+Both read files that the engine has synced or will sync itself; neither touches a machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.base.faults import UsageError
+from reliquary.console.context import answer, context_of, read_body
+from reliquary.store import backup, verify
+
+
+class VerifyIn(msgspec.Struct, forbid_unknown_fields=True):
+    """There is nothing to choose."""
+
+
+class BackupIn(msgspec.Struct, forbid_unknown_fields=True):
+    """Where to."""
+
+    path: str
+
+
+_verify = msgspec.json.Decoder(VerifyIn)
+_backup = msgspec.json.Decoder(BackupIn)
+
+
+async def verify_store(request: Request) -> Response:
+    """POST /store/verify."""
+    context = context_of(request)
+    await read_body(request, _verify)
+    disk = context.opened.disk
+    async with context.long_work:
+        report = await asyncio.to_thread(verify, disk, disk.tables)
+    return answer(report)
+
+
+async def backup_store(request: Request) -> Response:
+    """POST /store/backup."""
+    context = context_of(request)
+    given = await read_body(request, _backup)
+    if not given.path.startswith("/") or "\0" in given.path:
+        raise UsageError(f"path is a full path on the server, from / on, not {given.path[:200]!r}")
+    async with context.long_work:
+        await asyncio.to_thread(backup, context.opened.disk, Path(given.path))
+    return answer({"path": given.path}, 201)

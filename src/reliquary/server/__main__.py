@@ -1,0 +1,29 @@
+"""`python -m reliquary.server [SETTINGS.toml]`: a server without the command line around it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from reliquary.base.faults import UsageError
+from reliquary.server.config import load
+from reliquary.server.exits import Exit
+from reliquary.server.run import serve
+
+
+def main(arguments: list[str]) -> int:
+    """Run a server with the settings of a file and the environment."""
+    if len(arguments) > 1:
+        sys.stderr.write("usage: python -m reliquary.server [SETTINGS.toml]\n")
+        return Exit.USAGE
+    try:
+        settings = load(Path(arguments[0]) if arguments else None, os.environ)
+    except UsageError as why:
+        sys.stderr.write(f"reliquary: {why}\n")
+        return Exit.USAGE
+    return serve(settings)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,104 @@
+"""Everything a server is made of, put together in one place.
+
+settings --> engine on a folder --> data plane on its listener
+                                '-> control plane on its own
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Duration, seconds
+from reliquary.console.app import build_app
+from reliquary.console.context import Context
+from reliquary.console.listener import ControlListener
+from reliquary.engine.open import OpenedEngine, open_engine
+from reliquary.net.api import DataPlane
+from reliquary.net.chance import SystemChance
+from reliquary.net.clock import RealClock
+from reliquary.net.http import Listener
+from reliquary.queueing.events import Answer, CreateQueue
+from reliquary.server.config import Settings
+
+DRAIN: Duration = seconds(5)
+"""How long clients may take to fetch their last answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running queue manager with its two planes."""
+
+    opened: OpenedEngine
+    plane: DataPlane
+    data: Listener
+    control: ControlListener
+
+    async def listen(self, settings: Settings) -> tuple[str, str]:
+        """Open both planes; the answer is their addresses."""
+        scheme = "http" if settings.tls_certificate is None else "https"
+        data = await self.data.listen(settings.data_host, settings.data_port)
+        control = self.control.listen(settings.control_host, settings.control_port)
+        return _url(scheme, *data), _url(scheme, *control)
+
+    async def stop(self) -> None:
+        """Take nothing new, finish what was begun, tell those who wait, let go of the folder."""
+        self.data.stop_accepting()
+        self.plane.stop()
+        await self.opened.close()
+        await asyncio.gather(self.data.drain(DRAIN), self.control.stop())
+
+
+async def build(settings: Settings) -> Server:
+    """Open the folder and put the rooms together; nobody is listened to yet."""
+    tls = _tls(settings)
+    clock, chance = RealClock(), SystemChance()
+    opened = await open_engine(
+        settings.folder,
+        clock=clock,
+        chance=chance,
+        computer_name=settings.computer_name,
+        quota=settings.quota,
+    )
+    plane = DataPlane(opened.engine, opened.state, chance, release())
+    data = Listener(plane.handle, tls=tls, clock=clock)
+    opened.engine.on_pressure = lambda pressed: data.pause() if pressed else data.resume()
+    context = Context(opened, release(), lambda: data.connections)
+    control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
+    return Server(opened, plane, data, control)
+
+
+async def make_queues(opened: OpenedEngine, names: tuple[str, ...]) -> None:
+    """Create the queues that are missing."""
+    for name in names:
+        answer = await opened.engine.ask(lambda to, name=name: CreateQueue(to, name))  # type: ignore[misc]
+        assert isinstance(answer, Answer), f"no answer: {answer!r}"
+        if answer.status not in (HResult.OK, HResult.QUEUE_EXISTS):
+            raise UsageError(f"the queue {name!r} cannot be made: {answer.why}")
+
+
+def release() -> str:
+    """The version that was installed."""
+    try:
+        return version("reliquary")
+    except PackageNotFoundError:
+        return "0"
+
+
+def _tls(settings: Settings) -> ssl.SSLContext | None:
+    if settings.tls_certificate is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(settings.tls_certificate, settings.tls_key)
+    except OSError as why:  # an ssl.SSLError is also one
+        raise UsageError(f"the certificate {settings.tls_certificate} cannot be used: {why}") from why
+    return context
+
+
+def _url(scheme: str, host: str, port: int) -> str:
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"

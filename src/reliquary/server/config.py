@@ -1,0 +1,139 @@
+"""Settings: defaults, then a TOML file, then RELIQUARY_* variables, then what the command line says.
+
+    folder = "/var/lib/reliquary"       RELIQUARY_FOLDER
+    data_port = 8480                    RELIQUARY_DATA_PORT
+    queues = ["orders", "invoices"]     RELIQUARY_QUEUES=orders,invoices
+
+A setting that is not known is refused by name: a slip of the pen must not become a default.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final, get_origin, get_type_hints
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.message import FOREVER
+from reliquary.queueing.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
+
+PREFIX: Final = "RELIQUARY_"
+NOT_OURS: Final = frozenset({"RELIQUARY_URL", "RELIQUARY_CONTROL_URL", "RELIQUARY_SETTINGS"})
+"""Variables that speak to the client and the command line."""
+NETBIOS_LIMIT: Final = 15
+
+
+def own_name() -> str:
+    """This computer's name as MSMQ would write it: the first label, in capitals, 15 characters."""
+    label = socket.gethostname().partition(".")[0].upper()
+    return re.sub(r"[^A-Z0-9-]", "-", label)[:NETBIOS_LIMIT] or "RELIQUARY"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a server can be told."""
+
+    folder: Path = Path("reliquary-data")
+    """Where all messages are."""
+    data_host: str = "127.0.0.1"
+    data_port: int = 8480
+    """The data plane; 0 takes any free port."""
+    control_host: str = "127.0.0.1"
+    control_port: int = 8481
+    computer_name: str = field(default_factory=own_name)
+    quota: int = FOREVER
+    """Kilobytes that all queues together may hold; 4294967295 is no limit."""
+    queues: tuple[str, ...] = ()
+    """Queues that are made at the start when they are missing."""
+    tls_certificate: Path | None = None
+    """A PEM file; both planes speak HTTPS then."""
+    tls_key: Path | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("data_port", "control_port"):
+            if not 0 <= getattr(self, name) <= 65535:
+                raise UsageError(f"{name} is 0 to 65535, not {getattr(self, name)}")
+        for name in ("data_host", "control_host"):
+            if not getattr(self, name):
+                raise UsageError(f"{name} is empty; 127.0.0.1 is this computer alone, 0.0.0.0 is everybody")
+        if not 0 <= self.quota <= FOREVER:
+            raise UsageError(f"quota is 0 to {FOREVER} kilobytes, not {self.quota}")
+        _check_computer_name(self.computer_name)
+        for queue in self.queues:
+            parse(queue, self.computer_name)
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise UsageError("tls_certificate and tls_key belong together, and only one is given")
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UsageError(f"folder is {self.folder}, which is a file")
+
+
+def _check_computer_name(name: str) -> None:
+    if not 1 <= len(name) <= COMPUTER_NAME_LIMIT:
+        raise UsageError(f"computer_name has 1 to {COMPUTER_NAME_LIMIT} characters, not {len(name)}")
+    for character in name:
+        if character in FORBIDDEN + "/" or not character.isprintable() or character.isspace():
+            raise UsageError(f"computer_name cannot contain {character!r}")
+
+
+NAMES: Final = tuple(one.name for one in fields(Settings))
+_TYPES: Final = get_type_hints(Settings)
+
+
+def load(
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    given: Mapping[str, object] | None = None,
+) -> Settings:
+    """Settings from all places; the later one wins.  UsageError says what is wrong where."""
+    values: dict[str, Any] = {}
+    if file is not None:
+        values |= _convert(f"{file}: ", _read(file), strict=True)
+    if environment is not None:
+        values |= _convert("environment: ", _from_environment(environment), strict=False)
+    values |= _convert(
+        "", {name: each for name, each in (given or {}).items() if each is not None}, strict=True
+    )
+    return Settings(**values)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as why:
+        raise UsageError(f"the settings in {file} cannot be read: {why.strerror}") from why
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
+        raise UsageError(f"the settings in {file} are not TOML: {why}") from why
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for variable, text in environment.items():
+        if variable.startswith(PREFIX) and variable not in NOT_OURS:
+            name = variable.removeprefix(PREFIX).lower()
+            is_list = get_origin(_TYPES.get(name)) is tuple
+            found[name] = [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+    return found
+
+
+def _convert(where: str, values: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
+    converted = {}
+    for name, value in values.items():
+        if name not in NAMES:
+            raise UsageError(f"{where}there is no setting {name!r}; these are {', '.join(NAMES)}")
+        try:
+            converted[name] = msgspec.convert(value, _TYPES[name], strict=strict, dec_hook=_path)
+        except msgspec.ValidationError as why:
+            raise UsageError(f"{where}{name}: {why}") from why
+    return converted
+
+
+def _path(wanted: type, value: object) -> Path:
+    if wanted is not Path or not isinstance(value, str | Path) or not str(value):
+        raise ValueError(f"Expected a path, got {value!r}")
+    return Path(value)

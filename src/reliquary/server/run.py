@@ -1,0 +1,108 @@
+"""Run a server from its settings to its exit code.
+
+start --> ready: addresses are printed --> signal --> orderly stop --> 0
+  |                      |                               |
+  '-- one sentence,      '-- the disk fails, or we are   '-- a second signal:
+      a named code           wrong: one sentence, out        out at once
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import traceback
+from typing import NoReturn
+
+import uvloop
+
+from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.server.build import build, make_queues, release
+from reliquary.server.config import Settings
+from reliquary.server.exits import Exit, exit_of
+
+
+def serve(settings: Settings) -> int:
+    """Run until a signal comes; the answer is the exit code."""
+    if not __debug__:
+        return _refuse(Exit.USAGE, "assertions must stay on: start Python without -O and PYTHONOPTIMIZE")
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_serve(settings))
+
+
+async def _serve(settings: Settings) -> int:
+    stop = asyncio.Event()
+    _watch_signals(stop)
+    try:
+        server = await build(settings)
+    except (StoreFailure, StoreDamage, UsageError) as why:
+        return _refuse(exit_of(why), str(why))
+    server.opened.engine.on_failure = _die
+    try:
+        await make_queues(server.opened, settings.queues)
+        data, control = await server.listen(settings)
+    except UsageError as why:
+        await server.stop()
+        return _refuse(Exit.USAGE, str(why))
+    except OSError as why:
+        await server.stop()
+        return _refuse(Exit.PORT_IN_USE, _no_address(settings, why))
+    _welcome(settings, data, control)
+    await stop.wait()
+    await server.stop()
+    return Exit.OK
+
+
+def _watch_signals(stop: asyncio.Event) -> None:
+    def on_signal() -> None:
+        if stop.is_set():
+            _leave(Exit.INTERRUPTED, "stopped at once; what was acknowledged is safe")
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, on_signal)
+
+
+def _refuse(code: Exit, why: str) -> Exit:
+    sys.stderr.write(f"reliquary: {why}\n")
+    return code
+
+
+def _leave(code: Exit, why: str) -> NoReturn:
+    """Out, now: nothing that is still on its way may leave."""
+    sys.stderr.write(f"reliquary: {why}\n")
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _die(failure: BaseException) -> NoReturn:
+    """The engine cannot go on: say why, and that what was promised is kept."""
+    if not isinstance(failure, StoreFailure | StoreDamage):
+        sys.stderr.write("".join(traceback.format_exception(failure)))
+        failure = AssertionError(f"a bug stopped the server: {type(failure).__name__}: {failure}")
+    _leave(exit_of(failure), f"{failure}; what was acknowledged before is safe")
+
+
+def _no_address(settings: Settings, why: OSError) -> str:
+    return (
+        f"no address for {settings.data_host}:{settings.data_port} (data)"
+        f" and {settings.control_host}:{settings.control_port} (control): {why.strerror or why}"
+    )
+
+
+def _welcome(settings: Settings, data: str, control: str) -> None:
+    queue = settings.queues[0] if settings.queues else "orders"
+    create = "" if settings.queues else f'curl {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n  '
+    path = f"{data}/api/v1/queues/{queue}"
+    sys.stdout.write(
+        f"Reliquary {release()} is ready.\n"
+        f"  data plane     {data}\n"
+        f"  control plane  {control}\n"
+        f"  messages in    {settings.folder.resolve()}\n"
+        f"\nTry:\n"
+        f'  {create}curl {path}/messages -d \'{{"text": "hello"}}\'\n'
+        f"  curl {path}/messages\n"
+        f"  curl {path}/receive -d '{{\"timeout\": 5}}'\n"
+    )
+    sys.stdout.flush()

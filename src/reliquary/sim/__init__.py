@@ -1,0 +1,11 @@
+"""The whole system from a seed: clock, network and disk are simulated, and checkers watch it all.
+
+    applications --calls--> network --events--> process: manager, core --batches--> disk
+         |                                          |
+         '------ what they know ---> history <------'-- what was stated: facts, answers
+                                        |
+                                     checkers      loss, duplication, order, balance, visibility
+
+A seed decides everything: who sends what, which request is lost, when the power goes, how long a
+sync takes.  The same seed gives the same run, so a failure is repeated by `./dev sim --seed N`.
+"""

@@ -1,0 +1,34 @@
+"""Chance from a seed: the one source of everything that is not certain in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import TypeVar
+
+Option = TypeVar("Option")
+
+
+class SeededChance:
+    """A `base.chance.Chance`, with the questions that the simulator asks."""
+
+    __slots__ = ("_random",)
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)  # noqa: S311 - a seed must repeat the run
+
+    def bits(self, count: int) -> int:
+        """A number of so many random bits."""
+        return self._random.getrandbits(count)
+
+    def happens(self, probability: float) -> bool:
+        """Whether something happens that happens so often; 0 draws nothing."""
+        return probability > 0 and self._random.random() < probability
+
+    def between(self, low: int, high: int) -> int:
+        """A number from low to high, both included."""
+        return low + int(self._random.random() * (high - low + 1))
+
+    def pick(self, options: Sequence[Option]) -> Option:
+        """One of them."""
+        return options[int(self._random.random() * len(options))]

@@ -1,0 +1,56 @@
+"""The simulated disk: a `MemoryDisk` whose syncs take time, and which knows how far it is safe.
+
+    applied   1 2 3 4 5 6      batches are numbered as they are applied
+    durable   1 2 3            so many a crash cannot take
+    a sync    begins at 5: it covers 4 and 5, and not 6, which is applied while it runs
+
+After a crash the numbers go on from the last batch that was kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+
+from reliquary.base.chance import Chance
+from reliquary.store.memory import MemoryDisk
+
+
+class SimulatedDisk(MemoryDisk):
+    """A disk with a sync in two steps."""
+
+    def __init__(self, tables: Iterable[str]) -> None:
+        super().__init__(tables)
+        self.durable = 0
+        """The number of the last batch that a crash cannot take."""
+
+    @property
+    def applied(self) -> int:
+        """The number of the last batch that was applied."""
+        return self.durable + self.unsynced
+
+    def begin_sync(self) -> int:
+        """Start a sync; answers with the number of the last batch that it covers."""
+        return self.applied
+
+    def end_sync(self, covered: int) -> None:
+        """The sync that covered so much is done, or has failed."""
+        self._must_be_usable()
+        self._end_sync(covered - self.durable)
+        self.durable = covered
+
+    def sync(self) -> None:
+        """A sync that takes no time."""
+        self.end_sync(self.begin_sync())
+
+    def crash(self, chance: Chance) -> Self:
+        """The disk as the next process finds it: a prefix of what was applied."""
+        survivor = super().crash(chance)
+        survivor.durable = self.durable + survivor.kept
+        return survivor
+
+    def copied(self) -> Self:
+        """The disk as reads see it now, for a process that is only built to be compared."""
+        other = type(self)(self._rows)
+        other._rows = {name: rows.copy() for name, rows in self._rows.items()}
+        return other

@@ -1,0 +1,128 @@
+"""Everything that happened in a run, from both sides.
+
+    the manager's side        turns: the event, the facts, the answers, and whether a crash took it
+    the applications' side    what they sent and were told, what they have and may forget
+
+The history judges nothing; the checkers read it.  Every line of it goes into a digest, by which
+two runs of one seed are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from hashlib import sha256
+from uuid import UUID
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event, Fact
+
+
+class Violation(Exception):
+    """A promise of the queue manager was broken."""
+
+
+class Standing(Enum):
+    """What the sender of a message knows about it."""
+
+    OPEN = "open"
+    """Not answered, or in a transaction that has not ended."""
+    CONFIRMED = "confirmed"
+    REFUSED = "refused"
+    """It must never be seen: the send was refused, or its transaction was never asked to commit."""
+    UNKNOWN = "unknown"
+    """The answer was lost: it may be there or not."""
+
+
+@dataclass(slots=True)
+class Sending:
+    """One message on its way, as its sender sees it."""
+
+    body: bytes
+    label: str
+    sender: str
+    number: int
+    """The how manieth message of its sender."""
+    queue: str
+    priority: int
+    express: bool
+    request: int
+    """Messages of one request share it: all of them are stored, or none."""
+    standing: Standing = Standing.OPEN
+    transaction: UUID | None = None
+
+
+@dataclass(slots=True)
+class Turned:
+    """One turn of the manager."""
+
+    number: int
+    life: int
+    batch: int
+    """The number of the batch that its changes are applied with."""
+    event: Event
+    facts: tuple[Fact, ...]
+    answers: tuple[tuple[int, object], ...]
+    """Who is told what in this turn."""
+    now: Instant
+    lost: bool = False
+    """A crash took its durable facts; nobody may have seen its answers."""
+
+
+@dataclass(slots=True)
+class History:
+    """What is known of a run."""
+
+    say: Callable[[str], None] | None = None
+    turns: list[Turned] = field(default_factory=list)
+    requests: dict[tuple[int, int], Event] = field(default_factory=dict)
+    """What was asked, by the life of the process and the number of the caller."""
+    sendings: dict[bytes, Sending] = field(default_factory=dict)
+    consumed: dict[bytes, int] = field(default_factory=dict)
+    """Messages that an application has for good and knows it, with the turn that said so."""
+    intended: set[bytes] = field(default_factory=set)
+    """Messages that an application has asked to be done with."""
+    lives: int = 0
+    crashes: int = 0
+    failures: int = 0
+    """How many of the crashes were ends after a failed write."""
+    checkpoints: int = 0
+    _digest: str = ""
+
+    def note(self, moment: int, line: str) -> None:
+        """Add a line."""
+        self._digest = sha256(f"{self._digest}{moment} {line}".encode()).hexdigest()
+        if self.say is not None:
+            self.say(f"{moment / 1_000_000:10.6f}  {line}")
+
+    @property
+    def digest(self) -> str:
+        """What two runs of one seed have in common, and no two of different seeds."""
+        return self._digest
+
+    # -- what applications know
+
+    def sending(self, sending: Sending) -> None:
+        """An application sends a message."""
+        assert sending.body not in self.sendings, f"{sending.body!r} is sent twice"
+        self.sendings[sending.body] = sending
+
+    def settle(self, sendings: Iterable[Sending], standing: Standing) -> None:
+        """An application has learned what became of what it sent."""
+        for sending in sendings:
+            sending.standing = standing
+
+    def intend(self, bodies: Iterable[bytes]) -> None:
+        """An application asks that these are gone for good: it acknowledges or commits."""
+        self.intended.update(bodies)
+
+    def consume(self, bodies: Iterable[bytes], turn: int) -> None:
+        """An application was told that these are its own, for good."""
+        for body in bodies:
+            self.consumed.setdefault(body, turn)
+
+
+def shown(body: bytes) -> str:
+    """A body as people read it: without what only makes it longer."""
+    return body.partition(b"|")[0].decode()

@@ -1,0 +1,168 @@
+"""What the facts add up to: where each message lies, kept apart from the machine that states them.
+
+It is a second, much simpler account of the same things.  After a crash it is built again from the
+turns that the disk has kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from reliquary.base.turn import Fact
+from reliquary.queueing import facts
+from reliquary.queueing.message import MessageClass, Position
+from reliquary.queueing.queue import Queue
+from reliquary.queueing.tables import PreparedTransaction
+from reliquary.sim.history import Turned, Violation, shown
+
+Key = tuple[int, int]
+"""A queue's number and a LookupIdentifier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A message at its place in a queue."""
+
+    body: bytes
+    position: Position
+    since: int
+    """The turn that put it there."""
+
+
+class Ledger:
+    """The state that the facts describe."""
+
+    def __init__(self) -> None:
+        self.queues: dict[int, Queue] = {}
+        self.deleted: set[str] = set()
+        """Path names of queues that were deleted at some time."""
+        self.places: dict[Key, Place] = {}
+        self.prepared: dict[UUID, PreparedTransaction] = {}
+        self.bodies: dict[int, bytes] = {}
+        """The body by the number under which the message is stored."""
+        self.stored: dict[bytes, int] = {}
+        """The turn in which a message was stored."""
+        self.left: dict[bytes, tuple[int, MessageClass]] = {}
+        """The turn in which a message left the queue it was sent to, and why."""
+        self.changed: dict[bytes, int] = {}
+        """The number of the last batch that changed something about a message."""
+        self.entered = 0
+        self.gone: Counter[str] = Counter()
+        """How many places were given up for good, by the reason."""
+
+    @classmethod
+    def of(cls, turns: Iterable[Turned], life: int) -> Ledger:
+        """The ledger of what is left: all that was not lost, and nothing express of earlier lives."""
+        ledger = cls()
+        for turned in turns:
+            if not turned.lost:
+                ledger.take(turned, durable_only=turned.life != life)
+        return ledger
+
+    def take(self, turned: Turned, *, durable_only: bool = False) -> None:
+        """Add what a turn stated."""
+        for fact in turned.facts:
+            if not (durable_only and fact.volatile):
+                _TAKE[type(fact)](self, fact, turned, durable_only)
+
+    def enter(self, queue: int, position: Position, body: bytes, turned: Turned) -> None:
+        """A message is at a place."""
+        key = (queue, position.lookup_id)
+        if key in self.places:
+            raise Violation(
+                f"two messages at one place: {shown(self.places[key].body)} and {shown(body)} at {key}"
+            )
+        if queue not in self.queues:
+            raise Violation(f"{shown(body)} is in queue {queue}, which does not exist")
+        self.places[key] = Place(body, position, turned.number)
+        if not position.express:
+            self.changed[body] = turned.batch
+
+    def withdraw(self, queue: int, position: Position, turned: Turned, reason: MessageClass) -> Place:
+        """A message leaves a place."""
+        place = self.places.pop((queue, position.lookup_id), None)
+        if place is None:
+            raise Violation(f"position {position.lookup_id:#x} leaves queue {queue}, and is not there")
+        if place.position.reason is MessageClass.NORMAL and reason is not MessageClass.NORMAL:
+            self.left[place.body] = (turned.number, reason)
+        if not position.express:
+            self.changed[place.body] = turned.batch
+        return place
+
+
+def _queue_stated(ledger: Ledger, fact: facts.QueueCreated | facts.QueueChanged, *_: Any) -> None:
+    ledger.queues[fact.queue.number] = fact.queue
+    if fact.queue.deleting:
+        ledger.deleted.add(fact.queue.pathname.casefold())
+
+
+def _queue_deleted(ledger: Ledger, fact: facts.QueueDeleted, *_: Any) -> None:
+    left = [shown(place.body) for (queue, _), place in ledger.places.items() if queue == fact.number]
+    if left:
+        raise Violation(f"queue {fact.number} is gone with messages in it: {left}")
+    del ledger.queues[fact.number]
+
+
+def _stored(ledger: Ledger, fact: facts.MessagesStored, turned: Turned, durable_only: bool) -> None:
+    for position, message in zip(fact.positions, fact.messages, strict=True):
+        if durable_only and position.express:
+            continue
+        body = message.body
+        if body in ledger.stored:
+            raise Violation(f"{shown(body)} is stored twice, in turns {ledger.stored[body]}, {turned.number}")
+        ledger.entered += 1
+        ledger.stored[body] = turned.number
+        ledger.bodies[position.message] = body
+        ledger.enter(fact.queue, position, body, turned)
+
+
+def _copied(ledger: Ledger, fact: facts.PositionCopied, turned: Turned, _: bool) -> None:
+    ledger.entered += 1
+    ledger.enter(fact.queue, fact.position, ledger.bodies[fact.position.message], turned)
+
+
+def _moved(ledger: Ledger, fact: facts.PositionMoved, turned: Turned, _: bool) -> None:
+    place = ledger.withdraw(fact.source, fact.position, turned, fact.reason)
+    ledger.enter(fact.target, fact.position, place.body, turned)
+
+
+def _removed(ledger: Ledger, fact: facts.PositionsRemoved, turned: Turned, durable_only: bool) -> None:
+    for position in fact.positions:
+        if not (durable_only and position.express):
+            ledger.withdraw(fact.queue, position, turned, fact.reason)
+            ledger.gone[fact.reason.name] += 1
+
+
+def _prepared(ledger: Ledger, fact: facts.TransactionPrepared, turned: Turned, _: bool) -> None:
+    ledger.prepared[fact.identifier] = fact.record
+    sent = [operation for operation in fact.record.operations if operation.kind == "enqueue"]
+    for operation, message in zip(sent, fact.messages, strict=True):
+        ledger.bodies[operation.position.message] = message.body
+        ledger.changed[message.body] = turned.batch
+
+
+def _ended(ledger: Ledger, fact: facts.TransactionEnded, *_: Any) -> None:
+    del ledger.prepared[fact.identifier]
+
+
+def _nothing(*_: Any) -> None:
+    pass
+
+
+_TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
+    facts.ManagerNamed: _nothing,
+    facts.QueueCreated: _queue_stated,
+    facts.QueueChanged: _queue_stated,
+    facts.QueueDeleted: _queue_deleted,
+    facts.MessagesStored: _stored,
+    facts.PositionCopied: _copied,
+    facts.PositionMoved: _moved,
+    facts.PositionsRemoved: _removed,
+    facts.TransactionPrepared: _prepared,
+    facts.TransactionEnded: _ended,
+    facts.PreparedMessageDropped: _nothing,
+}

@@ -1,0 +1,48 @@
+"""What happens when: one heap of actions, by moment and, at the same moment, by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+
+from reliquary.sim.chance import SeededChance
+
+Action = Callable[[], None]
+
+
+class Scheduler:
+    """Simulated time, in microseconds; it stands still while an action runs."""
+
+    def __init__(self, chance: SeededChance) -> None:
+        self._chance = chance
+        self._heap: list[tuple[int, int, int, Action]] = []
+        self._count = 0
+        self.now = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def at(self, moment: int, action: Action) -> None:
+        """Let something happen at this moment, or now if it is past."""
+        self._count += 1
+        heappush(self._heap, (max(moment, self.now), self._chance.bits(16), self._count, action))
+
+    def after(self, delay: int, action: Action) -> None:
+        """Let something happen after a while."""
+        self.at(self.now + delay, action)
+
+    def step(self) -> bool:
+        """Let the next thing happen; False when nothing is left."""
+        if not self._heap:
+            return False
+        self.now, _, _, action = heappop(self._heap)
+        action()
+        return True
+
+    def run_until(self, done: Callable[[], bool], *, latest: int) -> bool:
+        """Go on until it is done, at most up to a moment; whether it was done by then."""
+        while not done():
+            if not self._heap or self._heap[0][0] > latest:
+                return False
+            self.step()
+        return True

@@ -85,7 +85,7 @@ class Run:
         connection = await Connection.open(self.settings.host, self.settings.port)
         receipt, held = None, 0
         goal = self.settings.messages
-        while not (goal and self.acknowledged + held >= goal and not held):
+        while held or not goal or self.acknowledged < goal:
             request: dict[str, object] = {"count": 64, "timeout": 0.25, "hold": 30}
             if receipt:
                 request["acknowledge"] = receipt
@@ -94,7 +94,7 @@ class Run:
             now = perf_counter_ns()
             self.journeys += [now - int(message.label) for message in answer.messages[:1]]
             receipt, held = answer.receipt, len(answer.messages)
-            if self.stopped and not held:
+            if not held and (self.stopped or not self.settings.produce):
                 break
         connection.close()
 

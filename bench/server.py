@@ -8,6 +8,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from time import perf_counter
 from types import TracebackType
 
 DATA_PORT, CONTROL_PORT = 18480, 18481
@@ -16,21 +17,25 @@ _ROOT = Path(__file__).parent.parent
 
 
 class Server:
-    """`reliquary serve` on a folder, ready when the block is entered, stopped when it is left."""
+    """A server on a folder, ready when the block is entered, stopped when it is left."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.host, self.port = "127.0.0.1", DATA_PORT
+        self.seconds_to_ready = 0.0
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Server:
-        command = [sys.executable, "-m", "reliquary.cli.main", "serve", "--data", str(self.folder)]
-        command += ["--port", str(DATA_PORT), "--control-port", str(CONTROL_PORT)]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        start = perf_counter()
+        settings = {"FOLDER": self.folder, "DATA_PORT": DATA_PORT, "CONTROL_PORT": CONTROL_PORT}
+        environment = os.environ | {f"RELIQUARY_{name}": str(value) for name, value in settings.items()}
+        command = [sys.executable, "-m", "reliquary.server"]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if "ready" in line:
                 break
+        self.seconds_to_ready = perf_counter() - start
         return self
 
     def __exit__(

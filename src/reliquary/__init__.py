@@ -1,1 +1,102 @@
-"""Reliquary: a reliable message queue manager."""
+"""Reliquary, a reliable message queue manager.
+
+    import reliquary
+
+    with reliquary.connect() as qm:                 # a server; or connect("some/folder"), in process
+        orders = qm.create_queue("orders", exist_ok=True)
+        orders.send("hello", label="greeting", priority=5)
+        message = orders.receive(timeout=5)
+
+What is named here is what applications may rely on; all else may change.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from reliquary.client.connect import connect_async
+    from reliquary.client.errors import (
+        AccessDenied,
+        BadRequest,
+        CursorError,
+        MessageNotFound,
+        NotFound,
+        NotOpen,
+        OperationCancelled,
+        OutcomeUnknown,
+        QueueDeleted,
+        QueueExists,
+        QueueNotFound,
+        QuotaExceeded,
+        ReliquaryError,
+        ServerUnreachable,
+        SharingViolation,
+        StoreUnusable,
+        TransactionEnded,
+        TransactionNeeded,
+    )
+    from reliquary.client.manager import AsyncManager
+    from reliquary.client.message import Message, OutgoingMessage, Sent
+    from reliquary.client.queue import AsyncQueue
+    from reliquary.client.records import QueueInfo
+    from reliquary.client.sync.manager import Manager, connect
+    from reliquary.client.sync.queue import Queue
+    from reliquary.client.sync.transaction import Transaction
+    from reliquary.client.transaction import AsyncTransaction
+
+__all__ = [
+    "AccessDenied",
+    "AsyncManager",
+    "AsyncQueue",
+    "AsyncTransaction",
+    "BadRequest",
+    "CursorError",
+    "Manager",
+    "Message",
+    "MessageNotFound",
+    "NotFound",
+    "NotOpen",
+    "OperationCancelled",
+    "OutcomeUnknown",
+    "OutgoingMessage",
+    "Queue",
+    "QueueDeleted",
+    "QueueExists",
+    "QueueInfo",
+    "QueueNotFound",
+    "QuotaExceeded",
+    "ReliquaryError",
+    "Sent",
+    "ServerUnreachable",
+    "SharingViolation",
+    "StoreUnusable",
+    "Transaction",
+    "TransactionEnded",
+    "TransactionNeeded",
+    "connect",
+    "connect_async",
+]
+
+_ROOMS: Final = (
+    "reliquary.client.errors",
+    "reliquary.client.message",
+    "reliquary.client.records",
+    "reliquary.client.sync.manager",
+    "reliquary.client.sync.queue",
+    "reliquary.client.sync.transaction",
+    "reliquary.client.connect",
+    "reliquary.client.manager",
+    "reliquary.client.queue",
+    "reliquary.client.transaction",
+)
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first asked for: a machine or the simulator pays for no client."""
+    if name in __all__:
+        for room in _ROOMS:
+            found = getattr(import_module(room), name, None)
+            if found is not None:
+                globals()[name] = found
+                return found
+    raise AttributeError(f"module 'reliquary' has no attribute {name!r}")

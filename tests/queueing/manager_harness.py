@@ -38,7 +38,7 @@ from reliquary.queueing.events import (
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Delivery, Message, Position
 from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.state import QueueState, Sizes, State
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 
@@ -63,12 +63,14 @@ class Bench:
         seed: int = 1,
         heard: Iterable[type[Signal]] = (),
         quota: int | None = None,
+        sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         start: bool = True,
     ) -> None:
         """`queues` are created at once; without any, the private queue "orders" is."""
         self.chance = Seeded(seed)
         self.heard = frozenset[type](heard)
         self.quota = quota
+        self.sizes = sizes
         self.now = NOON
         self.disk = MemoryDisk(tables.TABLES)
         self.patient = False
@@ -89,7 +91,7 @@ class Bench:
         self.rows = StagedRows(self.disk)
         self.timers: dict[tuple[str, int], Instant] = {}
         self.pending: deque[Event] = deque()
-        self.manager = QueueManager(self.rows, self.chance, heard=self.heard)
+        self.manager = QueueManager(self.rows, self.chance, heard=self.heard, sizes=self.sizes)
         self.on_build(self)
 
     @property

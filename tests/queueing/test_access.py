@@ -157,7 +157,7 @@ def test_a_handle_that_is_not_open_serves_nothing(use: str) -> None:
     assert everything(bench.state) == before
 
 
-@pytest.mark.spec("DM-131", "DM-155", "DM-199", "DM-209", "DM-217", "DM-223", "DM-226")
+@pytest.mark.spec("DM-131", "DM-155", "DM-179", "DM-199", "DM-209", "DM-217", "DM-223", "DM-226")
 @pytest.mark.parametrize("use", list(USES))
 def test_a_handle_of_a_deleted_queue_says_that_the_queue_is_gone(use: str) -> None:
     bench = Bench("orders", "other")

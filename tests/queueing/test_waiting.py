@@ -57,7 +57,7 @@ def test_a_waiter_knows_what_it_will_do() -> None:
     assert (peek.destructive, peek.tag, peek.request.cursor, peek.transaction) == (False, 0, 0, None)
 
 
-@pytest.mark.spec("DM-300", "DM-314")
+@pytest.mark.spec("DM-079", "DM-300", "DM-314")
 def test_a_wait_stands_in_the_queue_and_its_timer_runs() -> None:
     bench = Bench()
     wait(bench, timeout=seconds(5))

@@ -259,7 +259,7 @@ class StagedRowsAgainstADict(RuleBasedStateMachine):
             assert self.rows.range(LETTERS, *ends, limit=limit, reverse=True) == expected[::-1][:limit]
 
 
-@pytest.mark.parametrize(("name", "examples"), [("memory", 200), ("rocks", 30)])
+@pytest.mark.parametrize(("name", "examples"), [("memory", 150), ("rocks", 20)])
 def test_staged_rows_answer_as_a_dict_would(name: str, examples: int) -> None:
     machine = type("Machine", (StagedRowsAgainstADict,), {"engine_name": name})
     run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=40))

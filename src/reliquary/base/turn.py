@@ -90,6 +90,8 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     """Told to the other machines in this turn: their facts join the write."""
     effects: tuple[Effect, ...] = ()
     """Answers, sends, timers."""
+    waits: bool = False
+    """An answer shows what earlier turns made durable: it waits for the disk, whatever the facts are."""
 
 
 class Machine(Protocol):
@@ -108,12 +110,13 @@ class Machine(Protocol):
 class Draft:
     """A turn in the making."""
 
-    __slots__ = ("_effects", "_facts", "_signals")
+    __slots__ = ("_effects", "_facts", "_signals", "_waits")
 
     def __init__(self) -> None:
         self._facts: list[Fact] = []
         self._signals: list[Signal] = []
         self._effects: list[Effect] = []
+        self._waits = False
 
     def state(self, fact: Fact) -> None:
         """Add a fact; whoever calls this has applied it."""
@@ -127,6 +130,10 @@ class Draft:
         """Add an effect."""
         self._effects.append(effect)
 
+    def wait(self) -> None:
+        """Let the answers wait for the disk, even where all the facts are volatile."""
+        self._waits = True
+
     @property
     def has_facts(self) -> bool:
         """Whether anything durable was said so far."""
@@ -134,6 +141,6 @@ class Draft:
 
     def take(self) -> Turn:
         """The finished turn; the draft is empty afterwards."""
-        turn = Turn(tuple(self._facts), tuple(self._signals), tuple(self._effects))
-        self._facts, self._signals, self._effects = [], [], []
+        turn = Turn(tuple(self._facts), tuple(self._signals), tuple(self._effects), self._waits)
+        self._facts, self._signals, self._effects, self._waits = [], [], [], False
         return turn

@@ -7,9 +7,9 @@ and the cancellation comes after it (`patience`), so that nothing is taken that 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
@@ -19,6 +19,8 @@ from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.queueing.events import Answer, CallerGone, Received
 
 A = TypeVar("A", bound=Answer)
+
+NO_MESSAGE: Final = frozenset({HResult.IO_TIMEOUT, HResult.MESSAGE_NOT_FOUND})
 
 Make = Callable[[int], Event]
 """Builds an event for a caller's number."""
@@ -44,8 +46,8 @@ class Inbox:
         """Ask where the answer says no more than that it is done."""
         await self.ask(make, Answer)
 
-    async def read(self, make: Make) -> Received:
-        """Ask for messages, perhaps for a long time; none at all is no refusal."""
+    async def read(self, make: Make, empty: Container[HResult] = NO_MESSAGE) -> Received:
+        """Ask for messages, perhaps for a long time; the statuses in `empty` mean that there is none."""
         caller, future = await self._submit(make)
         try:
             await asyncio.wait((future,))
@@ -55,7 +57,7 @@ class Inbox:
                 raise
             cancel_later()
         answer = future.result()
-        if isinstance(answer, Answer) and answer.status is HResult.IO_TIMEOUT:
+        if isinstance(answer, Answer) and answer.status in empty:
             return Received(HResult.OK)
         return _checked(answer, Received)
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import platform
+import re
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from uuid import UUID
 
+import msgspec
+
 from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
 from reliquary.base.hresult import HResult
 from reliquary.client import records, translate
 from reliquary.client.errors import BadRequest, StoreUnusable, error_of
-from reliquary.client.inbox import Inbox, Make
+from reliquary.client.inbox import Inbox
 from reliquary.client.message import OutgoingMessage, Sent
 from reliquary.client.records import (
     Access,
@@ -83,7 +86,7 @@ class LocalTransport:
                 acknowledge=number_of(ask.acknowledge, "receipt"),
                 cursor=number_of(ask.cursor, "cursor"),
             )
-        return await self._read(make)
+        return _shown(await self._inbox.read(make))
 
     async def end_read(self, receipt: str, lookup_ids: Sequence[int], *, delete: bool) -> None:
         """Be done with held messages, or give them back."""
@@ -100,7 +103,7 @@ class LocalTransport:
                 cursor=number_of(ask.cursor, "cursor"),
                 next=ask.next,
             )
-        return await self._read(make)
+        return _shown(await self._inbox.read(make))
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
         """By LookupIdentifier."""
@@ -114,17 +117,12 @@ class LocalTransport:
                 transaction=_transaction(ask.transaction),
                 hold=hold_of(ask.hold),
             )
-        return await self._read(make)
+        return _shown(await self._inbox.read(make, empty=()))
 
     async def browse(self, queue: str, after: int | None, limit: int, handle: str | None = None) -> Received:
         """Look at what lies behind a place."""
         source, place = _source(queue, handle), -1 if after is None else after
-        return await self._read(lambda to: events.BrowseMessages(to, source, place, limit))
-
-    async def _read(self, make: Make) -> Received:
-        answer = await self._inbox.read(make)
-        messages = list(map(translate.shown, answer.messages))
-        return Received(messages, str(answer.receipt) if answer.receipt else None)
+        return _shown(await self._inbox.read(lambda to: events.BrowseMessages(to, source, place, limit)))
 
     async def move(self, queue: str, ask: Move) -> None:
         """Put a message into another queue."""
@@ -225,7 +223,7 @@ class LocalTransport:
     async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Give a queue other settings; what is not named stays."""
         with _told():
-            changes = translate.changes_of(settings)
+            changes = msgspec.to_builtins(translate.changes_of(settings))
         await self._inbox.do(lambda to: events.ChangeQueue(to, name, changes))
         return await self.queue(name)
 
@@ -260,10 +258,19 @@ class LocalTransport:
 async def open_local(folder: str | Path) -> LocalTransport:
     """Open a folder, or make it a store."""
     with _told():
-        opened = await open_engine(
-            folder, clock=RealClock(), chance=SystemChance(), computer_name=platform.node() or "localhost"
-        )
+        opened = await open_engine(folder, clock=RealClock(), chance=SystemChance(), computer_name=own_name())
     return LocalTransport(opened)
+
+
+def _shown(answer: events.Received) -> Received:
+    messages = list(map(translate.shown, answer.messages))
+    return Received(messages, str(answer.receipt) if answer.receipt else None)
+
+
+def own_name() -> str:
+    """This computer's name as MSMQ would write it: the first label, in capitals, 15 characters."""
+    label = socket.gethostname().partition(".")[0].upper()
+    return re.sub(r"[^A-Z0-9-]", "-", label)[:15] or "RELIQUARY"
 
 
 def _source(queue: str, handle: str | None) -> int | str:

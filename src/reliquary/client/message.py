@@ -47,7 +47,9 @@ class Sent(msgspec.Struct, frozen=True):
     lookup_id: int
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True, rename={"message_class": "class"}):
+class Message(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"message_class": "class"}
+):
     """A message that was received or peeked at."""
 
     id: str

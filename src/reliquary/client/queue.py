@@ -106,13 +106,18 @@ class AsyncQueue:
 
     async def browse(self, after: int | None = None) -> AsyncIterator[Message]:
         """Look at all messages in their order, behind a place if one is given; none is taken."""
-        while True:
-            page = await self.manager.transport.browse(self.name, after, PAGE, self._handle)
-            for message in page.messages:
+        async for page in self.pages(after):
+            for message in page:
                 yield message
-            if not page.messages:
+
+    async def pages(self, after: int | None = None) -> AsyncIterator[list[Message]]:
+        """As `browse`, a request's worth of messages at a time."""
+        while True:
+            page = (await self.manager.transport.browse(self.name, after, PAGE, self._handle)).messages
+            if not page:
                 return
-            after = page.messages[-1].lookup_id
+            yield page
+            after = page[-1].lookup_id
 
     async def move(self, message: Message | int, target: str) -> None:
         """Put a message, or the one at this lookup id, into another queue, such as `orders;retry`."""

@@ -129,7 +129,7 @@ class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):
     journal_overflows: int
 
 
-class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True, rename={"id": "transaction"}):
+class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A transaction that has not ended; a prepared one waits for somebody's decision."""
 
     id: str

@@ -18,7 +18,8 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec.structs import replace
 
-from reliquary.client.errors import NotOpen, OutcomeUnknown, ServerUnreachable, TransactionEnded
+from reliquary.base.faults import UsageError
+from reliquary.client.errors import BadRequest, NotOpen, OutcomeUnknown, ServerUnreachable, TransactionEnded
 from reliquary.client.message import Message, OutgoingMessage, Sent, lookup_ids
 from reliquary.client.patience import to_the_end
 from reliquary.client.records import (
@@ -36,6 +37,7 @@ from reliquary.client.records import (
     TransactionInfo,
 )
 from reliquary.client.wire import Wire
+from reliquary.net.api.numbers import wait_of
 
 Ask = TypeVar("Ask", Receive, Peek)
 
@@ -43,7 +45,7 @@ HOLD: Final = 30.0
 """Seconds in which a plain receive must have acknowledged."""
 ATTEMPTS: Final = 3
 """So often an acknowledgement or a commit is asked for when no answer comes."""
-LONGEST_WAIT: Final = 60.0
+PIECE: Final = 60.0
 """A longer wait is asked for in pieces, so that a dead connection is found."""
 
 
@@ -151,7 +153,7 @@ class RemoteTransport:
     async def end_read(self, receipt: str, lookup_ids: Sequence[int], *, delete: bool) -> None:
         """Be done with held messages, or give them back."""
         body = {"delete": delete, "lookup_ids": [str(lookup_id) for lookup_id in lookup_ids]}
-        await self._data.do("POST", f"/receipts/{quote(receipt, safe='')}", body)
+        await self._data.do("POST", _named("receipts", receipt), body)
 
     async def peek(self, queue: str, ask: Peek) -> Received:
         """Look, and leave it there."""
@@ -191,16 +193,16 @@ class RemoteTransport:
 
     async def close_handle(self, handle: str) -> None:
         """Close a queue."""
-        await self._data.do("DELETE", f"/handles/{quote(handle, safe='')}")
+        await self._data.do("DELETE", _named("handles", handle))
 
     async def open_cursor(self, handle: str) -> str:
         """Open a cursor on an open queue."""
-        path = f"/handles/{quote(handle, safe='')}/cursors"
+        path = _named("handles", handle, "cursors")
         return (await self._data.change("POST", path, _names)).cursor
 
     async def close_cursor(self, cursor: str) -> None:
         """Close a cursor."""
-        await self._data.do("DELETE", f"/cursors/{quote(cursor, safe='')}")
+        await self._data.do("DELETE", _named("cursors", cursor))
 
     # -- transactions
 
@@ -210,19 +212,19 @@ class RemoteTransport:
 
     async def prepare(self, transaction: str) -> None:
         """Put all it did on disk; to ask again does no harm."""
-        await self._insist(f"/transactions/{transaction}/prepare", {"single_phase": False})
+        await self._insist(_named("transactions", transaction, "prepare"), {"single_phase": False})
 
     async def commit(self, transaction: str, *, prepared: bool) -> None:
         """Let it take effect.  One that was prepared can only have ended because we said so before."""
         try:
-            await self._insist(f"/transactions/{transaction}/commit")
+            await self._insist(_named("transactions", transaction, "commit"))
         except OutcomeUnknown as why:
             if not (prepared and isinstance(why.__cause__, TransactionEnded)):
                 raise
 
     async def abort(self, transaction: str) -> None:
         """Undo it."""
-        await self._data.do("POST", f"/transactions/{transaction}/abort")
+        await self._data.do("POST", _named("transactions", transaction, "abort"))
 
     async def _insist(self, path: str, body: object = None) -> None:
         """Ask again while no answer comes; that it has ended then says nothing of how."""
@@ -285,8 +287,12 @@ class RemoteTransport:
         await self._control.do("POST", "/store/backup", {"path": path}, wait=None)
 
 
+def _named(noun: str, name: str, *more: str) -> str:
+    return "/".join(("", noun, quote(name, safe=""), *more))
+
+
 def _path(queue: str, *more: str, **query: object) -> str:
-    path = "/".join(("/queues", quote(queue, safe=""), *more))
+    path = _named("queues", queue, *more)
     given = {name: value for name, value in query.items() if value is not None}
     return f"{path}?{urlencode(given)}" if given else path
 
@@ -298,12 +304,16 @@ def _by_place(ask: LookUp | Move) -> dict[str, Any]:
 
 async def _in_pieces(ask: Ask, call: Callable[[Ask], Awaitable[Received]]) -> Received:
     """A long wait goes in pieces; a cursor's wait has an end of its own and stays whole."""
-    if ask.cursor or (ask.timeout is not None and ask.timeout <= LONGEST_WAIT):
+    try:
+        wait_of(ask.timeout)
+    except UsageError as why:
+        raise BadRequest("INVALID_PARAMETER", str(why)) from why
+    if ask.cursor or (ask.timeout is not None and ask.timeout <= PIECE):
         return await call(ask)
     now = asyncio.get_running_loop().time
     end = None if ask.timeout is None else now() + ask.timeout
     while True:
-        left = LONGEST_WAIT if end is None else min(max(end - now(), 0), LONGEST_WAIT)
+        left = PIECE if end is None else min(max(end - now(), 0), PIECE)
         received = await call(replace(ask, timeout=left))
         if received.messages or left == 0:
             return received

@@ -60,7 +60,7 @@ class Wire:
     ) -> T:
         """Ask for something; to ask again does no harm."""
         response = await self._request(method, path, body, wait, harmless=True)
-        return record.decode(response.body)
+        return _understood(record, response)
 
     async def change(
         self,
@@ -72,7 +72,7 @@ class Wire:
     ) -> T:
         """Change something, and get a record back."""
         response = await self._request(method, path, body, wait, harmless=False)
-        return record.decode(response.body)
+        return _understood(record, response)
 
     async def do(self, method: str, path: str, body: Any = None, wait: float | None = 0) -> None:
         """Change something; the answer says no more than that it is done."""
@@ -101,10 +101,17 @@ class Wire:
         return OutcomeUnknown(sentence=f"{self._url} may have done it or not: {why}")
 
 
+def _understood(record: msgspec.json.Decoder[T], response: Response) -> T:
+    try:
+        return record.decode(response.body)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as why:
+        raise ReliquaryError("BAD_ANSWER", f"the server's answer is not understood: {why}") from why
+
+
 def _refused(response: Response) -> ReliquaryError:
     try:
         refusal = _refusal.decode(response.body)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         refusal = _Refusal()
     sentence = refusal.error or f"the server answered with the status {response.status}"
     return error_of(refusal.code or f"HTTP_{response.status}", sentence, response.status)

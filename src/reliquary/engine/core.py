@@ -69,7 +69,7 @@ class Core:
             turn = self._spread(turn, now)
         batch = self._batch
         batch.turns += 1
-        if turn.facts and turn.facts[0].volatile and all(fact.volatile for fact in turn.facts):
+        if turn.facts and not turn.waits and all(fact.volatile for fact in turn.facts):
             batch.at_once += turn.effects
         else:
             for effect in turn.effects:
@@ -78,7 +78,7 @@ class Core:
 
     def _spread(self, turn: Turn, now: Instant) -> Turn:
         """Tell the signals of a turn to those who listen, and theirs in turn."""
-        facts, effects = list(turn.facts), list(turn.effects)
+        facts, effects, waits = list(turn.facts), list(turn.effects), turn.waits
         heard = deque(turn.signals)
         told = 0
         while heard:
@@ -89,8 +89,9 @@ class Core:
                 answer = machine.hear(signal, now)
                 facts += answer.facts
                 effects += answer.effects
+                waits = waits or answer.waits
                 heard += answer.signals
-        return Turn(tuple(facts), turn.signals, tuple(effects))
+        return Turn(tuple(facts), turn.signals, tuple(effects), waits)
 
     def close(self) -> Batch:
         """End the batch: its changes are applied, in order, and may be synced from now on."""

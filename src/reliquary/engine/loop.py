@@ -32,6 +32,8 @@ from reliquary.store.disk import Disk
 TURNS_IN_A_BATCH: Final = 512
 INLINE_TURNS: Final = 2
 """A batch of so few turns is synced inline: whoever sent them waits for the answer."""
+LINGER: Final = 150
+"""Microseconds that a sync waits for those who were answered by the last one."""
 UNASKED_SYNC_SECONDS: Final = 0.05
 """How long a change that nobody waits for may stay unsynced."""
 MOST_UNDER_WAY: Final = 20_000
@@ -78,6 +80,10 @@ class Engine:
         self._unsynced = False
         """Something was applied after the last sync began."""
         self._later: asyncio.TimerHandle | None = None
+        self._answers = 0
+        """Answers that left since the last sync began; as many may soon ask again."""
+        self._lingering = False
+        self._linger_until = 0
         self._jobs: SimpleQueue[bool] = SimpleQueue()
         self._thread = threading.Thread(target=self._sync_forever, name="store-sync", daemon=True)
         self._idle: asyncio.Future[None] | None = None
@@ -190,16 +196,39 @@ class Engine:
             self._perform(batch.after_sync)
         else:
             self._waiting.append(batch)
-            if not self._is_syncing:
-                self._sync_now(inline=batch.turns <= INLINE_TURNS and not self._events)
+            if not self._is_syncing and not self._lingering:
+                self._linger_until = self._clock.monotonic() + LINGER
+                self._sync_soon()
         self._tell_idle()
+
+    def _sync_soon(self) -> None:
+        """Sync, but not before those who were just answered had a moment to ask again.
+
+        A producer and a consumer that are answered together ask again together; whoever comes first
+        waits a tick for the other, and one sync serves both.
+        """
+        self._lingering = False
+        if self.failure is not None or self._is_syncing:
+            return
+        asked = sum(batch.turns for batch in self._waiting)
+        if asked < self._answers and self._clock.monotonic() < self._linger_until:
+            self._lingering = True
+            assert self._loop is not None
+            self._loop.call_soon(self._sync_soon)
+        else:
+            self._sync_now(inline=asked <= INLINE_TURNS and not self._events)
 
     def _sync_now(self, *, inline: bool) -> None:
         """Begin a sync for all that was applied; one at a time."""
         self._unsynced = False
+        self._answers = 0
         batches, self._waiting = self._waiting, []
         if inline:
-            self._disk.sync()
+            try:
+                self._disk.sync()
+            except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
+                self._fail(failure)
+                return
             self.syncs += 1
             self._release(batches)
         else:
@@ -255,6 +284,7 @@ class Engine:
             if type(effect) is Reply:
                 answered = self._callers.pop(effect.to, None)
                 if answered is not None:
+                    self._answers += 1
                     answered(effect.answer)
             elif type(effect) is SetTimer:
                 self._timers.set(effect.name, self._clock.monotonic() + effect.after)

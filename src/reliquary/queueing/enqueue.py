@@ -89,15 +89,15 @@ def enqueue(
         return verdict, []
     positions, stamped, lookup_ids = [], [], []
     for message, size in zip(messages, sizes, strict=True):
-        sequence = state.next_sequence()
         if message.sent_time and too_late(message, now):
-            late = Position(sequence, sequence, size, now, express=message.is_express)
-            bury(state, message, late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+            _bury_late(state, message, size, now, transaction)
             verdict = Enqueued.TOO_LATE
             lookup_ids.append(0)
             continue
+        sequence = state.next_sequence()
+        expires = message.deadline(now)  # before the stamp, which knows only whole seconds
         message = _stamp(state, message, sequence, now, transaction)  # noqa: PLW2901
-        position = _position(queue, message, sequence, size, now)
+        position = _position(queue, message, sequence, size, now, expires)
         stamped.append(message)
         positions.append(position)
         lookup_ids.append(position.lookup_id)
@@ -106,6 +106,17 @@ def enqueue(
     elif positions:
         admit(state, queue, positions, stamped, now)
     return verdict, lookup_ids
+
+
+def _bury_late(
+    state: State, message: Message, size: int, now: Instant, transaction: Transaction | None
+) -> None:
+    """A message that came too late takes a number only where it is kept (DM-197)."""
+    if message.negative_journaling:
+        sequence = state.next_sequence()
+        message = _stamp(state, message, sequence, now, transaction)
+        late = Position(sequence, sequence, size, now, express=message.is_express)
+        bury(state, message, late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
 
 
 def admit(
@@ -149,7 +160,9 @@ def _stamp(
     return msgspec.structs.replace(message, transaction=transaction.identifier, delivery=Delivery.RECOVERABLE)
 
 
-def _position(queue: QueueState, message: Message, sequence: int, size: int, now: Instant) -> Position:
+def _position(
+    queue: QueueState, message: Message, sequence: int, size: int, now: Instant, expires: int
+) -> Position:
     # DEPARTS from 3.1.7.1.9 (AN-03): the printed condition is the wrong way round; a message
     # outside a stream is ordered by its priority, one in a transactional queue by arrival alone,
     # because otherwise the LookupIdentifier would not grow along the queue.
@@ -159,7 +172,7 @@ def _position(queue: QueueState, message: Message, sequence: int, size: int, now
         message=sequence,
         size=size,
         arrived=now,
-        expires=message.deadline(now),
+        expires=expires,
         express=message.is_express,
         peekable=message.allow_peek_when_locked,
         dead_letter=message.negative_journaling,

@@ -76,9 +76,9 @@ def _due_rows(state: State, now: Instant) -> list[tuple[int, int, int]]:
 
 def _due_express(state: State, now: Instant) -> list[tuple[int, int, int]]:
     """Express deadlines; the heap forgets late, so messages that are gone are passed over."""
-    due: list[tuple[int, int, int]] = []
+    due: dict[tuple[int, int, int], None] = {}  # one that was moved away and back is there twice
     while state.express_expiry and state.express_expiry[0][0] <= now and len(due) < state.sizes.at_once:
         deadline, number, lookup_id = heappop(state.express_expiry)
         if number in state.queues and state.queues[number].order.get(lookup_id) is not None:
-            due.append((deadline, number, lookup_id))
-    return due
+            due[deadline, number, lookup_id] = None
+    return list(due)

@@ -46,6 +46,7 @@ def start(state: State, request: StartManager, now: Instant) -> None:
     elif request.quota not in (None, state.record.quota):
         record = msgspec.structs.replace(state.record, quota=request.quota, modify_time=in_whole_seconds(now))
         apply(state, facts.ManagerNamed(record))
+    state.reserve()
     for name in SYSTEM_QUEUES:
         if f"system$;{name}" not in state.names:  # AN-49: those of an earlier start are kept
             _create(state, Pathname(QueueType.SYSTEM, name), QueueSettings(), now)  # DM-093, DM-094

@@ -326,16 +326,18 @@ def check(message: Message) -> None:
         and 0 <= message.time_to_reach_queue <= FOREVER
         and 0 <= message.body_type <= FOREVER
         and 0 <= message.application_tag <= FOREVER
+        and 0 <= message.sent_time <= FOREVER
     ):
         _refuse_number(message)
 
 
 def _refuse_number(message: Message) -> None:
     for name, value in (
-        ("time to reach the queue", message.time_to_reach_queue),
-        ("time to be received", message.time_to_be_received),
-        ("body type", message.body_type),
-        ("application tag", message.application_tag),
+        ("a time to reach the queue", message.time_to_reach_queue),
+        ("a time to be received", message.time_to_be_received),
+        ("a body type", message.body_type),
+        ("an application tag", message.application_tag),
+        ("a sent time", message.sent_time),
     ):
         if not 0 <= value <= FOREVER:
-            raise UsageError(f"a {name} is 0 to {FOREVER}, not {value}")
+            raise UsageError(f"{name} is 0 to {FOREVER}, not {value}")

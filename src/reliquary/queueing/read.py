@@ -12,7 +12,7 @@ from typing import Final
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
-from reliquary.base.turn import SetTimer
+from reliquary.base.turn import CancelTimer, SetTimer
 from reliquary.queueing.access import begin_wait, close_if_done, queue_of, stop_wait, use
 from reliquary.queueing.cursors import STATUS, Ask, Cursor, Outcome
 from reliquary.queueing.descriptors import Descriptor
@@ -77,20 +77,20 @@ def _take(
     now: Instant,
 ) -> list[Delivered]:
     """As many messages from the front as there are, are wanted, and fit into one answer."""
-    size = 0
-    wanted: list[Position] = []
-    over: list[Position] = []
-    for position in queue.order.some(-1, request.count):
-        if is_over(position, now):
-            over.append(position)
-        elif size < ANSWER_BYTES:
-            wanted.append(position)
-            size += position.size
-    for position in over:
-        expire(state, queue, position)
-    if over and not wanted:
-        return _take(state, queue, descriptor, request, transaction, now)
-    return _consume(state, queue, descriptor, request, transaction, wanted)
+    while True:
+        size = 0
+        wanted: list[Position] = []
+        over: list[Position] = []
+        for position in queue.order.some(-1, request.count):
+            if is_over(position, now):
+                over.append(position)
+            elif size < ANSWER_BYTES:
+                wanted.append(position)
+                size += position.size
+        for position in over:
+            expire(state, queue, position)
+        if wanted or not over:
+            return _consume(state, queue, descriptor, request, transaction, wanted)
 
 
 def _consume(
@@ -126,7 +126,14 @@ def _answer(
     receipt = descriptor.handle if request.hold and descriptor.held else 0
     if receipt:
         state.draft.ask(SetTimer(("hold", receipt), request.hold))
-    state.reply(request.to, Received(HResult.OK, messages=tuple(taken), receipt=receipt))
+    _hand_over(state, request.to, taken, receipt)
+
+
+def _hand_over(state: State, to: int, messages: Sequence[Delivered], receipt: int = 0) -> None:
+    """Answer with messages.  One that outlives a crash is shown only when its arrival does too."""
+    if not all([delivered.position.express for delivered in messages]):
+        state.draft.wait()
+    state.reply(to, Received(HResult.OK, messages=tuple(messages), receipt=receipt))
 
 
 def _wait_or_give_up(
@@ -227,8 +234,7 @@ def _peek_position(
 
 def show(state: State, to: int, positions: list[Position]) -> None:
     """Answer with messages that stay where they are."""
-    messages = tuple(Delivered(position, state.shelf.get(position)) for position in positions)
-    state.reply(to, Received(HResult.OK, messages=messages))
+    _hand_over(state, to, [Delivered(position, state.shelf.get(position)) for position in positions])
 
 
 def browse(state: State, request: BrowseMessages, now: Instant) -> None:
@@ -331,6 +337,8 @@ def end_read(state: State, request: EndRead, now: Instant) -> HResult:
     for lookup_id in lookup_ids if len(done) < len(lookup_ids) else ():
         if lookup_id in queue.order.locked:
             release(state, queue, lookup_id, now)
+    if not descriptor.held:
+        state.draft.ask(CancelTimer(("hold", descriptor.handle)))
     close_if_done(state, descriptor, now)
     return HResult.OK  # DM-215
 

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.base.time import Instant
+from reliquary.base.time import SECOND, Duration, Instant
 from reliquary.base.turn import TimerFired
 from reliquary.queueing import access, enqueue, events, expiry, lifecycle, read, transactions
-from reliquary.queueing.events import Access, Answer
-from reliquary.queueing.message import check, size_of
+from reliquary.queueing.events import FOREVER_WAIT, Access, Answer
+from reliquary.queueing.message import FOREVER, check, size_of
 from reliquary.queueing.queue import Queue, QueueType
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation
@@ -23,6 +23,8 @@ from reliquary.queueing.transactions import Step
 
 COUNT_LIMIT: Final = 10_000
 """Messages in one request or answer."""
+LONGEST_TIME: Final = Duration(FOREVER * SECOND)
+LOOKUP_LIMIT: Final = 2**64 - 1
 
 
 def send(state: State, request: events.SendMessages, now: Instant) -> None:
@@ -87,8 +89,8 @@ def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None
     """Dequeue Message and Dequeue Message Begin."""
     if not 1 <= request.count <= COUNT_LIMIT:
         raise UsageError(f"one request receives 1 to {COUNT_LIMIT} messages, not {request.count}")
-    if request.transaction is not None and request.hold:
-        raise UsageError("a receive is held or in a transaction, not both")  # DM-198
+    _check_time("a time-out", request.timeout, least=0)
+    _check_hold(request.hold, request.transaction)
     _check_cursor(state, request.cursor, request.queue)
     if isinstance(request.queue, str):
         state.parse(request.queue)  # refused before anything is acknowledged
@@ -99,10 +101,31 @@ def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None
 
 def peek(state: State, request: events.PeekMessage, now: Instant) -> None:
     """Peek Message and Peek Next Message."""
+    _check_time("a time-out", request.timeout, least=0)
     _check_cursor(state, request.cursor, request.queue)
     if request.next and not request.cursor:
         raise UsageError("the next message is relative to a cursor, and none is given")
     read.peek(state, request, now)
+
+
+def _check_time(what: str, span: Duration, *, least: int) -> None:
+    """A span that a timer can run, or none at all."""
+    if span != FOREVER_WAIT and not least <= span <= LONGEST_TIME:
+        raise UsageError(
+            f"{what} is {least} to {LONGEST_TIME} microseconds, or {FOREVER_WAIT} for no limit, not {span}"
+        )
+
+
+def _check_hold(hold: Duration, transaction: UUID | None) -> None:
+    if not 0 <= hold <= LONGEST_TIME:
+        raise UsageError(f"a hold is 0 to {LONGEST_TIME} microseconds, not {hold}")
+    if transaction is not None and hold:
+        raise UsageError("a receive is held or in a transaction, not both")  # DM-198
+
+
+def _check_lookup_id(lookup_id: int) -> None:
+    if not 0 <= lookup_id <= LOOKUP_LIMIT:
+        raise UsageError(f"a LookupIdentifier is 0 to {LOOKUP_LIMIT}, not {lookup_id}")
 
 
 def _check_cursor(state: State, cursor: int, queue: int | str) -> None:
@@ -119,6 +142,8 @@ def browse(state: State, request: events.BrowseMessages, now: Instant) -> None:
 
 def look_up(state: State, request: events.LookUpMessage, now: Instant) -> None:
     """Read Message By Lookup Identifier."""
+    _check_lookup_id(request.lookup_id)
+    _check_hold(request.hold, request.transaction)
     if request.peek and request.transaction is not None:
         raise UsageError("a peek is in no transaction")  # DM-216
     transaction = _transaction(state, request.to, request.transaction)
@@ -134,6 +159,7 @@ def end_read(state: State, request: events.EndRead, now: Instant) -> None:
 
 def move(state: State, request: events.MoveMessage, now: Instant) -> None:
     """Move Message, 3.1.7.1.16."""
+    _check_lookup_id(request.lookup_id)
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is not None and transaction is None:
         return
@@ -231,6 +257,7 @@ def purge_queue(state: State, request: events.PurgeQueue, now: Instant) -> None:
 def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
     """Open Queue."""
     del now
+    _check_time("a lease", request.lease, least=1)
     opened = access.open_queue(state, request.path, request.access, request.share, lease=request.lease)
     if isinstance(opened, HResult):
         state.reply(request.to, events.Opened(opened, opened.sentence))
@@ -273,6 +300,7 @@ def close_cursor(state: State, request: events.CloseCursor, now: Instant) -> Non
 def begin(state: State, request: events.BeginTransaction, now: Instant) -> None:
     """Create Transaction."""
     del now
+    _check_time("a transaction's time-out", request.timeout, least=1)
     transaction = transactions.begin(state, request.timeout)
     state.reply(request.to, events.Begun(HResult.OK, transaction=transaction.identifier))
 

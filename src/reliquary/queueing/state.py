@@ -146,7 +146,8 @@ class State:
         self.overdue: dict[tuple[int, int], int] = {}
         """Deadlines before that, of positions that were locked when they passed."""
         self.last_number = 0
-        self._last_handle = 0
+        self._last_handle = chance.bits(52)
+        """Random, so that a handle or a receipt of an earlier process names nothing in this one."""
 
     # -- answers
 
@@ -160,9 +161,13 @@ class State:
         """Increment SequentialID (DM-190)."""
         self.sequence += 1
         if self.sequence + self.sizes.sequence_block // 2 > self.ceiling:
-            self.ceiling = self.sequence + self.sizes.sequence_block
-            self.sequence_dirty = True
+            self.reserve()
         return self.sequence
+
+    def reserve(self) -> None:
+        """Speak for a block of numbers, long before they are used: some are told without a sync."""
+        self.ceiling = self.sequence + self.sizes.sequence_block
+        self.sequence_dirty = True
 
     def next_handle(self) -> int:
         """A number that no handle, cursor, reader or timer of this process has (DM-066, DM-069)."""

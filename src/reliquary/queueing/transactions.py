@@ -120,6 +120,7 @@ def prepare(state: State, transaction: Transaction, now: Instant, *, single_phas
     record = PreparedTransaction(kept, single_phase, now)
     apply(state, facts.TransactionPrepared(transaction.identifier, record, messages))
     transaction.prepared = True
+    _end_waits(state, transaction)  # what they received would not be in the record
     if transaction.timeout != FOREVER_WAIT:
         state.draft.ask(CancelTimer(("transaction", transaction.timer)))
 
@@ -175,6 +176,10 @@ def _detach(state: State, transaction: Transaction, *, committed: bool) -> None:
         apply(state, facts.TransactionEnded(transaction.identifier, committed))
     if transaction.timeout != FOREVER_WAIT:
         state.draft.ask(CancelTimer(("transaction", transaction.timer)))
+    _end_waits(state, transaction)
+
+
+def _end_waits(state: State, transaction: Transaction) -> None:
     for queue in state.queues.values():
         for waiter in [each for each in queue.waiting.values() if each.transaction == transaction.identifier]:
             end_wait(state, queue, waiter, HResult.TRANSACTION_SEQUENCE)

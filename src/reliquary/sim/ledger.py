@@ -33,10 +33,15 @@ class Place:
     """The turn that put it there."""
 
 
+Judge = Callable[["Ledger", int, Place, MessageClass, Turned], None]
+
+
 class Ledger:
     """The state that the facts describe."""
 
     def __init__(self) -> None:
+        self.judge: Judge = _nothing
+        """Asked whenever a message leaves a place."""
         self.queues: dict[int, Queue] = {}
         self.deleted: set[str] = set()
         """Path names of queues that were deleted at some time."""
@@ -87,6 +92,7 @@ class Ledger:
         place = self.places.pop((queue, position.lookup_id), None)
         if place is None:
             raise Violation(f"position {position.lookup_id:#x} leaves queue {queue}, and is not there")
+        self.judge(self, queue, place, reason, turned)
         if place.position.reason is MessageClass.NORMAL and reason is not MessageClass.NORMAL:
             self.left[place.body] = (turned.number, reason)
         if not position.express:

@@ -1,10 +1,10 @@
 """What goes wrong in a run, and how often: each seed has its own weather, some have none.
 
-    network   a request or an answer is lost, a connection is cut while somebody waits
-    disk      a write or a sync fails: an I/O error, or no space left
-    power     goes at any moment, and at every named point between two steps of the engine
-    clock     the calendar is set forwards or back
-    people    stop the server in good order and start it again
+network   a request or an answer is lost, a connection is cut while somebody waits
+disk      a write or a sync fails: an I/O error, or no space left
+power     goes at any moment, and at every named point between two steps of the engine
+clock     the calendar is set forwards or back
+people    stop the server in good order and start it again
 """
 
 from __future__ import annotations

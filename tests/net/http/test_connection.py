@@ -388,10 +388,25 @@ class TestTime:
             connection, transport = connect(echo)
             connection.data_received(b"P")
             connection.sweep(seconds(30))
+            await tick()
             assert transport.writes == []
             connection.sweep(seconds(31))
             await tick()
             assert refusal(transport) == (408, "the head of a request may take 30 s, 31 s have passed")
+
+        play(scene)
+
+    def test_the_time_of_a_head_begins_with_its_first_byte(self) -> None:
+        async def scene() -> None:
+            connection, transport = connect(echo)
+            connection.shared.now = seconds(100)
+            connection.data_received(b"P")
+            connection.sweep(seconds(130))
+            await tick()
+            assert transport.writes == []
+            connection.sweep(seconds(131))
+            await tick()
+            assert refusal(transport)[0] == 408
 
         play(scene)
 
@@ -412,6 +427,7 @@ class TestTime:
             connection, transport = connect(echo, Limits(body_rate=10))
             connection.data_received(post("/q", b"x" * 1000)[:-900])
             connection.sweep(seconds(70))
+            await tick()
             assert transport.writes == []
             connection.sweep(seconds(71))
             await tick()
@@ -447,6 +463,7 @@ class TestTime:
             connection.shared.now = seconds(100)
             connection.release(ENGINE)
             connection.sweep(seconds(130))
+            await tick()
             assert transport.writes == []
             connection.sweep(seconds(131))
             await tick()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.net.http.headers import find, format_headers, lowered
+from reliquary.net.http.headers import SMALL, end_of_head, find, format_headers, lowered
 
 CAME = [(b"Content-Type", b"text/xml"), (b"X-Two", b"1"), (b"x-two", b"2")]
 
@@ -18,6 +18,11 @@ def test_a_header_is_found_in_any_case_and_the_first_wins() -> None:
 
 def test_names_are_lowered_and_order_is_kept() -> None:
     assert lowered(CAME) == [(b"content-type", b"text/xml"), (b"x-two", b"1"), (b"x-two", b"2")]
+
+
+def test_the_last_line_tells_the_length_of_small_and_large_bodies() -> None:
+    for size in (0, SMALL - 1, SMALL, 10**9):
+        assert end_of_head(size) == b"content-length: %d\r\n\r\n" % size
 
 
 def test_header_lines_are_formatted() -> None:

@@ -136,19 +136,24 @@ def test_the_sweep_finds_the_slow() -> None:
 
 
 def test_the_sweep_renews_the_date() -> None:
-    class StoppedClock(RealClock):
-        __slots__ = ()
+    class SetClock(RealClock):
+        time = 0
 
         def now(self) -> Instant:
-            return Instant(0)
+            return Instant(self.time)
 
     async def scene() -> None:
-        listener = Listener(echo, clock=StoppedClock())
+        clock = SetClock()
+        listener = Listener(echo, clock=clock)
         _, port = await listener.listen()
         async with HttpClient(f"http://127.0.0.1:{port}") as client:
-            response = await client.request("GET", "/")
-            assert response.header(b"date") == b"Thu, 01 Jan 1970 00:00:00 GMT"
+            first = await client.request("GET", "/")
+            clock.time = 5 * SECOND
+            listener.sweep(clock.monotonic())
+            second = await client.request("GET", "/")
         await listener.drain(seconds(1))
+        assert first.header(b"date") == b"Thu, 01 Jan 1970 00:00:00 GMT"
+        assert second.header(b"date") == b"Thu, 01 Jan 1970 00:00:05 GMT"
 
     play(scene)
 

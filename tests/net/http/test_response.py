@@ -6,9 +6,9 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
+from reliquary.net.http.headers import end_of_head
 from reliquary.net.http.response import (
     CLOSE,
-    ENDS_OF_HEADS,
     HEAD_ONLY,
     JSON,
     KEEP,
@@ -42,7 +42,7 @@ def test_only_plain_responses_are_kept_for_joining() -> None:
     heads.response(KEEP, 200, b"", JSON, [(b"a", b"1")])
     assert heads.plain == {}
     whole = heads.response(KEEP, 200, b"hello", JSON, ())
-    assert heads.plain[KEEP, 200, JSON] + ENDS_OF_HEADS[5] + b"hello" == whole
+    assert heads.plain[KEEP, 200, JSON] + end_of_head(5) + b"hello" == whole
 
 
 @pytest.mark.parametrize(

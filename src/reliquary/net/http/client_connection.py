@@ -22,18 +22,23 @@ _READ_TO_THE_END: Final = (b"content-length", b"transfer-encoding")
 
 
 class Response:
-    """An answer: status, headers with names in lower case, body."""
+    """An answer: status, headers, body."""
 
-    __slots__ = ("body", "headers", "status")
+    __slots__ = ("_raw", "body", "status")
 
-    def __init__(self, status: int, headers: Headers, body: bytes) -> None:
+    def __init__(self, status: int, raw_headers: Headers, body: bytes) -> None:
         self.status = status
-        self.headers = headers
         self.body = body
+        self._raw = raw_headers
+
+    @property
+    def headers(self) -> Headers:
+        """All fields in the order they came, names in lower case."""
+        return lowered(self._raw)
 
     def header(self, name: bytes) -> bytes | None:
         """The first value of a header, or None; `name` is in lower case."""
-        return find(self.headers, name)
+        return find(self._raw, name)
 
     def __repr__(self) -> str:
         return f"<Response {self.status} {len(self.body)} bytes>"
@@ -190,7 +195,7 @@ class ClientConnection(asyncio.Protocol):
     def _answer(self) -> None:
         answer = self._waiting.popleft()
         body = self._body if isinstance(self._body, bytes) else bytes(self._body)
-        response = Response(self._parser.get_status_code(), lowered(self._headers), body)
+        response = Response(self._parser.get_status_code(), self._headers, body)
         self.used = True
         self._began = False
         self._next_answer()

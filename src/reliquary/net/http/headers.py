@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from reliquary.base.faults import UsageError
 
 Headers = list[tuple[bytes, bytes]]
+
+SMALL: Final = 4096
+ENDS_OF_HEADS: Final = tuple(b"content-length: %d\r\n\r\n" % size for size in range(SMALL))
+"""The last line of a head for every small body: to format a number takes longer than to join three pieces."""
+
+
+def end_of_head(size: int) -> bytes:
+    """The last line of a head, with the empty line that ends it."""
+    return ENDS_OF_HEADS[size] if size < SMALL else b"content-length: %d\r\n\r\n" % size
 
 
 def find(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
@@ -22,9 +32,9 @@ def lowered(headers: Headers) -> Headers:
     return [(name.lower(), value) for name, value in headers]
 
 
-def format_headers(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+def format_headers(headers: Sequence[tuple[bytes, bytes]]) -> bytes:
     """Header lines to send; one that would begin a second line is refused, not sent."""
     lines = b"".join([b"%b: %b\r\n" % field for field in headers])
-    if lines.count(b"\r") + lines.count(b"\n") + lines.count(b"\0") != 2 * len(tuple(headers)):
+    if lines.count(b"\r") + lines.count(b"\n") + lines.count(b"\0") != 2 * len(headers):
         raise UsageError(f"a header holds a line break or NUL: {lines!r}")
     return lines

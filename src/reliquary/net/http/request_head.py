@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from reliquary.base.faults import UsageError
-from reliquary.net.http.headers import find, format_headers
+from reliquary.net.http.headers import end_of_head, find, format_headers
 
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 5.6.2
 _TARGET: Final = re.compile(r"/[!-~]*")
@@ -21,7 +21,7 @@ def encode_request(
     start = _start(method, target, host, headers)
     if not body and method in _BODILESS:
         return start + b"\r\n"
-    return b"%bcontent-length: %d\r\n\r\n%b" % (start, len(body), body)
+    return b"".join((start, end_of_head(len(body)), body))
 
 
 @lru_cache(maxsize=1024)

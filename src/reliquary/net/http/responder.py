@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from reliquary.base.faults import UsageError
+from reliquary.net.http.headers import end_of_head
 from reliquary.net.http.request import Request
-from reliquary.net.http.response import ENDS_OF_HEADS, JSON, SMALL
+from reliquary.net.http.response import JSON
 
 if TYPE_CHECKING:
     from reliquary.net.http.connection import Connection
@@ -45,10 +46,10 @@ class Responder:
         connection = self._connection
         heads = connection.shared.heads
         start = heads.plain.get((self._mode, status, content_type))
-        if start is None or headers or len(body) >= SMALL:
+        if start is None or headers:
             self.out = heads.response(self._mode, status, body, content_type, headers)
         else:
-            self.out = b"".join((start, ENDS_OF_HEADS[len(body)], body))
+            self.out = b"".join((start, end_of_head(len(body)), body))
         if not connection.working:
             connection.answered(self)
 

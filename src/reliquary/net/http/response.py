@@ -30,11 +30,6 @@ _REASONS: Final = {status.value: status.phrase.encode() for status in HTTPStatus
 _WITHOUT_BODY: Final = (204, 304)  # RFC 9110 6.4.1
 
 
-SMALL: Final = 4096
-ENDS_OF_HEADS: Final = tuple(b"content-length: %d\r\n\r\n" % size for size in range(SMALL))
-"""The last line of a head for every small body: to format a number takes longer than to join three pieces."""
-
-
 def error_body(why: str) -> bytes:
     """The JSON of a refusal: one sentence for a person."""
     return json.dumps({"error": why}).encode()

@@ -1,0 +1,100 @@
+"""What does a million messages in one queue cost: open, memory, first receive, rates?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import urllib.request
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from bench.server import Server, run_load
+
+RESULTS = Path(__file__).parent / "results"
+MIB = 1024 * 1024
+
+
+def main() -> None:
+    """Fill, look, restart, look, drain, look."""
+    arguments = _arguments()
+    with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
+        figures = _measure(Path(folder) / "store", arguments.messages, arguments.sample)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "depth.json").write_text(json.dumps(figures, indent=2) + "\n")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./dev bench depth", description=__doc__)
+    parser.add_argument("--messages", type=int, default=1_000_000)
+    parser.add_argument("--sample", type=int, default=50_000, help="messages that a rate is measured with")
+    parser.add_argument("--folder", default=None, help="where the store lies")
+    return parser.parse_args()
+
+
+def _measure(folder: Path, depth: int, sample: int) -> dict[str, Any]:
+    figures: dict[str, Any] = {"messages": depth}
+
+    def note(name: str, value: float) -> None:
+        figures[name] = round(value, 3)
+        print(f"{name:<36} {figures[name]}", flush=True)
+
+    with Server(folder) as server:
+        note("open_empty_s", server.seconds_to_ready)
+        server.create_queue("bench")
+        _rates(server, sample)  # warms up
+        enqueue, dequeue = _rates(server, sample)
+        note("enqueue_per_s", enqueue)
+        note("dequeue_per_s", dequeue)
+        resident = server.resident_bytes()
+        note("fill_per_s", _run(server, depth, produce=True))
+        note("memory_growth_mib", (server.resident_bytes() - resident) / MIB)
+    with Server(folder) as server:
+        note("open_deep_s", server.seconds_to_ready)
+        note("first_receive_ms", _first_receive(server))
+        deep_enqueue, deep_dequeue = _rates(server, sample)
+        note("deep_enqueue_ratio", deep_enqueue / enqueue)
+        note("deep_dequeue_ratio", deep_dequeue / dequeue)
+        note("drain_per_s", _run(server, depth - 1, produce=False))
+        after_enqueue, after_dequeue = _rates(server, sample)
+        note("drained_enqueue_ratio", after_enqueue / enqueue)
+        note("drained_dequeue_ratio", after_dequeue / dequeue)
+        note("memory_growth_at_the_end_mib", (server.resident_bytes() - resident) / MIB)
+    return figures
+
+
+def _rates(server: Server, sample: int) -> tuple[float, float]:
+    """Enqueue some, dequeue some."""
+    return _run(server, sample, produce=True), _run(server, sample, produce=False)
+
+
+def _run(server: Server, messages: int, *, produce: bool) -> float:
+    figures: dict[str, Any] = run_load(
+        {
+            "host": server.host,
+            "port": server.port,
+            "queue": "bench",
+            "producers": 16,
+            "in_flight": 64,
+            "consumers": 4,
+            "seconds": 0,
+            "messages": messages,
+            "produce": produce,
+            "consume": not produce,
+        }
+    )
+    return float(figures["sent" if produce else "acknowledged"]) / float(figures["elapsed"])
+
+
+def _first_receive(server: Server) -> float:
+    request = urllib.request.Request(
+        f"http://{server.host}:{server.port}/api/v1/queues/bench/receive", data=b"{}", method="POST"
+    )
+    start = perf_counter()
+    urllib.request.urlopen(request).read()
+    return (perf_counter() - start) * 1000
+
+
+if __name__ == "__main__":
+    main()

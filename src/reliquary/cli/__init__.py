@@ -1,0 +1,1 @@
+"""The command line: one file a noun.  A command asks the client or the store, prints, and exits."""

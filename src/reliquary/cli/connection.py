@@ -1,0 +1,35 @@
+"""Where the server is: --server and --control, and the connection that a command works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from reliquary.client.sync.manager import Manager
+
+SERVER_VARIABLE = "RELIQUARY_SERVER"
+CONTROL_VARIABLE = "RELIQUARY_CONTROL"
+
+
+@dataclass(frozen=True)
+class Where:
+    """The addresses of both planes; `control` None is the port after the server's."""
+
+    server: str
+    control: str | None
+
+
+def connected() -> Manager:
+    """A connection to the server that the command line names."""
+    from reliquary.client.address import is_address
+    from reliquary.client.sync.manager import connect
+
+    where = click.get_current_context().find_object(Where)
+    assert where is not None, "the root command says where the server is"
+    for address in (where.server, where.control):
+        if address is not None and not is_address(address):
+            raise click.UsageError(f"{address!r} is not an address such as http://127.0.0.1:8480.")
+    return connect(where.server, control=where.control)

@@ -1,0 +1,80 @@
+"""How a command ends: one sentence on stderr and a named exit code, never a traceback.
+
+click's own complaints, the client's errors and the store's faults all come through here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.server.exits import Exit, exit_of
+
+
+class Root(click.Group):
+    """The group of all commands; the only place where errors become exit codes."""
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
+        """Run a command and exit."""
+        extra["standalone_mode"] = False
+        code, sentence = Exit.OK, ""
+        try:
+            code = super().main(args, *rest, **extra) or Exit.OK
+        except click.Abort:
+            code, sentence = Exit.INTERRUPTED, "interrupted"
+        except click.ClickException as why:
+            code, sentence = Exit.USAGE, _complaint(why)
+        except BrokenPipeError:
+            _hush()
+            code = Exit.FAILED
+        except Exception as why:
+            known = told(why)
+            if known is None:
+                raise
+            code, sentence = known
+        if sentence:
+            click.echo(f"reliquary: {sentence}", err=True)
+        sys.exit(code)
+
+
+def told(why: Exception) -> tuple[Exit, str] | None:
+    """The exit code and the sentence for an error that was foreseen; None for a bug of ours."""
+    from reliquary.client.errors import ReliquaryError
+
+    if isinstance(why, StoreFailure | StoreDamage | UsageError):
+        return exit_of(why), str(why)
+    if isinstance(why, ReliquaryError):
+        return _exit_of_error(why), why.sentence
+    if isinstance(why, OSError):
+        return Exit.NO_PERMISSION if isinstance(why, PermissionError) else Exit.DISK_FAILED, str(why)
+    return None
+
+
+def _exit_of_error(why: Exception) -> Exit:
+    from reliquary.client import errors
+
+    match why:
+        case errors.ServerUnreachable() | errors.OutcomeUnknown():
+            return Exit.UNREACHABLE
+        case errors.NotFound():
+            return Exit.NOT_FOUND
+        case errors.BadRequest():
+            return Exit.USAGE
+        case _:
+            return Exit.REFUSED
+
+
+def _complaint(why: click.ClickException) -> str:
+    text = why.format_message()
+    context = getattr(why, "ctx", None)
+    return text if context is None else f"{text} Try '{context.command_path} --help'."
+
+
+def _hush() -> None:
+    """Whoever read our output went away; the interpreter must not complain about it again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

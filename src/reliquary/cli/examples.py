@@ -1,0 +1,19 @@
+"""Examples in a command's help, which click must not flow into a paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def examples(*lines: str, heading: str = "Examples:") -> Callable[[F], F]:
+    """Adds lines to the help of a command, each shown as it is written."""
+
+    def add(command: F) -> F:
+        shown = "\n".join(f"      {line}" for line in lines)
+        command.__doc__ = f"{command.__doc__ or ''}\n\n    \b\n    {heading}\n{shown}\n    "
+        return command
+
+    return add

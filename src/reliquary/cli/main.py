@@ -1,0 +1,87 @@
+"""`reliquary`: the root of the command line."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+import click
+
+from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, Where
+from reliquary.cli.ending import Root
+from reliquary.cli.examples import examples
+from reliquary.cli.message import message
+from reliquary.cli.queue import queue
+from reliquary.cli.serve import serve
+from reliquary.cli.store import store
+from reliquary.cli.transaction import transaction
+
+
+@examples(
+    "reliquary serve",
+    "reliquary queue create orders",
+    'reliquary message send orders "hello"',
+    "reliquary message receive orders",
+    heading="Start a server, make a queue, send a message and get it back:",
+)
+def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or context.resilient_parsing:
+        return
+    try:
+        click.echo(f"reliquary {version('reliquary')}")
+    except PackageNotFoundError:
+        click.echo("reliquary, not installed")
+    context.exit()
+
+
+@click.group(
+    cls=Root,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--server",
+    default="http://127.0.0.1:8480",
+    show_default=True,
+    envvar=SERVER_VARIABLE,
+    show_envvar=True,
+    metavar="URL",
+    help="The server's data plane.",
+)
+@click.option(
+    "--control",
+    envvar=CONTROL_VARIABLE,
+    show_envvar=True,
+    metavar="URL",
+    help="Its control plane.  [default: the port after the server's]",
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Say which."
+)
+@click.pass_context
+@examples(
+    "reliquary serve",
+    "reliquary queue create orders",
+    'reliquary message send orders "hello"',
+    "reliquary message receive orders",
+    heading="Start a server, make a queue, send a message and get it back:",
+)
+def cli(context: click.Context, server: str, control: str | None) -> None:
+    """Reliquary, a reliable message queue manager.
+
+    Lists are tables for a person and JSON lines to a pipe.  What goes wrong is one sentence on
+    stderr, and the exit code has a meaning: 2 the command is wrong, 3 refused, 4 not found,
+    5 no server, 6 no message, 10 and above the store.
+    """
+    context.obj = Where(server, control)
+
+
+for command in (serve, queue, message, store, transaction):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    cli.main(prog_name="reliquary")
+
+
+if __name__ == "__main__":
+    main()

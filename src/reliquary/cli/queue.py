@@ -1,0 +1,138 @@
+"""`reliquary queue`: make, list, show, delete and empty queues."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reliquary.cli.connection import connected
+from reliquary.cli.examples import examples
+from reliquary.cli.output import format_option, print_fields, print_json, print_table, wants_json
+
+if TYPE_CHECKING:
+    from reliquary.client.records import QueueInfo
+
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+
+
+@click.group()
+def queue() -> None:
+    """Make, list, show, delete and empty queues."""
+
+
+@queue.command()
+@click.argument("name")
+@click.option("--label", help="A description.")
+@click.option("--journaling", is_flag=True, default=None, help="Keep a copy of each message received.")
+@click.option("--quota", type=int, metavar="KB", help="What it may hold.  [default: no limit]")
+@click.option("--journal-quota", type=int, metavar="KB", help="What its journal may hold.")
+@click.option("--transactional", is_flag=True, default=None, help="Take messages in transactions only.")
+@click.option("--base-priority", type=int, help="Its priority among queues, -32767 to 32767.")
+@click.option("--exist-ok", is_flag=True, help="It is no error that the queue exists.")
+@format_option
+@examples("reliquary queue create orders", "reliquary queue create orders --journaling --quota 1048576")
+def create(name: str, exist_ok: bool, as_json: bool | None, **options: Any) -> None:
+    """Make the queue NAME."""
+    chosen = {option: value for option, value in options.items() if value is not None}
+    with connected() as manager:
+        info = manager.create_queue(name, exist_ok=exist_ok, **chosen).info()
+    _show(info, as_json)
+
+
+@queue.command("list")
+@click.option("--all", "everything", is_flag=True, help="Also the manager's own queues that are empty.")
+@format_option
+@examples("reliquary queue list")
+def list_queues(everything: bool, as_json: bool | None) -> None:
+    """List the queues with what they hold."""
+    with connected() as manager:
+        queues = [info for info in manager.queues() if everything or info.kind != "system" or info.messages]
+    if wants_json(as_json):
+        print_json(queues)
+        return
+    columns = ("queue", "messages", "locked", "bytes", "readers", "journaling", "transactional", "label")
+    print_table(columns, map(_row, queues))
+
+
+@examples("reliquary queue show orders")
+def _row(info: QueueInfo) -> tuple[object, ...]:
+    return (
+        info.name,
+        info.messages,
+        info.locked,
+        info.bytes,
+        info.readers_waiting,
+        info.settings.journaling,
+        info.settings.transactional,
+        info.settings.label,
+    )
+
+
+@queue.command()
+@click.argument("name")
+@format_option
+def show(name: str, as_json: bool | None) -> None:
+    """Show all that is known of the queue NAME."""
+    with connected() as manager:
+        info = manager.queue(name).info()
+    _show(info, as_json)
+
+
+@examples("reliquary queue delete orders --yes")
+def _show(info: QueueInfo, as_json: bool | None) -> None:
+    if wants_json(as_json):
+        print_json([info])
+        return
+    fields: dict[str, object] = {
+        field: getattr(info, field) for field in info.__struct_fields__ if field != "settings"
+    }
+    settings = {field: getattr(info.settings, field) for field in info.settings.__struct_fields__}
+    print_fields(fields | settings)
+
+
+@queue.command()
+@click.argument("name")
+@yes_option
+@format_option
+def delete(name: str, yes: bool, as_json: bool | None) -> None:
+    """Delete the queue NAME with all its messages."""
+    if _sure(f"Delete the queue {name} with all its messages?", yes):
+        with connected() as manager:
+            count = manager.delete_queue(name)
+        _tell("deleted", name, count, as_json)
+
+
+@queue.command()
+@click.argument("name")
+@yes_option
+@format_option
+@examples("reliquary queue purge orders --yes")
+def purge(name: str, yes: bool, as_json: bool | None) -> None:
+    """Remove all messages of the queue NAME."""
+    if _sure(f"Remove all messages of {name}?", yes):
+        with connected() as manager:
+            count = manager.queue(name).purge()
+        _tell("purged", name, count, as_json)
+
+
+def _sure(question: str, yes: bool) -> bool:
+    """A person is asked; a script knows what it does."""
+    if yes or not _is_person():
+        return True
+    if click.confirm(question, err=True):
+        return True
+    click.echo("Nothing was changed.", err=True)
+    return False
+
+
+def _tell(done: str, name: str, count: int, as_json: bool | None) -> None:
+    if wants_json(as_json):
+        print_json([{"queue": name, "done": done, "messages": count}])
+    else:
+        click.echo(f"{done} {name}, {count} messages")
+
+
+def _is_person() -> bool:
+    return sys.stdin.isatty()

@@ -1,0 +1,55 @@
+"""`reliquary serve`: run a server until a signal comes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE
+from reliquary.cli.examples import examples
+
+
+@click.command()
+@click.option(
+    "--data",
+    "folder",
+    metavar="DIR",
+    help="Where all messages are; made when it is missing.  [default: reliquary-data]",
+)
+@click.option(
+    "--first-queue", "queues", multiple=True, metavar="NAME", help="Make this queue if it is missing."
+)
+@click.option("--host", "data_host", metavar="HOST", help="The data plane's address.  [default: 127.0.0.1]")
+@click.option("--port", "data_port", type=int, metavar="PORT", help="Its port; 0 is any.  [default: 8480]")
+@click.option("--control-host", metavar="HOST", help="The control plane's address.  [default: 127.0.0.1]")
+@click.option("--control-port", type=int, metavar="PORT", help="Its port; 0 is any.  [default: 8481]")
+@click.option("--computer-name", metavar="NAME", help="The name this manager goes by.")
+@click.option(
+    "--quota", type=int, metavar="KB", help="What all queues together may hold.  [default: no limit]"
+)
+@click.option("--tls-certificate", metavar="FILE", help="A PEM file; both planes speak HTTPS then.")
+@click.option("--tls-key", metavar="FILE", help="The certificate's key.")
+@click.option(
+    "--settings",
+    "file",
+    envvar="RELIQUARY_SETTINGS",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A TOML file with settings; options win over it.",
+)
+@click.pass_context
+@examples("reliquary serve --data ./reliquary-data --first-queue orders")
+def serve(context: click.Context, /, file: Path | None, **options: object) -> None:
+    """Run a server until Ctrl-C or SIGTERM.
+
+    Messages are on disk before anyone is told that they were taken; a crash loses none of them.
+    """
+    from reliquary.server.config import load
+    from reliquary.server.run import serve as run
+
+    ours = (SERVER_VARIABLE, CONTROL_VARIABLE)
+    environment = {name: value for name, value in os.environ.items() if name not in ours}
+    options["queues"] = list(options["queues"]) or None  # type: ignore[call-overload]
+    context.exit(run(load(file, environment, options)))

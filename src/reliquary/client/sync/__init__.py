@@ -1,0 +1,1 @@
+"""The face without `await`: each class has a twin one floor up, and each call runs in a thread's loop."""

@@ -1,0 +1,40 @@
+"""Consume without `await`; a message that was fetched ahead costs no trip into the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+
+from reliquary.client.consumer import AsyncConsumer
+from reliquary.client.message import Message
+from reliquary.client.sync.portal import Portal
+
+
+class Consumer:
+    """As AsyncConsumer: `with queue.consume() as messages: for message in messages: ...`."""
+
+    def __init__(self, portal: Portal, inner: AsyncConsumer) -> None:
+        self._portal = portal
+        self._inner = inner
+        self._in_block = False
+
+    def __iter__(self) -> Iterator[Message]:
+        try:
+            while True:
+                message = self._inner.take()
+                if message is not None:
+                    yield message
+                elif not self._portal.call(self._inner.fetch()):
+                    return
+        finally:
+            if not self._in_block:
+                self._portal.call(self._inner.close())
+
+    def __enter__(self) -> Consumer:
+        self._in_block = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._portal.call(self._inner.leave(error))

@@ -1,0 +1,104 @@
+"""A queue manager without `await`, and how to get one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Unpack
+
+from reliquary.client.address import DEFAULT
+from reliquary.client.connect import transport_of
+from reliquary.client.manager import AsyncManager
+from reliquary.client.records import ManagerInfo, QueueInfo, QueueOptions, StoreReport, TransactionInfo
+from reliquary.client.sync.portal import Portal
+from reliquary.client.sync.queue import Queue
+from reliquary.client.sync.transaction import Transaction
+
+
+class Manager:
+    """As AsyncManager, without `await`; made by `connect`.  Threads may share it."""
+
+    def __init__(self, portal: Portal, inner: AsyncManager) -> None:
+        self._portal = portal
+        self._inner = inner
+        self._closed = False
+
+    def queue(self, name: str) -> Queue:
+        """A queue by its name; asks nobody."""
+        return Queue(self._portal, self._inner.queue(name))
+
+    def create_queue(self, name: str, *, exist_ok: bool = False, **options: Unpack[QueueOptions]) -> Queue:
+        """Make a queue.  With `exist_ok` one that is there already is left as it is."""
+        made = self._portal.call(self._inner.create_queue(name, exist_ok=exist_ok, **options))
+        return Queue(self._portal, made)
+
+    def queues(self) -> list[QueueInfo]:
+        """All queues, by name."""
+        return self._portal.call(self._inner.queues())
+
+    def delete_queue(self, name: str) -> int:
+        """Delete a queue; how many messages went with it."""
+        return self._portal.call(self._inner.delete_queue(name))
+
+    def transaction(self, timeout: float = 60) -> Transaction:
+        """A block that takes effect as a whole; it is aborted when unused for `timeout` seconds."""
+        return Transaction(self._portal, self._inner.transaction(timeout))
+
+    def transactions(self) -> list[TransactionInfo]:
+        """Transactions that have not ended."""
+        return self._portal.call(self._inner.transactions())
+
+    def commit(self, transaction: str) -> None:
+        """Commit a transaction by its id, such as one that was prepared before a crash."""
+        self._portal.call(self._inner.commit(transaction))
+
+    def abort(self, transaction: str) -> None:
+        """Abort a transaction by its id."""
+        self._portal.call(self._inner.abort(transaction))
+
+    def info(self) -> ManagerInfo:
+        """Who it is and what it holds."""
+        return self._portal.call(self._inner.info())
+
+    def verify(self) -> StoreReport:
+        """Read every row of its store and check it."""
+        return self._portal.call(self._inner.verify())
+
+    def backup(self, path: str) -> None:
+        """Copy its store as it is now into a new folder, on the machine where the manager runs."""
+        self._portal.call(self._inner.backup(path))
+
+    def close(self) -> None:
+        """Let go of the server or the folder; leaving the block does it."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._portal.call(self._inner.close())
+        finally:
+            self._portal.close()
+
+    def __enter__(self) -> Manager:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def connect(target: str | Path = DEFAULT, *, control: str | None = None) -> Manager:
+    """A queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
+
+        with connect() as qm:
+            qm.queue("orders").send("hello")
+
+    `control` is the control plane's address, by default the next port.  A server is not spoken to
+    before the first request; a folder is opened now, and nobody else can have it meanwhile.
+    """
+    portal = Portal()
+    try:
+        return Manager(portal, AsyncManager(portal.call(transport_of(target, control))))
+    except BaseException:
+        portal.close()
+        raise

@@ -1,0 +1,71 @@
+"""An event loop in a thread of its own, and calls into it from threads that have none.
+
+Each call carries the caller's context along, so that a transaction entered in a thread is known to
+the requests of that thread and to no others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+import uvloop
+
+from reliquary.client.errors import BadRequest
+
+T = TypeVar("T")
+
+
+class Portal:
+    """A loop that runs until it is closed; it does not keep the process alive."""
+
+    def __init__(self) -> None:
+        self._started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._thread = threading.Thread(target=self._run, name="reliquary-client", daemon=True)
+        self._thread.start()
+        self._loop, self._stop = self._started.result()
+        self._closed = False
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(self._until_closed())
+
+    async def _until_closed(self) -> None:
+        stop = asyncio.Event()
+        self._started.set_result((asyncio.get_running_loop(), stop))
+        await stop.wait()
+
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run this in the loop and wait for it."""
+        if self._closed:
+            work.close()
+            raise BadRequest("CLOSED", "the manager is closed")
+        assert threading.current_thread() is not self._thread, "a call into the loop from the loop never ends"
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        finally:
+            future.cancel()  # an interrupt came while we waited; else this does nothing
+
+    def iterate(self, items: AsyncIterator[T]) -> Iterator[T]:
+        """Go through these, each fetched when it is asked for."""
+        while True:
+            try:
+                item = self.call(_next(items))
+            except StopAsyncIteration:
+                return
+            yield item
+
+    def close(self) -> None:
+        """End the loop; what still runs in it is cancelled."""
+        if not self._closed:
+            self._closed = True
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join()
+
+
+async def _next(items: AsyncIterator[T]) -> T:
+    return await anext(items)

@@ -1,0 +1,117 @@
+"""Queues without `await`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Unpack
+
+from reliquary.client.leaving import let_go
+from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
+from reliquary.client.queue import AsyncOpenQueue, AsyncQueue
+from reliquary.client.records import Access, QueueInfo, QueueOptions, Seek, Share
+from reliquary.client.sync.consumer import Consumer
+from reliquary.client.sync.cursor import Cursor
+from reliquary.client.sync.portal import Portal
+
+
+class Queue:
+    """As AsyncQueue, without `await`."""
+
+    def __init__(self, portal: Portal, inner: AsyncQueue) -> None:
+        self._portal = portal
+        self._inner = inner
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """The name it was asked for by."""
+        return self._inner.name
+
+    # -- messages
+
+    def send(self, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
+        """Send one message; it is on disk when this returns, unless `durable` is False."""
+        return self._portal.call(self._inner.send(body, **options))
+
+    def send_many(
+        self, bodies: Iterable[Body | OutgoingMessage], **options: Unpack[SendOptions]
+    ) -> list[Sent]:
+        """Send many in one request: all of them or none.  `options` are for each of them."""
+        return self._portal.call(self._inner.send_many(bodies, **options))
+
+    def receive(self, timeout: float | None = 0) -> Message | None:
+        """Take the first message, or None when none comes in `timeout` seconds; None waits for ever."""
+        return self._portal.call(self._inner.receive(timeout))
+
+    def receive_many(self, count: int, timeout: float | None = 0) -> list[Message]:
+        """Take up to `count` messages: those that are there, or wait for the first."""
+        return self._portal.call(self._inner.receive_many(count, timeout))
+
+    def peek(self, timeout: float | None = 0) -> Message | None:
+        """Look at the first message and leave it there."""
+        return self._portal.call(self._inner.peek(timeout))
+
+    def lookup(self, lookup_id: int, seek: Seek = "current", *, receive: bool = False) -> Message | None:
+        """The message at a place, or next to it; None when there is none.  `receive` takes it."""
+        return self._portal.call(self._inner.lookup(lookup_id, seek, receive=receive))
+
+    def browse(self, after: int | None = None) -> Iterator[Message]:
+        """Look at all messages in their order, behind a place if one is given; none is taken."""
+        for page in self._portal.iterate(self._inner.pages(after)):
+            yield from page
+
+    def move(self, message: Message | int, target: str) -> None:
+        """Put a message, or the one at this lookup id, into another queue, such as `orders;retry`."""
+        self._portal.call(self._inner.move(message, target))
+
+    def consume(self, batch: int = 64, hold: float = 30, timeout: float | None = None) -> Consumer:
+        """Take message after message, each at least once; see `AsyncConsumer`."""
+        return Consumer(self._portal, self._inner.consume(batch, hold, timeout))
+
+    # -- open queues and cursors
+
+    def open(self, access: Access = "receive", share: Share = "deny-none", lease: float = 60) -> OpenQueue:
+        """Hold the queue open: `with queue.open(share="deny-receive") as alone: ...`."""
+        return OpenQueue(self._portal, self._inner.open(access, share, lease))
+
+    def cursor(self, access: Access = "receive") -> Cursor:
+        """Walk through the queue: `with queue.cursor() as cursor: ...`."""
+        return Cursor(self._portal, self._inner.cursor(access))
+
+    # -- the queue itself
+
+    def info(self) -> QueueInfo:
+        """What is in it and how it is set."""
+        return self._portal.call(self._inner.info())
+
+    def change(self, **options: Unpack[QueueOptions]) -> QueueInfo:
+        """Give it other settings; what is not named stays as it is."""
+        return self._portal.call(self._inner.change(**options))
+
+    def purge(self) -> int:
+        """Remove all its messages; how many there were."""
+        return self._portal.call(self._inner.purge())
+
+    def delete(self) -> int:
+        """Delete it; how many messages went with it."""
+        return self._portal.call(self._inner.delete())
+
+
+class OpenQueue(Queue):
+    """As AsyncOpenQueue: a queue that is held open while its block runs."""
+
+    def __init__(self, portal: Portal, inner: AsyncOpenQueue) -> None:
+        super().__init__(portal, inner)
+        self._opened = inner
+
+    def __enter__(self) -> OpenQueue:
+        self._portal.call(self._opened.open_now())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._portal.call(let_go(self._opened.close, error))

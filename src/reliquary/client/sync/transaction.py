@@ -1,0 +1,54 @@
+"""Transactions without `await`: the block belongs to the thread that entered it."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from reliquary.client.sync.portal import Portal
+from reliquary.client.transaction import AsyncTransaction
+
+if TYPE_CHECKING:
+    from reliquary.client.sync.queue import Queue
+
+
+class Transaction:
+    """As AsyncTransaction: `with qm.transaction(): ...`."""
+
+    def __init__(self, portal: Portal, inner: AsyncTransaction) -> None:
+        self._portal = portal
+        self._inner = inner
+
+    @property
+    def id(self) -> str:
+        """The name by which everyone knows it."""
+        return self._inner.id
+
+    def queue(self, name: str) -> Queue:
+        """A queue whose sends, receives and moves are in this transaction."""
+        from reliquary.client.sync.queue import Queue
+
+        return Queue(self._portal, self._inner.queue(name))
+
+    def prepare(self) -> None:
+        """Put all it did on disk; from now on only commit or abort ends it."""
+        self._portal.call(self._inner.prepare())
+
+    def commit(self) -> None:
+        """Let all of it take effect now; leaving the block does it otherwise."""
+        self._portal.call(self._inner.commit())
+
+    def abort(self) -> None:
+        """Undo all of it now."""
+        self._portal.call(self._inner.abort())
+
+    def __enter__(self) -> Transaction:
+        self._portal.call(self._inner.begin())
+        self._inner.join()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._inner.part()
+        self._portal.call(self._inner.end(error))

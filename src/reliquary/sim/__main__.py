@@ -1,0 +1,30 @@
+"""`./dev sim --seed N`: run a seed, or some from there on; a failure prints the command that repeats it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from reliquary.sim.run import STEPS, simulate
+
+
+def main(arguments: list[str]) -> int:
+    """Run the seeds that were asked for; 1 when a promise was broken."""
+    parser = argparse.ArgumentParser(prog="./dev sim", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1, help="the first seed (1)")
+    parser.add_argument("--count", type=int, default=1, help="how many seeds from there on (1)")
+    parser.add_argument("--steps", type=int, default=STEPS, help=f"requests before the sky clears ({STEPS})")
+    parser.add_argument("--verbose", action="store_true", help="print everything that happens")
+    chosen = parser.parse_args(arguments)
+    broken = 0
+    for seed in range(chosen.seed, chosen.seed + chosen.count):
+        report = simulate(seed, chosen.steps, say=print if chosen.verbose else None)
+        print(report, flush=True)
+        broken += bool(report.failure)
+    if chosen.count > 1:
+        print(f"{chosen.count} seeds, {broken} broken")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,158 @@
+"""Applications: scripts that ask, wait and rest, and note what they know.
+
+A script is a generator.  It yields what it wants to do and is resumed with what came of it:
+
+    outcome = yield Call(lambda to: PurgeQueue(to, "orders"))     an answer, or nothing
+    yield Pause(5 * MILLISECOND)
+    yield Aside(make, heard)      ask on another line, and do not wait
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import MILLISECOND, Duration
+from reliquary.queueing.events import Delivered
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.host import Host
+from reliquary.sim.network import NOTHING, Line, Make, Network, Outcome
+from reliquary.sim.process import Surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Ask, and wait for what comes of it."""
+
+    make: Make
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Ask on a second line, without waiting."""
+
+    make: Make
+    heard: Callable[[Outcome], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Rest for so many microseconds."""
+
+    span: int
+
+
+Step: TypeAlias = Call | Aside | Pause
+Result = TypeVar("Result")
+Part: TypeAlias = Generator[Step, Outcome, Result]
+"""A piece of a script that has a result."""
+Script: TypeAlias = Generator[Step, Outcome, None]
+
+
+@dataclass(slots=True)
+class Stage:
+    """Where the applications act."""
+
+    around: Surroundings
+    host: Host
+    network: Network
+    queues: Sequence[str]
+    """Where messages go to and come from."""
+    finishing: bool = False
+    """Applications are to bring to an end what they have begun."""
+    calls: int = 0
+    acting: dict[str, Application] = field(default_factory=dict)
+
+    def enter(self, application: Application) -> None:
+        """Let an application begin."""
+        assert application.name not in self.acting, f"{application.name} acts already"
+        self.acting[application.name] = application
+        self._advance(application, application.script(), None)
+
+    def _advance(self, application: Application, script: Script, outcome: Outcome | None) -> None:
+        """Resume a script, up to where it waits."""
+        scheduler, go_on = self.around.scheduler, partial(self._advance, application, script)
+        while True:
+            try:
+                step = next(script) if outcome is None else script.send(outcome)
+            except StopIteration:
+                del self.acting[application.name]
+                return
+            if isinstance(step, Pause):
+                scheduler.after(step.span, partial(go_on, NOTHING))
+                return
+            self.calls += 1
+            if isinstance(step, Call):
+                self.network.call(application.line, step.make, go_on)
+                return
+            self.network.call(application.other_line, step.make, step.heard)
+            outcome = NOTHING
+
+
+class Application:
+    """Somebody who uses queues."""
+
+    def __init__(self, name: str, stage: Stage) -> None:
+        self.name = name
+        self.stage = stage
+        self.chance = stage.around.chance
+        self.history = stage.around.history
+        self.line = Line()
+        self.other_line = Line()
+        self._sent = 0
+
+    def script(self) -> Script:
+        """What it does, until the stage says that it is time to finish."""
+        while not self.stage.finishing:
+            yield from self.act()
+            yield from self.rest()
+
+    def act(self) -> Script:
+        """One round of what it does."""
+        raise NotImplementedError
+
+    def rest(self) -> Script:
+        """Do nothing for a while."""
+        yield Pause(self.chance.between(1, self.stage.around.weather.longest_pause))
+
+    def a_queue(self) -> str:
+        """One of the queues."""
+        return self.chance.pick(self.stage.queues)
+
+    def a_while(self, longest: int = 300) -> Duration:
+        """A span of up to so many milliseconds, and at least one."""
+        return Duration(self.chance.between(1, longest) * MILLISECOND)
+
+    def ask_until_answered(self, make: Make) -> Part[Outcome]:
+        """Ask again and again until an answer comes through."""
+        while True:
+            outcome: Outcome = yield Call(make)
+            self.tell(outcome)
+            if outcome.answer is not None:
+                return outcome
+            yield from self.rest()
+
+    def tell(self, outcome: Outcome) -> None:
+        """Note in the history what came back."""
+        answer = outcome.answer
+        said = "nothing" if answer is None else f"{answer.status.name} from turn {outcome.turn}"
+        self.history.note(self.stage.around.scheduler.now, f"{self.name} hears {said}")
+
+
+def succeeded(outcome: Outcome) -> bool:
+    """Whether an answer came, and it was good."""
+    return outcome.answer is not None and outcome.answer.status is HResult.OK
+
+
+def bodies_of(messages: Sequence[Delivered]) -> list[bytes]:
+    """The messages that were delivered where they had been sent to, and not as copies elsewhere."""
+    return [each.message.body for each in messages if each.position.reason is MessageClass.NORMAL]
+
+
+def answer_of(outcome: Outcome) -> Any:
+    """The answer, which is there."""
+    assert outcome.answer is not None
+    return outcome.answer

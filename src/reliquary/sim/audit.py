@@ -1,0 +1,147 @@
+"""The rows on disk, read in full and compared with each other: what a person would count by hand.
+
+counters     are what counting the positions gives, in messages and in bytes
+positions    each shows a message that is there; none lies below its lane's floor
+messages     each is shown, or waits in a prepared transaction
+shares       are kept for messages with more than one position, and are right
+expiry       has a row for each position that expires, and no other
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from reliquary.base.rows import Record, Table
+from reliquary.queueing import tables
+from reliquary.queueing.message import Message, Position
+from reliquary.queueing.queue import Queue
+from reliquary.sim.history import Violation, shown
+from reliquary.sim.ledger import Key, Ledger
+from reliquary.store.disk import Disk
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All the rows of a store."""
+
+    queues: dict[int, Queue]
+    counters: dict[int, tables.Counters]
+    positions: dict[Key, Position]
+    messages: dict[int, Message]
+    shares: dict[int, int]
+    expiry: set[tuple[int, int, int]]
+    transactions: dict[bytes, tables.PreparedTransaction]
+    sequence: tables.Sequence
+
+    @property
+    def uncommitted(self) -> set[Key]:
+        """Where prepared transactions keep what they sent."""
+        return {
+            (operation.queue, operation.position.lookup_id)
+            for transaction in self.transactions.values()
+            for operation in transaction.operations
+            if operation.kind == "enqueue"
+        }
+
+    @property
+    def committed(self) -> dict[Key, Position]:
+        """The positions that everybody may see."""
+        hidden = self.uncommitted
+        return {key: position for key, position in self.positions.items() if key not in hidden}
+
+
+def contents(disk: Disk) -> Contents:
+    """Read everything."""
+    positions = _rows(disk, tables.POSITIONS)
+    return Contents(
+        queues={_number(key): row for key, row in _rows(disk, tables.QUEUES).items()},
+        counters={_number(key): row for key, row in _rows(disk, tables.COUNTERS).items()},
+        positions={(_number(key[:4]), _number(key[4:])): row for key, row in positions.items()},
+        messages={_number(key): row for key, row in _rows(disk, tables.MESSAGES).items()},
+        shares={_number(key): row.count for key, row in _rows(disk, tables.SHARES).items()},
+        expiry={tables.expiry_of(key) for key in _rows(disk, tables.EXPIRY)},
+        transactions=_rows(disk, tables.TRANSACTIONS),
+        sequence=_rows(disk, tables.SEQUENCE).get(tables.ONLY, tables.Sequence()),
+    )
+
+
+def _rows(disk: Disk, table: Table[Record]) -> dict[bytes, Record]:
+    found = disk.range(table.name, b"", tables.PAST_THE_END, limit=1_000_000)
+    return {key: table.decode(key, value) for key, value in found}
+
+
+def _number(key: bytes) -> int:
+    return int.from_bytes(key, "big")
+
+
+def audit(rows: Contents) -> None:
+    """Compare the rows with each other."""
+    for number in rows.queues.keys() | rows.counters.keys():
+        _audit_counters(rows, number)
+    _audit_messages(rows)
+    due = {
+        (each.expires, queue, each.lookup_id) for (queue, _), each in rows.committed.items() if each.expires
+    }
+    _same("expiry rows", rows.expiry, due)
+    early = [deadline for deadline, _, _ in rows.expiry if deadline < rows.sequence.expiry_floor]
+    _none("expiry rows below their floor", early)
+    _none("numbers beyond what was reserved", [n for n in rows.messages if n > rows.sequence.ceiling])
+    for transaction in rows.transactions.values():
+        kept = {
+            operation.position.message for operation in transaction.operations if operation.kind == "enqueue"
+        }
+        _none("prepared messages that are missing", kept - rows.messages.keys())
+
+
+def _audit_counters(rows: Contents, number: int) -> None:
+    here = [position for (queue, _), position in rows.committed.items() if queue == number]
+    counted = (len(here), sum(position.size for position in here))
+    counters = rows.counters.get(number, tables.Counters())
+    _same(f"counters of queue {number}", (counters.count, counters.size), counted)
+    if counters.floors:
+        low = [
+            each.lookup_id
+            for each in here
+            if each.lookup_id < counters.floors[each.lookup_id >> tables.LANE_SHIFT]
+        ]
+        _none(f"positions below the floors of queue {number}", low)
+
+
+def _audit_messages(rows: Contents) -> None:
+    positions = Counter(position.message for position in rows.positions.values())
+    prepared = {
+        operation.position.message
+        for transaction in rows.transactions.values()
+        for operation in transaction.operations
+        if operation.kind == "enqueue"
+    }
+    _none("positions without a message", positions.keys() - rows.messages.keys())
+    _none("messages that nothing shows", rows.messages.keys() - positions.keys() - prepared)
+    _none("positions without a queue", {queue for queue, _ in rows.positions} - rows.queues.keys())
+    _same("shares", rows.shares, {number: count for number, count in positions.items() if count > 1})
+
+
+def compare(rows: Contents, ledger: Ledger) -> None:
+    """Compare the rows with what the facts add up to: sent = received + live + dead + expired + purged."""
+    stated = {key: place.body for key, place in ledger.places.items() if not place.position.express}
+    found = {key: rows.messages[position.message].body for key, position in rows.committed.items()}
+    lost = [f"{shown(body)} at {key}" for key, body in stated.items() if found.get(key) != body]
+    new = [f"{shown(body)} at {key}" for key, body in found.items() if stated.get(key) != body]
+    _none("loss: messages that the facts speak of and the disk has not", lost)
+    _none("messages on disk that no fact speaks of", new)
+    _same("queues", rows.queues, ledger.queues)
+    prepared = {identifier.bytes: record for identifier, record in ledger.prepared.items()}
+    _same("prepared transactions", rows.transactions, prepared)
+    live = len(ledger.places)
+    _same("balance: entered = gone + live", ledger.entered, ledger.gone.total() + live)
+
+
+def _same(what: str, found: object, expected: object) -> None:
+    if found != expected:
+        raise Violation(f"{what}: on disk {found}, but it should be {expected}")
+
+
+def _none(what: str, wrong: object) -> None:
+    if wrong:
+        raise Violation(f"{what}: {wrong}")

@@ -1,0 +1,152 @@
+"""What must hold at the end of a run, for all that was sent and all that was received.
+
+    loss          a confirmed message was stored, and if it left, `reasons` has judged why
+    refusal       what was refused, or never asked to commit, was never stored
+    all or none   the messages of one request were stored together, or not at all
+    duplication   what somebody has for good is not handed out again afterwards
+    order         one sender's messages of one priority come out of their queue as they went in
+
+Order holds between two messages of one sender, one priority and one queue whose sends were both
+confirmed, outside a transaction, and which were taken by plain receives (no cursor, no lookup, no
+hold, no transaction), when neither was ever held, received in a transaction or moved: all of these
+take a message out of its turn or bring it back later.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from reliquary.queueing import events, facts
+from reliquary.queueing.message import MessageClass
+from reliquary.queueing.state import State
+from reliquary.sim.history import History, Sending, Standing, Turned, Violation, shown
+from reliquary.sim.ledger import Ledger
+from reliquary.sim.reasons import is_for_good, received
+
+
+def check_history(history: History, ledger: Ledger) -> None:
+    """All of them."""
+    check_loss(history, ledger)
+    check_refusals(history, ledger)
+    check_all_or_none(history, ledger)
+    check_duplication(history, ledger)
+    check_order(history)
+
+
+def check_loss(history: History, ledger: Ledger) -> None:
+    """Every confirmed recoverable message is or was in its queue."""
+    for sending in history.sendings.values():
+        if sending.standing is not Standing.CONFIRMED or sending.express:
+            continue
+        if sending.body not in ledger.stored and not _was_deleted(ledger, sending.queue):
+            raise Violation(f"loss: {shown(sending.body)} was confirmed and is not there")
+
+
+def _was_deleted(ledger: Ledger, queue: str) -> bool:
+    return f"sim\\private$\\{queue}".casefold() in ledger.deleted
+
+
+def check_refusals(history: History, ledger: Ledger) -> None:
+    """A refusal changes nothing."""
+    for turned in history.turns:
+        for fact in turned.facts if not turned.lost else ():
+            if not isinstance(fact, facts.MessagesStored):
+                continue
+            for position, message in zip(fact.positions, fact.messages, strict=True):
+                late = position.reason is MessageClass.NACK_REACH_QUEUE_TIMEOUT
+                sending = history.sendings[message.body]
+                if sending.standing is Standing.REFUSED and not late:
+                    raise Violation(f"{shown(message.body)} was refused and stored in turn {turned.number}")
+
+
+def check_all_or_none(history: History, ledger: Ledger) -> None:
+    """The messages of one request share their fate."""
+    requests: dict[tuple[str, int], list[Sending]] = defaultdict(list)
+    for sending in history.sendings.values():
+        if not sending.express:
+            requests[sending.sender, sending.request].append(sending)
+    for sendings in requests.values():
+        stored = [sending.body in ledger.stored for sending in sendings]
+        if any(stored) and not all(stored) and not _was_deleted(ledger, sendings[0].queue):
+            names = [shown(sending.body) for sending in sendings]
+            raise Violation(f"only some messages of one request are stored: {names}, {stored}")
+
+
+def check_duplication(history: History, ledger: Ledger) -> None:
+    """What somebody has for good has left its queue, and nobody gets it again."""
+    for turned in history.turns:
+        for _, answer in received(history, turned):
+            for delivered in answer.messages:
+                body = delivered.message.body
+                ours = history.consumed.get(body, turned.number)
+                if delivered.position.reason is MessageClass.NORMAL and turned.number > ours:
+                    raise Violation(
+                        f"duplication: {shown(body)} was received for good in turn {ours},"
+                        f" and is handed out again in turn {turned.number}"
+                    )
+    for body, turn in history.consumed.items():
+        sending = history.sendings[body]
+        if body not in ledger.left and not sending.express:
+            raise Violation(f"duplication: {shown(body)} was received for good in turn {turn} and is there")
+
+
+def check_order(history: History) -> None:
+    """One sender's messages of one priority come out as they went in."""
+    touched = set(_out_of_turn(history))
+    last: dict[tuple[str, str, int], Sending] = {}
+    for turned in history.turns:
+        for sending in _plainly_received(history, turned):
+            if sending.standing is not Standing.CONFIRMED or sending.transaction or sending.body in touched:
+                continue
+            key = (sending.sender, sending.queue, sending.priority)
+            before = last.get(key)
+            if before is not None and before.number > sending.number:
+                raise Violation(
+                    f"order: {shown(sending.body)} came out of {sending.queue} in turn {turned.number},"
+                    f" after {shown(before.body)}"
+                )
+            last[key] = sending
+
+
+def _plainly_received(history: History, turned: Turned) -> Iterator[Sending]:
+    if turned.lost:
+        return
+    for request, answer in received(history, turned):
+        if isinstance(request, events.ReceiveMessages) and is_for_good(request) and not request.cursor:
+            for delivered in answer.messages:
+                if delivered.position.reason is MessageClass.NORMAL:
+                    yield history.sendings[delivered.message.body]
+
+
+def _out_of_turn(history: History) -> Iterator[bytes]:
+    """Messages that were locked or moved at some time."""
+    places: dict[int, bytes] = {}
+    for turned in history.turns:
+        for request, answer in received(history, turned):
+            if getattr(request, "hold", 0) or getattr(request, "transaction", None) is not None:
+                yield from (delivered.message.body for delivered in answer.messages)
+        if isinstance(turned.event, events.MoveMessage) and turned.event.lookup_id in places:
+            yield places[turned.event.lookup_id]
+        for fact in turned.facts:
+            if isinstance(fact, facts.MessagesStored):
+                for position, message in zip(fact.positions, fact.messages, strict=True):
+                    places[position.lookup_id] = message.body
+
+
+def check_nothing_leaks(state: State) -> None:
+    """When nobody acts and everything is read, nothing is left behind."""
+    left = {
+        "transactions": list(state.transactions),
+        "callers who wait": list(state.callers),
+        "handles for one request": [each.handle for each in state.handles.values() if each.passing],
+        "messages": {n: len(queue.order) for n, queue in state.queues.items() if len(queue.order)},
+        "locks": {n: queue.order.locked for n, queue in state.queues.items() if queue.order.locked},
+        "reserved bytes": {n: queue.reserved for n, queue in state.queues.items() if queue.reserved},
+        "bytes": state.total_bytes,
+        "purges": {n: queue.purge_pending for n, queue in state.queues.items() if queue.purge_pending},
+        "queues that are being deleted": [n for n, queue in state.queues.items() if queue.record.deleting],
+    }
+    for what, which in left.items():
+        if which:
+            raise Violation(f"left behind: {what}: {which}")

@@ -1,0 +1,86 @@
+"""Applications that look after queues: create, change, purge, delete, move messages about."""
+
+from __future__ import annotations
+
+from reliquary.base.hresult import HResult
+from reliquary.queueing.events import (
+    BrowseMessages,
+    ChangeQueue,
+    CreateQueue,
+    DeleteQueue,
+    MoveMessage,
+    PurgeQueue,
+)
+from reliquary.queueing.message import FOREVER
+from reliquary.queueing.queue import QueueSettings
+from reliquary.sim.applications import Application, Call, Pause, Script, answer_of, succeeded
+from reliquary.sim.readers import Reader
+
+SPARE = "spare"
+"""The one queue that is deleted and created again."""
+
+
+class Administrator(Application):
+    """Creates all the queues, and then goes."""
+
+    def script(self) -> Script:
+        """Until every queue is there."""
+        for path in self.stage.queues:
+            settings = self.some_settings(transactional=path == "ledger")
+            outcome = yield from self.ask_until_answered(lambda to: CreateQueue(to, path, settings))  # noqa: B023
+            assert outcome.answer.status in (HResult.OK, HResult.QUEUE_EXISTS), outcome.answer
+
+    def some_settings(self, *, transactional: bool = False) -> QueueSettings:
+        """Small quotas and journals, as chance will have it."""
+        return QueueSettings(
+            transactional=transactional,
+            journaling=self.chance.happens(0.4),
+            quota=self.chance.pick((FOREVER, 4, 16)),
+            journal_quota=self.chance.pick((FOREVER, 2)),
+        )
+
+
+class Keeper(Administrator):
+    """Purges, changes, deletes and creates, but rarely."""
+
+    def script(self) -> Script:
+        """Again and again."""
+        while not self.stage.finishing:
+            for _ in range(8):
+                yield from self.rest()
+            yield Pause(self.chance.between(1, 500_000))
+            yield from self.chance.pick((self._purge, self._change, self._replace))()
+
+    def _purge(self) -> Script:
+        path = self.a_queue()
+        self.tell((yield Call(lambda to: PurgeQueue(to, path))))
+
+    def _change(self) -> Script:
+        path = self.a_queue()
+        changes: dict[str, object] = {
+            "quota": self.chance.pick((FOREVER, 4, 16)),
+            "journaling": self.chance.happens(0.5),
+        }
+        self.tell((yield Call(lambda to: ChangeQueue(to, path, changes))))
+
+    def _replace(self) -> Script:
+        """The queue goes, and comes again, with its subqueue."""
+        self.tell((yield Call(lambda to: DeleteQueue(to, SPARE))))
+        yield from self.rest()
+        settings = self.some_settings()
+        for path in (SPARE, f"{SPARE};part"):
+            self.tell((yield Call(lambda to: CreateQueue(to, path, settings))))  # noqa: B023
+
+
+class Mover(Reader):
+    """Puts messages from one queue into another, and from journals back to where they came from."""
+
+    def act(self) -> Script:
+        """One message."""
+        source, target = self.a_source(), self.a_queue()
+        outcome = yield Call(lambda to: BrowseMessages(to, source, limit=5))
+        self.tell(outcome)
+        if succeeded(outcome) and answer_of(outcome).messages:
+            chosen = self.chance.pick(answer_of(outcome).messages).position.lookup_id
+            self.tell((yield Call(lambda to: MoveMessage(to, source, chosen, target))))
+        yield Pause(self.chance.between(1, 300_000))

@@ -1,0 +1,132 @@
+"""A second manager, built from a copy of the disk, must know what the running one knows.
+
+Express messages, open handles and transactions that are only active live in the process alone:
+they are left out, and what they had locked is available in the mirror.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.message import Position
+from reliquary.queueing.state import QueueState, State, Transaction
+from reliquary.sim.history import Violation, shown
+from reliquary.sim.ledger import Key, Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What must outlive a process."""
+
+    manager: object
+    names: dict[str, int]
+    queues: dict[int, object]
+    subqueues: dict[int, set[int]]
+    counters: dict[int, tuple[int, int]]
+    positions: dict[int, list[Position]]
+    """Committed ones, in their order, locked or not."""
+    hidden: dict[int, set[int]]
+    """What prepared transactions have locked."""
+    transactions: dict[UUID, Any]
+    total_bytes: int
+
+
+def picture(state: State) -> Picture:
+    """The durable part of what a manager knows, read without changing what it holds in memory."""
+    prepared = {each.identifier: each for each in state.transactions.values() if each.prepared}
+    uncommitted = _positions(prepared.values(), "enqueue")
+    taken = _positions(prepared.values(), "dequeue", "move") | uncommitted
+    queues = dict(sorted(state.queues.items()))
+    return Picture(
+        manager=state.record,
+        names=state.names,
+        queues={number: queue.record for number, queue in queues.items()},
+        subqueues={number: queue.subqueues for number, queue in queues.items()},
+        counters={number: (queue.stored, queue.stored_size) for number, queue in queues.items()},
+        positions={
+            number: [
+                each
+                for each in held(queue)
+                if not each.express and (number, each.lookup_id) not in uncommitted
+            ]
+            for number, queue in queues.items()
+        },
+        hidden={
+            number: {each for each in queue.order.locked if (number, each) in taken}
+            for number, queue in queues.items()
+        },
+        transactions={
+            identifier: (each.single_phase, _kept(each), each.messages)
+            for identifier, each in prepared.items()
+        },
+        total_bytes=sum(queue.stored_size for queue in queues.values()),
+    )
+
+
+def held(queue: QueueState) -> list[Position]:
+    """Everything in a queue, available or locked, in its order."""
+    return sorted([*available(queue), *queue.order.locked.values()], key=lambda each: each.lookup_id)
+
+
+def available(queue: QueueState) -> Iterator[Position]:
+    """What can be received, in its order; it asks from behind, so that no window is read on."""
+    place = 0
+    while (position := queue.order.after(place)) is not None:
+        yield position
+        place = position.lookup_id
+
+
+def _kept(transaction: Transaction) -> list[object]:
+    return [operation for operation in transaction.operations if not operation.position.express]
+
+
+def _positions(transactions: Any, *kinds: str) -> set[Key]:
+    return {
+        (operation.queue, operation.position.lookup_id)
+        for transaction in transactions
+        for operation in transaction.operations
+        if operation.kind in kinds and not operation.position.express
+    }
+
+
+def compare_managers(live: QueueManager, rebuilt: QueueManager) -> None:
+    """Recovered state equals live state."""
+    one, other = picture(live.state), picture(rebuilt.state)
+    for name in Picture.__dataclass_fields__:
+        if getattr(one, name) != getattr(other, name):
+            raise Violation(
+                f"recovery: {name} would come back as {getattr(other, name)}, and is {getattr(one, name)}"
+            )
+    if rebuilt.state.sequence < live.state.sequence:
+        raise Violation(
+            f"recovery: numbers would go on from {rebuilt.state.sequence},"
+            f" when {live.state.sequence} are given out"
+        )
+    for number, queue in rebuilt.state.queues.items():
+        if len(queue.order) != sum(1 for _ in available(queue)):
+            raise Violation(f"recovery: queue {number} counts {len(queue.order)} and has other many")
+
+
+def compare_with_ledger(live: QueueManager, ledger: Ledger) -> None:
+    """What the manager holds is what its facts add up to, express messages included."""
+    state = live.state
+    hidden = _positions([each for each in state.transactions.values() if each.prepared], "enqueue")
+    found = {
+        (number, each.lookup_id): state.shelf.get(each).body
+        for number, queue in state.queues.items()
+        for each in held(queue)
+        if (number, each.lookup_id) not in hidden
+    }
+    stated = {key: place.body for key, place in ledger.places.items()}
+    if found != stated:
+        missing = [f"{shown(body)} at {key}" for key, body in stated.items() if found.get(key) != body]
+        extra = [f"{shown(body)} at {key}" for key, body in found.items() if stated.get(key) != body]
+        raise Violation(f"the manager's queues and its facts differ: missing {missing}, too many {extra}")
+    for number, queue in state.queues.items():
+        express = sum(each.size for each in held(queue) if each.express)
+        if (queue.express_size, len(queue.order)) != (express, sum(1 for _ in available(queue))):
+            raise Violation(f"queue {number} counts its express messages or its length wrongly")

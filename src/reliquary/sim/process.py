@@ -1,0 +1,302 @@
+"""One life of the server: the same order of the world as in `engine.loop`, on simulated time.
+
+    events --> turns --> close: applied --> sync, which takes a while --> effects
+                 ^                            |
+                 '--- the next batch is built while it runs
+
+The power may go at each of the named points, in the middle of a sync, and at any moment between.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from reliquary.base.faults import StoreFailure
+from reliquary.base.time import MILLISECOND
+from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired
+from reliquary.engine.core import Batch, Core
+from reliquary.engine.timers import Timers
+from reliquary.queueing.events import StartManager, StopManager
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.state import Sizes
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.clock import ProcessClock
+from reliquary.sim.disk import SimulatedDisk
+from reliquary.sim.history import History
+from reliquary.sim.scheduler import Scheduler
+from reliquary.sim.weather import Weather
+from reliquary.sim.witness import Witness
+from reliquary.store.staging import StagedRows
+
+SIZES: Final = Sizes(window=3, at_once=3, sequence_block=16, cache_bytes=500)
+"""So small that a short run meets every edge."""
+CHECKPOINT: Final = 0.02
+"""How often a batch is followed by a full comparison of rows, facts and state."""
+
+LINGER: Final = 150
+"""A sync may wait so long for those who were answered by the last one."""
+UNASKED_SYNC: Final = 50 * MILLISECOND
+"""How long a change that nobody waits for may stay unsynced."""
+
+Answered = Callable[[Any, int], None]
+"""Takes an answer, and the number of the turn that made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process lives in."""
+
+    scheduler: Scheduler
+    chance: SeededChance
+    weather: Weather
+    history: History
+    witness: Witness
+    quota: int | None = None
+    """Of the manager, in kilobytes."""
+
+
+class PowerCut(Exception):
+    """The process ends here, between two steps."""
+
+
+class Process:
+    """A queue manager and its engine, until they stop or die."""
+
+    def __init__(
+        self,
+        life: int,
+        disk: SimulatedDisk,
+        clock: ProcessClock,
+        around: Surroundings,
+        on_end: Callable[[Process], None],
+    ) -> None:
+        self.life = life
+        self.disk = disk
+        self.alive = True
+        self.accepting = False
+        self._clock = clock
+        self._around = around
+        self._scheduler = around.scheduler
+        self._chance = around.chance
+        self._weather = around.weather
+        self._history = around.history
+        self._witness = around.witness
+        self._on_end = on_end
+        self._events: deque[Event] = deque()
+        self._callers: dict[int, Answered] = {}
+        self._last_caller = 0
+        self._timers = Timers()
+        self._scheduled = False
+        self._stopping = False
+        self._waiting: list[Batch] = []
+        self._syncing: list[Batch] = []
+        self._is_syncing = False
+        self._unsynced = False
+        self._lingering = False
+        self._reminded = False
+        rows = StagedRows(disk)
+        self.manager = QueueManager(rows, self._chance, sizes=SIZES)
+        self._core = Core(disk, rows)
+        self._core.add(self.manager)
+
+    # -- what the network and the host call
+
+    def start(self) -> None:
+        """Queue Manager Started; requests are taken once that is safe."""
+        self._guarded(self._start)
+
+    def _start(self) -> None:
+        self._turn(StartManager("SIM", quota=self._around.quota))
+        self._point("before the first sync")
+        batch = self._core.close()
+        self.disk.sync()
+        self._point("after the first sync")
+        self.accepting = True
+        self._perform(batch.at_once + batch.after_sync)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is under way."""
+        return not self._events and not self._waiting and not self._is_syncing
+
+    def caller(self, answered: Answered) -> int:
+        """A number under which one answer will come."""
+        self._last_caller += 1
+        self._callers[self._last_caller] = answered
+        return self._last_caller
+
+    def forget(self, caller: int) -> None:
+        """Nobody listens for this answer any more."""
+        self._callers.pop(caller, None)
+
+    def submit(self, event: Event) -> None:
+        """Take an event; its turn comes soon."""
+        self._events.append(event)
+        if not self._scheduled:
+            self._scheduled = True
+            self._later(self._chance.between(1, 100), self._run)
+
+    def stop(self) -> None:
+        """Finish what was submitted, then end in good order."""
+        if self.alive and self.accepting:
+            self.accepting = False
+            self._stopping = True
+            self.submit(StopManager())
+
+    def cut_power(self) -> None:
+        """End now."""
+        if self.alive:
+            self._end("power cut")
+
+    # -- the batch
+
+    def _run(self) -> None:
+        self._scheduled = False
+        for _ in range(min(len(self._events), self._chance.between(1, 8))):
+            self._turn(self._events.popleft())
+            self._point("between turns")
+        self._break_disk()
+        batch = self._core.close()
+        self._witness.batch_applied(self.manager, self._clock.now())
+        if self._chance.happens(CHECKPOINT):
+            self.checkpoint()
+        self._point("after the batch was applied")
+        self._perform(batch.at_once)
+        self._settle(batch)
+        if self._events and not self._scheduled:
+            self._scheduled = True
+            self._later(self._chance.between(1, 100), self._run)
+
+    def _turn(self, event: Event) -> None:
+        now = self._clock.now()
+        turn = self._core.turn(event, now)
+        turned = self._witness.turned(self.life, self.disk.applied + 1, event, turn, now)
+        self._history.note(
+            self._scheduler.now, f"turn {turned.number} {type(event).__name__} {len(turn.facts)}"
+        )
+
+    def _settle(self, batch: Batch) -> None:
+        """See that a batch gets synced; what leaves waits for the first sync that began after it."""
+        self._unsynced = self._unsynced or batch.applied
+        if not batch.after_sync:
+            self._sync_some_time()
+        elif not self._unsynced and not self._is_syncing:
+            self._perform(batch.after_sync)
+        else:
+            self._waiting.append(batch)
+            if not self._is_syncing and not self._lingering:
+                self._lingering = True
+                self._later(self._chance.between(0, LINGER), self._sync_soon)
+        self._end_if_done()
+
+    def _sync_soon(self) -> None:
+        self._lingering = False
+        if not self._is_syncing:
+            self._begin_sync()
+
+    def _sync_some_time(self) -> None:
+        """Nobody waits for this batch; the next sync covers it, or one after a short while."""
+        if self._unsynced and not self._reminded:
+            self._reminded = True
+            self._later(UNASKED_SYNC, self._sync_unasked)
+
+    def _sync_unasked(self) -> None:
+        self._reminded = False
+        if self._unsynced and not self._is_syncing:
+            self._begin_sync()
+
+    def _begin_sync(self) -> None:
+        self._unsynced = False
+        self._is_syncing = True
+        self._syncing, self._waiting = self._waiting, []
+        covered = self.disk.begin_sync()
+        self._later(self._chance.between(50, self._weather.slowest_sync), partial(self._synced, covered))
+
+    def _synced(self, covered: int) -> None:
+        self._point("during a sync")
+        self.disk.end_sync(covered)
+        self._point("after a sync")
+        self._is_syncing = False
+        done, self._syncing = self._syncing, []
+        if self._waiting or (self._unsynced and not self._reminded):
+            self._begin_sync()
+        for batch in done:
+            self._perform(batch.after_sync)
+        self._end_if_done()
+
+    def _end_if_done(self) -> None:
+        if self._stopping and self.idle:
+            self.disk.close()
+            self._end("stopped in good order")
+
+    def checkpoint(self) -> None:
+        """Compare everything with everything; between two batches only."""
+        rebuilt = QueueManager(StagedRows(self.disk.copied()), SeededChance(0), sizes=SIZES)
+        self._witness.checkpoint(self.manager, rebuilt, self.disk)
+
+    # -- effects
+
+    def _perform(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            if isinstance(effect, Reply):
+                self._answer(effect)
+            elif isinstance(effect, SetTimer):
+                self._timers.set(effect.name, self._scheduler.now + effect.after)
+                self._scheduler.after(effect.after, partial(self._guarded, self._ring))
+            elif isinstance(effect, CancelTimer):
+                self._timers.cancel(effect.name)
+            elif isinstance(effect, Continue):
+                self.submit(effect.event)
+            else:
+                raise AssertionError(f"nobody performs {effect}")
+
+    def _answer(self, reply: Reply) -> None:
+        if not reply.to:
+            return
+        turn = self._witness.answered(self.life, reply, self.disk)
+        answered = self._callers.pop(reply.to, None)
+        if answered is not None:
+            answered(reply.answer, turn)
+        self._point("between answers")
+
+    def _ring(self) -> None:
+        for name in self._timers.take_due(self._scheduler.now):
+            self.submit(TimerFired(name))
+
+    # -- trouble
+
+    def _later(self, delay: int, action: Callable[[], None]) -> None:
+        self._scheduler.after(delay, partial(self._guarded, action))
+
+    def _guarded(self, action: Callable[[], None]) -> None:
+        """Run a step of this process, if it still lives; a failed write or a power cut ends it."""
+        if not self.alive:
+            return
+        try:
+            action()
+        except PowerCut as cut:
+            self._end(f"power cut {cut}")
+        except StoreFailure as failure:
+            self._history.failures += 1
+            self._end(str(failure))
+
+    def _point(self, name: str) -> None:
+        if self._chance.happens(self._weather.power_at_a_point):
+            raise PowerCut(name)
+
+    def _break_disk(self) -> None:
+        if self._chance.happens(self._weather.disk_fails):
+            kind = self._chance.pick(("io", "full"))
+            if self._chance.happens(0.5):
+                self.disk.fail_next_sync(kind)
+            else:
+                self.disk.fail_apply_after(0, kind)
+
+    def _end(self, why: str) -> None:
+        self.alive = self.accepting = False
+        self._history.note(self._scheduler.now, f"life {self.life} ends: {why}")
+        self._on_end(self)

@@ -1,0 +1,177 @@
+"""Applications that read: for good, on trial, with cursors and by LookupIdentifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Duration
+from reliquary.queueing.events import (
+    Access,
+    BrowseMessages,
+    CloseQueue,
+    Delivered,
+    EndRead,
+    LookUpMessage,
+    OpenCursor,
+    OpenQueue,
+    PeekMessage,
+    ReceiveMessages,
+    Seek,
+)
+from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, bodies_of, succeeded
+from reliquary.sim.network import Outcome
+
+SYSTEM = ("system$;deadletter", "system$;deadxact", "system$;journal")
+
+
+class Reader(Application):
+    """Anybody who reads."""
+
+    def a_source(self) -> str:
+        """A queue to read from; now and then a journal or a dead-letter queue."""
+        if self.chance.happens(0.1):
+            return self.chance.pick(SYSTEM)
+        if self.chance.happens(0.05):
+            return f"{self.stage.queues[0]};journal"
+        return self.a_queue()
+
+    def a_wait(self) -> Duration:
+        """How long to wait for a message: often not at all."""
+        return Duration(0) if self.chance.happens(0.4) else self.a_while()
+
+    def keep(self, outcome: Outcome) -> None:
+        """What was received at once is ours."""
+        if succeeded(outcome):
+            self.history.consume(bodies_of(answer_of(outcome).messages), outcome.turn)
+
+
+class Taker(Reader):
+    """Receives for good, one message or some."""
+
+    def act(self) -> Script:
+        """One request."""
+        source, count, wait = self.a_source(), self.chance.pick((1, 1, 1, 2, 5)), self.a_wait()
+        outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait))
+        self.tell(outcome)
+        self.keep(outcome)
+
+
+class Drainer(Reader):
+    """Receives everything there is in one queue, and then goes."""
+
+    def __init__(self, name: str, stage: Stage, source: str) -> None:
+        super().__init__(name, stage)
+        self._source = source
+
+    def script(self) -> Script:
+        """Until nothing is left."""
+        while True:
+            outcome = yield Call(lambda to: ReceiveMessages(to, self._source, 4))
+            self.tell(outcome)
+            self.keep(outcome)
+            if not succeeded(outcome):
+                return
+
+
+class Holder(Reader):
+    """Receives on trial, and acknowledges, gives back, or forgets."""
+
+    def act(self) -> Script:
+        """One receipt, or a chain of them."""
+        source, count, hold = self.a_source(), self.chance.between(1, 4), self.a_while(500)
+        wait = self.a_wait()
+        outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait, hold=hold))
+        self.tell(outcome)
+        while succeeded(outcome):
+            answer = answer_of(outcome)
+            yield from self.rest()
+            what = self.chance.pick(
+                ("acknowledge", "acknowledge", "part", "back", "forget", "next", "nonsense")
+            )
+            if what != "next":
+                yield from self._end(what, answer.receipt, answer.messages)
+                return
+            outcome = yield from self._acknowledge_with_next(source, answer.receipt, answer.messages)
+
+    def _end(self, what: str, receipt: int, messages: Sequence[Delivered]) -> Script:
+        chosen = messages
+        if what == "part":
+            chosen = messages[: self.chance.between(1, len(messages))]
+        if what == "nonsense":
+            yield from self._acknowledge_nonsense(receipt)
+            what = "back"
+        if what in ("acknowledge", "part"):
+            lookup_ids = tuple(each.position.lookup_id for each in chosen) if what == "part" else ()
+            self.history.intend(each.message.body for each in chosen)
+            outcome = yield Call(lambda to: EndRead(to, receipt, delete=True, lookup_ids=lookup_ids))
+            self.tell(outcome)
+            if succeeded(outcome):
+                self.history.consume(bodies_of(chosen), outcome.turn)
+        elif what == "back":
+            self.tell((yield Call(lambda to: EndRead(to, receipt, delete=False))))
+
+    def _acknowledge_with_next(
+        self, source: str, receipt: int, messages: Sequence[Delivered]
+    ) -> Part[Outcome]:
+        """One request that is done with the last messages and wants the next."""
+        self.history.intend(each.message.body for each in messages)
+        hold, wait = self.a_while(500), self.a_wait()
+        outcome = yield Call(lambda to: ReceiveMessages(to, source, 2, wait, hold=hold, acknowledge=receipt))
+        self.tell(outcome)
+        if outcome.answer is not None and outcome.answer.status in (HResult.OK, HResult.IO_TIMEOUT):
+            self.history.consume(bodies_of(messages), outcome.turn)
+        return outcome
+
+    def _acknowledge_nonsense(self, receipt: int) -> Script:
+        """A request that is refused as a whole acknowledges nothing."""
+        bad = self.chance.pick(("a\\b\\c\\d", "", "x;;", "elsewhere\\private$\\orders"))
+        outcome = yield Call(lambda to: ReceiveMessages(to, bad, acknowledge=receipt))
+        self.tell(outcome)
+        assert not succeeded(outcome), f"{bad!r} was taken for a queue"
+
+
+class Browser(Reader):
+    """Looks at messages, and takes some from the middle."""
+
+    def act(self) -> Script:
+        """One look, of one of three kinds."""
+        yield from self.chance.pick((self._browse, self._look_up, self._walk))()
+
+    def _browse(self) -> Script:
+        source, limit = self.a_source(), self.chance.between(1, 8)
+        self.tell((yield Call(lambda to: BrowseMessages(to, source, limit=limit))))
+
+    def _look_up(self) -> Script:
+        source = self.a_source()
+        outcome = yield Call(lambda to: BrowseMessages(to, source, limit=6))
+        self.tell(outcome)
+        if not succeeded(outcome) or not answer_of(outcome).messages:
+            return
+        chosen = self.chance.pick(answer_of(outcome).messages).position.lookup_id
+        seek, peek = self.chance.pick(tuple(Seek)), self.chance.happens(0.4)
+        outcome = yield Call(lambda to: LookUpMessage(to, source, chosen, seek, peek))
+        self.tell(outcome)
+        if not peek:
+            self.keep(outcome)
+
+    def _walk(self) -> Script:
+        source, wait = self.a_queue(), self.a_wait()
+        opened = yield Call(lambda to: OpenQueue(to, source, Access.RECEIVE, lease=self.a_while(2000)))
+        self.tell(opened)
+        if not succeeded(opened):
+            return
+        handle = answer_of(opened).handle
+        outcome = yield Call(lambda to: OpenCursor(to, handle))
+        cursor = answer_of(outcome).handle if succeeded(outcome) else 0
+        for step in range(self.chance.between(1, 6) if cursor else 0):
+            if self.chance.happens(0.3):
+                outcome = yield Call(lambda to: ReceiveMessages(to, handle, timeout=wait, cursor=cursor))
+                self.keep(outcome)
+            else:
+                following = step > 0
+                outcome = yield Call(lambda to: PeekMessage(to, handle, wait, cursor, next=following))  # noqa: B023
+            self.tell(outcome)
+            if outcome.answer is None:
+                return
+        self.tell((yield Call(lambda to: CloseQueue(to, handle))))

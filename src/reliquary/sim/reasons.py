@@ -1,0 +1,91 @@
+"""Why a message left: whenever one leaves its queue, somebody must have asked for it, or its time be over.
+
+received     the answer of this very turn hands it over, or its reader acknowledged or committed
+expired      its time to be received has run out
+purged       the queue was purged after the message came
+deleted      its queue is on the way out
+moved        this turn is a move, or the commit of one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reliquary.queueing import events
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.history import History, Turned, Violation, shown
+from reliquary.sim.ledger import Ledger, Place
+
+
+class Reasons:
+    """Judges each leave when it is stated."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._purged: dict[int, int] = {}
+        """The last turn of a purge, by queue."""
+        self._delivered_in: dict[object, set[bytes]] = {}
+        """What was handed out in each transaction."""
+
+    def hear(self, turned: Turned) -> None:
+        """Note what a turn asks for, before its facts are judged."""
+        event = turned.event
+        if isinstance(event, events.EmptyQueue) and event.reason is MessageClass.NACK_QUEUE_PURGED:
+            self._purged[event.number] = turned.number
+        for request, answer in received(self._history, turned):
+            transaction = getattr(request, "transaction", None)
+            if transaction is not None:
+                bodies = self._delivered_in.setdefault(transaction, set())
+                bodies.update(delivered.message.body for delivered in answer.messages)
+
+    def judge(self, ledger: Ledger, queue: int, place: Place, reason: MessageClass, turned: Turned) -> None:
+        """Whether a message may leave its queue for this reason now."""
+        match reason:
+            case MessageClass.NORMAL:
+                fine = isinstance(turned.event, (events.MoveMessage, events.CommitTransaction))
+            case MessageClass.ACK_RECEIVE:
+                fine = self._was_wanted(place.body, turned)
+            case MessageClass.NACK_RECEIVE_TIMEOUT:
+                fine = 0 < place.position.expires <= turned.now
+            case MessageClass.NACK_QUEUE_PURGED:
+                fine = self._purged.get(queue, -1) > place.since
+            case MessageClass.NACK_QUEUE_DELETED:
+                fine = ledger.queues[queue].deleting
+            case _:
+                fine = False
+        if not fine:
+            raise Violation(
+                f"loss: {shown(place.body)} left queue {queue} as {reason.name} in turn {turned.number}"
+                f" ({type(turned.event).__name__}), and nobody asked for that"
+            )
+
+    def _was_wanted(self, body: bytes, turned: Turned) -> bool:
+        event = turned.event
+        if isinstance(event, events.CommitTransaction) and body in self._delivered_in.get(event.transaction, ()):
+            return True
+        if body in self._history.intended:
+            return True
+        return any(
+            delivered.message.body == body
+            for request, answer in received(self._history, turned)
+            if is_for_good(request)
+            for delivered in answer.messages
+        )
+
+
+def received(history: History, turned: Turned) -> Iterator[tuple[object, events.Received]]:
+    """The answers of a turn that show messages, each with what was asked."""
+    for to, answer in turned.answers:
+        if isinstance(answer, events.Received):
+            yield history.requests[turned.life, to], answer
+
+
+def is_for_good(request: object) -> bool:
+    """Whether a request takes messages out at once, without a second step."""
+    match request:
+        case events.ReceiveMessages():
+            return not request.hold and request.transaction is None
+        case events.LookUpMessage():
+            return not request.peek and not request.hold and request.transaction is None
+        case _:
+            return False

@@ -1,0 +1,106 @@
+"""Applications that send: one message or many, recoverable and express, with all that can be asked for."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from reliquary.base.time import SECOND
+from reliquary.queueing.events import SendMessages
+from reliquary.queueing.message import FOREVER, Delivery, Message
+from reliquary.sim.applications import Application, Call, Part, Script, Stage, succeeded
+from reliquary.sim.history import Sending, Standing
+from reliquary.sim.network import Outcome
+
+
+class Sender(Application):
+    """Anybody who sends."""
+
+    def __init__(self, name: str, stage: Stage) -> None:
+        super().__init__(name, stage)
+        self._last_request = 0
+
+    def send(self, queue: str, count: int, transaction: UUID | None = None) -> Part[list[Sending]]:
+        """Send some messages in one request, and note what is known of them afterwards.
+
+        In a transaction, what was taken stays open until the transaction ends.
+        """
+        chance = self.chance
+        priority = chance.pick((0, 3, 3, 3, 7))
+        express = transaction is None and chance.happens(0.25)
+        messages, sendings = [], []
+        for _ in range(count):
+            message, sending = self._make(queue, priority, express=express, transaction=transaction)
+            messages.append(message)
+            sendings.append(sending)
+            self.history.sending(sending)
+        self._last_request += 1
+        outcome: Outcome = yield Call(lambda to: SendMessages(to, queue, tuple(messages), transaction))
+        self.tell(outcome)
+        if outcome.answer is None:
+            self.history.settle(sendings, Standing.UNKNOWN)
+        elif not succeeded(outcome):
+            self.history.settle(sendings, Standing.REFUSED)
+        elif transaction is None:
+            self.history.settle(sendings, Standing.CONFIRMED)
+        return sendings
+
+    def _make(
+        self, queue: str, priority: int, *, express: bool, transaction: UUID | None
+    ) -> tuple[Message, Sending]:
+        chance = self.chance
+        self._sent += 1
+        name = f"{self.name}.{self._sent}"
+        body = name.encode() + b"|" + b"x" * chance.pick((0, 20, 300))
+        message = Message(
+            body=body,
+            label=name,
+            priority=priority,
+            delivery=Delivery.EXPRESS if express else Delivery.RECOVERABLE,
+            time_to_be_received=chance.pick((FOREVER, FOREVER, FOREVER, FOREVER, 0, 1, 3, 3600)),
+            negative_journaling=chance.happens(0.3),
+            positive_journaling=chance.happens(0.1),
+            allow_peek_when_locked=chance.happens(0.2),
+            application_deadletter_queue=self.a_queue() if chance.happens(0.1) else "",
+        )
+        sending = Sending(
+            body,
+            name,
+            self.name,
+            self._sent,
+            queue,
+            priority,
+            express,
+            self._last_request,
+            transaction=transaction,
+        )
+        return message, sending
+
+
+class Producer(Sender):
+    """Sends to one queue or to all of them."""
+
+    def act(self) -> Script:
+        """One request."""
+        count = 1 if self.chance.happens(0.6) else self.chance.between(2, 5)
+        yield from self.send(self.a_queue(), count)
+
+
+class Latecomer(Sender):
+    """Sends messages whose time to reach the queue may be over when they arrive."""
+
+    def _make(
+        self, queue: str, priority: int, *, express: bool, transaction: UUID | None
+    ) -> tuple[Message, Sending]:
+        message, sending = super()._make(queue, priority, express=express, transaction=transaction)
+        now = self.stage.host.calendar.read() // SECOND
+        changes = {
+            "sent_time": now - self.chance.between(0, 1),
+            "time_to_reach_queue": self.chance.between(0, 2),
+        }
+        return Message(
+            **{name: getattr(message, name) for name in message.__struct_fields__} | changes
+        ), sending
+
+    def act(self) -> Script:
+        """One message."""
+        yield from self.send(self.a_queue(), 1)

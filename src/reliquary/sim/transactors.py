@@ -1,0 +1,174 @@
+"""Applications that work in transactions, and never know less than they could.
+
+never asked to commit      what it sent must never be seen
+commit answered            all of it happened
+commit asked, no answer    ask again; a transaction that was prepared for two phases is never
+                           forgotten before its outcome, so "never was" means: it is done
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Duration
+from reliquary.queueing.events import (
+    AbortTransaction,
+    BeginTransaction,
+    BrowseMessages,
+    CancelRead,
+    CommitTransaction,
+    MoveMessage,
+    PrepareTransaction,
+    ReceiveMessages,
+)
+from reliquary.sim.applications import Aside, Call, Part, Script, answer_of, bodies_of, succeeded
+from reliquary.sim.history import Sending, Standing
+from reliquary.sim.network import Outcome
+from reliquary.sim.senders import Sender
+
+TRIES = 6
+"""So often a commit is asked for before its fate is left open."""
+
+
+@dataclass(slots=True)
+class Work:
+    """What one transaction did, as its owner knows it."""
+
+    transaction: UUID
+    received: list[bytes] = field(default_factory=list)
+    sent: list[Sending] = field(default_factory=list)
+    """What was taken; refused messages are not among them."""
+    durable: bool = False
+    """Prepared for two phases: it outlives every crash."""
+    committed: int = -1
+    """The turn that confirmed the commit."""
+
+
+class Transactor(Sender):
+    """Moves work from queue to queue, all or nothing."""
+
+    def act(self) -> Script:
+        """One transaction."""
+        work = yield from self._begin()
+        if work is None:
+            return
+        for _ in range(self.chance.between(1, 4)):
+            yield from self.chance.pick((self._receive, self._receive, self._send, self._move))(work)
+        yield from self.rest()
+        yield from self._end(work)
+
+    def _begin(self) -> Part[Work | None]:
+        timeout = self.a_while(3000)
+        outcome = yield Call(lambda to: BeginTransaction(to, timeout))
+        self.tell(outcome)
+        return Work(answer_of(outcome).transaction) if succeeded(outcome) else None
+
+    def _receive(self, work: Work) -> Script:
+        source, count = self.a_queue(), self.chance.between(1, 3)
+        wait = Duration(0) if self.chance.happens(0.6) else self.a_while(100)
+        outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait, work.transaction))
+        self.tell(outcome)
+        if succeeded(outcome):
+            work.received += bodies_of(answer_of(outcome).messages)
+
+    def _send(self, work: Work) -> Script:
+        sent = yield from self.send(self.a_queue(), self.chance.between(1, 3), work.transaction)
+        work.sent += [each for each in sent if each.standing is not Standing.REFUSED]
+
+    def _move(self, work: Work) -> Script:
+        source, target = self.a_queue(), self.a_queue()
+        outcome = yield Call(lambda to: BrowseMessages(to, source, limit=5))
+        if succeeded(outcome) and answer_of(outcome).messages:
+            chosen = self.chance.pick(answer_of(outcome).messages).position.lookup_id
+            self.tell((yield Call(lambda to: MoveMessage(to, source, chosen, target, work.transaction))))
+
+    def _end(self, work: Work) -> Script:
+        how = self.chance.pick(("commit", "commit", "prepare", "prepare", "abort", "forget"))
+        if how == "prepare":
+            yield from self._prepare(work)
+            yield from self.rest()
+            how = self.chance.pick(("commit", "commit", "abort"))
+        if how == "commit":
+            yield from self.commit(work)
+            return
+        self.history.settle(work.sent, Standing.REFUSED)  # it was never asked to commit
+        if how == "abort" or work.durable:
+            yield from self.ask_until_answered(lambda to: AbortTransaction(to, work.transaction))
+
+    def _prepare(self, work: Work) -> Script:
+        single_phase = self.chance.happens(0.3)
+        outcome = yield Call(lambda to: PrepareTransaction(to, work.transaction, single_phase))
+        self.tell(outcome)
+        work.durable = not single_phase and (outcome.answer is None or succeeded(outcome))
+        if outcome.answer is None and work.durable:
+            # It may be prepared or not; asked again, the answer settles it.
+            again = yield from self.ask_until_answered(
+                lambda to: PrepareTransaction(to, work.transaction, single_phase)
+            )
+            work.durable = succeeded(again)
+
+    def commit(self, work: Work) -> Script:
+        """Commit, and find out what came of it."""
+        unanswered = 0
+        while True:
+            outcome = yield Call(lambda to: CommitTransaction(to, work.transaction))
+            self.tell(outcome)
+            if outcome.answer is not None or (unanswered >= TRIES and not work.durable):
+                break
+            unanswered += 1
+            yield from self.rest()
+        self._learn(work, outcome, unanswered)
+
+    def _learn(self, work: Work, outcome: Outcome, unanswered: int) -> None:
+        gone = outcome.answer is not None and outcome.answer.status is HResult.TRANSACTION_SEQUENCE
+        if succeeded(outcome) or (gone and work.durable and unanswered):
+            work.committed = outcome.turn
+            self.history.consume(work.received, outcome.turn)
+            sure = [each for each in work.sent if each.standing is Standing.OPEN]
+            self.history.settle(sure, Standing.CONFIRMED)
+        elif gone and not unanswered:
+            assert not work.durable, f"the prepared transaction {work.transaction} was forgotten"
+            self.history.settle(work.sent, Standing.REFUSED)
+        else:
+            self.history.settle(work.sent, Standing.UNKNOWN)
+
+
+class Impatient(Transactor):
+    """Does not wait for its own reads: it prepares, commits or cancels while one is under way."""
+
+    def act(self) -> Script:
+        """A transaction with a read that is still waiting when it ends, or a read that is cancelled."""
+        if self.chance.happens(0.3):
+            yield from self._cancel()
+            return
+        work = yield from self._begin()
+        if work is None:
+            return
+        source, wait = self.a_queue(), self.a_while(1000)
+        yield Aside(
+            lambda to: ReceiveMessages(to, source, 2, wait, work.transaction),
+            lambda outcome: self._hear(work, outcome),
+        )
+        yield from self.rest()
+        yield from self._prepare(work)
+        yield from self.rest()
+        yield from self.commit(work)
+
+    def _hear(self, work: Work, outcome: Outcome) -> None:
+        if succeeded(outcome):
+            bodies = bodies_of(answer_of(outcome).messages)
+            work.received += bodies
+            if work.committed >= 0:
+                self.history.consume(bodies, work.committed)
+
+    def _cancel(self) -> Script:
+        source, tag, wait = self.a_queue(), self.chance.between(1, 1 << 40), self.a_while(1000)
+        yield Aside(lambda to: ReceiveMessages(to, source, timeout=wait, tag=tag), self._take)
+        yield from self.rest()
+        self.tell((yield Call(lambda to: CancelRead(to, source, tag))))
+
+    def _take(self, outcome: Outcome) -> None:
+        if succeeded(outcome):
+            self.history.consume(bodies_of(answer_of(outcome).messages), outcome.turn)

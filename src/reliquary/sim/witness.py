@@ -1,0 +1,132 @@
+"""The witness stands beside the server and sees every turn, every answer that leaves, every crash.
+
+It proves what must hold at each step.  What can only be judged at the end is in `checkers`.
+"""
+
+from __future__ import annotations
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event, Reply, Turn
+from reliquary.queueing.events import Received, ReceiveMessages, Sent
+from reliquary.queueing.expiry import is_over
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.message import ObjectId
+from reliquary.sim.audit import audit, compare, contents
+from reliquary.sim.disk import SimulatedDisk
+from reliquary.sim.history import History, Turned, Violation, shown
+from reliquary.sim.ledger import Ledger
+from reliquary.sim.mirror import available, compare_managers, compare_with_ledger
+from reliquary.sim.reasons import Reasons
+
+
+class Witness:
+    """Watches one run."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._reasons = Reasons(history)
+        self._answers: dict[tuple[int, int], tuple[int, int]] = {}
+        """For each answer: its turn, and the batch that must be safe before it leaves."""
+        self._told: dict[ObjectId, bytes] = {}
+        """Which message each Identifier names, as far as anybody was told."""
+        self._given: set[int] = set()
+        """LookupIdentifiers that senders were told."""
+        self.ledger = Ledger()
+        self.ledger.judge = self._reasons.judge
+
+    def turned(self, life: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
+        """A turn was run; its changes will be applied with this batch."""
+        history = self._history
+        answers = tuple((effect.to, effect.answer) for effect in turn.effects if isinstance(effect, Reply))
+        turned = Turned(len(history.turns), life, batch, event, turn.facts, answers, now)
+        history.turns.append(turned)
+        asker = getattr(event, "to", 0)
+        if asker:
+            history.requests[life, asker] = event
+        self._reasons.hear(turned)
+        self.ledger.take(turned)
+        for to, answer in answers:
+            self._note_answer(turned, to, answer)
+        return turned
+
+    def _note_answer(self, turned: Turned, to: int, answer: object) -> None:
+        if not to:
+            return
+        if (turned.life, to) in self._answers:
+            raise Violation(f"caller {to} is answered twice, the second time in turn {turned.number}")
+        needs = turned.batch if any(not fact.volatile for fact in turned.facts) else 0
+        if isinstance(answer, Received):
+            for delivered in answer.messages:
+                self._check_true(delivered.message.body, delivered.message.label)
+                if not delivered.position.express:
+                    needs = max(needs, self.ledger.changed[delivered.message.body])
+        self._answers[turned.life, to] = (turned.number, needs)
+
+    def _check_true(self, body: bytes, label: str) -> None:
+        sending = self._history.sendings.get(body)
+        if sending is None or sending.label != label:
+            raise Violation(f"a message is delivered that nobody sent: {body!r}, {label!r}")
+
+    def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> int:
+        """An answer leaves; the number of the turn that made it."""
+        to = reply.to
+        turn, needs = self._answers[life, to]
+        if needs > disk.durable:
+            raise Violation(
+                f"visible too early: the answer of turn {turn} to caller {to} shows batch {needs}"
+                f" when {disk.durable} are safe"
+            )
+        self._check_numbers(reply.answer)
+        return turn
+
+    def _check_numbers(self, answer: object) -> None:
+        """No number is given out twice, whatever happens."""
+        if isinstance(answer, Received):
+            for delivered in answer.messages:
+                message = delivered.message
+                if self._told.setdefault(message.identifier, message.body) != message.body:
+                    other = self._told[message.identifier]
+                    raise Violation(f"{shown(message.body)} and {shown(other)} are both {message.identifier}")
+        elif isinstance(answer, Sent):
+            new = {lookup_id for lookup_id in answer.lookup_ids if lookup_id}
+            if new & self._given:
+                raise Violation(f"LookupIdentifiers were given out twice: {new & self._given}")
+            self._given |= new
+
+    def crashed(self, survivor: SimulatedDisk) -> None:
+        """The process is gone; this is what the next one will find."""
+        history = self._history
+        for turned in reversed(history.turns):
+            if turned.life != history.lives:
+                break
+            turned.lost = turned.batch > survivor.durable and any(not fact.volatile for fact in turned.facts)
+        self.ledger = Ledger.of(history.turns, history.lives + 1)
+        self.ledger.judge = self._reasons.judge
+        rows = contents(survivor)
+        audit(rows)
+        compare(rows, self.ledger)
+
+    def batch_applied(self, manager: QueueManager, now: Instant) -> None:
+        """Liveness: nobody waits in front of a message that he could have."""
+        for number, queue in manager.state.queues.items():
+            readers = [
+                waiter.request.to
+                for waiter in queue.waiting.values()
+                if isinstance(waiter.request, ReceiveMessages) and not waiter.request.cursor
+            ]
+            if readers and len(queue.order):
+                ready = [each for each in available(queue) if not is_over(each, now)]
+                if ready:
+                    body = manager.state.shelf.get(ready[0]).body
+                    raise Violation(
+                        f"liveness: {readers} wait in queue {number}, where {shown(body)} is ready"
+                    )
+
+    def checkpoint(self, manager: QueueManager, rebuilt: QueueManager, disk: SimulatedDisk) -> None:
+        """Between two batches: rows, facts, the running manager and a rebuilt one all agree."""
+        self._history.checkpoints += 1
+        rows = contents(disk)
+        audit(rows)
+        compare(rows, self.ledger)
+        compare_managers(manager, rebuilt)
+        compare_with_ledger(manager, self.ledger)

@@ -1,0 +1,56 @@
+"""The status codes of [MS-MQDMPR], with the values that are printed there."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.hresult import HResult
+
+PRINTED = {
+    "OK": 0x00000000,
+    "QUEUE_NOT_FOUND": 0xC00E0003,
+    "QUEUE_EXISTS": 0xC00E0005,
+    "INVALID_PARAMETER": 0xC00E0006,
+    "INVALID_HANDLE": 0xC00E0007,
+    "OPERATION_CANCELLED": 0xC00E0008,
+    "SHARING_VIOLATION": 0xC00E0009,
+    "ILLEGAL_QUEUE_PATHNAME": 0xC00E0014,
+    "IO_TIMEOUT": 0xC00E001B,
+    "ILLEGAL_CURSOR_ACTION": 0xC00E001C,
+    "MESSAGE_ALREADY_RECEIVED": 0xC00E001D,
+    "ILLEGAL_FORMATNAME": 0xC00E001E,
+    "UNSUPPORTED_FORMATNAME_OPERATION": 0xC00E0020,
+    "ACCESS_DENIED": 0xC00E0025,
+    "INSUFFICIENT_RESOURCES": 0xC00E0027,
+    "UNSUPPORTED_ACCESS_MODE": 0xC00E0045,
+    "QUEUE_NOT_AVAILABLE": 0xC00E004B,
+    "TRANSACTION_USAGE": 0xC00E0050,
+    "TRANSACTION_SEQUENCE": 0xC00E0051,
+    "MESSAGE_NOT_FOUND": 0xC00E0088,
+    "STATUS_NOT_FOUND": 0xC0000225,
+}
+
+
+def test_the_values_are_those_of_the_specification() -> None:
+    assert {name: member.value for name, member in HResult.__members__.items()} == PRINTED
+
+
+@pytest.mark.parametrize("status", HResult)
+def test_each_has_one_sentence_for_a_person(status: HResult) -> None:
+    sentence = status.sentence
+    assert sentence == sentence.strip()
+    assert sentence
+    assert not sentence.endswith(".")
+
+
+def test_no_two_share_a_sentence() -> None:
+    assert len({status.sentence for status in HResult}) == len(HResult)
+
+
+def test_only_ok_is_a_success() -> None:
+    assert [status for status in HResult if not status >> 31] == [HResult.OK]
+
+
+@pytest.mark.spec("DM-007")
+def test_none_of_them_is_a_code_of_our_own_and_so_none_sets_the_customer_bit() -> None:
+    assert not any(status & 0x20000000 for status in HResult)

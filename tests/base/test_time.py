@@ -1,0 +1,59 @@
+"""Time as whole microseconds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reliquary.base.time import (
+    DAY,
+    HOUR,
+    MILLISECOND,
+    MINUTE,
+    SECOND,
+    Duration,
+    Instant,
+    between,
+    in_whole_seconds,
+    later,
+    seconds,
+)
+
+moments = st.integers(0, 2**62).map(Instant)
+lengths = st.integers(-(2**40), 2**40).map(Duration)
+
+
+def test_the_units_are_microseconds() -> None:
+    assert (MILLISECOND, SECOND, MINUTE, HOUR, DAY) == (
+        1_000,
+        1_000_000,
+        60_000_000,
+        3_600_000_000,
+        86_400_000_000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        pytest.param(0, 0, id="nothing"),
+        pytest.param(1.5, 1_500_000, id="a fraction"),
+        pytest.param(0.1, 100_000, id="one that a float cannot hold"),
+        pytest.param(345_600, 4 * DAY, id="four days"),
+        pytest.param(-2, -2_000_000, id="backwards"),
+    ],
+)
+def test_seconds_are_what_people_write(count: float, expected: int) -> None:
+    assert seconds(count) == expected
+    assert isinstance(seconds(count), int)
+
+
+@given(moments, lengths)
+def test_what_lies_between_leads_from_one_to_the_other(moment: Instant, span: Duration) -> None:
+    assert between(moment, later(moment, span)) == span
+
+
+@given(moments)
+def test_whole_seconds_are_never_in_the_future(moment: Instant) -> None:
+    assert 0 <= moment - in_whole_seconds(moment) * SECOND < SECOND

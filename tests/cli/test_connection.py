@@ -1,0 +1,25 @@
+"""Where the server is."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from reliquary import BadRequest
+from reliquary.cli.connection import Where, connected
+
+
+@pytest.mark.parametrize("where", [Where("folder", None), Where("http://127.0.0.1:1", "folder")])
+def test_only_addresses_are_taken(where: Where) -> None:
+    with click.Context(click.Command("x"), obj=where), pytest.raises(click.UsageError, match="'folder'"):
+        connected()
+
+
+def test_without_a_port_there_is_no_next_one() -> None:
+    with click.Context(click.Command("x"), obj=Where("http://host", None)), pytest.raises(BadRequest):
+        connected()
+
+
+def test_nobody_is_spoken_to_before_the_first_request() -> None:
+    with click.Context(click.Command("x"), obj=Where("http://127.0.0.1:9", None)):
+        connected().close()

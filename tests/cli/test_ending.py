@@ -1,0 +1,76 @@
+"""How commands end: one sentence, a named code."""
+
+from __future__ import annotations
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from reliquary import (
+    BadRequest,
+    OutcomeUnknown,
+    QueueExists,
+    QueueNotFound,
+    ServerUnreachable,
+)
+from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.cli.ending import Root
+from reliquary.cli.main import cli
+from reliquary.server.exits import Exit
+
+
+def failing(why: BaseException) -> Result:
+    @click.group(cls=Root)
+    def tool() -> None:
+        """Fail."""
+
+    @tool.command()
+    def fail() -> None:
+        raise why
+
+    return CliRunner().invoke(tool, ["fail"])
+
+
+@pytest.mark.parametrize(
+    ("why", "code"),
+    [
+        pytest.param(BadRequest("INVALID_PARAMETER", "a sentence"), Exit.USAGE, id="bad request"),
+        pytest.param(QueueNotFound("QUEUE_NOT_FOUND", "a sentence"), Exit.NOT_FOUND, id="not found"),
+        pytest.param(QueueExists("QUEUE_EXISTS", "a sentence"), Exit.REFUSED, id="refused"),
+        pytest.param(ServerUnreachable(sentence="a sentence"), Exit.UNREACHABLE, id="no server"),
+        pytest.param(OutcomeUnknown(sentence="a sentence"), Exit.UNREACHABLE, id="unknown"),
+        pytest.param(StoreFailure("locked", "a sentence"), Exit.STORE_LOCKED, id="locked"),
+        pytest.param(StoreDamage("a sentence"), Exit.STORE_DAMAGED, id="damaged"),
+        pytest.param(UsageError("a sentence"), Exit.USAGE, id="usage"),
+        pytest.param(PermissionError("a sentence"), Exit.NO_PERMISSION, id="permission"),
+        pytest.param(OSError("a sentence"), Exit.DISK_FAILED, id="disk"),
+    ],
+)
+def test_what_was_foreseen_is_one_sentence_and_a_code(why: Exception, code: Exit) -> None:
+    result = failing(why)
+    assert (result.exit_code, result.stderr, result.stdout) == (code, "reliquary: a sentence\n", "")
+
+
+def test_an_interrupt_has_its_code() -> None:
+    assert failing(KeyboardInterrupt()).exit_code == Exit.INTERRUPTED
+
+
+def test_a_bug_of_ours_is_not_hidden() -> None:
+    assert isinstance(failing(ZeroDivisionError()).exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (["nonsense"], "No such command 'nonsense'. Try 'reliquary --help'."),
+        (["queue", "show"], "Missing argument 'NAME'. Try 'reliquary queue show --help'."),
+        (["queue", "list", "--colour"], "No such option: --colour Try 'reliquary queue list --help'."),
+        (["--server", "nowhere", "queue", "list"], "'nowhere' is not an address such as http"),
+        (["--server", "http://127.0.0.1:9", "queue", "list"], "no connection to 127.0.0.1:10"),
+    ],
+)
+def test_a_wrong_line_is_one_sentence(line: list[str], sentence: str) -> None:
+    result = CliRunner().invoke(cli, line, prog_name="reliquary")
+    assert result.exit_code in (Exit.USAGE, Exit.UNREACHABLE)
+    assert sentence in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,158 @@
+"""`reliquary message`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reliquary import Manager, Queue
+from reliquary.server.exits import Exit
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def orders(qm: Manager) -> Queue:
+    return qm.create_queue("orders")
+
+
+def texts(queue: Queue) -> list[str]:
+    return [message.text for message in queue.browse()]
+
+
+# -- send
+
+
+def test_each_body_is_a_message(run: Run, orders: Queue) -> None:
+    result = run("message", "send", "orders", "hello", "world", "--label", "L", "--priority", "5")
+    assert result.exit_code == 0
+    ids = [json.loads(line)["id"] for line in result.output.splitlines()]
+    messages = list(orders.browse())
+    assert [message.id for message in messages] == ids
+    assert [(message.text, message.label, message.priority) for message in messages] == [
+        ("hello", "L", 5),
+        ("world", "L", 5),
+    ]
+
+
+@pytest.mark.parametrize("dash", [(), ("-",)], ids=["no body", "a dash"])
+def test_stdin_is_a_body(run: Run, orders: Queue, dash: tuple[str, ...]) -> None:
+    result = run("message", "send", "orders", *dash, "--table", stdin=b"two\nlines\x00\n")
+    assert result.output.startswith("sent ")
+    message = orders.receive()
+    assert message is not None
+    assert message.body == b"two\nlines\x00\n"
+
+
+def test_each_line_is_a_message(run: Run, orders: Queue) -> None:
+    stdin = b"".join(b"line %d\n" % number for number in range(1200)) + b"no end"
+    result = run("message", "send", "orders", "--lines", "--table", stdin=stdin)
+    assert result.output == "sent 1201 messages\n"
+    sent = texts(orders)
+    assert (len(sent), sent[0], sent[-1]) == (1201, "line 0", "no end")
+
+
+def test_lines_and_a_body_do_not_go_together(run: Run, orders: Queue) -> None:
+    result = run("message", "send", "orders", "x", "--lines")
+    assert result.exit_code == Exit.USAGE
+    assert texts(orders) == []
+
+
+def test_lines_that_fail_tell_how_far_they_got(run: Run) -> None:
+    result = run("message", "send", "nowhere", "--lines", stdin=b"x\n")
+    assert result.exit_code == Exit.NOT_FOUND
+    assert "0 messages were sent before" in result.stderr
+
+
+def test_options_make_the_journey(run: Run, orders: Queue) -> None:
+    first = orders.send("first")
+    run(
+        *("message", "send", "orders", "x", "--expires", "1.5h", "--express", "--journal", "--deadletter"),
+        *("--correlation", first.id, "--tag", "7", "--priority", "7"),
+    )
+    message = orders.receive()
+    assert message is not None
+    assert (message.expires, message.durable, message.journal, message.deadletter) == (
+        5400,
+        False,
+        True,
+        True,
+    )
+    assert (message.correlation, message.tag) == (first.id, 7)
+
+
+def test_a_value_outside_its_range_names_the_limit(run: Run, orders: Queue) -> None:
+    result = run("message", "send", "orders", "x", "--priority", "9")
+    assert (result.exit_code, result.stderr) == (Exit.USAGE, "reliquary: a priority is 0 to 7, not 9\n")
+
+
+# -- receive
+
+
+def test_the_text_is_printed_and_the_message_gone(run: Run, orders: Queue) -> None:
+    orders.send_many(["hello", "world"])
+    result = run("message", "receive", "orders")
+    assert (result.exit_code, result.output) == (0, "hello\n")
+    assert texts(orders) == ["world"]
+    assert orders.info().locked == 0
+
+
+def test_no_message_has_its_code(run: Run, orders: Queue) -> None:
+    result = run("message", "receive", "orders", "--timeout", "0.01")
+    assert (result.exit_code, result.stdout) == (Exit.EMPTY, "")
+    assert result.stderr == "reliquary: no message came from 'orders'\n"
+
+
+def test_so_many_as_are_wanted(run: Run, orders: Queue) -> None:
+    orders.send_many([str(number) for number in range(100)])
+    result = run("message", "receive", "orders", "--count", "70")
+    assert result.output.splitlines() == [str(number) for number in range(70)]
+    assert texts(orders)[0] == "70"
+    assert len(run("message", "receive", "orders", "--count", "70").output.splitlines()) == 30
+
+
+def test_json_shows_text_as_text_and_the_rest_as_base64(run: Run, orders: Queue) -> None:
+    orders.send_many(["grüße", b"\xff"], label="L")
+    lines = run("message", "receive", "orders", "--count", "2", "--json").output.splitlines()
+    first, second = map(json.loads, lines)
+    assert (first["text"], first["label"], first["priority"]) == ("grüße", "L", 3)
+    assert first["lookup_id"].isdigit()
+    assert "body" not in first
+    assert second["body"] == "/w=="
+
+
+def test_one_body_goes_into_a_file_as_it_was_sent(run: Run, orders: Queue, tmp_path: Path) -> None:
+    orders.send_many([b"\x00raw", "a", "b"])
+    assert run("message", "receive", "orders", "--output", tmp_path / "one").exit_code == 0
+    assert (tmp_path / "one").read_bytes() == b"\x00raw"
+    run("message", "receive", "orders", "--count", "2", "--output", tmp_path / "two")
+    assert (tmp_path / "two").read_bytes() == b"a\nb\n"
+
+
+def test_a_message_that_cannot_be_printed_stays(run: Run, orders: Queue, tmp_path: Path) -> None:
+    orders.send("precious")
+    result = run("message", "receive", "orders", "--output", tmp_path / "no" / "such" / "folder")
+    assert result.exit_code != 0
+    assert texts(orders) == ["precious"]
+
+
+# -- peek
+
+
+def test_a_look_leaves_the_messages(run: Run, orders: Queue) -> None:
+    orders.send_many(["first", "second", "x" * 100], label="L")
+    lines = run("message", "peek", "orders", "--limit", "2").output.splitlines()
+    assert [json.loads(line)["text"] for line in lines] == ["first", "second"]
+    table = run("message", "peek", "orders", "--table").output.splitlines()
+    assert table[0].split()[:3] == ["lookup", "id", "priority"]
+    assert table[3].rstrip().endswith("x…")
+    assert orders.info().messages == 3
+
+
+def test_nothing_that_a_terminal_would_obey_is_shown(run: Run, orders: Queue) -> None:
+    orders.send(b"\x1b[31mred\x07", label="[bold]not markup[/bold]")
+    output = run("message", "peek", "orders", "--table").output
+    assert "\x1b" not in output
+    assert "\x07" not in output
+    assert "[bold]not markup[/bold]" in output

@@ -1,0 +1,81 @@
+"""A proxy that loses requests or answers on purpose: the test decides about each by its path."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from urllib.parse import urlsplit
+
+
+class Fate(Enum):
+    """What becomes of one exchange."""
+
+    PASS = "pass"
+    LOSE_REQUEST = "the server never sees it"
+    LOSE_ANSWER = "the server has done it, the client never learns"
+
+
+@dataclass
+class Lossy:
+    """Where the proxy listens, what it does next, and what went through."""
+
+    target: str
+    address: str = ""
+    fates: list[tuple[str, Fate]] = field(default_factory=list)
+    """Ends of paths and their fates; each is used once, in this order."""
+    seen: list[str] = field(default_factory=list)
+
+    def lose(self, ending: str, fate: Fate = Fate.LOSE_ANSWER) -> None:
+        """The next request whose path ends so has this fate."""
+        self.fates.append((ending, fate))
+
+    def fate(self, path: str) -> Fate:
+        """What becomes of a request."""
+        self.seen.append(path)
+        if self.fates and self.fates[0][0] in path:
+            return self.fates.pop(0)[1]
+        return Fate.PASS
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection of a client, with one of its own to the server."""
+        parts = urlsplit(self.target)
+        upstream_reader, upstream_writer = await asyncio.open_connection(parts.hostname, parts.port)
+        try:
+            while request := await _message(reader):
+                fate = self.fate(request.split(b" ", 2)[1].decode())
+                if fate is Fate.LOSE_REQUEST:
+                    return
+                upstream_writer.write(request)
+                answer = await _message(upstream_reader)
+                if fate is Fate.LOSE_ANSWER:
+                    return
+                writer.write(answer)
+        finally:
+            upstream_writer.close()
+            writer.close()
+
+
+async def _message(reader: asyncio.StreamReader) -> bytes:
+    """One request or answer, or nothing at the end; ours carry a Content-Length or no body."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return b""
+    length = 0
+    for line in head.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:"):
+            length = int(line.partition(b":")[2])
+    return head + await reader.readexactly(length)
+
+
+@asynccontextmanager
+async def lossy(target: str) -> AsyncIterator[Lossy]:
+    """A proxy in front of a server."""
+    proxy = Lossy(target)
+    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    proxy.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server:
+        yield proxy

@@ -1,0 +1,45 @@
+"""A real server in a thread of the test, on ports of its own choosing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from reliquary.client.sync.portal import Portal
+from reliquary.server.build import Server, build
+from reliquary.server.config import Settings
+
+
+@dataclass(frozen=True)
+class Served:
+    """Where a running server is, and the server itself."""
+
+    data: str
+    control: str
+    server: Server
+    portal: Portal
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Served]:
+    """Run a server while the block runs."""
+    settings = Settings(folder=folder, data_port=0, control_port=0)
+    portal = Portal()
+    try:
+        server = portal.call(build(settings))
+        data, control = portal.call(server.listen(settings))
+        yield Served(data, control, server, portal)
+        portal.call(server.stop())
+    finally:
+        portal.close()
+
+
+async def turn(times: int = 10) -> None:
+    """Let the loop go round."""
+    for _ in range(times):
+        went = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_soon(went.set_result, None)
+        await went

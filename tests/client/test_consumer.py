@@ -1,0 +1,145 @@
+"""Consume over both transports: at least once, acknowledged in batches, given back when it goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from reliquary import AsyncManager, Manager, Queue
+from reliquary.client.consumer import AsyncConsumer
+from tests.client.conftest import Play
+
+
+@pytest.fixture
+def orders(qm: Manager) -> Queue:
+    queue = qm.create_queue("orders")
+    queue.send_many([str(number) for number in range(10)])
+    return queue
+
+
+def ready(queue: Queue) -> list[str]:
+    return [message.text for message in queue.browse()]
+
+
+def test_it_takes_everything_in_order_and_ends_when_told(orders: Queue) -> None:
+    taken = [message.text for message in orders.consume(batch=3, timeout=0)]
+    assert taken == [str(number) for number in range(10)]
+    assert (orders.info().messages, orders.info().locked) == (0, 0)
+
+
+def test_messages_are_only_held_until_they_are_done(orders: Queue) -> None:
+    with orders.consume(batch=4) as messages:
+        taken = iter(messages)
+        assert [next(taken).text for _ in range(3)] == ["0", "1", "2"]
+        assert (orders.info().messages, orders.info().locked) == (6, 4)
+        assert [next(taken).text for _ in range(2)] == ["3", "4"]
+        assert (orders.info().messages, orders.info().locked) == (2, 4)
+    assert ready(orders) == ["5", "6", "7", "8", "9"]
+
+
+def test_an_exception_gives_back_the_message_in_hand(orders: Queue) -> None:
+    def fail_at(poison: str) -> None:
+        with orders.consume() as messages:
+            for message in messages:
+                if message.text == poison:
+                    raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_at("3")
+    assert ready(orders) == [str(number) for number in range(3, 10)]
+    assert orders.info().locked == 0
+
+
+def test_a_break_out_of_the_block_is_done_with_the_message_in_hand(orders: Queue) -> None:
+    with orders.consume() as messages:
+        for message in messages:
+            if message.text == "3":
+                break
+    assert ready(orders) == [str(number) for number in range(4, 10)]
+
+
+def test_a_break_without_a_block_gives_the_message_in_hand_back(orders: Queue) -> None:
+    for message in orders.consume():
+        if message.text == "3":
+            break
+    assert ready(orders) == [str(number) for number in range(3, 10)]
+
+
+def test_a_hold_that_ran_out_brings_the_messages_again(orders: Queue) -> None:
+    with orders.consume(batch=2, hold=0.001, timeout=0) as messages:
+        taken = iter(messages)
+        assert next(taken).text == "0"
+        while orders.info().messages < 10:
+            pass
+        assert next(taken).text == "0"
+
+
+def test_what_is_done_is_acknowledged_before_the_hold_runs_out(orders: Queue) -> None:
+    class Hand:
+        """A clock that is moved by hand."""
+
+        now = 0
+
+        def monotonic(self) -> int:
+            return self.now
+
+    clock = Hand()
+    consumer: AsyncConsumer = orders.consume(batch=4, hold=30)._inner
+    consumer._clock = clock  # type: ignore[assignment]
+    call = orders._portal.call
+    assert consumer.take() is None
+    assert call(consumer.fetch())
+    assert consumer.take() is not None
+    clock.now = 16_000_000
+    assert consumer.take() is None
+    assert call(consumer.fetch())
+    assert (orders.info().messages, orders.info().locked) == (6, 3)
+    second = consumer.take()
+    assert second is not None
+    assert second.text == "1"
+    clock.now = 31_000_000
+    assert consumer.take() is None
+    call(consumer.close())
+
+
+def test_the_async_face_is_the_same(play: Play) -> None:
+    async def scene(qm: AsyncManager) -> None:
+        orders = await qm.create_queue("orders")
+        await orders.send_many(["a", "b", "c"])
+        async with orders.consume(batch=2) as messages:
+            async for message in messages:
+                if message.text == "b":
+                    break
+        assert [message.text async for message in orders.consume(timeout=0)] == ["c"]
+        assert (await orders.info()).locked == 0
+
+    play(scene)
+
+
+def test_a_cancelled_consumer_gives_back_what_it_held(play: Play) -> None:
+    async def scene(qm: AsyncManager) -> None:
+        orders = await qm.create_queue("orders")
+        await orders.send_many(["a", "b"])
+        in_hand = asyncio.Event()
+
+        async def work() -> None:
+            async with orders.consume() as messages:
+                async for _ in messages:
+                    in_hand.set()
+                    await asyncio.Event().wait()
+
+        task = asyncio.create_task(work())
+        await in_hand.wait()
+        task.cancel()
+        await asyncio.wait([task])
+        assert [message.text async for message in orders.browse()] == ["a", "b"]
+
+    play(scene)
+
+
+def test_a_consumer_of_an_open_queue_reads_through_it(orders: Queue) -> None:
+    with orders.open(share="deny-receive") as alone:
+        taken = [message.text for message in alone.consume(batch=4, timeout=0)]
+    assert len(taken) == 10
+    assert orders.info().locked == 0

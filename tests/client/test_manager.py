@@ -1,0 +1,113 @@
+"""Managers over both transports: queues made, listed and deleted, the store looked after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import reliquary
+from reliquary import (
+    AsyncManager,
+    BadRequest,
+    Manager,
+    NotFound,
+    QueueExists,
+    QueueNotFound,
+    TransactionEnded,
+)
+from tests.client.conftest import Play
+
+
+def test_a_queue_is_made_with_its_settings(qm: Manager) -> None:
+    info = qm.create_queue("orders", journaling=True, quota=64, transactional=True, label="L").info()
+    assert (info.name, info.kind, info.messages) == ("orders", "private", 0)
+    settings = info.settings
+    assert (settings.journaling, settings.quota, settings.transactional) == (True, 64, True)
+    assert settings.label == "L"
+
+
+def test_a_name_is_taken_once(qm: Manager) -> None:
+    qm.create_queue("orders", label="first")
+    with pytest.raises(QueueExists):
+        qm.create_queue("Orders")
+    assert qm.create_queue("orders", exist_ok=True, label="second").info().settings.label == "first"
+
+
+def test_queues_are_listed_by_name(qm: Manager) -> None:
+    for name in ("b", "a"):
+        qm.create_queue(name)
+    assert [info.name for info in qm.queues() if info.kind == "private"] == ["a", "b"]
+
+
+def test_a_deleted_queue_is_gone_with_its_messages(qm: Manager) -> None:
+    qm.create_queue("orders").send_many(["a", "b"])
+    assert qm.delete_queue("orders") == 2
+    with pytest.raises(QueueNotFound) as gone:
+        qm.queue("orders").info()
+    assert gone.value.code == "QUEUE_NOT_FOUND"
+    assert gone.value.sentence == "there is no such queue"
+    with pytest.raises(NotFound):
+        qm.delete_queue("orders")
+
+
+@pytest.mark.parametrize("name", ["x" * 125, "a+b", "other\\private$\\orders", ""])
+def test_a_bad_name_is_refused(qm: Manager, name: str) -> None:
+    with pytest.raises(BadRequest):
+        qm.create_queue(name)
+
+
+def test_a_setting_outside_its_range_is_refused(qm: Manager) -> None:
+    with pytest.raises(BadRequest, match="quota"):
+        qm.create_queue("orders", quota=-1)
+    with pytest.raises(BadRequest, match="colour"):
+        qm.create_queue("orders", colour="red")  # type: ignore[call-arg]
+    with pytest.raises(QueueNotFound):
+        qm.queue("orders").info()
+
+
+def test_names_with_odd_characters_work(qm: Manager) -> None:
+    qm.create_queue("a b ü?#%&").send("x")
+    message = qm.queue("private$\\a b ü?#%&").receive()
+    assert message is not None
+    assert message.text == "x"
+
+
+def test_the_manager_tells_what_it_holds(qm: Manager) -> None:
+    before = qm.info()
+    qm.create_queue("orders").send("x")
+    after = qm.info()
+    assert (after.queues - before.queues, after.messages) == (1, 1)
+    assert after.id == before.id
+
+
+def test_a_store_is_verified_and_backed_up_while_in_use(qm: Manager, tmp_path: Path) -> None:
+    qm.create_queue("orders").send("kept")
+    report = qm.verify()
+    assert report.is_sound
+    assert report.rows["messages"] == 1
+    qm.backup(str(tmp_path / "copy"))
+    with reliquary.connect(tmp_path / "copy") as copy:
+        message = copy.queue("orders").receive()
+        assert message is not None
+        assert message.text == "kept"
+    with pytest.raises(BadRequest, match="exists"):
+        qm.backup(str(tmp_path / "copy"))
+
+
+def test_a_transaction_that_never_was_cannot_be_ended(qm: Manager) -> None:
+    with pytest.raises(TransactionEnded):
+        qm.commit("00000000-0000-0000-0000-000000000001")
+    with pytest.raises(BadRequest, match="GUID"):
+        qm.abort("not an id")
+
+
+def test_the_async_face_is_the_same(play: Play) -> None:
+    async def scene(qm: AsyncManager) -> None:
+        await qm.create_queue("orders", exist_ok=True)
+        assert "orders" in [info.name for info in await qm.queues()]
+        assert (await qm.info()).queues > 0
+        assert (await qm.verify()).is_sound
+        assert await qm.delete_queue("orders") == 0
+
+    play(scene)

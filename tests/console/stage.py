@@ -1,0 +1,81 @@
+"""A stage for the control plane: a whole server on a folder, on loopback ports that were free."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvloop
+
+from reliquary.net.http import HttpClient, Response
+from reliquary.server.build import Server, build, make_queues
+from reliquary.server.config import Settings
+
+
+@dataclass
+class Stage:
+    """A running server and clients of both planes."""
+
+    server: Server
+    data: HttpClient
+    control: HttpClient
+    folder: Path
+
+    async def get(self, path: str) -> Response:
+        """A page of the control plane."""
+        return await self.control.request("GET", path)
+
+    async def call(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        """One request to the control plane; status and JSON."""
+        data = b"" if body is None else json.dumps(body).encode()
+        answer = await self.control.request(method, "/api/v1" + path, data)
+        return answer.status, json.loads(answer.body)
+
+    async def ok(self, method: str, path: str, body: object = None) -> Any:
+        """One request that is done."""
+        status, answer = await self.call(method, path, body)
+        assert status < 300, answer
+        return answer
+
+    async def refused(self, method: str, path: str, body: object = None) -> tuple[int, str, str]:
+        """One request that is not: status, code and sentence."""
+        status, answer = await self.call(method, path, body)
+        assert status >= 400, answer
+        assert set(answer) == {"error", "code"}
+        return status, answer["code"], answer["error"]
+
+    async def send(self, queue: str, *texts: str) -> None:
+        """Messages through the data plane."""
+        body = json.dumps([{"text": text} for text in texts]).encode()
+        answer = await self.data.request("POST", f"/api/v1/queues/{queue}/messages", body)
+        assert answer.status == 201, answer.body
+
+
+def play(folder: Path, scene: Callable[[Stage], Awaitable[None]], **chosen: Any) -> None:
+    """Run a scene on a whole server; whatever reaches the loop's exception handler fails it."""
+    wrong: list[object] = []
+    settings = Settings(
+        folder=folder / "data",
+        data_port=0,
+        control_port=0,
+        computer_name="HERE",
+        queues=("orders",),
+        **chosen,
+    )
+
+    async def whole() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
+        server = await build(settings)
+        await make_queues(server.opened, settings.queues)
+        data, control = await server.listen(settings)
+        async with HttpClient(data) as at_data, HttpClient(control) as at_control:
+            await asyncio.wait_for(scene(Stage(server, at_data, at_control, settings.folder)), 30)
+        await server.stop()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(whole())
+    assert not wrong, wrong

@@ -1,0 +1,111 @@
+"""The control plane as a whole: paths, methods, limits, pages of other sites, a stopped engine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reliquary.console.context import BODY_LIMIT
+from tests.console.stage import Stage, play
+
+
+def test_health_says_who_answers_on_both_planes(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        here = await stage.ok("GET", "/health")
+        there = await stage.data.request("GET", "/api/v1/health")
+        assert here == json.loads(there.body)
+        assert (here["status"], set(here)) == ("ready", {"status", "manager", "version"})
+
+    play(tmp_path, scene)
+
+
+def test_unknown_paths_and_methods_have_the_form_of_every_error(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for path in ("/nothing", "/store", "/queues/"):
+            status, code, _ = await stage.refused("GET", path)
+            assert (status, code) in {(404, "PATH_NOT_FOUND"), (400, "INVALID_PARAMETER")}, path
+        answer = await stage.control.request("PUT", "/api/v1/manager")
+        assert (answer.status, json.loads(answer.body)["code"]) == (405, "METHOD_NOT_ALLOWED")
+        assert b"GET" in dict(answer.headers)[b"allow"]
+
+    play(tmp_path, scene)
+
+
+def test_a_body_over_the_limit_is_refused(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        answer = await stage.control.request("POST", "/api/v1/queues", b" " * (BODY_LIMIT + 1))
+        assert answer.status == 413
+        assert json.loads(answer.body) == {
+            "error": f"a body may have {BODY_LIMIT} bytes, this has more",
+            "code": "TOO_LARGE",
+        }
+
+    play(tmp_path, scene)
+
+
+def test_a_page_of_another_site_may_look_and_not_touch(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        headers = [(b"origin", b"http://evil.example")]
+        answer = await stage.control.request("POST", "/api/v1/queues", b'{"name": "x"}', headers)
+        assert (answer.status, json.loads(answer.body)["code"]) == (403, "ACCESS_DENIED")
+        assert (await stage.control.request("GET", "/api/v1/queues", b"", headers)).status == 200
+        assert (await stage.refused("GET", "/queues/x"))[0] == 404
+
+    play(tmp_path, scene)
+
+
+def test_a_stopped_engine_is_told_as_such(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        stage.server.opened.engine._accepting = False
+        refused = await stage.refused("POST", "/queues", {"name": "x"})
+        assert refused == (503, "STOPPING", "the server is stopping")
+
+    play(tmp_path, scene)
+
+
+_NAMES = st.sampled_from(
+    ["name", "quota", "label", "privacy", "type", "journaling", "path", "transactional", "x"]
+)
+_VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=9),
+    st.lists(st.integers(), max_size=2),
+)
+_ASKED = st.tuples(
+    st.sampled_from(["GET", "POST", "PATCH", "DELETE", "PUT"]),
+    st.sampled_from(
+        [
+            "/queues",
+            "/queues/a",
+            "/queues/a/purge",
+            "/queues/%00",
+            "/queues/;",
+            "/manager",
+            "/store/verify",
+            "/x",
+        ]
+        + ["/store/backup", "/queues/%ff", "/queues/.%5Ca", "/health"]
+    ),
+    st.dictionaries(_NAMES, _VALUES, max_size=4) | _VALUES,
+)
+
+
+def test_nothing_that_is_asked_gives_a_500_or_stops_the_server(tmp_path: Path) -> None:
+    @settings(max_examples=1, suppress_health_check=list(HealthCheck))
+    @given(st.lists(_ASKED, min_size=150, max_size=150))
+    def whatever(asked: list[tuple[str, str, object]]) -> None:
+        async def scene(stage: Stage) -> None:
+            for method, path, body in asked:
+                answer = await stage.control.request(method, "/api/v1" + path, json.dumps(body).encode())
+                assert answer.status < 500, (method, path, body, answer.body)
+            await stage.send("orders", "still here")
+
+        play(tmp_path, scene)
+
+    whatever()

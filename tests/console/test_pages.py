@@ -1,0 +1,104 @@
+"""Metrics for machines, a page for people."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+from reliquary.console.metrics import family
+from tests.console.stage import Stage, play
+
+
+def samples(text: str) -> dict[str, float]:
+    """What a reader of the Prometheus format finds; every line must be one."""
+    found = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            match = re.fullmatch(r"([a-z_]+(?:\{.*\})?) (\S+)", line)
+            assert match, line
+            found[match[1]] = float(match[2])
+    return found
+
+
+def test_metrics_count_what_happened(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        before = samples((await stage.get("/metrics")).body.decode())
+        await stage.send("orders", "a", "b")
+        answer = await stage.get("/metrics")
+        assert dict(answer.headers)[b"content-type"] == b"text/plain; version=0.0.4; charset=utf-8"
+        after = samples(answer.body.decode())
+        assert after['reliquary_queue_messages{queue="orders"}'] == 2
+        assert after['reliquary_queue_bytes{queue="orders"}'] == 2 * 223
+        assert after['reliquary_transactions{state="active"}'] == 0
+        assert after["reliquary_turns_total"] > before["reliquary_turns_total"]
+        assert after["reliquary_syncs_total"] == before["reliquary_syncs_total"] + 1
+        assert after["reliquary_connections"] == 1
+        assert after["reliquary_messages"] == 2
+
+    play(tmp_path, scene)
+
+
+def test_every_metric_has_a_type_and_a_meaning(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        text = (await stage.get("/metrics")).body.decode()
+        names = {name.partition("{")[0] for name in samples(text)}
+        assert names == set(re.findall(r"# TYPE (\S+) (?:gauge|counter)", text))
+        assert names == set(re.findall(r"# HELP (\S+) \S.*\.$", text, re.MULTILINE))
+
+    play(tmp_path, scene)
+
+
+def test_a_label_cannot_break_out_of_its_quotes() -> None:
+    assert (
+        family("m", "gauge", "x", [({"queue": 'a"b\\c\nd'}, 1)]).splitlines()[2] == r'm{queue="a\"b\\c\nd"} 1'
+    )
+
+
+class Outline(HTMLParser):
+    """The tags of a page, and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_page_shows_the_queues_and_runs_no_script(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a", "b")
+        await stage.ok("POST", "/queues", {"name": "<script>", "label": "<b>&"})
+        answer = await stage.get("/")
+        headers = dict(answer.headers)
+        assert headers[b"content-type"].startswith(b"text/html")
+        assert b"default-src 'none'" in headers[b"content-security-policy"]
+        page = Outline()
+        page.feed(answer.body.decode())
+        tags = [tag for tag, _ in page.tags]
+        assert "script" not in tags
+        assert "b" not in tags
+        assert "orders" in page.text
+        assert "<script>" in page.text
+        assert "<b>&" in page.text
+        assert re.search(r"orders</th><td>2</td><td>0</td><td>446</td><td>0</td>", answer.body.decode())
+
+    play(tmp_path, scene)
+
+
+def test_the_page_can_be_read_by_everyone(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        page = Outline()
+        page.feed((await stage.get("/")).body.decode())
+        tags = {tag for tag, _ in page.tags}
+        assert {"html", "title", "main", "h1", "caption", "thead", "tbody"} <= tags
+        assert ("html", {"lang": "en"}) in page.tags
+        assert all(attributes.get("scope") in ("row", "col") for tag, attributes in page.tags if tag == "th")
+        assert ("meta", {"http-equiv": "refresh", "content": "5"}) in page.tags
+
+    play(tmp_path, scene)

@@ -1,0 +1,140 @@
+"""Queues and the manager through the control plane."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from tests.console.stage import Stage, play
+
+SETTINGS = {
+    "label": "what customers want",
+    "journaling": True,
+    "quota": 100,
+    "journal_quota": 10,
+    "transactional": True,
+    "base_priority": -3,
+    "authentication": True,
+    "privacy": "body",
+    "multicast_address": "239.1.2.3:8001",
+    "type": "0c44cb60-0000-4000-8000-000000000007",
+}
+DEFAULTS = {
+    "label": "",
+    "journaling": False,
+    "quota": None,
+    "journal_quota": None,
+    "transactional": False,
+    "base_priority": 0,
+    "authentication": False,
+    "privacy": "optional",
+    "multicast_address": None,
+    "type": "00000000-0000-0000-0000-000000000000",
+}
+
+
+def test_a_queue_is_created_shown_changed_and_deleted(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        status, made = await stage.call("POST", "/queues", {"name": "invoices", **SETTINGS})
+        assert status == 201
+        assert (made["name"], made["pathname"], made["kind"]) == (
+            "invoices",
+            "HERE\\private$\\invoices",
+            "private",
+        )
+        assert made["settings"] == SETTINGS
+        assert datetime.fromisoformat(made["created"]).tzinfo is not None
+        assert await stage.ok("GET", "/queues/invoices") == made
+        assert await stage.ok("GET", "/queues/private$/Invoices") == made
+        changed = await stage.ok("PATCH", "/queues/invoices", {"quota": None, "privacy": "none", "label": ""})
+        assert changed["settings"] == SETTINGS | {"quota": None, "privacy": "none", "label": ""}
+        assert await stage.call("DELETE", "/queues/invoices") == (200, {"messages": 0})
+        assert (await stage.refused("GET", "/queues/invoices"))[:2] == (404, "QUEUE_NOT_FOUND")
+
+    play(tmp_path, scene)
+
+
+def test_a_queue_that_says_nothing_has_the_defaults(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await stage.ok("POST", "/queues", {"name": "plain"}))["settings"] == DEFAULTS
+        assert (await stage.ok("PATCH", "/queues/plain", {}))["settings"] == DEFAULTS
+
+    play(tmp_path, scene)
+
+
+def test_depth_and_bytes_are_shown_and_a_purge_empties(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a", "b", "c")
+        await stage.data.request("POST", "/api/v1/queues/orders/receive", b'{"hold": 60}')
+        shown = await stage.ok("GET", "/queues/orders")
+        assert (shown["messages"], shown["locked"], shown["open_handles"]) == (2, 1, 1)
+        assert shown["bytes"] == 3 * 223
+        manager = await stage.ok("GET", "/manager")
+        assert (manager["computer_name"], manager["messages"], manager["bytes"]) == ("HERE", 3, 3 * 223)
+        assert manager["quota_kilobytes"] is None
+        assert await stage.call("POST", "/queues/orders/purge") == (200, {"messages": 2})
+        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
+        assert await stage.call("DELETE", "/queues/orders") == (200, {"messages": 0})
+
+    play(tmp_path, scene)
+
+
+def test_all_queues_are_listed_by_name(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.ok("POST", "/queues", {"name": "b"})
+        await stage.ok("POST", "/queues", {"name": "A"})
+        names = [each["name"] for each in (await stage.ok("GET", "/queues"))["queues"]]
+        assert [name for name in names if not name.startswith("system$")] == ["A", "b", "orders"]
+
+    play(tmp_path, scene)
+
+
+def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    cases: list[tuple[object, tuple[int, str], str]] = [
+        ({}, (400, "INVALID_PARAMETER"), "name is the new queue's name, not None"),
+        ({"name": 7}, (400, "INVALID_PARAMETER"), "not 7"),
+        ({"name": ""}, (400, "INVALID_PARAMETER"), "1 to 124 characters, this one has 0"),
+        ({"name": "x" * 125}, (400, "INVALID_PARAMETER"), "1 to 124 characters, this one has 125"),
+        ({"name": "a,b"}, (400, "INVALID_PARAMETER"), "','"),
+        ({"name": "OTHER\\private$\\x"}, (400, "INVALID_PARAMETER"), "'OTHER' is not this computer"),
+        ({"name": "x", "colour": "red"}, (400, "INVALID_PARAMETER"), "colour"),
+        ({"name": "x", "quota": -1}, (400, "INVALID_PARAMETER"), "not -1"),
+        ({"name": "x", "quota": 2**32}, (400, "INVALID_PARAMETER"), "not 4294967296"),
+        ({"name": "x", "label": "l" * 125}, (400, "INVALID_PARAMETER"), "this one has 125"),
+        ({"name": "x", "base_priority": 40_000}, (400, "INVALID_PARAMETER"), "not 40000"),
+        ({"name": "x", "privacy": "secret"}, (400, "INVALID_PARAMETER"), "secret"),
+        ({"name": "x", "type": "7"}, (400, "INVALID_PARAMETER"), "UUID"),
+        ({"name": "x", "security": "AA=="}, (400, "INVALID_PARAMETER"), "security"),
+        ({"name": "orders"}, (409, "QUEUE_EXISTS"), ""),
+        ({"name": "none;retry"}, (404, "QUEUE_NOT_FOUND"), ""),
+        ({"name": "system$;journal"}, (400, "ILLEGAL_QUEUE_PATHNAME"), ""),
+        ([], (400, "INVALID_PARAMETER"), ""),
+    ]
+
+    async def scene(stage: Stage) -> None:
+        before = await stage.ok("GET", "/queues")
+        for body, expected, said in cases:
+            status, code, why = await stage.refused("POST", "/queues", body)
+            assert (status, code) == expected, body
+            assert said in why, body
+        status, _, why = await stage.refused("PATCH", "/queues/orders", {"transactional": True})
+        assert (status, why) == (400, "transactional is fixed when a queue is created")
+        assert (await stage.refused("PATCH", "/queues/orders", {"name": "x"}))[0] == 400
+        assert (await stage.refused("PATCH", "/queues/none", {}))[:2] == (404, "QUEUE_NOT_FOUND")
+        assert (await stage.refused("DELETE", "/queues/system$;journal"))[:2] == (403, "ACCESS_DENIED")
+        assert (await stage.refused("POST", "/queues/none/purge"))[:2] == (404, "QUEUE_NOT_FOUND")
+        assert await stage.ok("GET", "/queues") == before
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize("data", [b"{", b"\xff", b'{"name": "\\ud800"}'])
+def test_what_is_not_json_is_refused(tmp_path: Path, data: bytes) -> None:
+    async def scene(stage: Stage) -> None:
+        answer = await stage.control.request("POST", "/api/v1/queues", data)
+        assert answer.status == 400
+        assert b"INVALID_PARAMETER" in answer.body
+
+    play(tmp_path, scene)

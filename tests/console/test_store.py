@@ -1,0 +1,86 @@
+"""Verify and backup while the server works."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from reliquary.queueing.tables import TABLES
+from reliquary.store import RocksDisk
+from tests.console.stage import Stage, play
+
+
+def test_a_store_in_use_is_verified(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a", "b")
+        report = await stage.ok("POST", "/store/verify")
+        assert (report["damaged"], report["damages"]) == (0, [])
+        assert report["rows"]["messages"] == 2
+        assert set(report["rows"]) == set(TABLES)
+        assert (await stage.refused("POST", "/store/verify", {"deep": True}))[:2] == (
+            400,
+            "INVALID_PARAMETER",
+        )
+
+    play(tmp_path, scene)
+
+
+def test_damage_is_told_and_not_hidden(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a")
+        disk = stage.server.opened.disk
+        [(key, value)] = disk.range("messages", b"", b"\xff" * 9, limit=9)
+        disk._db.get_column_family("messages")[key] = value[:-1] + bytes([value[-1] ^ 1])
+        report = await stage.ok("POST", "/store/verify")
+        assert report["damaged"] == 1
+        assert report["damages"][0]["table"] == "messages"
+        assert "fails its checksum" in report["damages"][0]["why"]
+
+    play(tmp_path, scene)
+
+
+def test_a_backup_is_a_store_of_its_own(tmp_path: Path) -> None:
+    target = tmp_path / "backups" / "first"
+
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a", "b")
+        status, answer = await stage.call("POST", "/store/backup", {"path": str(target)})
+        assert (status, answer) == (201, {"path": str(target)})
+        await stage.send("orders", "c")
+        copy = RocksDisk(target, TABLES, create=False)
+        assert len(copy.range("messages", b"", b"\xff" * 9, limit=9)) == 2
+        copy.close()
+        refused = await stage.refused("POST", "/store/backup", {"path": str(target)})
+        assert refused[:2] == (400, "INVALID_PARAMETER")
+
+    play(tmp_path, scene)
+
+
+def test_a_backup_to_nowhere_is_refused_and_the_server_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    async def scene(stage: Stage) -> None:
+        for path in ("relative", "", "/a\0b"):
+            refused = await stage.refused("POST", "/store/backup", {"path": path})
+            assert refused[:2] == (400, "INVALID_PARAMETER")
+        status, code, why = await stage.refused(
+            "POST", "/store/backup", {"path": str(tmp_path / "file" / "x")}
+        )
+        assert (status, code) == (500, "FAILED")
+        assert "Not a directory" in why
+        await stage.send("orders", "a")
+
+    play(tmp_path, scene)
+
+
+def test_long_work_runs_beside_messages_and_one_at_a_time(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        work = [
+            asyncio.ensure_future(stage.ok("POST", "/store/verify")),
+            asyncio.ensure_future(stage.ok("POST", "/store/backup", {"path": str(tmp_path / "b")})),
+            asyncio.ensure_future(stage.ok("POST", "/store/verify")),
+        ]
+        await stage.send("orders", "a")
+        assert [report.get("damaged", 0) for report in await asyncio.gather(*work)] == [0, 0, 0]
+
+    play(tmp_path, scene)

@@ -1,0 +1,260 @@
+"""Bad days: each gives one clear sentence and a named exit code, and what was acknowledged stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reliquary.server.exits import Exit
+from tests.e2e.process import ServerProcess, environment, run_to_its_end
+
+TEXT = "x" * 2000
+
+
+def call(server: ServerProcess, path: str, body: object = None) -> Any:
+    """One request to the data plane; an OSError or HTTPException when the server is gone."""
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(f"{server.data}/api/v1/queues/orders/{path}", data) as answer:
+        return json.load(answer)
+
+
+def send(server: ServerProcess, label: str, text: str = "") -> None:
+    call(server, "messages", {"text": text, "label": label})
+
+
+def send_to_the_end(server: ServerProcess, text: str) -> list[str]:
+    """Send until the server is gone; what it confirmed."""
+    confirmed: list[str] = []
+    while len(confirmed) < 1_000_000:
+        label = str(len(confirmed))
+        try:
+            send(server, label, text)
+        except (OSError, HTTPException):
+            break
+        confirmed.append(label)
+    return confirmed
+
+
+def labels(server: ServerProcess) -> list[str]:
+    return [each["label"] for each in call(server, "messages?limit=1000000")["messages"]]
+
+
+def must_be_one_sentence(said: str, *words: object) -> None:
+    lines = said.splitlines()
+    assert len(lines) == 1, said
+    assert lines[0].startswith("reliquary: ")
+    assert all(str(word) in said for word in words), said
+
+
+def must_hold(folder: Path, confirmed: list[str]) -> None:
+    """All that was confirmed is there; the one that was on its way may be there too."""
+    with ServerProcess(folder).wait_until_ready() as server:
+        there = labels(server)
+        assert server.stop() == Exit.OK
+    assert there[: len(confirmed)] == confirmed
+    assert there[len(confirmed) :] in ([], [str(len(confirmed))])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def stopped(folder: Path) -> Path:
+    """A store with ten messages, stopped in order."""
+    with ServerProcess(folder, "orders").wait_until_ready() as server:
+        for number in range(10):
+            send(server, str(number), TEXT)
+        assert server.stop() == Exit.OK
+    return folder
+
+
+@pytest.fixture
+def killed(folder: Path) -> Path:
+    """A store with ten messages, left behind by kill -9."""
+    with ServerProcess(folder, "orders").wait_until_ready() as server:
+        for number in range(10):
+            send(server, str(number), TEXT)
+        server.kill()
+        server.wait()
+    return folder
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """The files of a store, without RocksDB's diary and its lock."""
+    return {
+        path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(("LOG", "LOCK"))
+    }
+
+
+# Somebody else's store
+
+
+def test_a_second_process_on_the_folder_is_refused_and_the_first_goes_on(folder: Path) -> None:
+    with ServerProcess(folder, "orders").wait_until_ready() as first:
+        send(first, "before")
+        code, said = run_to_its_end(folder)
+        assert code == Exit.STORE_LOCKED
+        must_be_one_sentence(said, folder, "in use by another process")
+        send(first, "after")
+        assert labels(first) == ["before", "after"]
+        assert first.stop() == Exit.OK
+
+
+def test_a_store_of_a_newer_version_is_left_alone(stopped: Path) -> None:
+    (stopped / "FORMAT").write_text("reliquary store 2\n")
+    before = content(stopped)
+    code, said = run_to_its_end(stopped)
+    assert code == Exit.STORE_NEWER
+    must_be_one_sentence(said, stopped, "version 2")
+    assert content(stopped) == before
+
+
+def test_a_folder_with_other_things_is_left_alone(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "000001.log").write_text("somebody's diary")
+    code, said = run_to_its_end(folder)
+    assert code == Exit.STORE_MISSING
+    must_be_one_sentence(said, folder, "000001.log")
+    assert content(folder) == {"000001.log": b"somebody's diary"}
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o555], ids=oct)
+def test_a_folder_without_permission_is_told(folder: Path, mode: int) -> None:
+    folder.mkdir()
+    folder.chmod(mode)
+    try:
+        code, said = _run_as_nobody(folder)
+    finally:
+        folder.chmod(0o755)
+    assert code == Exit.NO_PERMISSION
+    must_be_one_sentence(said, folder, "permission")
+
+
+def _run_as_nobody(folder: Path) -> tuple[int, str]:
+    """Root may do everything, so root becomes nobody: with Python started and before it looks at the folder."""
+    become = "import os; os.getuid() or os.setresuid(65534, 65534, 65534)"
+    script = f"import reliquary.server.run as run, sys; {become}; from reliquary.server.__main__ import main"
+    for above in (folder.parent, *folder.parent.parents[:2]):
+        if above.stat().st_uid == os.getuid():
+            above.chmod(above.stat().st_mode | 0o011)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}; sys.exit(main([]))"],
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return done.returncode, done.stderr
+
+
+def test_a_port_that_is_taken_is_told_and_the_store_let_go(folder: Path, tmp_path: Path) -> None:
+    with ServerProcess(folder, "orders").wait_until_ready() as first:
+        taken = first.data.rpartition(":")[2]
+        second = subprocess.run(
+            [sys.executable, "-m", "reliquary.server"],
+            env=environment(tmp_path / "other") | {"RELIQUARY_DATA_PORT": taken},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert second.returncode == Exit.PORT_IN_USE
+    must_be_one_sentence(second.stderr, taken)
+
+
+# A damaged store
+
+
+def test_a_log_that_was_cut_short_is_damage_and_nothing_is_touched(killed: Path) -> None:
+    log = max(killed.glob("*.log"), key=lambda path: path.stat().st_size)
+    os.truncate(log, log.stat().st_size - len(TEXT))
+    before = content(killed)
+    code, said = run_to_its_end(killed)
+    assert code == Exit.STORE_DAMAGED
+    must_be_one_sentence(said, killed, "damaged")
+    assert content(killed) == before
+
+
+def test_a_missing_file_is_damage(stopped: Path) -> None:
+    max(stopped.glob("*.sst"), key=lambda path: path.stat().st_size).unlink()
+    code, said = run_to_its_end(stopped)
+    assert code == Exit.STORE_DAMAGED
+    must_be_one_sentence(said, stopped, "damaged")
+
+
+def test_a_message_that_rots_on_the_disk_stops_the_server_when_it_is_read(stopped: Path) -> None:
+    file = max(stopped.glob("*.sst"), key=lambda path: path.stat().st_size)
+    rotten = bytearray(file.read_bytes())
+    place = rotten.index(b"x" * 20)
+    rotten[place] ^= 1
+    file.write_bytes(rotten)
+    with ServerProcess(stopped, "orders").wait_until_ready() as server:
+        with pytest.raises((OSError, HTTPException)):
+            call(server, "receive", {})
+        assert server.wait() == Exit.STORE_DAMAGED
+        must_be_one_sentence(server.said, "what was acknowledged before is safe")
+
+
+# A disk that fails
+
+
+@pytest.mark.needs("strace")
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [("EIO", Exit.DISK_FAILED, "the disk failed"), ("ENOSPC", Exit.DISK_FULL, "is full")],
+)
+def test_a_sync_that_fails_ends_the_server_before_it_confirms(
+    folder: Path, error: str, code: Exit, words: str
+) -> None:
+    """The system refuses each sync of a log after the first hundred; -D makes the server our child, not strace's."""
+    inject = f"inject=fdatasync:error={error}:when=100+"
+    strace = ("strace", "-D", "-f", "-q", "-o", os.devnull, "-e", "trace=fdatasync", "-e", inject)
+    with ServerProcess(folder, "orders", before=strace).wait_until_ready() as server:
+        confirmed = send_to_the_end(server, "")
+        assert server.wait() == code
+        must_be_one_sentence(server.said, folder, words, "what was acknowledged before is safe")
+    assert 10 < len(confirmed) < 250
+    must_hold(folder, confirmed)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 16 MB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if shutil.which("mount") is None or _mount(place, "size=16m").returncode != 0:
+        pytest.skip("a full disk is tried on a tmpfs, which only root may mount")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def _mount(place: Path, options: str) -> subprocess.CompletedProcess[bytes]:
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
+    return subprocess.run(command, capture_output=True, check=False)
+
+
+def test_a_full_disk_ends_the_server_and_keeps_what_it_confirmed(small_disk: Path) -> None:
+    folder = small_disk / "store"
+    with ServerProcess(folder, "orders").wait_until_ready() as server:
+        confirmed = send_to_the_end(server, "x" * 100_000)
+        assert server.wait() == Exit.DISK_FULL
+        must_be_one_sentence(server.said, folder, "is full", "what was acknowledged before is safe")
+    assert len(confirmed) > 50
+    code, said = run_to_its_end(folder)
+    assert code == Exit.DISK_FULL
+    must_be_one_sentence(said, folder, "is full")
+    assert _mount(small_disk, "remount,size=64m").returncode == 0
+    must_hold(folder, confirmed)

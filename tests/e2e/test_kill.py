@@ -1,0 +1,175 @@
+"""kill -9 at any moment, under load: nothing confirmed is lost, nothing comes twice, no repair is needed.
+
+    live: thirteen clients --> kill -9 --> restart (some are killed while they open) --> take stock --.
+      ^                                                                                                |
+      '------------------------------------------------------------------------------------------------'
+
+What must be found after each restart is kept in `ledger.py`.  A seed repeats what the clients do
+and after how many requests the server dies, not the moment to the microsecond.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from signal import SIGKILL
+from subprocess import TimeoutExpired
+from time import perf_counter_ns
+
+import pytest
+import uvloop
+
+from reliquary.net.http import HttpClient
+from reliquary.queueing.tables import TABLES
+from reliquary.store import RocksDisk, verify
+from tests.e2e.ledger import Ledger, Order, Taking
+from tests.e2e.load import QUEUES, Api, Load, shown
+from tests.e2e.process import ServerProcess
+
+KILLS = 10
+REQUESTS = (20, 500)
+"""How many are answered in one life, at least and at most."""
+LONGEST_PAUSE = 3_000
+"""Microseconds between the last answer and the kill: the server works on what it has been sent."""
+LONGEST_OPENING = 60_000
+"""Microseconds from the first touch of the store to a kill while it opens."""
+
+
+class Trial:
+    """A server that is killed again and again, and what its clients know."""
+
+    def __init__(self, folder: Path, seed: int, depth: int) -> None:
+        self.folder = folder
+        self.depth = depth
+        self.random = Random(seed)
+        self.ledger = Ledger(*QUEUES, overtaking=["target"])
+        self.load = Load(self.ledger, self.random, depth)
+        self.kills = 0
+
+    async def run(self) -> None:
+        """All lives, and the last look."""
+        self._kill_while_it_opens()
+        while self.kills < KILLS:
+            if self.random.random() < 0.2:
+                self._kill_while_it_opens()
+            with ServerProcess(self.folder, *QUEUES).wait_until_ready() as server:
+                async with HttpClient(server.data) as data, HttpClient(server.control) as control:
+                    await self._take_stock(Api(data), Api(control))
+                    await self._live_and_die(server, Api(data))
+        with ServerProcess(self.folder, *QUEUES).wait_until_ready() as server:
+            async with HttpClient(server.data) as data, HttpClient(server.control) as control:
+                await self._take_stock(Api(data), Api(control))
+                await self._empty(Api(data), Api(control))
+            assert server.stop() == 0
+            assert not server.said, f"it complained: {server.said}"
+        self.ledger.close()
+
+    async def _live_and_die(self, server: ServerProcess, api: Api) -> None:
+        if self.kills == 0:
+            for queue in ("plain", "held"):
+                await self.load.fill(api, queue, self.depth)
+        left = self.random.randint(*REQUESTS)
+        pause = self.random.randint(0, LONGEST_PAUSE)
+
+        def answered() -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                _spin(pause)
+                server.kill()
+
+        api.answered = answered
+        early = await self.load.run(api, is_over=lambda: left <= 0)
+        assert left <= 0, f"it ended by itself with {server.wait()}: {server.said}"
+        assert server.wait() == -SIGKILL, server.said
+        assert not early, f"connections were lost before the kill: {early}"
+        self.kills += 1
+
+    def _kill_while_it_opens(self) -> None:
+        """RocksDB begins with a new file LOG; what it and we do after that is cut short."""
+        log = self.folder / "LOG"
+        before = log.stat().st_ino if log.exists() else 0
+        with ServerProcess(self.folder, *QUEUES) as server:
+            while not log.exists() or log.stat().st_ino == before:
+                assert not _ends_within(server, 0.001), server.said
+            _spin(self.random.randint(0, LONGEST_OPENING))
+            server.kill()
+            assert server.wait() == -SIGKILL
+
+    # -- after a restart
+
+    async def _take_stock(self, data: Api, control: Api) -> None:
+        listed = (await data.call("GET", "/transactions"))["transactions"]
+        assert all(each["prepared"] for each in listed), listed
+        for change in self.ledger.unfinished(each["id"] for each in listed):
+            if change.commits or self.random.random() < 0.5:
+                await data.call("POST", f"/transactions/{change.transaction}/commit")
+                self.ledger.confirm(change)
+            else:
+                await data.call("POST", f"/transactions/{change.transaction}/abort")
+                self.ledger.abort(change)
+        found = {queue: await data.browse(queue) for queue in QUEUES}
+        self.ledger.take_stock(found)
+        for queue in QUEUES:
+            told = await control.call("GET", f"/queues/{queue}")
+            assert (told["messages"], told["locked"]) == (len(found[queue]), 0), (
+                f"{queue} counts wrong: {told}"
+            )
+
+    async def _empty(self, data: Api, control: Api) -> None:
+        for queue in QUEUES:
+            order = Order()
+            while self.ledger.stocks[queue].there:
+                taking = self.ledger.ask(Taking(queue, 100))
+                messages = shown(await data.call("POST", f"/queues/{queue}/receive", {"count": taking.count}))
+                assert messages, f"{queue} says that it is empty"
+                self.ledger.receive(taking, messages)
+                order.see(messages)
+            told = await control.call("GET", f"/queues/{queue}")
+            assert (told["messages"], told["locked"], told["bytes"]) == (0, 0, 0), f"{queue} is empty: {told}"
+
+
+@contextmanager
+def _repeatable(trial: Trial, seed: int) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as why:
+        why.add_note(f"seed {seed}, after {trial.kills} kills under load; the store is in {trial.folder}")
+        why.add_note(f"again: ./dev test tests/e2e/test_kill.py -k seed{seed}")
+        raise
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("seed", "depth"),
+    [pytest.param(seed, depth, id=f"seed{seed}") for seed, depth in enumerate((0, 100, 300, 1200, 3000), 1)],
+)
+def test_a_server_that_is_killed_under_load_loses_nothing_and_repeats_nothing(
+    seed: int, depth: int, tmp_path: Path
+) -> None:
+    trial = Trial(tmp_path / "store", seed, depth)
+    with _repeatable(trial, seed):
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(trial.run())
+        disk = RocksDisk(trial.folder, TABLES, create=False)
+        report = verify(disk, disk.tables)
+        disk.close()
+        assert report.is_sound, report.damages
+
+
+def _ends_within(server: ServerProcess, patience: float) -> bool:
+    try:
+        server.wait(patience)
+    except TimeoutExpired:
+        return False
+    return True
+
+
+def _spin(microseconds: int) -> None:
+    """A moment so short that a timer would miss it."""
+    end = perf_counter_ns() + microseconds * 1000
+    while perf_counter_ns() < end:
+        pass

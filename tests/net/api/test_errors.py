@@ -1,0 +1,32 @@
+"""Every code of the specification has its status, and the document says the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from reliquary.base.hresult import HResult
+from reliquary.net.api.errors import METHOD_NOT_ALLOWED, PATH_NOT_FOUND, STATUS, STOPPING, error_json
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
+
+
+def test_no_code_is_without_a_status() -> None:
+    assert set(STATUS) == set(HResult)
+
+
+def test_only_what_is_no_refusal_travels_under_200() -> None:
+    assert {code for code, status in STATUS.items() if status < 400} == {HResult.OK, HResult.IO_TIMEOUT}
+
+
+def test_the_document_has_the_same_table() -> None:
+    rows = re.findall(r"^\| (\d{3}) \| (.+) \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    told = {(int(status), code) for status, codes in rows for code in re.findall(r"[A-Z][A-Z_]{3,}", codes)}
+    ours = {(status, code.name) for code, status in STATUS.items() if status >= 400}
+    ours |= {(404, PATH_NOT_FOUND), (405, METHOD_NOT_ALLOWED), (503, STOPPING)}
+    assert ours <= told
+    assert {code for _, code in told - ours} == {"TOO_LARGE", "FAILED"}  # the control plane's
+
+
+def test_an_error_is_a_sentence_and_a_code() -> None:
+    assert error_json("QUEUE_NOT_FOUND", 'no "x"') == b'{"error":"no \\"x\\"","code":"QUEUE_NOT_FOUND"}'

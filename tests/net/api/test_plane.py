@@ -1,0 +1,199 @@
+"""What the plane answers before any handler: paths, methods, pages of other sites, stops."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from urllib.parse import quote
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reliquary.net.api.routes import ROUTES
+from reliquary.queueing.events import CallerGone, StopManager
+from tests.net.api.stage import API, Stage, on, play
+
+
+def test_an_unknown_path_is_told_in_the_form_of_every_error() -> None:
+    async def scene(stage: Stage) -> None:
+        for path in ("/", "/queues", "/queues/orders", "/queues/orders/", "/receipts/a/b", "/health/x"):
+            status, code, why = await stage.refused("GET", path)
+            assert (status, code) == (404, "PATH_NOT_FOUND")
+            assert path in why
+        assert (await stage.client.request("GET", "/")).status == 404
+        assert (await stage.client.request("GET", "/api/v2/health")).status == 404
+
+    play(scene)
+
+
+def test_a_method_that_is_not_for_the_path_is_told_which_are() -> None:
+    async def scene(stage: Stage) -> None:
+        for path, methods in {
+            "/health": "GET, HEAD, OPTIONS",
+            "/transactions": "POST, GET, HEAD, OPTIONS",
+            "/queues/orders/receive": "POST, OPTIONS",
+            "/cursors/7": "DELETE, OPTIONS",
+        }.items():
+            answer = await stage.client.request("PUT", API + path)
+            assert (answer.status, dict(answer.headers)[b"allow"].decode()) == (405, methods)
+            assert json.loads(answer.body)["code"] == "METHOD_NOT_ALLOWED"
+            answer = await stage.client.request("OPTIONS", API + path)
+            assert (answer.status, dict(answer.headers)[b"allow"].decode()) == (204, methods)
+
+    play(scene)
+
+
+def test_head_is_get_without_the_body() -> None:
+    async def scene(stage: Stage) -> None:
+        answer = await stage.client.request("HEAD", API + "/health")
+        assert (answer.status, answer.body) == (200, b"")
+        assert int(dict(answer.headers)[b"content-length"]) > 0
+
+    play(scene)
+
+
+def test_health_says_who_answers() -> None:
+    async def scene(stage: Stage) -> None:
+        manager = str(stage.state.identity().identifier)
+        assert await stage.ok("GET", "/health") == {"status": "ready", "manager": manager, "version": "1.2.3"}
+        assert (await stage.refused("GET", "/health?verbose=1"))[0] == 400
+
+    play(scene)
+
+
+def test_a_page_of_another_site_may_not_send() -> None:
+    async def scene(stage: Stage) -> None:
+        path = API + on("orders", "messages")
+        for origin, status in ((b"http://evil.example", 403), (b"null", 403), (b"http://127.0.0.1:%d", 201)):
+            headers = [(b"origin", origin % stage.port if b"%" in origin else origin)]
+            answer = await stage.client.request("POST", path, b"{}", headers)
+            assert answer.status == status, origin
+        assert len(await stage.texts("orders")) == 1
+
+    play(scene)
+
+
+def test_an_engine_that_has_stopped_is_told_as_such() -> None:
+    async def scene(stage: Stage) -> None:
+        waiting = asyncio.ensure_future(stage.refused("POST", on("orders", "receive"), {"timeout": None}))
+        await stage.wait_for_readers(1)
+        stage.engine._accepting = False
+        refused = await stage.refused("POST", on("orders", "messages"), {})
+        assert refused == (503, "STOPPING", "the server is stopping")
+        stage.engine._accepting = True
+        stage.engine.submit(StopManager())
+        assert (await waiting)[:2] == (409, "OPERATION_CANCELLED")
+
+    play(scene)
+
+
+# -- whatever comes, an answer goes out and the server goes on
+
+_NAMES = st.sampled_from(
+    [
+        "orders",
+        "none",
+        "system$;journal",
+        "orders;journal",
+        "a;b;c",
+        "\\\\",
+        ".",
+        "x" * 300,
+        "%",
+        "é",
+        "0",
+        "-1",
+    ]
+)
+_SHAPES = st.sampled_from(sorted(ROUTES))
+_FIELDS = st.sampled_from(
+    sorted(
+        {
+            *("body", "text", "label", "priority", "expires", "reach", "durable", "journal", "deadletter"),
+            *("correlation", "tag", "body_type", "extension", "response_queue", "administration_queue"),
+            *("count", "timeout", "hold", "acknowledge", "transaction", "handle", "cursor", "next"),
+            *("lookup_id", "seek", "peek", "target", "access", "share", "lease", "delete", "lookup_ids"),
+            "single_phase",
+        }
+    )
+)
+_SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 9),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=20),
+    st.sampled_from(["0", "1", "288230376151711745", "0c44cb60-0000-4000-8000-000000000007", "orders;retry"]),
+    st.sampled_from(["receive", "peek", "send", "move", "first", "last", "next", "current", "deny-receive"]),
+)
+_JSON = st.recursive(
+    _SCALARS | st.dictionaries(_FIELDS, _SCALARS, max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_FIELDS, inner, max_size=4),
+    max_leaves=10,
+)
+_ASKED = st.tuples(
+    st.sampled_from(["POST", "POST", "POST", "GET", "DELETE", "HEAD", "PATCH"]),
+    _SHAPES,
+    _NAMES,
+    st.sampled_from(
+        ["", "", "?transaction=1", "?after=1&limit=2", "?handle=1", "?limit=-1", "?x", "?%ff=%00"]
+    ),
+    _JSON,
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(_ASKED, min_size=10, max_size=25), st.lists(st.binary(max_size=30), max_size=3))
+def test_nothing_that_is_asked_stops_the_server(
+    asked: list[tuple[str, str, str, str, object]], junk: list[bytes]
+) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.create("orders;retry")
+        known = await tickets(stage)
+        for number, (method, shape, name, query, body) in enumerate(asked):
+            target = known.get(shape.partition("/")[0], name) if number % 2 else name
+            path = shape.replace("*", quote(target, safe="")) + query
+            await answered(stage, method, f"{API}/{path}", replaced(body, known))
+        for data in junk:
+            await answered(stage, "POST", API + on("orders", "messages"), data)
+        await stage.ok("POST", on("orders", "messages"), {"text": "still here"})
+
+    play(scene)
+
+
+async def tickets(stage: Stage) -> dict[str, str]:
+    """Handles, cursors, receipts and transactions that are good, so that requests get further."""
+    await stage.send("orders", "a", "b", "c")
+    held = await stage.ok("POST", on("orders", "receive"), {"hold": 60})
+    handle = (await stage.ok("POST", on("orders", "open")))["handle"]
+    return {
+        "receipts": held["receipt"],
+        "acknowledge": held["receipt"],
+        "handles": handle,
+        "handle": handle,
+        "cursor": (await stage.ok("POST", f"/handles/{handle}/cursors"))["cursor"],
+        "cursors": (await stage.ok("POST", f"/handles/{handle}/cursors"))["cursor"],
+        "transactions": (await stage.ok("POST", "/transactions"))["transaction"],
+        "transaction": (await stage.ok("POST", "/transactions"))["transaction"],
+    }
+
+
+def replaced(body: object, known: dict[str, str]) -> bytes:
+    """Half of the good tickets go in where the body has their names."""
+    if isinstance(body, dict) and len(body) % 2:
+        body = {name: known.get(name, value) for name, value in body.items()}
+    return json.dumps(body).encode()
+
+
+async def answered(stage: Stage, method: str, path: str, data: bytes) -> None:
+    """An answer comes, if need be because the wait is ended, and it is no 500."""
+    asking = asyncio.ensure_future(stage.client.request(method, path, data))
+    while not asking.done():
+        for caller in list(stage.state.callers):
+            stage.engine.submit(CallerGone(caller))
+        await asyncio.wait((asking,), timeout=0.005)
+    answer = await asking
+    assert answer.status < 500 or answer.status == 507, (method, path, data, answer.body)
+    if answer.status >= 400 and method != "HEAD":
+        assert set(json.loads(answer.body)) == {"error", "code"}

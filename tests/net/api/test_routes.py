@@ -1,0 +1,47 @@
+"""The shape of a path, and the table that answers by it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reliquary.net.api.routes import PREFIX, ROUTES, allowed, shape_of
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
+
+
+@pytest.mark.parametrize(
+    ("path", "shape", "name"),
+    [
+        ("/api/v1/health", "health", ""),
+        ("/api/v1/queues/orders/messages", "queues/*/messages", "orders"),
+        ("/api/v1/queues/private$/orders/messages", "queues/*/messages", "private$/orders"),
+        ("/api/v1/queues/orders;retry/peek", "queues/*/peek", "orders;retry"),
+        ("/api/v1/receipts/7", "receipts/*", "7"),
+        ("/api/v1/receipts/", "receipts/*", ""),
+        ("/api/v1/", "", ""),
+        ("/api/v1", "", ""),
+        ("/api/v10/health", "", ""),
+        ("*", "", ""),
+    ],
+)
+def test_a_path_is_cut_at_its_first_and_last_slash(path: str, shape: str, name: str) -> None:
+    assert shape_of(path) == (shape, name)
+
+
+def test_the_document_names_every_path_and_method() -> None:
+    data_plane = DOCUMENT.read_text(encoding="utf-8").split("## Control plane")[0]
+    told: set[tuple[str, str]] = set()
+    for method, path in re.findall(r"`(GET|POST|DELETE) (/[^`? ]*)", data_plane):
+        told.add((method, re.sub(r"\{\w+\}", "x", path)))
+    for verb in re.findall(r"`(/(?:abort|prepare))`", data_plane):
+        told.add(("POST", f"/transactions/x{verb}"))
+    answered = {(method, shape) for shape, methods in ROUTES.items() for method in methods}
+    assert {(method, shape_of(PREFIX + path[1:])[0]) for method, path in told} == answered
+
+
+def test_head_and_options_are_always_allowed_where_they_make_sense() -> None:
+    assert allowed(ROUTES["health"]) == "GET, HEAD, OPTIONS"
+    assert allowed(ROUTES["receipts/*"]) == "POST, OPTIONS"

@@ -1,0 +1,148 @@
+"""The shelf: each message once, for as long as a position shows it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from reliquary.base.faults import StoreDamage
+from reliquary.queueing.message import Message, Position
+from reliquary.queueing.shelf import Shelf
+from reliquary.queueing.tables import MESSAGES, PAST_THE_END, SHARES, TABLES, message_key
+from reliquary.store.memory import MemoryDisk
+from reliquary.store.staging import StagedRows
+
+
+def rows() -> StagedRows:
+    return StagedRows(MemoryDisk(TABLES))
+
+
+def at(number: int, **attributes: bool) -> Position:
+    return Position(number, number, 100, 0, **attributes)  # type: ignore[arg-type]
+
+
+def test_a_message_is_kept_and_found() -> None:
+    shelf = Shelf(rows())
+    position, message = at(1), Message(body=b"a")
+    shelf.put((position,), (message,))
+    assert shelf.get(position) == message
+
+
+@pytest.mark.spec("DM-046")
+def test_an_express_message_has_no_row() -> None:
+    under = rows()
+    shelf = Shelf(under)
+    position, message = at(1, express=True), Message(body=b"a")
+    shelf.put((position,), (message,))
+    assert shelf.get(position) == message
+    assert under.is_empty
+    shelf.drop((position,))
+    with pytest.raises(KeyError):
+        shelf.get(position)
+
+
+def test_a_message_that_does_not_fit_into_the_cache_is_read_from_its_row() -> None:
+    disk = MemoryDisk(TABLES)
+    under = StagedRows(disk)
+    shelf = Shelf(under, cache_bytes=10)
+    for number in range(5):
+        shelf.put((at(number),), (Message(body=bytes([number]) * 8),))
+    disk.apply(under.take())
+    assert [shelf.get(at(number)).body[0] for number in range(5)] == [0, 1, 2, 3, 4]
+    assert shelf._cached_bytes <= 10 + 8
+
+
+def test_room_in_the_cache_comes_back_when_messages_go() -> None:
+    shelf = Shelf(rows(), cache_bytes=10)
+    for number in range(100):
+        position, message = at(number), Message(body=b"12345678", extension=b"90")
+        shelf.put((position,), (message,))
+        assert shelf.get(position) is message
+        shelf.drop((position,))
+    assert shelf._cached_bytes == 0
+    assert not shelf._cache
+
+
+def test_a_position_whose_message_has_no_row_is_damage() -> None:
+    with pytest.raises(StoreDamage, match="message 7 has a position and no row"):
+        Shelf(rows()).get(at(7))
+
+
+class Sharing(RuleBasedStateMachine):
+    """Positions that share messages come and go; the rows are there as long as they are needed."""
+
+    @initialize(cache=st.integers(0, 20))
+    def open(self, cache: int) -> None:
+        self.cache = cache
+        self.disk = MemoryDisk(TABLES)
+        self.rows = StagedRows(self.disk)
+        self.shelf = Shelf(self.rows, cache)
+        self.number = 0
+        self.shown: dict[int, int] = {}
+        self.messages: dict[int, tuple[Position, Message]] = {}
+
+    @rule(express=st.booleans(), shared=st.booleans(), count=st.integers(1, 3))
+    def put(self, express: bool, shared: bool, count: int) -> None:
+        positions, messages = [], []
+        for _ in range(count):
+            self.number += 1
+            positions.append(at(self.number, express=express, shared=shared))
+            messages.append(Message(body=b"body %d" % self.number))
+        self.shelf.put(positions, messages)
+        for position, message in zip(positions, messages, strict=True):
+            self.messages[position.message] = position, message
+            self.shown[position.message] = 1
+            if shared:
+                self.shelf.share(position)
+                self.shown[position.message] = 2
+
+    @precondition(lambda self: self.shown)
+    @rule(data=st.data())
+    def share(self, data: st.DataObject) -> None:
+        number = data.draw(st.sampled_from(sorted(self.shown)))
+        position, _ = self.messages[number]
+        if position.shared:
+            self.shelf.share(position)
+            self.shown[number] += 1
+
+    @precondition(lambda self: self.shown)
+    @rule(data=st.data())
+    def drop(self, data: st.DataObject) -> None:
+        number = data.draw(st.sampled_from(sorted(self.shown)))
+        self.shelf.drop((self.messages[number][0],))
+        self.shown[number] -= 1
+        if not self.shown[number]:
+            del self.shown[number], self.messages[number]
+
+    @rule()
+    def flush(self) -> None:
+        self.disk.apply(self.rows.take())
+
+    @rule()
+    def restart(self) -> None:
+        self.flush()
+        self.shelf = Shelf(self.rows, self.cache)
+        self.messages = {key: pair for key, pair in self.messages.items() if not pair[0].express}
+        self.shown = {key: self.shown[key] for key in self.messages}
+
+    @invariant()
+    def what_is_shown_is_there_and_nothing_else(self) -> None:
+        if not hasattr(self, "shelf"):
+            return
+        for position, message in self.messages.values():
+            assert self.shelf.get(position) == message
+        kept = {number for number, (position, _) in self.messages.items() if not position.express}
+        stored = self.rows.range(MESSAGES, b"", PAST_THE_END, limit=1000)
+        assert [key for key, _ in stored] == [message_key(number) for number in sorted(kept)]
+        shares = {key: record.count for key, record in self.rows.range(SHARES, b"", PAST_THE_END, limit=1000)}
+        assert shares == {
+            message_key(number): self.shown[number] for number in kept if self.shown[number] > 1
+        }
+        assert len(self.shelf._express) == len(self.messages) - len(kept)
+        assert self.shelf._cached_bytes == sum(len(message.body) for message in self.shelf._cache.values())
+
+
+TestSharing = Sharing.TestCase
+TestSharing.settings = settings(max_examples=150, stateful_step_count=30)

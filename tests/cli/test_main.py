@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from reliquary import Manager
 from reliquary.cli.main import cli
 from reliquary.server.exits import Exit
-from tests.cli.conftest import Run
 from tests.client.served import Served
 from tools import cli_reference
 
@@ -71,7 +70,7 @@ def test_the_server_can_be_named_on_the_line(qm: Manager, shared_server: Served)
     assert "orders" in result.output
 
 
-def test_help_costs_no_client(run: Run) -> None:
+def test_help_costs_no_client() -> None:
     """The command line starts fast because the rooms below are imported when they are needed."""
     code = "import sys, reliquary.cli.main; print('reliquary.client.remote' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

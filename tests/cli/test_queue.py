@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import click
 import pytest
 
 from reliquary import Manager
@@ -86,7 +87,7 @@ def test_a_person_is_asked_first(run: Run, qm: Manager, monkeypatch: pytest.Monk
         return False
 
     monkeypatch.setattr(module, "_is_person", lambda: True)
-    monkeypatch.setattr(module.click, "confirm", no)
+    monkeypatch.setattr(click, "confirm", no)
     refused = run("queue", verb, "orders")
     assert (refused.exit_code, refused.stderr) == (0, "Nothing was changed.\n")
     assert len(asked) == 1

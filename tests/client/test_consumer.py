@@ -138,6 +138,16 @@ def test_a_cancelled_consumer_gives_back_what_it_held(play: Play) -> None:
     play(scene)
 
 
+def test_two_consumers_of_one_open_queue_do_not_acknowledge_for_each_other(orders: Queue) -> None:
+    with orders.open() as opened:
+        with opened.consume(batch=2) as slow:
+            in_hand = next(iter(slow))
+            assert [message.text for message in opened.consume(batch=2, timeout=0)][0] == "2"
+            assert in_hand.text == "0"
+            assert orders.info().locked == 2
+        assert ready(orders) == ["1"]
+
+
 def test_a_consumer_of_an_open_queue_reads_through_it(orders: Queue) -> None:
     with orders.open(share="deny-receive") as alone:
         taken = [message.text for message in alone.consume(batch=4, timeout=0)]

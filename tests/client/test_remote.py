@@ -29,10 +29,12 @@ def play(server: Served) -> Callable[[Scene], None]:
     """Runs a scene with a manager behind a proxy that loses what it is told to."""
 
     async def whole(scene: Scene) -> None:
-        async with lossy(server.data) as proxy:
-            async with reliquary.connect_async(proxy.address, control=server.control) as qm:
-                await qm.create_queue("orders")
-                await asyncio.wait_for(scene(qm, proxy), 20)
+        async with (
+            lossy(server.data) as proxy,
+            reliquary.connect_async(proxy.address, control=server.control) as qm,
+        ):
+            await qm.create_queue("orders")
+            await asyncio.wait_for(scene(qm, proxy), 20)
 
     return lambda scene: asyncio.run(whole(scene))
 

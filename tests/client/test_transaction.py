@@ -174,6 +174,13 @@ def test_what_went_wrong_inside_stays_the_news(qm: Manager, orders: Queue) -> No
     assert ["could not be aborted" in note for note in news.__notes__] == [True]
 
 
+def test_a_transaction_is_begun_once(qm: Manager) -> None:
+    with qm.transaction() as transaction:
+        pass
+    with pytest.raises(BadRequest, match="begun once"), transaction:
+        pass
+
+
 def test_a_transaction_has_a_name_once_it_has_begun(qm: Manager) -> None:
     with pytest.raises(BadRequest, match="not begun"):
         _ = qm.transaction().id

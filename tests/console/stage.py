@@ -72,9 +72,11 @@ def play(folder: Path, scene: Callable[[Stage], Awaitable[None]], **chosen: Any)
         server = await build(settings)
         await make_queues(server.opened, settings.queues)
         data, control = await server.listen(settings)
-        async with HttpClient(data) as at_data, HttpClient(control) as at_control:
-            await asyncio.wait_for(scene(Stage(server, at_data, at_control, settings.folder)), 30)
-        await server.stop()
+        try:
+            async with HttpClient(data) as at_data, HttpClient(control) as at_control:
+                await asyncio.wait_for(scene(Stage(server, at_data, at_control, settings.folder)), 30)
+        finally:
+            await server.stop()
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(whole())

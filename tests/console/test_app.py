@@ -89,8 +89,11 @@ _ASKED = st.tuples(
             "/manager",
             "/store/verify",
             "/x",
+            "/store/backup",
+            "/queues/%ff",
+            "/queues/.%5Ca",
+            "/health",
         ]
-        + ["/store/backup", "/queues/%ff", "/queues/.%5Ca", "/health"]
     ),
     st.dictionaries(_NAMES, _VALUES, max_size=4) | _VALUES,
 )

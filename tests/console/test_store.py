@@ -67,7 +67,7 @@ def test_a_backup_to_nowhere_is_refused_and_the_server_goes_on(tmp_path: Path) -
             "POST", "/store/backup", {"path": str(tmp_path / "file" / "x")}
         )
         assert (status, code) == (500, "FAILED")
-        assert "Not a directory" in why
+        assert "File exists" in why
         await stage.send("orders", "a")
 
     play(tmp_path, scene)

@@ -29,13 +29,14 @@ class ServerProcess:
         self,
         folder: Path,
         *queues: str,
-        before: Sequence[str] = (),
+        command: Sequence[str] = SERVER,
+        complaints: Path | None = None,
     ) -> None:
         self.folder = folder
-        self.complaints = folder.with_name(folder.name + ".stderr")
+        self.complaints = complaints or folder.with_name(folder.name + ".stderr")
         with self.complaints.open("ab") as stderr:
             self._process = subprocess.Popen(
-                [*before, *SERVER],
+                command,
                 env=environment(folder, *queues),
                 stdout=subprocess.PIPE,
                 stderr=stderr,

@@ -11,14 +11,16 @@ import urllib.request
 from collections.abc import Iterator
 from http.client import HTTPException
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from reliquary.server.exits import Exit
-from tests.e2e.process import ServerProcess, environment, run_to_its_end
+from tests.e2e.process import SERVER, ServerProcess, environment, run_to_its_end
 
-TEXT = "x" * 2000
+TEXT = Random(1).randbytes(1000).hex()
+"""Nothing that compression would hide."""
 
 
 def call(server: ServerProcess, path: str, body: object = None) -> Any:
@@ -46,7 +48,13 @@ def send_to_the_end(server: ServerProcess, text: str) -> list[str]:
 
 
 def labels(server: ServerProcess) -> list[str]:
-    return [each["label"] for each in call(server, "messages?limit=1000000")["messages"]]
+    """Of all messages, page by page: an answer does not carry more than some megabytes."""
+    found: list[str] = []
+    after = ""
+    while page := call(server, f"messages?limit=100{after}")["messages"]:
+        found += [each["label"] for each in page]
+        after = f"&after={page[-1]['lookup_id']}"
+    return found
 
 
 def must_be_one_sentence(said: str, *words: object) -> None:
@@ -143,7 +151,7 @@ def test_a_folder_without_permission_is_told(folder: Path, mode: int) -> None:
 
 
 def _run_as_nobody(folder: Path) -> tuple[int, str]:
-    """Root may do everything, so root becomes nobody: with Python started and before it looks at the folder."""
+    """Root may do everything, so root becomes nobody, once all code is there to run."""
     become = "import os; os.getuid() or os.setresuid(65534, 65534, 65534)"
     script = f"import reliquary.server.run as run, sys; {become}; from reliquary.server.__main__ import main"
     for above in (folder.parent, *folder.parent.parents[:2]):
@@ -164,7 +172,7 @@ def test_a_port_that_is_taken_is_told_and_the_store_let_go(folder: Path, tmp_pat
     with ServerProcess(folder, "orders").wait_until_ready() as first:
         taken = first.data.rpartition(":")[2]
         second = subprocess.run(
-            [sys.executable, "-m", "reliquary.server"],
+            SERVER,
             env=environment(tmp_path / "other") | {"RELIQUARY_DATA_PORT": taken},
             capture_output=True,
             text=True,
@@ -198,7 +206,7 @@ def test_a_missing_file_is_damage(stopped: Path) -> None:
 def test_a_message_that_rots_on_the_disk_stops_the_server_when_it_is_read(stopped: Path) -> None:
     file = max(stopped.glob("*.sst"), key=lambda path: path.stat().st_size)
     rotten = bytearray(file.read_bytes())
-    place = rotten.index(b"x" * 20)
+    place = rotten.index(TEXT[:16].encode())
     rotten[place] ^= 1
     file.write_bytes(rotten)
     with ServerProcess(stopped, "orders").wait_until_ready() as server:
@@ -219,10 +227,10 @@ def test_a_message_that_rots_on_the_disk_stops_the_server_when_it_is_read(stoppe
 def test_a_sync_that_fails_ends_the_server_before_it_confirms(
     folder: Path, error: str, code: Exit, words: str
 ) -> None:
-    """The system refuses each sync of a log after the first hundred; -D makes the server our child, not strace's."""
+    """The system refuses every sync after the first hundred; -D makes the server our child, not strace's."""
     inject = f"inject=fdatasync:error={error}:when=100+"
     strace = ("strace", "-D", "-f", "-q", "-o", os.devnull, "-e", "trace=fdatasync", "-e", inject)
-    with ServerProcess(folder, "orders", before=strace).wait_until_ready() as server:
+    with ServerProcess(folder, "orders", command=(*strace, *SERVER)).wait_until_ready() as server:
         confirmed = send_to_the_end(server, "")
         assert server.wait() == code
         must_be_one_sentence(server.said, folder, words, "what was acknowledged before is safe")
@@ -246,9 +254,9 @@ def _mount(place: Path, options: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, capture_output=True, check=False)
 
 
-def test_a_full_disk_ends_the_server_and_keeps_what_it_confirmed(small_disk: Path) -> None:
+def test_a_full_disk_ends_the_server_and_keeps_what_it_confirmed(small_disk: Path, tmp_path: Path) -> None:
     folder = small_disk / "store"
-    with ServerProcess(folder, "orders").wait_until_ready() as server:
+    with ServerProcess(folder, "orders", complaints=tmp_path / "stderr").wait_until_ready() as server:
         confirmed = send_to_the_end(server, "x" * 100_000)
         assert server.wait() == Exit.DISK_FULL
         must_be_one_sentence(server.said, folder, "is full", "what was acknowledged before is safe")
@@ -258,3 +266,11 @@ def test_a_full_disk_ends_the_server_and_keeps_what_it_confirmed(small_disk: Pat
     must_be_one_sentence(said, folder, "is full")
     assert _mount(small_disk, "remount,size=64m").returncode == 0
     must_hold(folder, confirmed)
+
+
+def test_a_full_disk_ends_the_server_also_when_it_cannot_say_so(small_disk: Path) -> None:
+    """Its stderr is a file on the disk that is full, as a log beside the data would be."""
+    folder = small_disk / "store"
+    with ServerProcess(folder, "orders").wait_until_ready() as server:
+        send_to_the_end(server, "x" * 100_000)
+        assert server.wait() == Exit.DISK_FULL

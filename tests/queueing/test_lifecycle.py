@@ -21,7 +21,7 @@ from reliquary.queueing.events import (
     StartManager,
 )
 from reliquary.queueing.facts import ManagerNamed, PositionDeleted, QueueCreated
-from reliquary.queueing.message import FOREVER, NO_GUID, MessageClass
+from reliquary.queueing.message import FOREVER, NO_GUID, Delivery, MessageClass
 from reliquary.queueing.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueuePrivacy, QueueSettings, QueueType, Scope
 from tests.queueing.answers import bodies, everything
@@ -113,6 +113,19 @@ def test_no_number_is_given_out_twice(crash: bool) -> None:
     seen += bench.send("orders", b"m").lookup_ids
     assert len(set(seen)) == len(seen)
     assert seen == sorted(seen)
+
+
+@pytest.mark.spec("DM-018", "DM-046")
+def test_a_number_that_was_told_before_the_disk_knew_is_not_given_out_again() -> None:
+    """The answer to an express message waits for nothing."""
+    bench = Bench()
+    for _ in range(3):
+        bench.flush()
+        told = bench.send("orders", b"express", delivery=Delivery.EXPRESS).lookup_ids
+        bench.restart(crash=True)
+        bench.flush()
+        (later,) = bench.send("orders", b"m").lookup_ids
+        assert later > told[0]
 
 
 @pytest.mark.spec("DM-018")

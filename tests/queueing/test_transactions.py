@@ -395,6 +395,13 @@ def test_an_active_transaction_that_nobody_touches_is_aborted() -> None:
     assert commit(bench, transaction) is HResult.TRANSACTION_SEQUENCE
 
 
+def test_a_transaction_that_was_never_used_is_aborted_too() -> None:
+    bench = Bench()
+    transaction = bench.begin(timeout=30)
+    bench.advance(30)
+    assert transaction not in bench.state.transactions
+
+
 def test_each_use_gives_a_transaction_its_time_again() -> None:
     bench = Bench()
     transaction = bench.begin(timeout=30)
@@ -470,6 +477,7 @@ def test_a_two_phase_transaction_that_was_prepared_waits_for_its_outcome(outcome
     bench.ask(MoveMessage(0, "orders", moved, "other", transaction))
     bench.send("orders", b"sent", transaction=transaction)
     prepare(bench, transaction, single_phase=False)
+    assert not bench.state.transactions[transaction].single_phase
     for _ in range(restarts):
         bench.restart()
         assert bench.bodies() == bench.bodies("other") == []

@@ -70,9 +70,9 @@ def _exit_of_error(why: Exception) -> Exit:
 
 
 def _complaint(why: click.ClickException) -> str:
-    text = why.format_message()
+    text = " ".join(why.format_message().split()).removesuffix(".")
     context = getattr(why, "ctx", None)
-    return text if context is None else f"{text} Try '{context.command_path} --help'."
+    return text if context is None else f"{text}. Try '{context.command_path} --help'."
 
 
 def _hush() -> None:

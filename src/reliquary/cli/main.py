@@ -35,7 +35,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.group(
     cls=Root,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"max_content_width": 100},
 )
 @click.option(
     "--server",
@@ -54,7 +54,12 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     help="Its control plane.  [default: the port after the server's]",
 )
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Say which."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Say which version this is.",
 )
 @click.pass_context
 @examples(

@@ -70,11 +70,6 @@ def send(
             _tell(target.send_many(given, **options), wants_json(as_json))
 
 
-@examples(
-    "reliquary message receive orders",
-    "reliquary message receive orders --count 100 --timeout 5",
-    "reliquary message receive orders --follow --json | jq .text",
-)
 def _body(given: str) -> bytes:
     return sys.stdin.buffer.read() if given == "-" else given.encode()
 
@@ -115,6 +110,11 @@ def _tell(sent: list[Sent], as_json: bool) -> None:
 @click.option("--output", type=click.File("wb", lazy=True), help="Write to a file; one body as it was sent.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines with all fields instead of the text.")
 @click.pass_context
+@examples(
+    "reliquary message receive orders",
+    "reliquary message receive orders --count 100 --timeout 5",
+    "reliquary message receive orders --follow --json | jq .text",
+)
 def receive(
     context: click.Context,
     queue: str,

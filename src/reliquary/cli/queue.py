@@ -56,7 +56,6 @@ def list_queues(everything: bool, as_json: bool | None) -> None:
     print_table(columns, map(_row, queues))
 
 
-@examples("reliquary queue show orders")
 def _row(info: QueueInfo) -> tuple[object, ...]:
     return (
         info.name,
@@ -73,6 +72,7 @@ def _row(info: QueueInfo) -> tuple[object, ...]:
 @queue.command()
 @click.argument("name")
 @format_option
+@examples("reliquary queue show orders")
 def show(name: str, as_json: bool | None) -> None:
     """Show all that is known of the queue NAME."""
     with connected() as manager:
@@ -80,7 +80,6 @@ def show(name: str, as_json: bool | None) -> None:
     _show(info, as_json)
 
 
-@examples("reliquary queue delete orders --yes")
 def _show(info: QueueInfo, as_json: bool | None) -> None:
     if wants_json(as_json):
         print_json([info])
@@ -96,6 +95,7 @@ def _show(info: QueueInfo, as_json: bool | None) -> None:
 @click.argument("name")
 @yes_option
 @format_option
+@examples("reliquary queue delete orders --yes")
 def delete(name: str, yes: bool, as_json: bool | None) -> None:
     """Delete the queue NAME with all its messages."""
     if _sure(f"Delete the queue {name} with all its messages?", yes):

@@ -44,9 +44,6 @@ def verify(context: click.Context, data: Path | None, as_json: bool | None) -> N
         context.exit(Exit.STORE_DAMAGED)
 
 
-@examples(
-    "reliquary store backup /backups/monday", "reliquary store backup /backups/monday --from ./reliquary-data"
-)
 def _verify_stopped(data: Path) -> StoreReport:
     from reliquary.client import records
     from reliquary.store import RocksDisk, tables_in, verify
@@ -74,6 +71,9 @@ def _show(report: StoreReport, as_json: bool | None) -> None:
 @store.command()
 @click.argument("target", type=folder)
 @click.option("--from", "data", metavar="DIR", type=folder, help="The folder of a server that is stopped.")
+@examples(
+    "reliquary store backup /backups/monday", "reliquary store backup /backups/monday --from ./reliquary-data"
+)
 def backup(target: Path, data: Path | None) -> None:
     """Copy the store into the new folder TARGET.
 

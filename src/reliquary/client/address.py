@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
@@ -17,6 +18,10 @@ def is_address(target: str | Path) -> bool:
     >>> is_address("http://127.0.0.1:8480"), is_address("data/queues")
     (True, False)
     """
+    if isinstance(target, str) and re.fullmatch(r"[\w.-]+:\d+", target):
+        raise BadRequest(
+            "INVALID_PARAMETER", f"{target!r} is no folder's name: did you mean http://{target}?"
+        )
     return isinstance(target, str) and "://" in target
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
+from ssl import SSLContext
 from types import TracebackType
 from typing import Any
 
@@ -17,13 +18,14 @@ from reliquary.client.transport import Transport
 class Connecting:
     """What `connect_async` returns: to be awaited, or entered with `async with`."""
 
-    def __init__(self, target: str | Path, control: str | None) -> None:
+    def __init__(self, target: str | Path, control: str | None, tls: SSLContext | None) -> None:
         self._target = target
         self._control = control
+        self._tls = tls
         self._manager: AsyncManager | None = None
 
     async def _connect(self) -> AsyncManager:
-        return AsyncManager(await transport_of(self._target, self._control))
+        return AsyncManager(await transport_of(self._target, self._control, self._tls))
 
     def __await__(self) -> Generator[Any, None, AsyncManager]:
         return self._connect().__await__()
@@ -39,20 +41,23 @@ class Connecting:
         await self._manager.close()
 
 
-async def transport_of(target: str | Path, control: str | None) -> Transport:
+async def transport_of(target: str | Path, control: str | None, tls: SSLContext | None) -> Transport:
     """The transport that a target asks for."""
     if is_address(target):
-        return RemoteTransport(str(target), control or control_of(str(target)))
+        return RemoteTransport(str(target), control or control_of(str(target)), tls)
     return await open_local(target)
 
 
-def connect_async(target: str | Path = DEFAULT, *, control: str | None = None) -> Connecting:
+def connect_async(
+    target: str | Path = DEFAULT, *, control: str | None = None, tls: SSLContext | None = None
+) -> Connecting:
     """A queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
 
         async with connect_async() as qm:
             await qm.queue("orders").send("hello")
 
-    `control` is the control plane's address, by default the next port.  A server is not spoken to
-    before the first request; a folder is opened now, and nobody else can have it meanwhile.
+    `control` is the control plane's address, by default the next port; `tls` is for https, by
+    default what the system trusts.  A server is not spoken to before the first request; a folder is
+    opened now, and nobody else can have it meanwhile.
     """
-    return Connecting(target, control)
+    return Connecting(target, control, tls)

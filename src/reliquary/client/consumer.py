@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from reliquary.base.time import seconds
-from reliquary.client.errors import NotOpen
+from reliquary.client.errors import NotOpen, TransactionEnded
 from reliquary.client.leaving import let_go
 from reliquary.client.message import Message, lookup_ids
 from reliquary.client.records import Receive, Received
@@ -88,19 +88,22 @@ class AsyncConsumer:
 
     async def _receive(self) -> Received:
         ask, name = self._ask, self._queue.name
+        if ask.handle is not None:  # its receipt is shared by all who read through it
+            await self._acknowledge()
         if not self._done:
             return await self._transport.receive(name, ask)
-        self._done.clear()
         try:
-            return await self._transport.receive(name, replace(ask, acknowledge=self._receipt))
+            received = await self._transport.receive(name, replace(ask, acknowledge=self._receipt))
         except NotOpen:  # the hold ran out: they come again
-            return await self._transport.receive(name, ask)
+            received = await self._transport.receive(name, ask)
+        self._done.clear()
+        return received
 
     async def _acknowledge(self) -> None:
-        done, self._done = self._done, []
-        if done and self._receipt is not None:
-            with suppress(NotOpen):
-                await self._transport.end_read(self._receipt, lookup_ids(done), delete=True)
+        if self._done and self._receipt is not None:
+            with suppress(NotOpen, TransactionEnded):
+                await self._transport.end_read(self._receipt, lookup_ids(self._done), delete=True)
+        self._done.clear()
 
     # -- the end
 

@@ -22,6 +22,7 @@ from reliquary.client.message import OutgoingMessage, Sent
 from reliquary.client.records import (
     Access,
     LookUp,
+    ManagerInfo,
     Move,
     Peek,
     QueueInfo,
@@ -29,6 +30,8 @@ from reliquary.client.records import (
     Receive,
     Received,
     Share,
+    StoreReport,
+    TransactionInfo,
 )
 from reliquary.client.translate import number_of
 from reliquary.engine import views
@@ -184,7 +187,7 @@ class LocalTransport:
         known = _named(transaction)
         await self._inbox.do(lambda to: events.AbortTransaction(to, known))
 
-    async def transactions(self) -> list[records.TransactionInfo]:
+    async def transactions(self) -> list[TransactionInfo]:
         """Those that have not ended."""
         seen = list(map(translate.transaction_info, views.transactions(self._state)))
         await self._settled()
@@ -192,7 +195,7 @@ class LocalTransport:
 
     # -- queues
 
-    async def manager(self) -> records.ManagerInfo:
+    async def manager(self) -> ManagerInfo:
         """The manager itself."""
         seen = translate.manager_info(views.manager(self._state))
         await self._settled()
@@ -241,13 +244,13 @@ class LocalTransport:
 
     # -- the store
 
-    async def verify(self) -> records.StoreReport:
+    async def verify(self) -> StoreReport:
         """Read every row and check it, beside all other work."""
         disk = self._opened.disk
         with _told():
             report = await asyncio.to_thread(verify, disk, disk.tables)
         damages = [records.StoreDamage(each.table, each.key, each.why) for each in report.damages]
-        return records.StoreReport(rows=report.rows, damaged=report.damaged, damages=damages)
+        return StoreReport(rows=report.rows, damaged=report.damaged, damages=damages)
 
     async def backup(self, path: str) -> None:
         """Copy the store as it is now into a folder that does not exist yet."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from ssl import SSLContext
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -85,9 +86,9 @@ _transactions = msgspec.json.Decoder(_Transactions)
 class RemoteTransport:
     """The two planes of one server."""
 
-    def __init__(self, data: str, control: str) -> None:
-        self._data = Wire(data)
-        self._control = Wire(control)
+    def __init__(self, data: str, control: str, tls: SSLContext | None = None) -> None:
+        self._data = Wire(data, tls)
+        self._control = Wire(control, tls)
 
     async def close(self) -> None:
         """Cut all connections."""

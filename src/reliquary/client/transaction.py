@@ -54,6 +54,8 @@ class AsyncTransaction:
 
     async def begin(self) -> None:
         """Begin; entering the block does it."""
+        if self._id is not None:
+            raise BadRequest("INVALID_PARAMETER", "a transaction is begun once: make another")
         self._id = await self.manager.transport.begin(self._timeout)
 
     async def prepare(self) -> None:

@@ -8,6 +8,7 @@ no answer           nothing was asked to change, or it never left: ServerUnreach
 
 from __future__ import annotations
 
+from ssl import SSLContext
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -39,9 +40,9 @@ _encode = msgspec.json.Encoder().encode
 class Wire:
     """One plane of one server."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, tls: SSLContext | None = None) -> None:
         try:
-            self._http = HttpClient(url, limits=ClientLimits(body_bytes=LARGEST_ANSWER))
+            self._http = HttpClient(url, tls=tls, limits=ClientLimits(body_bytes=LARGEST_ANSWER))
         except (UsageError, ValueError) as why:
             raise BadRequest("INVALID_PARAMETER", str(why)) from why
         self._url = url

@@ -131,7 +131,7 @@ def _answer(
 
 def _hand_over(state: State, to: int, messages: Sequence[Delivered], receipt: int = 0) -> None:
     """Answer with messages.  One that outlives a crash is shown only when its arrival does too."""
-    if not all([delivered.position.express for delivered in messages]):
+    if not all(delivered.position.express for delivered in messages):
         state.draft.wait()
     state.reply(to, Received(HResult.OK, messages=tuple(messages), receipt=receipt))
 

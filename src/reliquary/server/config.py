@@ -24,7 +24,7 @@ from reliquary.queueing.message import FOREVER
 from reliquary.queueing.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
 
 PREFIX: Final = "RELIQUARY_"
-NOT_OURS: Final = frozenset({"RELIQUARY_URL", "RELIQUARY_CONTROL_URL", "RELIQUARY_SETTINGS"})
+NOT_OURS: Final = frozenset({"RELIQUARY_SERVER", "RELIQUARY_CONTROL", "RELIQUARY_SETTINGS"})
 """Variables that speak to the client and the command line."""
 NETBIOS_LIMIT: Final = 15
 

@@ -14,11 +14,12 @@ import signal
 import sys
 import traceback
 from typing import NoReturn
+from urllib.parse import quote
 
 import uvloop
 
 from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
-from reliquary.server.build import build, make_queues, release
+from reliquary.server.build import Server, build, make_queues, release
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit, exit_of
 
@@ -39,6 +40,13 @@ async def _serve(settings: Settings) -> int:
     except (StoreFailure, StoreDamage, UsageError) as why:
         return _refuse(exit_of(why), str(why))
     server.opened.engine.on_failure = _die
+    try:
+        return await _work(server, settings, stop)
+    except Exception as why:  # noqa: BLE001 - with threads and sockets still there, only one way out is sure
+        _die(why)
+
+
+async def _work(server: Server, settings: Settings, stop: asyncio.Event) -> int:
     try:
         await make_queues(server.opened, settings.queues)
         data, control = await server.listen(settings)
@@ -69,19 +77,22 @@ def _refuse(code: Exit, why: str) -> Exit:
     return code
 
 
-def _leave(code: Exit, why: str) -> NoReturn:
+def _leave(code: Exit, why: str, before: str = "") -> NoReturn:
     """Out, now: nothing that is still on its way may leave."""
-    sys.stderr.write(f"reliquary: {why}\n")
-    sys.stderr.flush()
-    os._exit(code)
+    try:
+        sys.stderr.write(f"{before}reliquary: {why}\n")
+        sys.stderr.flush()
+    finally:  # stderr may be a file on the disk that is full
+        os._exit(code)
 
 
 def _die(failure: BaseException) -> NoReturn:
     """The engine cannot go on: say why, and that what was promised is kept."""
+    said = ""
     if not isinstance(failure, StoreFailure | StoreDamage):
-        sys.stderr.write("".join(traceback.format_exception(failure)))
+        said = "".join(traceback.format_exception(failure))
         failure = AssertionError(f"a bug stopped the server: {type(failure).__name__}: {failure}")
-    _leave(exit_of(failure), f"{failure}; what was acknowledged before is safe")
+    _leave(exit_of(failure), f"{failure}; what was acknowledged before is safe", said)
 
 
 def _no_address(settings: Settings, why: OSError) -> str:
@@ -93,15 +104,15 @@ def _no_address(settings: Settings, why: OSError) -> str:
 
 def _welcome(settings: Settings, data: str, control: str) -> None:
     queue = settings.queues[0] if settings.queues else "orders"
-    create = "" if settings.queues else f'curl {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n  '
-    path = f"{data}/api/v1/queues/{queue}"
+    create = "" if settings.queues else f"  curl {control}/api/v1/queues -d '{{\"name\": \"{queue}\"}}'\n"
+    path = f"{data}/api/v1/queues/{quote(queue, safe='')}"
     sys.stdout.write(
         f"Reliquary {release()} is ready.\n"
         f"  data plane     {data}\n"
         f"  control plane  {control}\n"
         f"  messages in    {settings.folder.resolve()}\n"
-        f"\nTry:\n"
-        f'  {create}curl {path}/messages -d \'{{"text": "hello"}}\'\n'
+        f"\nTry:\n{create}"
+        f"  curl {path}/messages -d '{{\"text\": \"hello\"}}'\n"
         f"  curl {path}/messages\n"
         f"  curl {path}/receive -d '{{\"timeout\": 5}}'\n"
     )

@@ -35,12 +35,29 @@ class Picture:
     total_bytes: int
 
 
-def picture(state: State) -> Picture:
-    """The durable part of what a manager knows, read without changing what it holds in memory."""
+Walk = dict[int, list[Position]]
+"""What can be received from each queue, in its order."""
+
+
+def walk(state: State) -> Walk:
+    """Go through all the queues once."""
+    return {number: list(available(queue)) for number, queue in sorted(state.queues.items())}
+
+
+def available(queue: QueueState) -> Iterator[Position]:
+    """What can be received, in its order; it asks from behind, so that no window is read on."""
+    place = 0
+    while (position := queue.order.after(place)) is not None:
+        yield position
+        place = position.lookup_id
+
+
+def picture(state: State, walked: Walk) -> Picture:
+    """The durable part of what a manager knows."""
     prepared = {each.identifier: each for each in state.transactions.values() if each.prepared}
     uncommitted = _positions(prepared.values(), "enqueue")
     taken = _positions(prepared.values(), "dequeue", "move") | uncommitted
-    queues = dict(sorted(state.queues.items()))
+    queues = {number: state.queues[number] for number in walked}
     return Picture(
         manager=state.record,
         names=state.names,
@@ -50,7 +67,7 @@ def picture(state: State) -> Picture:
         positions={
             number: [
                 each
-                for each in held(queue)
+                for each in _held(queue, walked[number])
                 if not each.express and (number, each.lookup_id) not in uncommitted
             ]
             for number, queue in queues.items()
@@ -67,17 +84,9 @@ def picture(state: State) -> Picture:
     )
 
 
-def held(queue: QueueState) -> list[Position]:
+def _held(queue: QueueState, walked: list[Position]) -> list[Position]:
     """Everything in a queue, available or locked, in its order."""
-    return sorted([*available(queue), *queue.order.locked.values()], key=lambda each: each.lookup_id)
-
-
-def available(queue: QueueState) -> Iterator[Position]:
-    """What can be received, in its order; it asks from behind, so that no window is read on."""
-    place = 0
-    while (position := queue.order.after(place)) is not None:
-        yield position
-        place = position.lookup_id
+    return sorted([*walked, *queue.order.locked.values()], key=lambda each: each.lookup_id)
 
 
 def _kept(transaction: Transaction) -> list[object]:
@@ -93,9 +102,10 @@ def _positions(transactions: Any, *kinds: str) -> set[Key]:
     }
 
 
-def compare_managers(live: QueueManager, rebuilt: QueueManager) -> None:
+def compare_managers(live: QueueManager, walked: Walk, rebuilt: QueueManager) -> None:
     """Recovered state equals live state."""
-    one, other = picture(live.state), picture(rebuilt.state)
+    again = walk(rebuilt.state)
+    one, other = picture(live.state, walked), picture(rebuilt.state, again)
     for name in Picture.__dataclass_fields__:
         if getattr(one, name) != getattr(other, name):
             raise Violation(
@@ -107,18 +117,19 @@ def compare_managers(live: QueueManager, rebuilt: QueueManager) -> None:
             f" when {live.state.sequence} are given out"
         )
     for number, queue in rebuilt.state.queues.items():
-        if len(queue.order) != sum(1 for _ in available(queue)):
-            raise Violation(f"recovery: queue {number} counts {len(queue.order)} and has other many")
+        if len(queue.order) != len(again[number]):
+            raise Violation(f"recovery: queue {number} counts {len(queue.order)}, has {len(again[number])}")
 
 
-def compare_with_ledger(live: QueueManager, ledger: Ledger) -> None:
+def compare_with_ledger(live: QueueManager, walked: Walk, ledger: Ledger) -> None:
     """What the manager holds is what its facts add up to, express messages included."""
     state = live.state
     hidden = _positions([each for each in state.transactions.values() if each.prepared], "enqueue")
+    held = {number: _held(queue, walked[number]) for number, queue in state.queues.items()}
     found = {
         (number, each.lookup_id): state.shelf.get(each).body
-        for number, queue in state.queues.items()
-        for each in held(queue)
+        for number, positions in held.items()
+        for each in positions
         if (number, each.lookup_id) not in hidden
     }
     stated = {key: place.body for key, place in ledger.places.items()}
@@ -127,6 +138,6 @@ def compare_with_ledger(live: QueueManager, ledger: Ledger) -> None:
         extra = [f"{shown(body)} at {key}" for key, body in found.items() if stated.get(key) != body]
         raise Violation(f"the manager's queues and its facts differ: missing {missing}, too many {extra}")
     for number, queue in state.queues.items():
-        express = sum(each.size for each in held(queue) if each.express)
-        if (queue.express_size, len(queue.order)) != (express, sum(1 for _ in available(queue))):
+        express = sum(each.size for each in held[number] if each.express)
+        if (queue.express_size, len(queue.order)) != (express, len(walked[number])):
             raise Violation(f"queue {number} counts its express messages or its length wrongly")

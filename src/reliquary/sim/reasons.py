@@ -61,7 +61,9 @@ class Reasons:
 
     def _was_wanted(self, body: bytes, turned: Turned) -> bool:
         event = turned.event
-        if isinstance(event, events.CommitTransaction) and body in self._delivered_in.get(event.transaction, ()):
+        if isinstance(event, events.CommitTransaction) and body in self._delivered_in.get(
+            event.transaction, ()
+        ):
             return True
         if body in self._history.intended:
             return True

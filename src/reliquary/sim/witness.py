@@ -15,7 +15,7 @@ from reliquary.sim.audit import audit, compare, contents
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History, Turned, Violation, shown
 from reliquary.sim.ledger import Ledger
-from reliquary.sim.mirror import available, compare_managers, compare_with_ledger
+from reliquary.sim.mirror import available, compare_managers, compare_with_ledger, walk
 from reliquary.sim.reasons import Reasons
 
 
@@ -128,5 +128,6 @@ class Witness:
         rows = contents(disk)
         audit(rows)
         compare(rows, self.ledger)
-        compare_managers(manager, rebuilt)
-        compare_with_ledger(manager, self.ledger)
+        walked = walk(manager.state)
+        compare_managers(manager, walked, rebuilt)
+        compare_with_ledger(manager, walked, self.ledger)

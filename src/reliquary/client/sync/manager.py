@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from ssl import SSLContext
 from types import TracebackType
 from typing import Unpack
 
@@ -87,18 +88,21 @@ class Manager:
         self.close()
 
 
-def connect(target: str | Path = DEFAULT, *, control: str | None = None) -> Manager:
+def connect(
+    target: str | Path = DEFAULT, *, control: str | None = None, tls: SSLContext | None = None
+) -> Manager:
     """A queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
 
         with connect() as qm:
             qm.queue("orders").send("hello")
 
-    `control` is the control plane's address, by default the next port.  A server is not spoken to
-    before the first request; a folder is opened now, and nobody else can have it meanwhile.
+    `control` is the control plane's address, by default the next port; `tls` is for https, by
+    default what the system trusts.  A server is not spoken to before the first request; a folder is
+    opened now, and nobody else can have it meanwhile.
     """
     portal = Portal()
     try:
-        return Manager(portal, AsyncManager(portal.call(transport_of(target, control))))
+        return Manager(portal, AsyncManager(portal.call(transport_of(target, control, tls))))
     except BaseException:
         portal.close()
         raise

@@ -1,0 +1,11 @@
+"""Consume without `await`."""
+
+from __future__ import annotations
+
+from reliquary.client.consumer import AsyncConsumer
+from reliquary.client.sync.consumer import Consumer
+from tests.client.sync.mirror import differences
+
+
+def test_it_is_the_image_of_the_async_one() -> None:
+    assert differences(Consumer, AsyncConsumer, inside={"take", "fetch", "leave", "close"}) == []

@@ -1,0 +1,41 @@
+"""Connect, awaited or entered."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import reliquary
+from reliquary import BadRequest, ReliquaryError
+
+
+def test_it_can_be_awaited_or_entered(tmp_path: Path) -> None:
+    async def scene() -> None:
+        manager = await reliquary.connect_async(tmp_path / "data")
+        await manager.create_queue("orders")
+        await manager.close()
+        async with reliquary.connect_async(str(tmp_path / "data")) as again:
+            assert "orders" in [info.name for info in await again.queues()]
+        async with await reliquary.connect_async(tmp_path / "data") as again:
+            assert (await again.info()).queues
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("wrong", ["ftp://127.0.0.1:21", "http://127.0.0.1"])
+def test_an_address_that_is_none_is_refused(wrong: str) -> None:
+    with pytest.raises(BadRequest):
+        reliquary.connect(wrong)
+
+
+def test_a_manager_that_is_closed_says_so(tmp_path: Path) -> None:
+    async def scene() -> None:
+        for target in (tmp_path / "data", "http://127.0.0.1:9"):
+            manager = await reliquary.connect_async(target)
+            await manager.close()
+            with pytest.raises(ReliquaryError, match="closed"):
+                await manager.queue("orders").send("x")
+
+    asyncio.run(scene())

@@ -1,0 +1,93 @@
+"""One request: what its answer means."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+import pytest
+
+from reliquary import BadRequest, OutcomeUnknown, ReliquaryError, ServerUnreachable
+from reliquary.client.wire import Wire
+from reliquary.net.clock import RealClock
+from reliquary.net.http import Listener, Request, Responder
+
+anything = msgspec.json.Decoder(dict[str, int])
+
+
+def play(status: int, body: bytes, scene: Callable[[Wire], Awaitable[None]]) -> None:
+    """A server that always answers the same; the path `/gone` it answers with silence."""
+
+    def handler(request: Request, responder: Responder) -> None:
+        assert request.path.startswith("/api/v1/")
+        responder.respond(status, body)
+
+    async def whole() -> None:
+        listener = Listener(handler, clock=RealClock())
+        host, port = await listener.listen("127.0.0.1", 0)
+        wire = Wire(f"http://{host}:{port}")
+        await asyncio.wait_for(scene(wire), 10)
+        await wire.close()
+        listener.stop_accepting()
+
+    asyncio.run(whole())
+
+
+def test_a_record_comes_back() -> None:
+    async def scene(wire: Wire) -> None:
+        assert await wire.read("GET", "/x", anything) == {"a": 1}
+        assert await wire.change("POST", "/x", anything, {"b": 2}, wait=None) == {"a": 1}
+
+    play(200, b'{"a": 1}', scene)
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"\xff", b'{"a": "b"}'])
+def test_an_answer_that_is_not_ours_is_told(body: bytes) -> None:
+    async def scene(wire: Wire) -> None:
+        with pytest.raises(ReliquaryError, match="not understood") as told:
+            await wire.read("GET", "/x", anything)
+        assert told.value.code == "BAD_ANSWER"
+
+    play(200, body, scene)
+
+
+@pytest.mark.parametrize("body", [b"", b"Bad Gateway", b"{}"])
+def test_a_refusal_without_our_words_is_told_by_its_status(body: bytes) -> None:
+    async def scene(wire: Wire) -> None:
+        with pytest.raises(ReliquaryError, match="status 502") as told:
+            await wire.do("POST", "/x")
+        assert told.value.code == "HTTP_502"
+
+    play(502, body, scene)
+
+
+def test_silence_after_a_change_is_an_unknown_outcome() -> None:
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await _.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    async def scene() -> None:
+        async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
+            wire = Wire(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+            with pytest.raises(OutcomeUnknown):
+                await wire.do("POST", "/x")
+            with pytest.raises(ServerUnreachable):
+                await wire.read("GET", "/x", anything)
+            await wire.close()
+
+    asyncio.run(scene())
+
+
+def test_a_closed_wire_says_so() -> None:
+    async def scene(wire: Wire) -> None:
+        await wire.close()
+        with pytest.raises(BadRequest, match="closed"):
+            await wire.do("POST", "/x")
+
+    play(200, b"", scene)
+
+
+def test_an_address_must_be_one() -> None:
+    with pytest.raises(BadRequest, match="must be like http"):
+        Wire("nonsense")

@@ -1,0 +1,275 @@
+"""Facts made true: each one changes memory and rows alike."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from reliquary.base.turn import Fact
+from reliquary.queueing import facts
+from reliquary.queueing.apply import _APPLY, apply, settle
+from reliquary.queueing.message import MessageClass, Position
+from reliquary.queueing.tables import (
+    COUNTERS,
+    EXPIRY,
+    LANE_SHIFT,
+    MANAGER,
+    MESSAGES,
+    ONLY,
+    POSITIONS,
+    QUEUES,
+    SEQUENCE,
+    SHARES,
+    TRANSACTIONS,
+    Counters,
+    Operation,
+    PreparedTransaction,
+    queue_key,
+)
+from tests.queueing.manager_harness import Bench, check, every, message, walk
+
+REASON = MessageClass.ACK_RECEIVE
+BODY = message(b"body")
+
+
+class Made:
+    """A bench, and facts applied to it one by one."""
+
+    def __init__(self) -> None:
+        self.bench = Bench("orders", "other")
+        self.bench.flush()
+        self.state = self.bench.state
+        self.orders, self.other = self.bench.queue("orders"), self.bench.queue("other")
+
+    def apply(self, fact: Fact) -> None:
+        apply(self.state, fact)
+        assert self.state.draft.take().facts == (fact,)
+
+    def at(self, sequence: int, **attributes: object) -> Position:
+        return Position(4 << LANE_SHIFT | sequence, sequence, 100, 0, **attributes)  # type: ignore[arg-type]
+
+    def store(self, *positions: Position, prepared: bool = False) -> None:
+        bodies = tuple(BODY for _ in positions)
+        self.apply(facts.MessagesStored(self.orders.number, positions, bodies, prepared))
+
+    def counted(self) -> tuple[int, int, int]:
+        return self.orders.stored, self.orders.stored_size, self.orders.express_size
+
+
+@pytest.fixture
+def made() -> Made:
+    return Made()
+
+
+def test_a_stored_message_has_its_rows_and_is_counted(made: Made) -> None:
+    made.store(made.at(1), made.at(2, expires=50), made.at(3, express=True))
+    assert made.counted() == (2, 200, 100)
+    assert made.state.total_bytes == 300
+    assert [position.message for position in walk(made.orders)] == [1, 2, 3]
+    assert len(every(made.state, POSITIONS)) == len(every(made.state, MESSAGES)) == 2
+    assert len(every(made.state, EXPIRY)) == 1
+    check(made.state)
+
+
+@pytest.mark.spec("DM-286", "DM-287")
+def test_a_removed_message_leaves_nothing(made: Made) -> None:
+    positions = made.at(1), made.at(2, expires=50), made.at(3, express=True)
+    made.store(*positions)
+    made.apply(facts.PositionsRemoved(made.orders.number, positions, REASON))
+    assert made.counted() == (0, 0, 0)
+    for table in (POSITIONS, MESSAGES, EXPIRY, SHARES):
+        assert every(made.state, table) == {}  # type: ignore[arg-type]
+    check(made.state)
+
+
+def test_a_message_that_comes_and_goes_in_one_batch_never_reaches_the_disk(made: Made) -> None:
+    made.store(made.at(1))
+    made.apply(facts.PositionsRemoved(made.orders.number, (made.at(1),), REASON))
+    puts = made.bench.rows.take().puts
+    assert not puts.get(POSITIONS.name)
+    assert not puts.get(MESSAGES.name)
+
+
+def test_a_moved_position_keeps_its_message_and_carries_its_deadline(made: Made) -> None:
+    position = made.at(1, expires=50)
+    made.store(position)
+    moved = facts.PositionMoved(made.orders.number, made.other.number, position, MessageClass.NORMAL)
+    made.apply(moved)
+    assert (walk(made.orders), walk(made.other)) == ([], [position])
+    assert len(every(made.state, MESSAGES)) == 1
+    check(made.state)
+
+
+def test_a_position_that_changes_on_its_way_leaves_no_expiry_behind(made: Made) -> None:
+    made.store(made.at(1, expires=50))
+    kept = made.at(1, expires=0, reason=REASON, origin=made.orders.number)
+    made.apply(facts.PositionMoved(made.orders.number, made.other.number, kept, REASON))
+    assert every(made.state, EXPIRY) == {}
+    assert walk(made.other) == [kept]
+    check(made.state)
+
+
+def test_a_copied_message_is_kept_until_the_last_position_goes(made: Made) -> None:
+    first, second = made.at(1, shared=True), msgspec.structs.replace(made.at(2, shared=True), message=1)
+    made.store(first)
+    made.apply(facts.PositionCopied(made.other.number, second))
+    assert [shares.count for shares in every(made.state, SHARES).values()] == [2]
+    check(made.state)
+    made.apply(facts.PositionsRemoved(made.orders.number, (first,), REASON))
+    assert every(made.state, SHARES) == {}
+    assert made.state.shelf.get(second) == BODY
+    check(made.state)
+    made.apply(facts.PositionsRemoved(made.other.number, (second,), REASON))
+    assert every(made.state, MESSAGES) == {}
+
+
+def test_a_locked_position_is_removed_as_an_available_one_is(made: Made) -> None:
+    made.store(made.at(1))
+    made.orders.order.lock(made.at(1).lookup_id)
+    made.orders.purge_pending.add(made.at(1).lookup_id)
+    made.apply(facts.PositionsRemoved(made.orders.number, (made.at(1),), REASON))
+    assert made.orders.order.locked == {}
+    assert made.orders.purge_pending == set()
+    check(made.state)
+
+
+# -- queues
+
+
+def test_a_created_queue_is_there_under_its_name(made: Made) -> None:
+    record = msgspec.structs.replace(
+        made.orders.record, number=99, pathname="BENCH\\private$\\new", journal=None
+    )
+    made.apply(facts.QueueCreated(record))
+    assert made.bench.queue("new").record == record
+    assert every(made.state, QUEUES)[queue_key(99)] == record
+    assert made.state.next_number() == 100
+
+
+def test_a_changed_queue_has_its_new_attributes(made: Made) -> None:
+    record = msgspec.structs.replace(made.orders.record, modify_time=5)
+    made.apply(facts.QueueChanged(record))
+    assert made.bench.queue("orders").record == record
+    assert every(made.state, QUEUES)[queue_key(record.number)] == record
+
+
+def test_the_name_of_a_queue_under_deletion_is_free(made: Made) -> None:
+    made.apply(facts.QueueChanged(msgspec.structs.replace(made.orders.record, deleting=True)))
+    assert made.state.find(made.state.parse("orders")) is None
+    assert made.orders.number in made.state.queues
+    assert made.bench.create("orders").queue.number != made.orders.number
+
+
+def test_a_deleted_queue_leaves_neither_row_nor_counters(made: Made) -> None:
+    made.store(made.at(1))
+    settle(made.state)
+    made.apply(facts.PositionsRemoved(made.orders.number, (made.at(1),), REASON))
+    made.apply(facts.QueueDeleted(made.orders.number))
+    settle(made.state)
+    key = queue_key(made.orders.number)
+    assert key not in every(made.state, QUEUES)
+    assert key not in every(made.state, COUNTERS)
+    assert made.state.find(made.state.parse("orders")) is None
+
+
+def test_a_queue_that_holds_messages_cannot_be_deleted(made: Made) -> None:
+    made.store(made.at(1))
+    with pytest.raises(AssertionError, match="still holds 1 messages"):
+        apply(made.state, facts.QueueDeleted(made.orders.number))
+
+
+def test_the_manager_is_who_was_named_last(made: Made) -> None:
+    record = msgspec.structs.replace(made.state.identity(), quota=5)
+    made.apply(facts.ManagerNamed(record))
+    assert made.state.identity() == record
+    assert every(made.state, MANAGER)[ONLY] == record
+
+
+# -- transactions
+
+IDENTIFIER = UUID(int=5)
+
+
+def prepared(made: Made, *positions: Position) -> facts.TransactionPrepared:
+    operations = tuple(Operation("enqueue", made.orders.number, position) for position in positions)
+    record = PreparedTransaction(operations, single_phase=False, prepared=0)
+    return facts.TransactionPrepared(IDENTIFIER, record, tuple(BODY for _ in positions))
+
+
+@pytest.mark.spec("DM-064", "DM-065", "DM-195")
+def test_a_prepared_message_has_rows_is_not_counted_and_does_not_show(made: Made) -> None:
+    made.apply(prepared(made, made.at(1, expires=50)))
+    assert made.counted() == (0, 0, 0)
+    assert walk(made.orders) == []
+    assert len(every(made.state, POSITIONS)) == len(every(made.state, MESSAGES)) == 1
+    assert every(made.state, EXPIRY) == {}
+    assert every(made.state, TRANSACTIONS)[IDENTIFIER.bytes].operations[0].position == made.at(1, expires=50)
+
+
+@pytest.mark.spec("DM-108")
+def test_a_prepared_message_shows_once_it_is_stored(made: Made) -> None:
+    position = made.at(1, expires=50)
+    made.apply(prepared(made, position))
+    made.bench.flush()
+    made.apply(facts.TransactionEnded(IDENTIFIER, committed=True))
+    made.store(position, prepared=True)
+    assert walk(made.orders) == [position]
+    assert made.counted() == (1, 100, 0)
+    check(made.state)
+
+
+@pytest.mark.spec("DM-115")
+def test_a_prepared_message_that_is_dropped_leaves_nothing(made: Made) -> None:
+    made.apply(prepared(made, made.at(1)))
+    made.bench.flush()
+    made.apply(facts.TransactionEnded(IDENTIFIER, committed=False))
+    made.apply(facts.PreparedMessageDropped(made.orders.number, made.at(1)))
+    assert made.orders.order.locked == {}
+    check(made.state)
+    assert every(made.state, MESSAGES) == {}
+
+
+# -- once a batch
+
+
+def test_counters_are_written_once_a_batch_for_the_queues_that_changed(made: Made) -> None:
+    made.store(made.at(1), made.at(2))
+    made.store(made.at(3))
+    assert every(made.state, COUNTERS) == {}
+    settle(made.state)
+    [(key, counters)] = every(made.state, COUNTERS).items()
+    assert key == queue_key(made.orders.number)
+    assert counters == Counters(3, 300, made.orders.order.floors())
+    made.bench.flush()
+    settle(made.state)
+    assert made.bench.rows.is_empty
+
+
+def test_an_express_message_alone_writes_nothing(made: Made) -> None:
+    made.store(made.at(1, express=True, expires=50))
+    settle(made.state)
+    assert made.bench.rows.is_empty
+
+
+def test_the_floor_of_the_expiries_goes_down_with_an_earlier_one(made: Made) -> None:
+    made.bench.send("other", b"x", time_to_be_received=1)
+    made.bench.advance(10)
+    made.state.draft.take()
+    made.store(made.at(999, expires=50))
+    assert made.state.expiry_floor <= 50
+    settle(made.state)
+    kept = made.state.rows.get(SEQUENCE, ONLY)
+    assert kept is not None
+    assert kept.expiry_floor <= 50
+
+
+def test_every_fact_has_its_line_here() -> None:
+    """A fact that is added later must be added above too."""
+    shown = {
+        facts.ManagerNamed, facts.QueueCreated, facts.QueueChanged, facts.QueueDeleted,
+        facts.MessagesStored, facts.PositionCopied, facts.PositionMoved, facts.PositionsRemoved,
+        facts.TransactionPrepared, facts.TransactionEnded, facts.PreparedMessageDropped,
+    }  # fmt: skip
+    assert set(_APPLY) == shown

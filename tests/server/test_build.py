@@ -1,0 +1,143 @@
+"""A whole server in this process: both planes, pressure, TLS, the orderly stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from reliquary.base.faults import StoreFailure, UsageError
+from reliquary.base.hresult import HResult
+from reliquary.engine.open import open_engine
+from reliquary.net.chance import SystemChance
+from reliquary.net.clock import RealClock
+from reliquary.net.http import HttpClient
+from reliquary.queueing.events import Answer, CreateQueue
+from reliquary.queueing.tables import TABLES
+from reliquary.server.build import build, make_queues
+from reliquary.server.config import Settings
+from reliquary.store import RocksDisk
+from tests.console.stage import Stage, play
+from tests.net.http.certificate import PEM, client_context
+
+SEND = "/api/v1/queues/orders/messages"
+RECEIVE = "/api/v1/queues/orders/receive"
+
+
+def test_first_queues_are_made_once_and_kept(tmp_path: Path) -> None:
+    async def first(stage: Stage) -> None:
+        await stage.send("orders", "a")
+
+    async def second(stage: Stage) -> None:
+        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 1
+
+    play(tmp_path, first)
+    play(tmp_path, second)
+
+
+def test_the_quota_of_the_settings_holds(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await stage.ok("GET", "/manager"))["quota_kilobytes"] == 1
+        body = json.dumps({"text": "x" * 2000}).encode()
+        answer = await stage.data.request("POST", "/api/v1/queues/orders/messages", body)
+        assert answer.status == 507
+
+    play(tmp_path, scene, quota=1)
+
+
+def test_pressure_stops_the_reading_of_requests_until_it_is_over(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a")
+        engine = stage.server.opened.engine
+        engine.on_pressure(True)
+        asked = asyncio.ensure_future(stage.data.request("POST", RECEIVE))
+        assert (await stage.get("/api/v1/health")).status == 200
+        assert not asked.done()
+        engine.on_pressure(False)
+        assert b"YQ==" in (await asked).body
+
+    play(tmp_path, scene)
+
+
+def test_a_stop_answers_all_that_was_asked_and_lets_go_of_the_folder(tmp_path: Path) -> None:
+    settings = Settings(folder=tmp_path / "data", data_port=0, control_port=0, queues=("orders",))
+
+    async def scene() -> None:
+        server = await build(settings)
+        await make_queues(server.opened, settings.queues)
+        data, _ = await server.listen(settings)
+        async with HttpClient(data) as client:
+            waiting = asyncio.ensure_future(client.request("POST", RECEIVE, b'{"timeout": null}'))
+            while not server.opened.state.callers:
+                await client.request("GET", "/api/v1/health")
+            sent = asyncio.ensure_future(client.request("POST", SEND, b"{}"))
+            while not server.opened.engine.under_way:
+                await client.request("GET", "/api/v1/health")
+            await server.stop()
+            assert (await sent).status == 201
+            answer = await waiting
+        assert answer.status == 200, "the message that was sent last went to the reader that waited"
+
+    asyncio.run(scene())
+    RocksDisk(settings.folder, TABLES, create=False).close()
+
+
+def test_both_planes_speak_tls_with_the_same_certificate(tmp_path: Path) -> None:
+    settings = Settings(
+        folder=tmp_path / "data", data_port=0, control_port=0, tls_certificate=PEM, tls_key=PEM
+    )
+
+    async def scene() -> None:
+        server = await build(settings)
+        try:
+            for url in await server.listen(settings):
+                assert url.startswith("https://")
+                async with HttpClient(url, tls=client_context()) as client:
+                    assert (await client.request("GET", "/api/v1/health")).status == 200
+        finally:
+            await server.stop()
+
+    asyncio.run(scene())
+
+
+def test_a_certificate_that_is_none_opens_nothing(tmp_path: Path) -> None:
+    (tmp_path / "x.pem").write_text("x")
+    settings = Settings(folder=tmp_path / "d", tls_certificate=tmp_path / "x.pem", tls_key=tmp_path / "x.pem")
+    with pytest.raises(UsageError, match=r"x\.pem cannot be used"):
+        asyncio.run(build(settings))
+    assert not (tmp_path / "d").exists()
+
+
+def test_an_engine_is_ready_when_it_is_opened_and_lets_go_when_it_is_closed(tmp_path: Path) -> None:
+    async def scene() -> None:
+        for expected in (HResult.OK, HResult.QUEUE_EXISTS):
+            opened = await open_engine(
+                tmp_path, clock=RealClock(), chance=SystemChance(), computer_name="HERE"
+            )
+            with pytest.raises(StoreFailure, match="in use by another process"):
+                RocksDisk(tmp_path, TABLES)
+            assert opened.state.identity().computer_name == "HERE"
+            answer = await opened.engine.ask(lambda to: CreateQueue(to, "orders"))
+            assert isinstance(answer, Answer)
+            assert answer.status is expected
+            await opened.close()
+
+    asyncio.run(scene())
+
+
+def test_a_start_that_cannot_be_synced_is_told_and_lets_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sync(_: RocksDisk) -> None:
+        raise StoreFailure("io", "the disk failed")
+
+    async def scene() -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(RocksDisk, "sync", sync)
+            with pytest.raises(StoreFailure, match="the disk failed"):
+                await open_engine(tmp_path, clock=RealClock(), chance=SystemChance(), computer_name="HERE")
+
+    asyncio.run(scene())
+    RocksDisk(tmp_path, TABLES).close()

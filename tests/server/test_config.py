@@ -1,0 +1,123 @@
+"""Settings: where they come from, who wins, what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.message import FOREVER
+from reliquary.server.config import NAMES, Settings, load, own_name
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "reliquary.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_without_a_word_it_serves_this_computer_alone() -> None:
+    settings = load()
+    assert settings == Settings()
+    assert (settings.data_host, settings.data_port) == ("127.0.0.1", 8480)
+    assert (settings.control_host, settings.control_port) == ("127.0.0.1", 8481)
+    assert (settings.folder, settings.quota, settings.queues) == (Path("reliquary-data"), FOREVER, ())
+
+
+def test_this_computers_name_is_one_that_msmq_would_have() -> None:
+    assert re.fullmatch(r"[A-Z0-9-]{1,15}", own_name())
+
+
+def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        """
+        folder = "/data"
+        data_host = "0.0.0.0"
+        data_port = 1
+        control_host = "::1"
+        control_port = 2
+        computer_name = "HERE"
+        quota = 3
+        queues = ["orders", "orders;retry"]
+        tls_certificate = "/c"
+        tls_key = "/k"
+        """,
+    )
+    expected = Settings(
+        folder=Path("/data"),
+        data_host="0.0.0.0",
+        data_port=1,
+        control_host="::1",
+        control_port=2,
+        computer_name="HERE",
+        quota=3,
+        queues=("orders", "orders;retry"),
+        tls_certificate=Path("/c"),
+        tls_key=Path("/k"),
+    )
+    assert load(file) == expected
+    environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in NAMES}
+    environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
+    assert load(None, environment) == expected
+
+
+def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+    file = written(tmp_path, "data_port = 1\ncontrol_port = 1\nquota = 1\n")
+    environment = {"RELIQUARY_CONTROL_PORT": "2", "RELIQUARY_QUOTA": "2", "PATH": "/bin"}
+    settings = load(file, environment, {"quota": 3, "folder": None})
+    assert (settings.data_port, settings.control_port, settings.quota) == (1, 2, 3)
+    assert settings.folder == Path("reliquary-data")
+
+
+def test_the_clients_variables_are_not_ours() -> None:
+    assert (
+        load(None, {"RELIQUARY_SERVER": "x", "RELIQUARY_CONTROL": "y", "RELIQUARY_SETTINGS": "z"})
+        == Settings()
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(
+            "data_prot = 1", "there is no setting 'data_prot'; these are folder, data_host", id="unknown"
+        ),
+        pytest.param("data_port = '1'", "data_port: Expected `int`, got `str`", id="a number in quotes"),
+        pytest.param("data_port = 70000", "data_port is 0 to 65535, not 70000", id="port"),
+        pytest.param("control_port = -1", "control_port is 0 to 65535, not -1", id="negative port"),
+        pytest.param("quota = 4294967296", "quota is 0 to 4294967295 kilobytes, not 4294967296", id="quota"),
+        pytest.param("queues = 'orders'", "queues: Expected `array`, got `str`", id="no list"),
+        pytest.param("queues = ['a+b']", "cannot contain '+'", id="bad queue"),
+        pytest.param("data_host = ''", "data_host is empty", id="no host"),
+        pytest.param("computer_name = ''", "computer_name has 1 to 256 characters, not 0", id="no name"),
+        pytest.param("computer_name = 'a b'", "computer_name cannot contain ' '", id="bad name"),
+        pytest.param("computer_name = 'a\\\\b'", "computer_name cannot contain", id="a path"),
+        pytest.param("tls_key = '/k'", "tls_certificate and tls_key belong together", id="half of TLS"),
+        pytest.param("folder = 1", "folder: Expected a path, got 1", id="no path"),
+        pytest.param("folder = ''", "folder: Expected a path, got ''", id="empty path"),
+        pytest.param("data_port = ", "are not TOML", id="not TOML"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_name(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        load(written(tmp_path, text))
+
+
+def test_a_file_that_is_not_there_or_is_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        load(tmp_path / "none.toml")
+    file = written(tmp_path, "")
+    with pytest.raises(UsageError, match="which is a file"):
+        load(None, None, {"folder": file})
+
+
+def test_the_environment_and_the_command_line_are_named_when_they_are_wrong() -> None:
+    with pytest.raises(UsageError, match="environment: there is no setting 'data_prot'"):
+        load(None, {"RELIQUARY_DATA_PROT": "1"})
+    with pytest.raises(UsageError, match="environment: quota: Expected `int`"):
+        load(None, {"RELIQUARY_QUOTA": "much"})
+    with pytest.raises(UsageError, match="there is no setting 'colour'"):
+        load(None, None, {"colour": "red"})

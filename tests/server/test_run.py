@@ -1,0 +1,185 @@
+"""A server as a process: how it starts, how it ends, and with which code."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import threading
+from contextlib import suppress
+from pathlib import Path
+from urllib.error import HTTPError
+
+import pytest
+
+from reliquary.server.exits import Exit
+from tests.server.process import ends, running, stop
+
+
+def one_sentence(err: str) -> str:
+    """What went to stderr is one line with our name."""
+    assert err.startswith("reliquary: ")
+    assert err.count("\n") == 1, err
+    return err.removeprefix("reliquary: ").rstrip("\n")
+
+
+def test_a_message_outlives_an_orderly_stop_and_a_kill(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as server:
+        server.send("first")
+        assert stop(server) == (Exit.OK, "")
+    with running(tmp_path / "data") as server:
+        server.send("second")
+        server.signal(signal.SIGKILL)
+        server.end()
+    with running(tmp_path / "data") as server:
+        assert server.labels() == ["first", "second"]
+        server.signal(signal.SIGINT)
+        assert server.end() == (Exit.OK, "")
+
+
+def test_it_says_where_it_is_and_three_commands_to_try(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as server:
+        assert server.call("GET", "/health", plane=server.control)["status"] == "ready"
+        commands = re.findall(r"^  (curl .+)$", server.said, re.MULTILINE)
+        assert len(commands) == 3
+        done = [
+            subprocess.run(command, shell=True, capture_output=True, text=True, check=True)  # noqa: S602
+            for command in commands
+        ]
+        assert '"lookup_id"' in done[0].stdout
+        assert all('"body":"aGVsbG8="' in each.stdout for each in done[1:])
+
+
+def test_a_stop_ends_the_waits_with_an_answer(tmp_path: Path) -> None:
+    statuses: list[int] = []
+
+    def wait() -> None:
+        try:
+            server.call("POST", "/queues/orders/receive", {"timeout": None})
+        except HTTPError as refused:
+            statuses.append(refused.code)
+
+    with running(tmp_path / "data") as server:
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        while server.call("GET", "/queues/orders", plane=server.control)["readers_waiting"] == 0:
+            pass
+        assert stop(server) == (Exit.OK, "")
+        waiting.join()
+    assert statuses == [503]
+
+
+def test_a_second_process_on_the_same_folder_is_refused(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as first:
+        code, err = ends(tmp_path / "data")
+        assert code == Exit.STORE_LOCKED
+        assert f"{tmp_path / 'data'} is in use by another process" in one_sentence(err)
+        first.send("unharmed")
+
+
+@pytest.mark.parametrize("plane", ["DATA_PORT", "CONTROL_PORT"])
+def test_a_port_in_use_is_told_and_the_folder_let_go(tmp_path: Path, plane: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, err = ends(tmp_path / "data", **{plane: str(port)})
+    assert code == Exit.PORT_IN_USE
+    assert f"127.0.0.1:{port}" in one_sentence(err)
+    assert "in use" in err
+    with running(tmp_path / "data") as server:
+        assert server.labels() == []
+
+
+def test_a_store_of_a_newer_release_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "FORMAT").write_text("reliquary store 99\n")
+    code, err = ends(tmp_path / "data")
+    assert code == Exit.STORE_NEWER
+    assert "store version 99, this release knows 1" in one_sentence(err)
+    assert [each.name for each in (tmp_path / "data").iterdir()] == ["FORMAT"]
+
+
+def test_a_damaged_store_is_not_opened(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as server:
+        server.send("a")
+        stop(server)
+    (tmp_path / "data" / "CURRENT").write_text("MANIFEST-999999\n")
+    code, err = ends(tmp_path / "data")
+    assert code == Exit.STORE_DAMAGED
+    assert f"{tmp_path / 'data'} is damaged" in one_sentence(err)
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    code, err = ends(tmp_path)
+    assert code == Exit.STORE_MISSING
+    assert "it has thesis.tex" in one_sentence(err)
+
+
+def test_a_folder_that_may_not_be_written_is_told() -> None:
+    code, err = ends(Path("/sys/reliquary"))  # not even by root
+    assert code == Exit.NO_PERMISSION
+    assert "no permission to work in /sys/reliquary" in one_sentence(err)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        pytest.param({"DATA_PROT": "1"}, "no setting 'data_prot'", id="a slip of the pen"),
+        pytest.param({"QUEUES": "none;retry"}, "there is no such queue", id="a queue that cannot be"),
+    ],
+)
+def test_bad_settings_are_a_usage_error(tmp_path: Path, settings: dict[str, str], said: str) -> None:
+    code, err = ends(tmp_path / "data", **settings)
+    assert code == Exit.USAGE
+    assert said in one_sentence(err)
+
+
+def test_assertions_must_stay_on(tmp_path: Path) -> None:
+    code, err = ends(tmp_path / "data", python=["-O"])
+    assert code == Exit.USAGE
+    assert "assertions must stay on" in one_sentence(err)
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.needs("strace")
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        pytest.param("EIO", Exit.DISK_FAILED, "the disk failed under", id="an I/O error"),
+        pytest.param("ENOSPC", Exit.DISK_FULL, "is full", id="no space left"),
+    ],
+)
+def test_a_sync_that_fails_ends_the_process_and_loses_nothing_acknowledged(
+    tmp_path: Path, error: str, code: Exit, said: str
+) -> None:
+    """Every sync from the 45th on fails; some 25 belong to the start."""
+    inject = f"inject=fsync,fdatasync:error={error}:when=45+"
+    strace = [
+        "strace",
+        "-f",
+        "--seccomp-bpf",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        "trace=fsync,fdatasync",
+        "-e",
+        inject,
+    ]
+    acknowledged = []
+    with running(tmp_path / "data", under=strace) as server:
+        with suppress(OSError):
+            for number in range(1000):
+                server.send(f"{number}")
+                acknowledged.append(f"{number}")
+        ended, err = server.end()
+    assert ended == code
+    assert said in one_sentence(err)
+    assert one_sentence(err).endswith("; what was acknowledged before is safe")
+    assert len(acknowledged) > 3
+    with running(tmp_path / "data") as server:
+        kept = server.labels()
+        assert kept[: len(acknowledged)] == acknowledged
+        assert len(kept) <= len(acknowledged) + 1  # the one whose answer never came may be there
+        assert stop(server) == (Exit.OK, "")

@@ -38,7 +38,7 @@ def failing(why: BaseException) -> Result:
         pytest.param(QueueNotFound("QUEUE_NOT_FOUND", "a sentence"), Exit.NOT_FOUND, id="not found"),
         pytest.param(QueueExists("QUEUE_EXISTS", "a sentence"), Exit.REFUSED, id="refused"),
         pytest.param(ServerUnreachable(sentence="a sentence"), Exit.UNREACHABLE, id="no server"),
-        pytest.param(OutcomeUnknown(sentence="a sentence"), Exit.UNREACHABLE, id="unknown"),
+        pytest.param(OutcomeUnknown(sentence="a sentence"), Exit.OUTCOME_UNKNOWN, id="unknown"),
         pytest.param(StoreFailure("locked", "a sentence"), Exit.STORE_LOCKED, id="locked"),
         pytest.param(StoreDamage("a sentence"), Exit.STORE_DAMAGED, id="damaged"),
         pytest.param(UsageError("a sentence"), Exit.USAGE, id="usage"),

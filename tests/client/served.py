@@ -24,9 +24,11 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Served]:
-    """Run a server while the block runs."""
-    settings = Settings(folder=folder, data_port=0, control_port=0)
+def served(folder: Path, certificate: Path | None = None) -> Iterator[Served]:
+    """Run a server while the block runs; a certificate's file holds its key too."""
+    settings = Settings(
+        folder=folder, data_port=0, control_port=0, tls_certificate=certificate, tls_key=certificate
+    )
     portal = Portal()
     try:
         server = portal.call(build(settings))

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import reliquary
-from reliquary import BadRequest, ReliquaryError
+from reliquary import BadRequest, ReliquaryError, ServerUnreachable
+from tests.client.served import served
+from tests.net.http.certificate import PEM, client_context
 
 
 def test_it_can_be_awaited_or_entered(tmp_path: Path) -> None:
@@ -39,3 +41,15 @@ def test_a_manager_that_is_closed_says_so(tmp_path: Path) -> None:
                 await manager.queue("orders").send("x")
 
     asyncio.run(scene())
+
+
+def test_a_server_with_a_certificate_is_trusted_when_we_say_so(tmp_path: Path) -> None:
+    with served(tmp_path, certificate=PEM) as running:
+        with reliquary.connect(running.data, control=running.control, tls=client_context()) as qm:
+            qm.create_queue("orders").send("secret")
+            assert qm.queue("orders").receive() is not None
+        with (
+            reliquary.connect(running.data, control=running.control) as qm,
+            pytest.raises(ServerUnreachable, match="certificate"),
+        ):
+            qm.queue("orders").receive()

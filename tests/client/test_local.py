@@ -8,7 +8,6 @@ import pytest
 
 import reliquary
 from reliquary import NotOpen, StoreUnusable
-from reliquary.client import local
 
 
 def test_messages_outlive_the_manager(tmp_path: Path) -> None:
@@ -53,14 +52,3 @@ def test_a_handle_of_another_kind_is_not_open(tmp_path: Path) -> None:
             qm._portal.call(transport.close_handle("nonsense"))
         with pytest.raises(NotOpen):
             qm._portal.call(transport.close_cursor("99"))
-
-
-@pytest.mark.parametrize(
-    ("host", "name"),
-    [("vm.example", "VM"), ("a_b", "A-B"), ("x" * 20, "X" * 15), ("", "RELIQUARY")],
-)
-def test_the_manager_is_named_after_the_computer(
-    monkeypatch: pytest.MonkeyPatch, host: str, name: str
-) -> None:
-    monkeypatch.setattr("socket.gethostname", lambda: host)
-    assert local.own_name() == name

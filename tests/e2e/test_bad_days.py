@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from http.client import HTTPException
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -138,27 +139,29 @@ def test_a_folder_with_other_things_is_left_alone(folder: Path) -> None:
     assert content(folder) == {"000001.log": b"somebody's diary"}
 
 
-@pytest.mark.parametrize("mode", [0o000, 0o555], ids=oct)
-def test_a_folder_without_permission_is_told(folder: Path, mode: int) -> None:
-    folder.mkdir()
-    folder.chmod(mode)
-    try:
-        code, said = _run_as_nobody(folder)
-    finally:
-        folder.chmod(0o755)
-    assert code == Exit.NO_PERMISSION
+@pytest.mark.parametrize(
+    ("closed", "mode"), [("store", 0o000), ("store", 0o555), (".", 0o000)], ids=["no", "to look", "above"]
+)
+def test_a_folder_without_permission_is_told(closed: str, mode: int) -> None:
+    with TemporaryDirectory() as place:  # where everybody may come, unlike tmp_path
+        folder = Path(place) / "store"
+        folder.mkdir()
+        Path(place).chmod(0o755)
+        Path(place, closed).chmod(mode)
+        try:
+            code, said = _run_as_nobody(folder)
+        finally:
+            Path(place, closed).chmod(0o755)
+    assert code == Exit.NO_PERMISSION, said
     must_be_one_sentence(said, folder, "permission")
 
 
 def _run_as_nobody(folder: Path) -> tuple[int, str]:
     """Root may do everything, so root becomes nobody, once all code is there to run."""
-    become = "import os; os.getuid() or os.setresuid(65534, 65534, 65534)"
-    script = f"import reliquary.server.run as run, sys; {become}; from reliquary.server.__main__ import main"
-    for above in (folder.parent, *folder.parent.parents[:2]):
-        if above.stat().st_uid == os.getuid():
-            above.chmod(above.stat().st_mode | 0o011)
+    become = "os.getuid() or os.setresuid(65534, 65534, 65534)"
+    script = f"import os, sys; from reliquary.server.__main__ import main; {become}; sys.exit(main([]))"
     done = subprocess.run(
-        [sys.executable, "-c", f"{script}; sys.exit(main([]))"],
+        [sys.executable, "-c", script],
         env=environment(folder),
         capture_output=True,
         text=True,

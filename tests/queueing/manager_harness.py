@@ -273,6 +273,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     """The committed ones, available or locked."""
     counters: dict[int, tuple[int, int]]
     reserved: dict[int, int]
+    purged: set[tuple[int, int]]
+    """What prepared transactions have of queues that were purged meanwhile."""
     total_bytes: int
     transactions: dict[UUID, Any]
     messages: dict[int, Message]
@@ -302,6 +304,13 @@ def durable(state: State) -> Snapshot:
         for operation in each.operations:
             if operation.kind == "enqueue":
                 reserved[operation.queue] += operation.position.size
+    purged = {
+        (operation.queue, operation.position.lookup_id)
+        for each in prepared.values()
+        for operation in each.operations
+        if operation.queue in state.queues
+        and operation.position.lookup_id in state.queues[operation.queue].purge_pending
+    }
     return Snapshot(
         manager=state.record,
         queues={number: queue.record for number, queue in sorted(state.queues.items())},
@@ -310,6 +319,7 @@ def durable(state: State) -> Snapshot:
         positions=dict(sorted(positions.items())),
         counters={n: (queue.stored, queue.stored_size) for n, queue in sorted(state.queues.items())},
         reserved={number: size for number, size in sorted(reserved.items()) if number in state.queues},
+        purged={place for place in purged if not _is_express(state, *place)},
         total_bytes=sum(queue.stored_size for queue in state.queues.values()),
         transactions={
             identifier: (
@@ -323,6 +333,10 @@ def durable(state: State) -> Snapshot:
             position.message: state.shelf.get(position) for here in positions.values() for position in here
         },
     )
+
+
+def _is_express(state: State, number: int, lookup_id: int) -> bool:
+    return state.queues[number].order.locked[lookup_id].express
 
 
 def every(state: State, table: Table[Record]) -> dict[bytes, Record]:

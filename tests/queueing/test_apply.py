@@ -79,8 +79,10 @@ def test_a_removed_message_leaves_nothing(made: Made) -> None:
     made.store(*positions)
     made.apply(facts.PositionsRemoved(made.orders.number, positions, REASON))
     assert made.counted() == (0, 0, 0)
-    for table in (POSITIONS, MESSAGES, EXPIRY, SHARES):
-        assert every(made.state, table) == {}  # type: ignore[arg-type]
+    assert every(made.state, POSITIONS) == {}
+    assert every(made.state, MESSAGES) == {}
+    assert every(made.state, EXPIRY) == {}
+    assert every(made.state, SHARES) == {}
     check(made.state)
 
 
@@ -208,6 +210,17 @@ def test_a_prepared_message_has_rows_is_not_counted_and_does_not_show(made: Made
     assert every(made.state, TRANSACTIONS)[IDENTIFIER.bytes].operations[0].position == made.at(1, expires=50)
 
 
+@pytest.mark.spec("DM-040", "DM-064")
+def test_a_prepared_transaction_remembers_what_was_purged(made: Made) -> None:
+    made.store(made.at(1))
+    before = Operation("dequeue", made.orders.number, made.at(1))
+    record = PreparedTransaction((before,), single_phase=True, prepared=7)
+    made.apply(facts.TransactionPrepared(IDENTIFIER, record, ()))
+    after = msgspec.structs.replace(before, purged=True)
+    made.apply(facts.OperationsPurged(IDENTIFIER, (after,)))
+    assert every(made.state, TRANSACTIONS)[IDENTIFIER.bytes] == PreparedTransaction((after,), True, 7)
+
+
 @pytest.mark.spec("DM-108")
 def test_a_prepared_message_shows_once_it_is_stored(made: Made) -> None:
     position = made.at(1, expires=50)
@@ -270,6 +283,7 @@ def test_every_fact_has_its_line_here() -> None:
     shown = {
         facts.ManagerNamed, facts.QueueCreated, facts.QueueChanged, facts.QueueDeleted,
         facts.MessagesStored, facts.PositionCopied, facts.PositionMoved, facts.PositionsRemoved,
-        facts.TransactionPrepared, facts.TransactionEnded, facts.PreparedMessageDropped,
+        facts.TransactionPrepared, facts.OperationsPurged, facts.TransactionEnded,
+        facts.PreparedMessageDropped,
     }  # fmt: skip
     assert set(_APPLY) == shown

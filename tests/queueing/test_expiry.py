@@ -258,7 +258,8 @@ def test_locked_messages_do_not_keep_the_timer_busy() -> None:
 def test_a_timer_that_fires_for_nothing_does_nothing() -> None:
     bench = Bench()
     turn = bench.handle(TimerFired(EXPIRY_TIMER))
-    assert turn.facts == turn.effects == ()
+    assert turn.facts == ()
+    assert turn.effects == ()
 
 
 # -- against a model

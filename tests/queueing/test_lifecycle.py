@@ -132,6 +132,7 @@ def test_a_number_that_was_told_before_the_disk_knew_is_not_given_out_again() ->
 def test_an_orderly_stop_gives_back_the_numbers_that_were_reserved() -> None:
     bench = Bench()
     (last,) = bench.send("orders", b"m").lookup_ids
+    bench.flush()
     bench.stop()
     bench.restart()
     assert bench.send("orders", b"m").lookup_ids == (last + 1,)

@@ -16,8 +16,9 @@ from reliquary.base.hresult import HResult
 from reliquary.base.rows import Record, Table
 from reliquary.base.time import seconds
 from reliquary.queueing import events
+from reliquary.queueing.facts import PositionDeleted
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, ObjectId
+from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, MessageClass, ObjectId
 from reliquary.queueing.state import Sizes
 from reliquary.queueing.tables import EXPIRY, MESSAGES, POSITIONS, SEQUENCE_MASK, expiry_of, message_key
 from reliquary.store.staging import StagedRows
@@ -443,6 +444,24 @@ def test_nothing_is_left_of_a_transaction_that_was_not_prepared() -> None:
     check(bench.state)
 
 
+@pytest.mark.spec("DM-040", "DM-113", "DM-184")
+@pytest.mark.parametrize("committed", [True, False])
+def test_what_was_purged_while_a_prepared_transaction_had_it_does_not_come_back(committed: bool) -> None:
+    bench = Bench(heard=[PositionDeleted])
+    bench.send("orders", b"received")
+    transaction = bench.begin()
+    bench.receive("orders", transaction=transaction)
+    bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
+    bench.ask(events.PurgeQueue(0, "orders"))
+    bench.restart()
+    decide = events.CommitTransaction if committed else events.AbortTransaction
+    bench.ask(decide(0, transaction))
+    assert bench.bodies() == []
+    reason = MessageClass.ACK_RECEIVE if committed else MessageClass.NACK_QUEUE_PURGED
+    assert [each.reason for each in bench.signals if isinstance(each, PositionDeleted)] == [reason]
+    check(bench.state)
+
+
 @pytest.mark.spec("DM-305")
 def test_what_a_prepared_transaction_received_can_still_be_peeked_at_if_it_allows_it() -> None:
     bench = Bench()
@@ -499,6 +518,27 @@ def test_a_delete_that_was_under_way_goes_on_after_a_restart() -> None:
     bench.go_on()
     assert [queue for queue in bench.state.queues.values() if queue.record.deleting] == []
     assert bench.bodies() == []
+    check(bench.state)
+
+
+@pytest.mark.spec("DM-109", "DM-154")
+def test_a_restart_in_the_middle_of_a_delete_that_took_a_prepared_message() -> None:
+    bench = Bench("orders", sizes=TINY)
+    bench.send("orders", *[b"x"] * 9)
+    transaction = bench.begin()
+    bench.receive("orders", transaction=transaction)
+    bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
+    bench.patient = True
+    bench.ask(events.DeleteQueue(0, "orders"))
+    bench.go_on(1)
+    live = durable(bench.state)
+    bench.restart(start=False)
+    assert durable(bench.state) == live
+    check(bench.state)
+    bench.patient = False
+    bench.start()
+    assert bench.ask(events.CommitTransaction(0, transaction)).status is HResult.OK
+    assert every(bench.state, POSITIONS) == {}
     check(bench.state)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.message import FOREVER
-from reliquary.server.config import NAMES, Settings, load, own_name
+from reliquary.server.config import NAMES, Settings, load
 
 
 def written(folder: Path, text: str) -> Path:
@@ -27,7 +27,7 @@ def test_without_a_word_it_serves_this_computer_alone() -> None:
 
 
 def test_this_computers_name_is_one_that_msmq_would_have() -> None:
-    assert re.fullmatch(r"[A-Z0-9-]{1,15}", own_name())
+    assert re.fullmatch(r"[A-Z0-9-]{1,15}", Settings().computer_name)
 
 
 def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:

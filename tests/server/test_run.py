@@ -6,6 +6,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from urllib.error import HTTPError
 
 import pytest
 
+from reliquary.server import run
 from reliquary.server.exits import Exit
 from tests.server.process import ends, running, stop
 
@@ -68,6 +70,32 @@ def test_a_stop_ends_the_waits_with_an_answer(tmp_path: Path) -> None:
         assert stop(server) == (Exit.OK, "")
         waiting.join()
     assert statuses == [503]
+
+
+def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as server:
+        server.send("kept")
+        address = ("127.0.0.1", int(server.data.rpartition(":")[2]))
+        with socket.create_connection(address) as half_asked:
+            half_asked.sendall(b"POST /api/v1/queues HTTP/1.1\r\n")
+            server.call("GET", "/health")
+            server.signal(signal.SIGTERM)
+            while _accepts(address):  # it waits for the one who has asked half
+                pass
+            server.signal(signal.SIGTERM)
+            code, err = server.end()
+    assert code == Exit.INTERRUPTED
+    assert one_sentence(err) == "stopped at once; what was acknowledged is safe"
+    with running(tmp_path / "data") as server:
+        assert server.labels() == ["kept"]
+
+
+def _accepts(address: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(address).close()
+    except OSError:
+        return False
+    return True
 
 
 def test_a_second_process_on_the_same_folder_is_refused(tmp_path: Path) -> None:
@@ -140,6 +168,20 @@ def test_assertions_must_stay_on(tmp_path: Path) -> None:
     assert code == Exit.USAGE
     assert "assertions must stay on" in one_sentence(err)
     assert not (tmp_path / "data").exists()
+
+
+def test_a_bug_is_told_with_its_trace_and_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os._exit", sys.exit)
+    with pytest.raises(SystemExit) as ended:
+        run._die(AssertionError("two is three"))
+    assert ended.value.code == Exit.FAILED
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == (
+        "reliquary: a bug stopped the server: AssertionError: two is three;"
+        " what was acknowledged before is safe"
+    )
 
 
 @pytest.mark.needs("strace")

@@ -59,7 +59,9 @@ def _exit_of_error(why: Exception) -> Exit:
     from reliquary.client import errors
 
     match why:
-        case errors.ServerUnreachable() | errors.OutcomeUnknown():
+        case errors.OutcomeUnknown():
+            return Exit.OUTCOME_UNKNOWN
+        case errors.ServerUnreachable():
             return Exit.UNREACHABLE
         case errors.NotFound():
             return Exit.NOT_FOUND

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE
 from reliquary.cli.examples import examples
 
 
@@ -49,7 +48,5 @@ def serve(context: click.Context, /, file: Path | None, **options: object) -> No
     from reliquary.server.config import load
     from reliquary.server.run import serve as run
 
-    ours = (SERVER_VARIABLE, CONTROL_VARIABLE)
-    environment = {name: value for name, value in os.environ.items() if name not in ours}
     options["queues"] = list(options["queues"]) or None  # type: ignore[call-overload]
-    context.exit(run(load(file, environment, options)))
+    context.exit(run(load(file, os.environ, options)))

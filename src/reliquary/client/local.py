@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -39,7 +37,9 @@ from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.api.numbers import LONGEST_WAIT, hold_of, span_of, transaction_of, wait_of
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
+from reliquary.net.host import own_name
 from reliquary.queueing import events
+from reliquary.queueing.message import FOREVER
 from reliquary.queueing.queue import QueueSettings
 from reliquary.store import backup, verify
 
@@ -261,19 +261,15 @@ class LocalTransport:
 async def open_local(folder: str | Path) -> LocalTransport:
     """Open a folder, or make it a store."""
     with _told():
-        opened = await open_engine(folder, clock=RealClock(), chance=SystemChance(), computer_name=own_name())
+        opened = await open_engine(
+            folder, clock=RealClock(), chance=SystemChance(), computer_name=own_name(), quota=FOREVER
+        )
     return LocalTransport(opened)
 
 
 def _shown(answer: events.Received) -> Received:
     messages = list(map(translate.shown, answer.messages))
     return Received(messages, str(answer.receipt) if answer.receipt else None)
-
-
-def own_name() -> str:
-    """This computer's name as MSMQ would write it: the first label, in capitals, 15 characters."""
-    label = socket.gethostname().partition(".")[0].upper()
-    return re.sub(r"[^A-Z0-9-]", "-", label)[:15] or "RELIQUARY"
 
 
 def _source(queue: str, handle: str | None) -> int | str:

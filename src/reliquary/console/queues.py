@@ -52,7 +52,8 @@ async def change_queue(request: Request) -> Response:
     """PATCH /queues/{queue}."""
     context = context_of(request)
     name = request.path_params["queue"]
-    changes = changes_of(await read_body(request, _object))
+    given = await read_body(request, _object)
+    changes = changes_of(given)
     await context.ask(lambda to: ChangeQueue(to, name, msgspec.to_builtins(changes)))
     return _shown(context, name)
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from heapq import heappush
 from typing import Any, Final
 
+import msgspec
+
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts, tables
 from reliquary.queueing.message import Position
@@ -213,6 +215,13 @@ def _transaction_prepared(state: State, fact: facts.TransactionPrepared) -> None
     state.rows.put(TRANSACTIONS, transaction_key(fact.identifier), fact.record)
 
 
+def _operations_purged(state: State, fact: facts.OperationsPurged) -> None:
+    key = transaction_key(fact.identifier)
+    record = state.rows.get(TRANSACTIONS, key)
+    assert record is not None, f"transaction {fact.identifier} was prepared and has no row"
+    state.rows.put(TRANSACTIONS, key, msgspec.structs.replace(record, operations=fact.operations))
+
+
 def _transaction_ended(state: State, fact: facts.TransactionEnded) -> None:
     state.rows.delete(TRANSACTIONS, transaction_key(fact.identifier))
 
@@ -235,6 +244,7 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.PositionMoved: _position_moved,
     facts.PositionsRemoved: _positions_removed,
     facts.TransactionPrepared: _transaction_prepared,
+    facts.OperationsPurged: _operations_purged,
     facts.TransactionEnded: _transaction_ended,
     facts.PreparedMessageDropped: _prepared_dropped,
 }

@@ -10,7 +10,7 @@ from uuid import UUID
 from reliquary.base.turn import Fact, Signal
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import Queue, QueueManagerRecord
-from reliquary.queueing.tables import PreparedTransaction
+from reliquary.queueing.tables import Operation, PreparedTransaction
 
 
 class ManagerNamed(Fact, frozen=True):
@@ -97,6 +97,14 @@ class TransactionPrepared(Fact, frozen=True):
     identifier: UUID
     record: PreparedTransaction
     messages: tuple[Message, ...]
+
+
+class OperationsPurged(Fact, frozen=True):
+    """A queue was purged while a prepared transaction had messages of it."""
+
+    identifier: UUID
+    operations: tuple[Operation, ...]
+    """All of the transaction's, as they are now."""
 
 
 class TransactionEnded(Fact, frozen=True):

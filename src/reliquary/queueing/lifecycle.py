@@ -29,7 +29,7 @@ from reliquary.queueing.queue import (
 )
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import SEQUENCE_MASK
-from reliquary.queueing.transactions import abort, uncommitted
+from reliquary.queueing.transactions import abort, mark_purged, uncommitted
 
 FIXED: Final = frozenset({"transactional"})
 """Settings that cannot change while messages may be on their way."""
@@ -164,6 +164,7 @@ def purge(state: State, to: int, path: str) -> HResult:
     if queue is None:
         return HResult.QUEUE_NOT_FOUND
     queue.purge_pending.update(queue.order.locked.keys() - uncommitted(state, queue))  # AN-11
+    mark_purged(state, queue)
     _go_on(state, to, queue, MessageClass.NACK_QUEUE_PURGED)
     return HResult.OK
 

@@ -87,6 +87,8 @@ def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None
         queue, position = state.queues.get(operation.queue), operation.position
         if queue is not None and _is_there(state, operation):
             queue.order.hold(position, peekable=operation.kind != "enqueue" and position.peekable)
+            if operation.purged:
+                queue.purge_pending.add(position.lookup_id)
         if operation.kind == "enqueue":
             message = state.rows.get(MESSAGES, message_key(position.message))
             if message is None:

@@ -27,8 +27,10 @@ from reliquary.queueing.shelf import CACHE_BYTES, Shelf
 from reliquary.queueing.tables import Operation
 from reliquary.queueing.waiting import Waiter
 
-SEQUENCE_BLOCK: Final = 1 << 16
-"""Numbers are reserved on disk in blocks, so that none is given out twice, whatever happens."""
+SEQUENCE_BLOCK: Final = 1 << 20
+"""Numbers are reserved on disk in blocks, so that none is given out twice, whatever happens.
+
+Half a block is more than the express messages that can be confirmed while one sync is under way."""
 LONGEST_TIMER: Final = Duration(60_000_000)
 """An expiry is looked at again after a minute at the latest, because calendars jump."""
 

@@ -67,6 +67,8 @@ class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
     """TargetQueueReference of a move."""
     reason: MessageClass = MessageClass.ACK_RECEIVE
     """DequeueReason."""
+    purged: bool = False
+    """The queue was purged meanwhile: the message does not come back (PurgePending)."""
 
 
 class PreparedTransaction(msgspec.Struct, frozen=True):

@@ -159,6 +159,23 @@ def abort(state: State, transaction: Transaction, now: Instant) -> None:
             release(state, queue, operation.position.lookup_id, now)
 
 
+def mark_purged(state: State, queue: QueueState) -> None:
+    """PurgePending outlives a restart where a prepared transaction has the message (DM-040)."""
+    for transaction in state.transactions.values():
+        if not transaction.prepared:
+            continue
+        operations = [
+            msgspec.structs.replace(operation, purged=True)
+            if operation.queue == queue.number and operation.kind != "enqueue"
+            else operation
+            for operation in transaction.operations
+        ]
+        if operations != transaction.operations:
+            transaction.operations = operations
+            kept = tuple(operation for operation in operations if not operation.position.express)
+            apply(state, facts.OperationsPurged(transaction.identifier, kept))
+
+
 def uncommitted(state: State, queue: QueueState) -> set[int]:
     """The locked positions that were only sent in a prepared transaction."""
     return {

@@ -10,10 +10,11 @@ import asyncio
 import ssl
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.base.time import Duration, seconds
+from reliquary.base.time import seconds
 from reliquary.console.app import build_app
 from reliquary.console.context import Context
 from reliquary.console.listener import ControlListener
@@ -21,12 +22,14 @@ from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.api import DataPlane
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
-from reliquary.net.http import Listener
+from reliquary.net.http import Limits, Listener
 from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.server.config import Settings
 
-DRAIN: Duration = seconds(5)
+DRAIN: Final = seconds(5)
 """How long clients may take to fetch their last answers."""
+LIMITS: Final = Limits(body_bytes=96 * 1024 * 1024)
+"""Room for the largest message: base64 makes four bytes of three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ async def build(settings: Settings) -> Server:
         quota=settings.quota,
     )
     plane = DataPlane(opened.engine, opened.state, chance, release())
-    data = Listener(plane.handle, tls=tls, clock=clock)
+    data = Listener(plane.handle, limits=LIMITS, tls=tls, clock=clock)
     opened.engine.on_pressure = lambda pressed: data.pause() if pressed else data.resume()
     context = Context(opened, release(), lambda: data.connections)
     control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)

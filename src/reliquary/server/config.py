@@ -9,8 +9,7 @@ A setting that is not known is refused by name: a slip of the pen must not becom
 
 from __future__ import annotations
 
-import re
-import socket
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -20,19 +19,13 @@ from typing import Any, Final, get_origin, get_type_hints
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.net.host import own_name
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
 
 PREFIX: Final = "RELIQUARY_"
 NOT_OURS: Final = frozenset({"RELIQUARY_SERVER", "RELIQUARY_CONTROL", "RELIQUARY_SETTINGS"})
 """Variables that speak to the client and the command line."""
-NETBIOS_LIMIT: Final = 15
-
-
-def own_name() -> str:
-    """This computer's name as MSMQ would write it: the first label, in capitals, 15 characters."""
-    label = socket.gethostname().partition(".")[0].upper()
-    return re.sub(r"[^A-Z0-9-]", "-", label)[:NETBIOS_LIMIT] or "RELIQUARY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +62,8 @@ class Settings:
             parse(queue, self.computer_name)
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise UsageError("tls_certificate and tls_key belong together, and only one is given")
-        if self.folder.exists() and not self.folder.is_dir():
+        # Not Path.exists: where one may not look it raises, and the store tells of that better.
+        if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise UsageError(f"folder is {self.folder}, which is a file")
 
 

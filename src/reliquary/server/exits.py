@@ -27,6 +27,8 @@ class Exit(IntEnum):
     """No server answers at the address."""
     EMPTY = 6
     """No message came in time."""
+    OUTCOME_UNKNOWN = 7
+    """The answer was lost on the way: it may have happened or not."""
     STORE_LOCKED = 10
     """Another process has the data folder."""
     STORE_NEWER = 11

@@ -104,7 +104,7 @@ def _no_address(settings: Settings, why: OSError) -> str:
 
 def _welcome(settings: Settings, data: str, control: str) -> None:
     queue = settings.queues[0] if settings.queues else "orders"
-    create = "" if settings.queues else f"  curl {control}/api/v1/queues -d '{{\"name\": \"{queue}\"}}'\n"
+    create = "" if settings.queues else f'  curl {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n'
     path = f"{data}/api/v1/queues/{quote(queue, safe='')}"
     sys.stdout.write(
         f"Reliquary {release()} is ready.\n"
@@ -112,7 +112,7 @@ def _welcome(settings: Settings, data: str, control: str) -> None:
         f"  control plane  {control}\n"
         f"  messages in    {settings.folder.resolve()}\n"
         f"\nTry:\n{create}"
-        f"  curl {path}/messages -d '{{\"text\": \"hello\"}}'\n"
+        f'  curl {path}/messages -d \'{{"text": "hello"}}\'\n'
         f"  curl {path}/messages\n"
         f"  curl {path}/receive -d '{{\"timeout\": 5}}'\n"
     )

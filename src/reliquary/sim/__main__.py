@@ -13,7 +13,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="./dev sim", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="the first seed (1)")
     parser.add_argument("--count", type=int, default=1, help="how many seeds from there on (1)")
-    parser.add_argument("--steps", type=int, default=STEPS, help=f"requests before the sky clears ({STEPS})")
+    parser.add_argument("--steps", type=int, default=STEPS, help=f"turns before the sky clears ({STEPS})")
     parser.add_argument("--verbose", action="store_true", help="print everything that happens")
     chosen = parser.parse_args(arguments)
     broken = 0

@@ -60,7 +60,7 @@ class Host:
         self._disk = process.disk.crash(self._chance)
         self._around.witness.crashed(self._disk)
         self.on_end(process)
-        self._scheduler.after(self._chance.between(1, 300 * MILLISECOND), self.boot)
+        self._scheduler.after(self._chance.between(1, 100 * MILLISECOND), self.boot)
 
     # -- what happens to a machine
 

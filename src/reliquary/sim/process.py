@@ -32,8 +32,8 @@ from reliquary.sim.weather import Weather
 from reliquary.sim.witness import Witness
 from reliquary.store.staging import StagedRows
 
-SIZES: Final = Sizes(window=3, at_once=3, sequence_block=16, cache_bytes=500)
-"""So small that a short run meets every edge."""
+SIZES: Final = Sizes(window=3, at_once=3, sequence_block=512, cache_bytes=500)
+"""So small that a short run meets every edge; half a block of numbers outlasts the longest sync."""
 CHECKPOINT: Final = 0.02
 """How often a batch is followed by a full comparison of rows, facts and state."""
 

@@ -79,7 +79,7 @@ class Holder(Reader):
 
     def act(self) -> Script:
         """One receipt, or a chain of them."""
-        source, count, hold = self.a_source(), self.chance.between(1, 4), self.a_while(500)
+        source, count, hold = self.a_source(), self.chance.between(1, 4), self.a_while(1500)
         wait = self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait, hold=hold))
         self.tell(outcome)
@@ -116,7 +116,7 @@ class Holder(Reader):
     ) -> Part[Outcome]:
         """One request that is done with the last messages and wants the next."""
         self.history.intend(each.message.body for each in messages)
-        hold, wait = self.a_while(500), self.a_wait()
+        hold, wait = self.a_while(1500), self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, 2, wait, hold=hold, acknowledge=receipt))
         self.tell(outcome)
         if outcome.answer is not None and outcome.answer.status in (HResult.OK, HResult.IO_TIMEOUT):

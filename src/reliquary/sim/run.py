@@ -24,7 +24,7 @@ from reliquary.sim.weather import Weather
 from reliquary.sim.witness import Witness
 
 STEPS = 600
-"""Requests of the applications before the sky clears."""
+"""Turns of the manager before the sky clears."""
 QUEUES = ("orders", "ledger", "inbox", "orders;retry", SPARE, f"{SPARE};part")
 CAST: tuple[tuple[type[Application], int], ...] = (
     (Producer, 3), (Latecomer, 1), (Taker, 2), (Holder, 2), (Browser, 1),
@@ -132,7 +132,7 @@ class _Run:
         for kind, count in CAST:
             for number in range(count):
                 self.stage.enter(kind(f"{kind.__name__.lower()}{number}", self.stage))
-        self._until(lambda: self.stage.calls >= steps, "the applications make no progress")
+        self._until(lambda: len(self.history.turns) >= steps, "the applications make no progress")
         self._clear_up()
         self._compare()
         self._drain()

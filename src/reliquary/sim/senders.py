@@ -11,6 +11,10 @@ from reliquary.sim.applications import Application, Call, Part, Script, Stage, s
 from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import Outcome
 
+LIVES = (FOREVER, FOREVER, FOREVER, FOREVER, FOREVER, 0, 1, 3600)
+"""How many seconds a message may live."""
+SHORT_LIVES = (FOREVER, FOREVER, 0, 1, 2)
+
 
 class Sender(Application):
     """Anybody who sends."""
@@ -56,7 +60,7 @@ class Sender(Application):
             label=name,
             priority=priority,
             delivery=Delivery.EXPRESS if express else Delivery.RECOVERABLE,
-            time_to_be_received=chance.pick((FOREVER, FOREVER, FOREVER, FOREVER, 0, 1, 3, 3600)),
+            time_to_be_received=chance.pick(SHORT_LIVES if express else LIVES),
             negative_journaling=chance.happens(0.3),
             positive_journaling=chance.happens(0.1),
             allow_peek_when_locked=chance.happens(0.2),

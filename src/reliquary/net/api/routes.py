@@ -39,7 +39,7 @@ ROUTES: Final[Mapping[str, Mapping[str, ApiHandler]]] = {
 }
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def shape_of(path: str) -> tuple[str, str]:
     """The shape of a path and the name in it; clients repeat a few, so they are kept.
 

@@ -1,0 +1,73 @@
+"""A server for power cuts: what was written and not synced outlives kill -9 in the kernel, and no power cut.
+
+After every sync it notes how long its log is; when the power goes, the rest of the log is cut off.
+
+    | synced, noted | applied, not synced |
+                    '-- lost
+
+Run as a program it is the server, with that one addition.  With `hasty` as its argument answers
+leave before the sync, which is what must never happen: the trial has to find it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from reliquary.engine import loop
+from reliquary.engine import open as opening
+from reliquary.engine.core import Batch
+from reliquary.server.__main__ import main
+from reliquary.store import RocksDisk
+
+COMMAND: Final = (sys.executable, __file__)
+HASTY: Final = (*COMMAND, "hasty")
+
+
+class NotingDisk(RocksDisk):
+    """Notes how far its log is safe.  What is applied during a sync may be counted in: never too little."""
+
+    def sync(self) -> None:
+        """As usual, and note it."""
+        super().sync()
+        log = _logs(self.folder)[-1]
+        note = f"{log.name} {log.stat().st_size:>20}\n"
+        handle = os.open(_note(self.folder), os.O_WRONLY | os.O_CREAT, 0o666)
+        os.pwrite(handle, note.encode(), 0)
+        os.close(handle)
+
+
+class HastyEngine(loop.Engine):
+    """Answers at once."""
+
+    def _settle(self, batch: Batch) -> None:
+        self._perform(batch.after_sync)
+        batch.after_sync = []
+        super()._settle(batch)
+
+
+def cut(folder: Path) -> None:
+    """The power goes: what was not synced is lost.  The server must be dead."""
+    name, size = _note(folder).read_text().split() if _note(folder).exists() else ("", "0")
+    for log in _logs(folder):
+        if log.name == name:
+            os.truncate(log, min(int(size), log.stat().st_size))
+        elif log.name > name:
+            os.truncate(log, 0)
+
+
+def _logs(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.log"))
+
+
+def _note(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".synced")
+
+
+if __name__ == "__main__":
+    opening.RocksDisk = NotingDisk  # type: ignore[attr-defined]
+    if sys.argv[1:] == ["hasty"]:
+        opening.Engine = HastyEngine  # type: ignore[attr-defined]
+    sys.exit(main([]))

@@ -1,0 +1,153 @@
+"""Small machines and disks for the tests of the engine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+from reliquary.base.faults import StoreFailure
+from reliquary.base.rows import Rows, Table
+from reliquary.base.time import Instant
+from reliquary.base.turn import Effect, Event, Fact, Reply, Signal, Turn
+from reliquary.store.disk import Changes
+from reliquary.store.memory import MemoryDisk
+
+NOON = Instant(1_700_000_000_000_000)
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A row."""
+
+    text: str
+
+
+NOTES = Table("notes", Note)
+
+
+class Noted(Fact, frozen=True):
+    text: str
+
+
+class Whispered(Fact, frozen=True):
+    """A fact that a crash may take."""
+
+    text: str
+
+    @property
+    def volatile(self) -> bool:
+        return True
+
+
+class Rumour(Signal, frozen=True):
+    text: str
+
+
+class Write(Event, frozen=True):
+    """Keep a note, and answer when it is safe."""
+
+    to: int
+    text: str
+
+
+class Whisper(Event, frozen=True):
+    """Answer about something that nobody keeps."""
+
+    to: int
+    text: str
+
+
+class Look(Event, frozen=True):
+    """Answer with what is there, changing nothing."""
+
+    to: int
+
+
+class Do(Event, frozen=True):
+    """Whatever the test wants."""
+
+    turn: Turn
+
+
+class Scribe:
+    """Keeps notes, and tells rumours of them."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self.settled = 0
+        self.seen: list[Event] = []
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        self.seen.append(event)
+        match event:
+            case Write(to, text):
+                self._rows.put(NOTES, text.encode(), Note(text))
+                return Turn((Noted(text),), (Rumour(text),), (Reply(to, text),))
+            case Whisper(to, text):
+                return Turn((Whispered(text),), (), (Reply(to, text),))
+            case Look(to):
+                found = self._rows.range(NOTES, b"", b"\xff", limit=100)
+                return Turn(effects=(Reply(to, [note.text for _, note in found]),))
+            case Do(turn):
+                return turn
+            case _:
+                return Turn()
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        return Turn()
+
+    def settle(self) -> None:
+        self.settled += 1
+
+
+class Gossip:
+    """Hears rumours and keeps notes of its own; up to three times it tells them on."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        return Turn(effects=(Reply(getattr(event, "to", 0), "gossip"),))
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        assert isinstance(signal, Rumour)
+        text = f"{signal.text}!"
+        self._rows.put(NOTES, text.encode(), Note(text))
+        again = (Rumour(text),) if text.count("!") < 3 else ()
+        effects: tuple[Effect, ...] = (Reply(99, text),)
+        return Turn((Noted(text),), again, effects)
+
+    def settle(self) -> None:
+        pass
+
+
+class SlowDisk(MemoryDisk):
+    """A disk whose syncs wait until the test lets them end."""
+
+    def __init__(self) -> None:
+        super().__init__(["notes"])
+        self.begun = threading.Semaphore(0)
+        self.may_end = threading.Semaphore(0)
+        self.begins = 0
+        self.applies = 0
+        self.failure: StoreFailure | None = None
+        self.on_begin: Callable[[], None] = lambda: None
+
+    def apply(self, changes: Changes) -> None:
+        self.applies += 1
+        super().apply(changes)
+
+    def sync(self) -> None:
+        covered = self.unsynced
+        self.begins += 1
+        self.on_begin()
+        self.begun.release()
+        self.may_end.acquire()
+        if self.failure is not None:
+            raise self.failure
+        self._end_sync(covered)
+
+    def let_go(self, syncs: int = 1) -> None:
+        """Let so many syncs end, now or when they begin."""
+        self.may_end.release(syncs)

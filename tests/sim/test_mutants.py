@@ -1,0 +1,192 @@
+"""The checkers bite: a system that is broken on purpose is found out, within a few seeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reliquary.base.turn import Draft, Reply
+from reliquary.engine.core import Batch
+from reliquary.queueing import apply, manager, read
+from reliquary.queueing.message import Position
+from reliquary.queueing.order import Order
+from reliquary.queueing.state import State
+from reliquary.queueing.tables import Counters
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.disk import SimulatedDisk
+from reliquary.sim.process import Process
+from reliquary.sim.run import simulate
+from reliquary.sim.witness import Witness
+
+SEEDS = range(1, 41)
+
+
+def first_failure(
+    *, seeds: range = SEEDS, process: type[Process] = Process, disk: type[SimulatedDisk] = SimulatedDisk
+) -> str:
+    """What the checkers say about the first seed in which they find something."""
+    for seed in seeds:
+        report = simulate(seed, process=process, disk=disk)
+        if report.failure:
+            assert report.command == f"./dev sim --seed {seed}"
+            return report.failure
+    raise AssertionError(f"nothing was found in seeds {seeds.start} to {seeds.stop - 1}")
+
+
+# -- the engine
+
+
+class Hasty(Process):
+    """Tells the world before the disk has it."""
+
+    def _settle(self, batch: Batch) -> None:
+        self._perform(batch.after_sync)
+        batch.after_sync = []
+        super()._settle(batch)
+
+
+class Eager(Process):
+    """Takes a sync that ends for one that began after the batch was applied."""
+
+    def _synced(self, covered: int) -> None:
+        self._syncing += self._waiting
+        self._waiting = []
+        super()._synced(covered)
+
+
+@pytest.fixture
+def blind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks at what leaves: only its consequences can give a mutant away."""
+
+    def answered(self: Witness, life: int, reply: Reply, disk: SimulatedDisk) -> int:
+        return self._answers[life, reply.to][0]
+
+    monkeypatch.setattr(Witness, "answered", answered)
+
+
+@pytest.mark.parametrize("process", [Hasty, Eager])
+def test_effects_that_leave_before_their_sync_are_found(process: type[Process]) -> None:
+    assert first_failure(process=process).startswith("visible too early")
+
+
+@pytest.mark.usefixtures("blind")
+@pytest.mark.parametrize("process", [Hasty, Eager])
+def test_effects_that_leave_before_their_sync_are_found_by_what_they_lead_to(process: type[Process]) -> None:
+    failure = first_failure(process=process)
+    assert failure.startswith(("loss", "duplication")), failure
+
+
+def test_an_answer_that_shows_an_unsynced_message_beside_an_express_one_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Draft, "wait", lambda _: None)
+    assert first_failure(seeds=range(1, 301)).startswith("visible too early")
+
+
+# -- the disk
+
+
+class Forgetful(SimulatedDisk):
+    """Says that everything is safe, and keeps one batch less."""
+
+    def end_sync(self, covered: int) -> None:
+        dropped = self.durable == 40 and covered > self.durable
+        if dropped:
+            del self._unsynced[0]
+            self.durable += 1
+        super().end_sync(covered)
+
+
+def test_a_disk_that_drops_a_synced_batch_is_found() -> None:
+    first_failure(disk=Forgetful)
+
+
+# -- the manager
+
+
+def test_a_lock_that_is_forgotten_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lock(self: Order, lookup_id: int) -> Position:
+        position = self.get(lookup_id)
+        assert position is not None
+        return position
+
+    monkeypatch.setattr(Order, "lock", lock)
+    first_failure()
+
+
+def test_a_receive_that_leaves_the_message_there_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = read.leave
+
+    def leave(state: State, queue: Any, positions: Any, reason: Any) -> None:
+        if state.sequence % 7:
+            real(state, queue, positions, reason)
+
+    monkeypatch.setattr(read, "leave", leave)
+    failure = first_failure()
+    assert failure.startswith("duplication"), failure
+
+
+def test_a_receive_that_is_applied_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = apply._count
+
+    def count(state: State, queue: Any, positions: Any, stored: Any, sign: int) -> None:
+        real(state, queue, positions, stored, sign)
+        if sign < 0 and state.sequence % 7 == 0:
+            real(state, queue, positions, stored, sign)
+
+    monkeypatch.setattr(apply, "_count", count)
+    first_failure()
+
+
+def test_counters_that_are_off_by_one_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = manager.settle
+
+    def settle(state: State) -> None:
+        real(state)
+        for key, counters in state.rows.range(apply.COUNTERS, b"", b"\xff", limit=1):
+            wrong = Counters(counters.count + 1, counters.size, counters.floors)
+            if state.sequence > 60:
+                state.rows.put(apply.COUNTERS, key, wrong)
+
+    monkeypatch.setattr(manager, "settle", settle)
+    failure = first_failure()
+    assert failure.startswith("counters"), failure
+
+
+def test_messages_that_come_out_in_the_wrong_order_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Order.some
+
+    def some(self: Order, after: int, limit: int) -> list[Position]:
+        found = real(self, after, limit + 1)
+        return (found[1:2] + found[:1] + found[2:])[:limit]
+
+    monkeypatch.setattr(Order, "some", some)
+    failure = first_failure()
+    assert failure.startswith("order"), failure
+
+
+def test_a_reader_who_is_not_woken_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(State, "wake", lambda *_: None)
+    assert first_failure().startswith("liveness")
+
+
+def test_numbers_that_are_given_out_before_they_are_reserved_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = State.reserve
+
+    def reserve(self: State) -> None:
+        if self.sequence > self.ceiling:
+            real(self)
+
+    monkeypatch.setattr(State, "reserve", reserve)
+    first_failure(seeds=range(1, 301))
+
+
+def test_receipts_that_mean_something_else_after_a_restart_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = SeededChance.bits
+    monkeypatch.setattr(SeededChance, "bits", lambda self, count: 0 if count == 52 else real(self, count))
+    first_failure(seeds=range(1, 301))

@@ -99,6 +99,8 @@ class Ledger:
         """Where messages arrive in transactions, one can be ready before another that was sent earlier."""
         self.stocks = {name: Stock() for name in queues}
         self._overtaking = frozenset(overtaking)
+        self._places: set[int] = set()
+        """Lookup ids that were given out; none is given twice."""
         self._changes: set[Change] = set()
         self._takings: set[Taking] = set()
 
@@ -124,7 +126,10 @@ class Ledger:
     def confirm(self, change: Change, lookup_ids: Iterable[int] = ()) -> None:
         """A change is done."""
         self._changes.remove(change)
-        places = iter(lookup_ids)
+        given = list(lookup_ids)
+        assert self._places.isdisjoint(given), f"lookup ids given twice: {sorted(self._places & set(given))}"
+        self._places.update(given)
+        places = iter(given)
         for name, bodies in change.out.items():
             for body in bodies:
                 self._received(self.stocks[name], body)
@@ -203,6 +208,7 @@ class Ledger:
             stock.gone |= missing[name]
             stock.held.clear()
             stock.there = {message.body: message.lookup_id for message in found[name]}
+            self._places.update(stock.there.values())
         self._changes.clear()
         self._takings.clear()
 

@@ -22,6 +22,11 @@ def environment(folder: Path, *queues: str) -> dict[str, str]:
     return mine | {f"RELIQUARY_{name}": value for name, value in settings.items()}
 
 
+def complaints_of(folder: Path) -> Path:
+    """What all servers on a folder said to stderr."""
+    return folder.with_name(folder.name + ".stderr")
+
+
 class ServerProcess:
     """One life of a server on a folder; what it says to stderr is kept in a file beside it."""
 
@@ -33,7 +38,7 @@ class ServerProcess:
         complaints: Path | None = None,
     ) -> None:
         self.folder = folder
-        self.complaints = complaints or folder.with_name(folder.name + ".stderr")
+        self.complaints = complaints or complaints_of(folder)
         with self.complaints.open("ab") as stderr:
             self._process = subprocess.Popen(
                 command,

@@ -179,6 +179,11 @@ def new_lookup_id(ledger: Ledger) -> None:
     ledger.take_stock({"a": [one(1), one(2), one(3), one(4)._replace(lookup_id=9)], "b": []})
 
 
+def lookup_id_of_another(ledger: Ledger) -> None:
+    receive(ledger, 1)
+    ledger.confirm(ledger.begin(Change(into={"a": bodies(5)})), [1])
+
+
 def wrong_order(ledger: Ledger) -> None:
     restart(ledger, 1, 3, 2, 4)
 
@@ -221,6 +226,7 @@ BREACHES: dict[Callable[[Ledger], None], str] = {
     other_half_of_a_transaction: "b lost 1 messages",
     copy_in_a_queue: "more than once",
     new_lookup_id: "had lookup id 4",
+    lookup_id_of_another: "given twice",
     wrong_order: "out of order",
     prepared_and_forgotten: "forgot what it prepared",
     committed_and_forgotten: "is lost",

@@ -13,6 +13,7 @@ from reliquary.queueing.events import (
     CommitTransaction,
     CreateQueue,
     DeleteQueue,
+    EndRead,
     MoveMessage,
     OpenQueue,
     PurgeQueue,
@@ -58,6 +59,15 @@ def test_a_deleted_queue_takes_all_its_messages_along() -> None:
     assert len(bench.state.queues) == SYSTEM
     assert len(every(bench.state, COUNTERS)) <= SYSTEM
     check(bench.state)
+
+
+def test_a_receipt_does_not_outlive_its_queue() -> None:
+    bench = Bench()
+    bench.send("orders", b"held")
+    receipt = bench.receive("orders", hold=60).receipt
+    bench.ask(DeleteQueue(0, "orders"))
+    assert bench.ask(EndRead(0, receipt, delete=False)).status is HResult.INVALID_HANDLE
+    assert not bench.state.handles
 
 
 @pytest.mark.spec("DM-050")

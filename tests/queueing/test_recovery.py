@@ -482,7 +482,7 @@ def test_what_a_prepared_transaction_received_can_still_be_peeked_at_if_it_allow
 def test_a_prepared_transaction_outlives_the_queue_it_worked_on(
     when: str, again: bool, committed: bool
 ) -> None:
-    bench = Bench("orders", "other")
+    bench = Bench("other", "orders")
     bench.send("orders", b"received")
     transaction = bench.begin()
     bench.receive("orders", transaction=transaction)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from reliquary.base.turn import Draft, Reply
+from reliquary.base.turn import Reply
 from reliquary.engine.core import Batch
 from reliquary.queueing import apply, manager, read
+from reliquary.queueing import leave as leave_module
 from reliquary.queueing.message import Position
 from reliquary.queueing.order import Order
 from reliquary.queueing.state import State
-from reliquary.queueing.tables import Counters
-from reliquary.sim.chance import SeededChance
+from reliquary.queueing.tables import COUNTERS, Counters
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.process import Process
 from reliquary.sim.run import simulate
@@ -77,13 +77,6 @@ def test_effects_that_leave_before_their_sync_are_found_by_what_they_lead_to(pro
     assert failure.startswith(("loss", "duplication")), failure
 
 
-def test_an_answer_that_shows_an_unsynced_message_beside_an_express_one_is_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(Draft, "wait", lambda _: None)
-    assert first_failure(seeds=range(1, 301)).startswith("visible too early")
-
-
 # -- the disk
 
 
@@ -116,7 +109,7 @@ def test_a_lock_that_is_forgotten_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_receive_that_leaves_the_message_there_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = read.leave
+    real = leave_module.leave
 
     def leave(state: State, queue: Any, positions: Any, reason: Any) -> None:
         if state.sequence % 7:
@@ -140,14 +133,14 @@ def test_a_receive_that_is_applied_twice_is_found(monkeypatch: pytest.MonkeyPatc
 
 
 def test_counters_that_are_off_by_one_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = manager.settle
+    real = apply.settle
 
     def settle(state: State) -> None:
         real(state)
-        for key, counters in state.rows.range(apply.COUNTERS, b"", b"\xff", limit=1):
+        for key, counters in state.rows.range(COUNTERS, b"", b"\xff", limit=1):
             wrong = Counters(counters.count + 1, counters.size, counters.floors)
             if state.sequence > 60:
-                state.rows.put(apply.COUNTERS, key, wrong)
+                state.rows.put(COUNTERS, key, wrong)
 
     monkeypatch.setattr(manager, "settle", settle)
     failure = first_failure()
@@ -169,24 +162,3 @@ def test_messages_that_come_out_in_the_wrong_order_are_found(monkeypatch: pytest
 def test_a_reader_who_is_not_woken_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(State, "wake", lambda *_: None)
     assert first_failure().startswith("liveness")
-
-
-def test_numbers_that_are_given_out_before_they_are_reserved_are_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    real = State.reserve
-
-    def reserve(self: State) -> None:
-        if self.sequence > self.ceiling:
-            real(self)
-
-    monkeypatch.setattr(State, "reserve", reserve)
-    first_failure(seeds=range(1, 301))
-
-
-def test_receipts_that_mean_something_else_after_a_restart_are_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    real = SeededChance.bits
-    monkeypatch.setattr(SeededChance, "bits", lambda self, count: 0 if count == 52 else real(self, count))
-    first_failure(seeds=range(1, 301))

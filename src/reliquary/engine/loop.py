@@ -273,8 +273,11 @@ class Engine:
         self._watch_pressure()
 
     def _release(self, batches: list[Batch]) -> None:
-        for batch in batches:
-            self._perform(batch.after_sync)
+        try:
+            for batch in batches:
+                self._perform(batch.after_sync)
+        except BaseException as failure:  # noqa: BLE001 - whatever it is, nothing may leave after it
+            self._fail(failure)
         self._tell_idle()
 
     # -- effects
@@ -329,6 +332,8 @@ class Engine:
 
     def _fail(self, failure: BaseException) -> None:
         """Nothing leaves after this: what was not confirmed will not be."""
+        if self.failure is not None:
+            return
         self.failure = failure
         self._accepting = False
         self._events.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -220,3 +221,10 @@ async def wire(port: int) -> AsyncIterator[Wire]:
         yield client
     finally:
         await client.close()
+
+
+def refusal(transport: Glass) -> tuple[int, str]:
+    """The last answer: its status and its sentence."""
+    status, body = bodies(transport.sent)[-1]
+    assert b"connection: close" in transport.sent
+    return status, json.loads(body)["error"]

@@ -1,0 +1,432 @@
+"""The engine in a process: sync before answer, the next batch while the last one syncs, a clean end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from reliquary.base.faults import StoreFailure, UsageError
+from reliquary.base.time import Duration, Instant
+from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired, Turn
+from reliquary.engine import loop as loop_module
+from reliquary.engine.core import Core
+from reliquary.engine.loop import Engine, EngineStopped
+from reliquary.store.staging import StagedRows
+from tests.engine.machines import NOON, Do, Look, Noted, Scribe, SlowDisk, Whisper, Write
+
+MANY = 20
+"""More turns than are synced inline."""
+
+
+class LoopClock:
+    """Noon by the calendar; the other clock is the loop's."""
+
+    def now(self) -> Instant:
+        return NOON
+
+    def monotonic(self) -> int:
+        return int(asyncio.get_running_loop().time() * 1_000_000)
+
+
+class Room:
+    """An engine with a scribe on a slow disk, and a list of what was answered."""
+
+    def __init__(self) -> None:
+        self.disk = SlowDisk()
+        rows = StagedRows(self.disk)
+        core = Core(self.disk, rows)
+        self.scribe = Scribe(rows)
+        core.add(self.scribe)
+        self.engine = Engine(core, self.disk, LoopClock())
+        self.answers: list[object] = []
+        self.failures: list[BaseException] = []
+        self.engine.on_failure = self.failures.append
+        self.engine.start()
+
+    def write(self, text: str) -> None:
+        """Submit a note; the answer goes to the list."""
+        self.engine.submit(Write(self.engine.caller(self.answers.append), text))
+
+    def whisper(self, text: str) -> None:
+        self.engine.submit(Whisper(self.engine.caller(self.answers.append), text))
+
+    def do(self, *effects: Effect) -> None:
+        """Submit a turn with these effects and a durable fact."""
+        self.engine.submit(Do(Turn((Noted(""),), (), effects)))
+
+    async def sync_begun(self) -> None:
+        """Wait until the store's thread is in a sync."""
+        await asyncio.get_running_loop().run_in_executor(None, self.disk.begun.acquire)
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        """Let the loop run until something is so."""
+        while not true():
+            await tick()
+
+    async def stop(self) -> None:
+        self.disk.let_go(100)
+        await self.engine.stop()
+
+
+def tick() -> Awaitable[None]:
+    """One round of the loop."""
+    here = asyncio.get_running_loop()
+    future = here.create_future()
+    here.call_soon(future.set_result, None)
+    return future
+
+
+def run(story: Callable[[Room], Coroutine[Any, Any, None]]) -> None:
+    async def begin() -> None:
+        await story(Room())
+
+    asyncio.run(asyncio.wait_for(begin(), timeout=30))
+
+
+# -- the order of the world
+
+
+def test_nothing_is_answered_before_its_sync_and_many_turns_share_one() -> None:
+    async def story(room: Room) -> None:
+        for number in range(MANY):
+            room.write(f"{number:02}")
+        await room.sync_begun()
+        for _ in range(10):
+            await tick()
+        assert (room.answers, room.disk.applies, room.disk.begins) == ([], 1, 1)
+        room.disk.let_go()
+        await room.until(lambda: len(room.answers) == MANY)
+        assert room.answers == [f"{number:02}" for number in range(MANY)]
+        assert (room.disk.begins, room.engine.syncs, room.engine.turns) == (1, 1, MANY)
+        await room.stop()
+
+    run(story)
+
+
+def test_the_next_batch_is_built_while_the_last_one_syncs_and_waits_for_a_sync_of_its_own() -> None:
+    async def story(room: Room) -> None:
+        for number in range(MANY):
+            room.write(f"first {number}")
+        await room.sync_begun()
+        for number in range(MANY):
+            room.write(f"second {number}")
+        await room.until(lambda: room.disk.applies == 2)  # built and applied, the sync still runs
+        assert room.answers == []
+        room.disk.let_go()
+        await room.sync_begun()  # the second one
+        await room.until(lambda: len(room.answers) >= MANY)
+        assert room.answers == [f"first {number}" for number in range(MANY)]
+        room.disk.let_go()
+        await room.until(lambda: len(room.answers) == 2 * MANY)
+        assert room.disk.begins == 2
+        await room.stop()
+
+    run(story)
+
+
+def test_batches_that_come_during_one_sync_share_the_next() -> None:
+    async def story(room: Room) -> None:
+        for number in range(MANY):
+            room.write(f"{number}")
+        await room.sync_begun()
+        for batch in range(3):
+            room.write(f"later {batch}")
+            await room.until(lambda: room.disk.applies == batch + 2)  # noqa: B023
+        room.disk.let_go(2)
+        await room.until(lambda: len(room.answers) == MANY + 3)
+        assert room.disk.begins == 2
+        await room.stop()
+
+    run(story)
+
+
+def test_a_question_that_changes_nothing_waits_while_what_it_may_show_is_unsynced() -> None:
+    async def story(room: Room) -> None:
+        for number in range(MANY):
+            room.write(f"{number:02}")
+        await room.sync_begun()
+        room.engine.submit(Look(room.engine.caller(room.answers.append)))
+        for _ in range(10):
+            await tick()
+        assert room.answers == []
+        room.disk.let_go(2)
+        await room.until(lambda: len(room.answers) == MANY + 1)
+        assert len(room.answers[-1]) == MANY  # type: ignore[arg-type]
+        await room.stop()
+
+    run(story)
+
+
+def test_a_question_is_answered_without_a_sync_when_everything_is_safe() -> None:
+    async def story(room: Room) -> None:
+        assert await room.engine.ask(Look) == []
+        assert room.disk.begins == 0
+        await room.stop()
+
+    run(story)
+
+
+def test_what_a_crash_may_take_is_answered_at_once() -> None:
+    async def story(room: Room) -> None:
+        for number in range(MANY):
+            room.write(f"{number}")
+        await room.sync_begun()
+        room.whisper("x")
+        await room.until(lambda: room.answers == ["x"])
+        await room.stop()
+        assert len(room.answers) == MANY + 1
+
+    run(story)
+
+
+def test_a_small_batch_is_synced_inline_when_nothing_else_is_under_way() -> None:
+    async def story(room: Room) -> None:
+        threads = []
+        room.disk.on_begin = lambda: threads.append(threading.current_thread())
+        room.disk.let_go()
+        assert await room.engine.ask(lambda to: Write(to, "a")) == "a"
+        assert threads == [threading.current_thread()]
+        room.disk.let_go()
+        for number in range(MANY):
+            room.write(f"{number}")
+        await room.until(lambda: len(room.answers) == MANY)
+        assert threads[1] is not threading.current_thread()
+        await room.stop()
+
+    run(story)
+
+
+def test_a_batch_that_tells_nobody_anything_begins_no_sync_but_gets_one_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loop_module, "UNASKED_SYNC_SECONDS", 0.001)
+
+    async def story(room: Room) -> None:
+        room.engine.submit(Write(0, "a"))  # nobody is caller 0: but it is an answer, so it is synced
+        room.disk.let_go()
+        await room.until(lambda: room.engine.syncs == 1)
+        monkeypatch.setattr(room.scribe, "handle", silent(room.scribe.handle))
+        room.engine.submit(Write(0, "b"))
+        await room.until(lambda: room.disk.applies == 2)
+        assert room.disk.begins == 1
+        room.disk.let_go()
+        await room.until(lambda: room.engine.syncs == 2)
+        assert room.disk.unsynced == 0
+        await room.stop()
+
+    run(story)
+
+
+def silent(handle: Callable[[Event, Instant], Turn]) -> Callable[[Event, Instant], Turn]:
+    """A machine that changes things and tells nobody."""
+    return lambda event, now: Turn(handle(event, now).facts)
+
+
+# -- timers and work for later
+
+
+def test_a_timer_fires_once_and_one_that_was_cancelled_never() -> None:
+    async def story(room: Room) -> None:
+        room.disk.let_go(10)
+        room.do(SetTimer(("gone", 0), Duration(1)), CancelTimer(("gone", 0)))
+        room.do(SetTimer(("late", 0), Duration(3_600_000_000)), SetTimer(("late", 0), Duration(500)))
+        room.do(SetTimer(("soon", 0), Duration(1)))
+
+        def fired() -> list[str]:
+            return [each.name[0] for each in room.scribe.seen if isinstance(each, TimerFired)]
+
+        await room.until(lambda: len(fired()) == 2)
+        assert fired() == ["soon", "late"]
+        for _ in range(10):
+            await tick()
+        assert len(fired()) == 2
+        await room.stop()
+
+    run(story)
+
+
+def test_work_is_continued_in_a_later_turn_behind_what_came_before() -> None:
+    async def story(room: Room) -> None:
+        room.disk.let_go(10)
+        room.do(Continue(Look(7)))
+        room.whisper("first")
+        await room.until(lambda: Look(7) in room.scribe.seen)
+        assert room.scribe.seen.index(Look(7)) == 2
+        await room.stop()
+
+    run(story)
+
+
+# -- callers
+
+
+def test_nobody_hears_an_answer_that_was_forgotten_and_nobody_hears_two() -> None:
+    async def story(room: Room) -> None:
+        room.disk.let_go(10)
+        one, other = room.engine.caller(room.answers.append), room.engine.caller(room.answers.append)
+        assert one != other
+        room.engine.forget(one)
+        room.do(Reply(one, "lost"), Reply(other, "heard"), Reply(other, "again"))
+        await room.until(lambda: bool(room.answers))
+        assert room.answers == ["heard"]
+        await room.stop()
+
+    run(story)
+
+
+def test_a_question_that_is_given_up_leaves_nobody_behind() -> None:
+    async def story(room: Room) -> None:
+        asked = asyncio.ensure_future(room.engine.ask(lambda to: Do(Turn())))
+        await tick()
+        asked.cancel()
+        await asyncio.wait([asked])
+        assert room.engine._callers == {}
+        await room.stop()
+
+    run(story)
+
+
+# -- pressure
+
+
+def test_sources_are_asked_to_pause_at_the_bound_and_to_go_on_below_half_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loop_module, "MOST_UNDER_WAY", 30)
+
+    async def story(room: Room) -> None:
+        told: list[bool] = []
+        room.engine.on_pressure = told.append
+        for number in range(MANY):
+            room.write(f"{number}")
+        await room.sync_begun()
+        assert (told, room.engine.under_way) == ([], MANY)
+        for number in range(MANY):
+            room.write(f"more {number}")
+        await room.until(lambda: room.disk.applies == 2)
+        await tick()
+        assert (told, room.engine.under_way) == ([True], 2 * MANY)
+        room.disk.let_go(2)
+        await room.until(lambda: len(room.answers) == 2 * MANY)
+        await tick()
+        assert (told, room.engine.under_way) == ([True, False], 0)
+        await room.stop()
+
+    run(story)
+
+
+# -- the end
+
+
+def test_an_orderly_stop_performs_everything_that_was_submitted_and_the_last_event_last() -> None:
+    async def story(room: Room) -> None:
+        for number in range(700):  # more than one batch
+            room.write(f"{number:03}")
+        room.do(Continue(Whisper(room.engine.caller(room.answers.append), "continued")))
+        room.disk.let_go(100)
+        await room.engine.stop(Look(0))
+        assert set(room.answers) == {"continued", *(f"{number:03}" for number in range(700))}
+        assert Look(0) in room.scribe.seen
+        assert room.disk.unsynced == 0
+        with pytest.raises(EngineStopped):
+            room.write("too late")
+        with pytest.raises(UsageError):
+            room.disk.get("notes", b"")  # it was let go of
+
+    run(story)
+
+
+def test_a_failed_sync_ends_all_work_and_nothing_is_told_afterwards() -> None:
+    async def story(room: Room) -> None:
+        for number in range(MANY):
+            room.write(f"{number}")
+        await room.sync_begun()
+        room.write("waits for the next")
+        await room.until(lambda: room.disk.applies == 2)
+        room.disk.failure = StoreFailure("io", "the disk is broken")
+        room.disk.let_go(100)
+        await room.until(lambda: bool(room.failures))
+        room.engine._ring()
+        for _ in range(10):
+            await tick()
+        assert room.failures == [room.disk.failure]
+        assert room.engine.failure is room.disk.failure
+        assert room.answers == []
+        with pytest.raises(EngineStopped):
+            room.write("too late")
+        await close_after_failure(room)
+        assert (room.answers, room.failures) == ([], [room.disk.failure])
+
+    run(story)
+
+
+def test_a_failed_inline_sync_ends_all_work_too() -> None:
+    async def story(room: Room) -> None:
+        room.disk.failure = StoreFailure("full", "the disk is full")
+        room.disk.let_go(100)
+        room.write("a")
+        await room.until(lambda: bool(room.failures))
+        assert room.answers == []
+        await close_after_failure(room)
+        assert (room.answers, len(room.failures)) == ([], 1)
+
+    run(story)
+
+
+def test_a_failed_write_ends_all_work() -> None:
+    async def story(room: Room) -> None:
+        room.disk.fail_apply_after(0, "full")
+        room.whisper("x")
+        room.write("a")
+        await room.until(lambda: bool(room.failures))
+        assert isinstance(room.failures[0], StoreFailure)
+        assert room.answers == []
+        await close_after_failure(room)
+
+    run(story)
+
+
+def test_a_machine_that_breaks_ends_all_work_and_takes_the_batch_along() -> None:
+    async def story(room: Room) -> None:
+        for number in range(MANY):
+            room.write(f"{number}")
+        await room.sync_begun()
+        room.engine.submit(Do("this is no turn"))  # type: ignore[arg-type]
+        await room.until(lambda: bool(room.failures))
+        room.disk.let_go(100)  # the sync that was under way ends well, and nobody is told
+        await close_after_failure(room)
+        assert (room.answers, len(room.failures)) == ([], 1)
+
+    run(story)
+
+
+@pytest.mark.parametrize("count", [1, MANY], ids=["inline", "in the store's thread"])
+def test_an_effect_that_cannot_be_performed_ends_all_work(count: int) -> None:
+    async def story(room: Room) -> None:
+        room.disk.let_go(100)
+        for _ in range(count):
+            room.do(Reply(room.engine.caller(explode), ""))
+        room.write("behind it")
+        await room.until(lambda: bool(room.failures))
+        assert isinstance(room.failures[0], ZeroDivisionError)
+        await close_after_failure(room)
+        assert (room.answers, len(room.failures)) == ([], 1)
+
+    run(story)
+
+
+def explode(answer: object) -> None:
+    raise ZeroDivisionError(f"nobody can take {answer}")
+
+
+async def close_after_failure(room: Room) -> None:
+    """Stop as a process does that ends after a failure."""
+    room.disk.failure = room.disk.failure or StoreFailure("io", "it is over")
+    room.disk.let_go(100)
+    with contextlib.suppress(StoreFailure):  # the disk cannot be closed well either
+        await room.engine.stop()

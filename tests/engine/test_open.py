@@ -1,0 +1,91 @@
+"""A queue manager on a folder: started when it is opened, let go of when it is closed or cannot start."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from reliquary.base.faults import StoreFailure
+from reliquary.base.hresult import HResult
+from reliquary.engine.open import OpenedEngine, open_engine
+from reliquary.net.clock import RealClock
+from reliquary.queueing.events import Answer, CreateQueue, Received, ReceiveMessages, SendMessages
+from reliquary.queueing.message import Delivery, Message
+from reliquary.queueing.queue import ManagerState
+from reliquary.sim.chance import SeededChance
+from reliquary.store import RocksDisk
+
+
+async def opened_at(folder: Path, *, quota: int | None = None) -> OpenedEngine:
+    chance = SeededChance(1)
+    return await open_engine(folder, clock=RealClock(), chance=chance, computer_name="HOST", quota=quota)
+
+
+def stands(opened: OpenedEngine) -> ManagerState:
+    return opened.state.manager_state
+
+
+def test_the_manager_is_ready_when_it_is_opened_and_its_start_is_on_disk(tmp_path: Path) -> None:
+    async def story() -> None:
+        opened = await opened_at(tmp_path)
+        assert stands(opened) is ManagerState.READY
+        assert opened.state.identity().computer_name == "HOST"
+        assert opened.engine.syncs >= 1
+        await opened.close()
+        assert stands(opened) is ManagerState.STOPPED
+
+    asyncio.run(story())
+
+
+def test_a_second_start_finds_what_the_first_one_left(tmp_path: Path) -> None:
+    async def first() -> None:
+        opened = await opened_at(tmp_path)
+        await opened.engine.ask(lambda to: CreateQueue(to, "orders"))
+        message = Message(body=b"a", delivery=Delivery.RECOVERABLE)
+        await opened.engine.ask(lambda to: SendMessages(to, "orders", (message,)))
+        await opened.close()
+
+    async def second() -> None:
+        opened = await opened_at(tmp_path, quota=77)
+        answer = await opened.engine.ask(lambda to: ReceiveMessages(to, "orders"))
+        assert isinstance(answer, Received)
+        assert [delivered.message.body for delivered in answer.messages] == [b"a"]
+        assert opened.state.identity().quota == 77
+        await opened.close()
+
+    asyncio.run(first())
+    asyncio.run(second())
+
+
+def test_a_folder_in_use_is_refused_and_stays_with_its_owner(tmp_path: Path) -> None:
+    async def story() -> None:
+        opened = await opened_at(tmp_path)
+        with pytest.raises(StoreFailure, match="in use"):
+            await opened_at(tmp_path)
+        answer = await opened.engine.ask(lambda to: CreateQueue(to, "orders"))
+        assert isinstance(answer, Answer)
+        assert answer.status is HResult.OK
+        await opened.close()
+
+    asyncio.run(story())
+
+
+def test_a_start_that_fails_says_why_and_lets_go_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failure = StoreFailure("full", "the disk is full")
+
+    def sync(_: RocksDisk) -> None:
+        raise failure
+
+    async def story() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(RocksDisk, "sync", sync)
+            with pytest.raises(StoreFailure, match="full"):
+                await opened_at(tmp_path)
+        opened = await opened_at(tmp_path)
+        await opened.close()
+
+    asyncio.run(story())

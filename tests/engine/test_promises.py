@@ -1,0 +1,123 @@
+"""What the simulator has found broken once, each as a short story of the manager under the engine."""
+
+from __future__ import annotations
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import SECOND, Duration, Instant, later
+from reliquary.base.turn import Event, Reply
+from reliquary.engine.core import Batch, Core
+from reliquary.queueing.events import (
+    Access,
+    BrowseMessages,
+    CreateQueue,
+    EndRead,
+    OpenQueue,
+    ReceiveMessages,
+    SendMessages,
+    StartManager,
+)
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.message import Delivery, Message
+from reliquary.queueing.tables import TABLES
+from reliquary.sim.chance import SeededChance
+from reliquary.store.memory import MemoryDisk
+from reliquary.store.staging import StagedRows
+from tests.engine.machines import NOON
+
+HOUR = Duration(3600 * SECOND)
+
+
+class Server:
+    """A manager under a core; the test closes batches and syncs by hand."""
+
+    def __init__(self, disk: MemoryDisk | None = None, seed: int = 1) -> None:
+        self.disk = disk or MemoryDisk(TABLES)
+        self.now: Instant = NOON
+        rows = StagedRows(self.disk)
+        self.manager = QueueManager(rows, SeededChance(seed))
+        self.core = Core(self.disk, rows)
+        self.core.add(self.manager)
+        self.core.turn(StartManager("HOST"), self.now)
+        self.core.turn(CreateQueue(0, "orders"), self.now)
+        self.core.close()
+        self.disk.sync()
+
+    def batch(self, *events: Event) -> Batch:
+        for event in events:
+            self.core.turn(event, self.now)
+        return self.core.close()
+
+    def ask(self, event: Event) -> object:
+        batch = self.batch(event)
+        (reply,) = [each for each in batch.at_once + batch.after_sync if isinstance(each, Reply)]
+        return reply.answer
+
+    def crash(self) -> Server:
+        """The next process, when nothing was kept that was not synced."""
+        for seed in range(100):
+            survivor = self.disk.crash(SeededChance(seed))
+            if survivor.kept == 0:
+                return Server(survivor, seed=2)
+        raise AssertionError("every crash kept something")
+
+
+def express(body: bytes, **attributes: int) -> Message:
+    return Message(body=body, delivery=Delivery.EXPRESS, **attributes)  # type: ignore[arg-type]
+
+
+def recoverable(body: bytes) -> Message:
+    return Message(body=body, delivery=Delivery.RECOVERABLE, priority=0)
+
+
+def test_an_express_message_that_expires_does_not_let_a_recoverable_one_out_before_its_sync() -> None:
+    server = Server()
+    server.batch(SendMessages(1, "orders", (express(b"short", time_to_be_received=1),)))
+    server.disk.sync()
+    server.now = later(server.now, HOUR)
+    server.batch(SendMessages(2, "orders", (recoverable(b"kept"),)))
+    batch = server.batch(
+        BrowseMessages(3, "orders"),  # the express message expires here, and no other fact is stated
+        ReceiveMessages(4, "orders", hold=HOUR),
+    )
+    told = [each.to for each in batch.at_once if isinstance(each, Reply)]
+    assert told == []
+
+
+def test_an_express_receipt_that_is_acknowledged_does_not_let_a_recoverable_one_out_before_its_sync() -> None:
+    server = Server()
+    server.batch(SendMessages(1, "orders", (express(b"short"),)))
+    held = server.ask(ReceiveMessages(2, "orders", hold=HOUR))
+    server.batch(SendMessages(3, "orders", (recoverable(b"kept"),)))
+    acknowledge = held.receipt  # type: ignore[attr-defined]
+    batch = server.batch(ReceiveMessages(4, "orders", hold=HOUR, acknowledge=acknowledge))
+    assert [each.to for each in batch.after_sync if isinstance(each, Reply)] == [4]
+
+
+def test_a_number_that_was_told_without_a_sync_is_not_given_out_again_after_a_crash() -> None:
+    server = Server()
+    first = server.ask(SendMessages(1, "orders", (express(b"one"),)))
+    again = server.crash()
+    second = again.ask(SendMessages(1, "orders", (express(b"other"),)))
+    assert first.lookup_ids != second.lookup_ids  # type: ignore[attr-defined]
+
+
+def test_a_receipt_of_an_earlier_process_acknowledges_nothing_in_this_one() -> None:
+    server = Server()
+    server.batch(SendMessages(1, "orders", (recoverable(b"a"),)))
+    server.disk.sync()
+    old = server.ask(ReceiveMessages(2, "orders", hold=HOUR))
+    again = server.crash()
+    again.batch(SendMessages(3, "orders", (recoverable(b"b"),)))
+    new = again.ask(ReceiveMessages(1, "orders", hold=HOUR))
+    assert old.receipt and new.receipt  # type: ignore[attr-defined]  # noqa: PT018
+    answer = again.ask(EndRead(2, old.receipt, delete=True))  # type: ignore[attr-defined]
+    assert answer.status is HResult.INVALID_HANDLE  # type: ignore[attr-defined]
+
+
+def test_a_handle_of_an_earlier_process_opens_nothing_in_this_one() -> None:
+    server = Server()
+    old = server.ask(OpenQueue(1, "orders", Access.RECEIVE))
+    again = server.crash()
+    again.ask(OpenQueue(1, "orders", Access.RECEIVE))
+    answer = again.ask(ReceiveMessages(2, old.handle))  # type: ignore[attr-defined]
+    assert answer.status is HResult.INVALID_HANDLE  # type: ignore[attr-defined]

@@ -1,0 +1,91 @@
+"""Pictures of the queue manager for people."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from reliquary.base.time import seconds
+from reliquary.engine import views
+from reliquary.queueing.events import (
+    Access,
+    CreateQueue,
+    DeleteQueue,
+    OpenQueue,
+    PrepareTransaction,
+    ReceiveMessages,
+    SendMessages,
+)
+from reliquary.queueing.message import Delivery, Message, size_of
+from reliquary.queueing.names import SYSTEM_QUEUES
+from reliquary.queueing.queue import QueueSettings, QueueType
+from tests.queueing.manager_harness import Bench
+
+
+def test_a_queue_is_shown_with_what_it_holds_and_who_uses_it() -> None:
+    bench = Bench("orders")
+    bench.ask(OpenQueue(0, "orders", Access.SEND))
+    bench.send("orders", b"one", b"two", b"three")
+    bench.receive("orders", hold=60)
+    view = views.queue(bench.state, "orders")
+    assert view is not None
+    assert (view.name, view.pathname, view.kind) == ("orders", "BENCH\\private$\\orders", QueueType.PRIVATE)
+    assert (view.messages, view.locked) == (2, 1)
+    assert view.bytes == sum(size_of(Message(body=body)) for body in (b"one", b"two", b"three"))
+    assert (view.open_handles, view.readers_waiting) == (2, 0)
+    assert view.settings == QueueSettings()
+    assert str(UUID(view.identifier)) == view.identifier
+
+
+def test_readers_who_wait_are_counted() -> None:
+    bench = Bench("orders")
+    bench.begin_asking(ReceiveMessages(0, "orders", timeout=seconds(5)))
+    view = views.queue(bench.state, "orders")
+    assert view is not None
+    assert view.readers_waiting == 1
+
+
+def test_an_unknown_queue_is_none() -> None:
+    assert views.queue(Bench("orders").state, "nothing") is None
+
+
+def test_all_queues_are_listed_by_name_without_journals_and_those_that_go() -> None:
+    bench = Bench("orders", "Alpha", "orders;retry", ".\\public", "gone")
+    bench.patient = True
+    bench.ask(DeleteQueue(0, "gone"))
+    names = [view.name for view in views.queues(bench.state)]
+    assert names[:4] == ["Alpha", "orders", "orders;retry", "public"]
+    assert names[4:] == [f"system$;{name}" for name in sorted(SYSTEM_QUEUES)]
+
+
+def test_the_manager_is_shown_with_its_totals() -> None:
+    bench = Bench("orders", quota=500)
+    bench.send("orders", b"one", b"two")
+    bench.receive("orders", hold=60)
+    bench.begin()
+    prepared = bench.begin()
+    bench.ask(PrepareTransaction(0, prepared))
+    view = views.manager(bench.state)
+    assert (view.computer_name, view.quota_kilobytes, view.messages) == ("BENCH", 500, 2)
+    assert view.queues == len(list(views.queues(bench.state)))
+    assert (view.transactions_active, view.transactions_prepared, view.journal_overflows) == (1, 1, 0)
+    assert view.bytes == bench.state.total_bytes > 0
+
+
+def test_transactions_that_have_not_ended_are_shown() -> None:
+    bench = Bench("orders")
+    transaction = bench.begin()
+    message = Message(body=b"x", delivery=Delivery.RECOVERABLE)
+    bench.ask(SendMessages(0, "orders", (message,), transaction))
+    (view,) = views.transactions(bench.state)
+    assert (view.identifier, view.prepared) == (str(transaction), False)
+    assert (view.operations, view.bytes) == (1, size_of(message))
+    bench.ask(PrepareTransaction(0, transaction))
+    assert [view.prepared for view in views.transactions(bench.state)] == [True]
+
+
+def test_a_queue_that_was_just_created_can_be_seen() -> None:
+    bench = Bench("orders")
+    bench.ask(CreateQueue(0, "new", QueueSettings(label="fresh")))
+    view = views.queue(bench.state, "new")
+    assert view is not None
+    assert (view.messages, view.settings.label) == (0, "fresh")

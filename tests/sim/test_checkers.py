@@ -1,0 +1,158 @@
+"""What must hold at the end: each checker finds what it is for, and nothing else."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+
+from reliquary.base.time import Duration
+from reliquary.queueing.events import MoveMessage, ReceiveMessages
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.checkers import check_history, check_nothing_leaks, check_order
+from reliquary.sim.history import Standing, Violation
+from reliquary.sim.ledger import Ledger
+from tests.queueing.manager_harness import Bench
+from tests.sim.scenery import Story, delivered, moved, removed, stored
+
+
+def check(story: Story) -> None:
+    check_history(story.history, Ledger.of(story.history.turns, 1))
+
+
+def receive(story: Story, *numbers: int, to: int, lost: bool = False) -> None:
+    """A plain receive; whoever asked has the messages for good."""
+    turned = story.turn(
+        removed(*numbers), event=ReceiveMessages(to, "q1"), answers={to: delivered(*numbers)}, lost=lost
+    )
+    if not lost:
+        story.history.consume([b"m%d" % number for number in numbers], turned.number)
+
+
+def test_a_quiet_story_passes() -> None:
+    story = Story()
+    story.sent(1, 2, 3)
+    story.turn(stored(1, 2, 3))
+    receive(story, 1, 2, to=5)
+    check(story)
+
+
+def test_a_confirmed_message_that_is_not_there_is_a_loss() -> None:
+    story = Story()
+    story.sent(1)
+    story.turn(stored(1), lost=True)
+    with pytest.raises(Violation, match="loss: m1"):
+        check(story)
+
+
+@pytest.mark.parametrize("standing", [Standing.UNKNOWN, Standing.REFUSED, Standing.OPEN])
+def test_what_was_not_confirmed_may_be_missing(standing: Standing) -> None:
+    story = Story()
+    story.sent(1, standing=standing)
+    check(story)
+
+
+def test_what_was_refused_must_not_be_there_unless_it_came_too_late() -> None:
+    story = Story()
+    story.sent(1, 2, standing=Standing.REFUSED)
+    story.turn(stored(1, reason=MessageClass.NACK_REACH_QUEUE_TIMEOUT))
+    check(story)
+    story.turn(stored(2))
+    with pytest.raises(Violation, match="m2 was refused"):
+        check(story)
+
+
+def test_the_messages_of_one_request_are_stored_together() -> None:
+    story = Story()
+    story.sent(1, 2, standing=Standing.UNKNOWN, request=9)
+    check(story)
+    story.turn(stored(1))
+    with pytest.raises(Violation, match="only some"):
+        check(story)
+
+
+def test_a_message_that_is_handed_out_again_is_a_duplicate() -> None:
+    story = Story()
+    story.sent(1)
+    story.turn(stored(1))
+    receive(story, 1, to=5)
+    story.turn(event=ReceiveMessages(6, "q1", hold=Duration(1)), answers={6: delivered(1)})
+    with pytest.raises(Violation, match="duplication: m1"):
+        check(story)
+
+
+def test_a_copy_in_a_journal_is_no_duplicate() -> None:
+    story = Story()
+    story.sent(1)
+    story.turn(stored(1))
+    receive(story, 1, to=5)
+    story.turn(
+        event=ReceiveMessages(6, "q1;journal"), answers={6: delivered(1, reason=MessageClass.ACK_RECEIVE)}
+    )
+    check(story)
+
+
+def test_a_receive_that_a_crash_took_is_no_receive() -> None:
+    story = Story()
+    story.sent(1)
+    story.turn(stored(1))
+    receive(story, 1, to=5, lost=True)
+    receive(story, 1, to=6)
+    check(story)
+
+
+def test_a_message_that_somebody_has_for_good_must_have_left() -> None:
+    story = Story()
+    story.sent(1)
+    story.turn(stored(1))
+    story.history.consume([b"m1"], 2)
+    with pytest.raises(Violation, match="is there"):
+        check(story)
+
+
+def test_messages_of_one_sender_come_out_as_they_went_in() -> None:
+    story = Story()
+    story.sent(1, 2)
+    story.turn(stored(1, 2))
+    receive(story, 2, to=5)
+    receive(story, 1, to=6)
+    with pytest.raises(Violation, match="order: m1 came out"):
+        check(story)
+
+
+def test_a_message_that_was_held_or_moved_may_come_out_of_turn() -> None:
+    for event, answers in (
+        (ReceiveMessages(4, "q1", hold=Duration(1)), {4: delivered(1)}),
+        (ReceiveMessages(4, "q1", transaction=UUID(int=1)), {4: delivered(1)}),
+        (MoveMessage(4, "q1", 1, "q2", UUID(int=1)), {}),
+    ):
+        story = Story()
+        story.sent(1, 2)
+        story.turn(stored(1, 2))
+        story.turn(event=event, answers=dict(answers))
+        receive(story, 2, to=5)
+        receive(story, 1, to=6)
+        check_order(story.history)
+
+
+def test_moved_messages_are_not_asked_for_their_order() -> None:
+    story = Story()
+    story.sent(1, 2)
+    story.turn(stored(1, 2))
+    story.turn(moved(1), event=MoveMessage(4, "q1", 1, "q2"))
+    receive(story, 2, to=5)
+    check_order(story.history)
+
+
+def test_nothing_is_left_behind_in_an_idle_manager() -> None:
+    bench = Bench("orders")
+    check_nothing_leaks(bench.state)
+    bench.send("orders", b"a")
+    with pytest.raises(Violation, match="left behind: messages"):
+        check_nothing_leaks(bench.state)
+    bench.receive("orders", hold=5)
+    with pytest.raises(Violation, match="left behind: handles"):
+        check_nothing_leaks(bench.state)
+    bench.begin()
+    with pytest.raises(Violation, match="left behind: transactions"):
+        check_nothing_leaks(bench.state)

@@ -1,0 +1,34 @@
+"""A calendar that jumps, and a process that never sees it go back."""
+
+from __future__ import annotations
+
+from reliquary.base.time import SECOND
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.clock import BEGINNING, Calendar, ProcessClock
+from reliquary.sim.scheduler import Scheduler
+
+
+def test_the_calendar_goes_with_time_and_with_those_who_set_it() -> None:
+    scheduler = Scheduler(SeededChance(1))
+    calendar = Calendar(scheduler)
+    scheduler.now = 5
+    assert calendar.read() == BEGINNING + 5
+    calendar.jump(-SECOND)
+    assert calendar.read() == BEGINNING + 5 - SECOND
+
+
+def test_a_process_sees_a_clock_that_stands_still_rather_than_going_back() -> None:
+    calendar = Calendar(Scheduler(SeededChance(1)))
+    clock = ProcessClock(calendar)
+    assert clock.now() == BEGINNING
+    calendar.jump(-SECOND)
+    assert clock.now() == BEGINNING
+    calendar.jump(3 * SECOND)
+    assert clock.now() == BEGINNING + 2 * SECOND
+
+
+def test_the_next_process_may_begin_before_the_last_one_ended() -> None:
+    calendar = Calendar(Scheduler(SeededChance(1)))
+    ProcessClock(calendar).now()
+    calendar.jump(-SECOND)
+    assert ProcessClock(calendar).now() == BEGINNING - SECOND

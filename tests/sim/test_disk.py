@@ -1,0 +1,67 @@
+"""A disk whose syncs take time: what they cover, and what a crash in between takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.faults import StoreFailure
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.disk import SimulatedDisk
+from reliquary.store.disk import Changes
+
+
+def applied(count: int) -> SimulatedDisk:
+    disk = SimulatedDisk(["t"])
+    for number in range(count):
+        disk.apply(Changes({"t": {b"%d" % number: b""}}))
+    return disk
+
+
+def rows(disk: SimulatedDisk) -> int:
+    return len(disk.range("t", b"", b"\xff", limit=99))
+
+
+def test_a_sync_covers_what_was_applied_when_it_began() -> None:
+    disk = applied(2)
+    covered = disk.begin_sync()
+    disk.apply(Changes({"t": {b"x": b""}}))
+    disk.end_sync(covered)
+    assert (disk.durable, disk.applied, disk.unsynced) == (2, 3, 1)
+    assert {rows(disk.crash(SeededChance(seed))) for seed in range(20)} == {2, 3}
+
+
+def test_nothing_is_safe_while_a_sync_runs() -> None:
+    disk = applied(2)
+    disk.begin_sync()
+    assert {rows(disk.crash(SeededChance(seed))) for seed in range(40)} == {0, 1, 2}
+
+
+def test_the_numbers_of_batches_go_on_from_what_a_crash_kept() -> None:
+    disk = applied(5)
+    disk.end_sync(3)
+    for seed in range(20):
+        survivor = disk.crash(SeededChance(seed))
+        assert survivor.durable == survivor.applied == rows(survivor) == 3 + survivor.kept
+
+
+def test_a_sync_that_fails_makes_nothing_safe_and_ends_all_work() -> None:
+    disk = applied(2)
+    disk.fail_next_sync("io")
+    with pytest.raises(StoreFailure):
+        disk.end_sync(disk.begin_sync())
+    assert disk.durable == 0
+    with pytest.raises(StoreFailure):
+        disk.end_sync(2)
+
+
+def test_a_sync_that_takes_no_time_covers_everything() -> None:
+    disk = applied(3)
+    disk.sync()
+    assert (disk.durable, disk.unsynced) == (3, 0)
+
+
+def test_a_copy_shows_what_reads_see_and_changes_nothing() -> None:
+    disk = applied(2)
+    copy = disk.copied()
+    copy.apply(Changes({"t": {b"x": b""}}))
+    assert (rows(copy), rows(disk), disk.applied) == (3, 2, 2)

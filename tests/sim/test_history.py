@@ -1,0 +1,52 @@
+"""The record of a run: what applications know, and a digest of everything."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.sim.history import History, Sending, Standing, shown
+
+
+def sending(body: bytes) -> Sending:
+    return Sending(body, "label", "producer", 1, "orders", 3, express=False, request=1)
+
+
+def test_the_digest_tells_two_stories_apart() -> None:
+    one, same, other = History(), History(), History()
+    for history, word in ((one, "a"), (same, "a"), (other, "b")):
+        history.note(1, "begin")
+        history.note(2, word)
+    assert one.digest == same.digest != other.digest
+
+
+def test_every_line_can_be_heard() -> None:
+    said: list[str] = []
+    History(said.append).note(1_500_000, "the power goes")
+    assert said == ["  1.500000  the power goes"]
+
+
+def test_what_is_sent_stands_open_until_its_sender_knows_more() -> None:
+    history = History()
+    history.sending(sending(b"a"))
+    known = [history.sendings[b"a"].standing]
+    history.settle([history.sendings[b"a"]], Standing.CONFIRMED)
+    known.append(history.sendings[b"a"].standing)
+    assert known == [Standing.OPEN, Standing.CONFIRMED]
+
+
+def test_no_two_messages_look_the_same() -> None:
+    history = History()
+    history.sending(sending(b"a"))
+    with pytest.raises(AssertionError, match="twice"):
+        history.sending(sending(b"a"))
+
+
+def test_the_first_turn_that_gave_a_message_for_good_counts() -> None:
+    history = History()
+    history.consume([b"a"], 5)
+    history.consume([b"a"], 9)
+    assert history.consumed == {b"a": 5}
+
+
+def test_a_body_is_shown_without_its_padding() -> None:
+    assert shown(b"producer1.7|xxxx") == "producer1.7"

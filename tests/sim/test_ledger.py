@@ -1,0 +1,98 @@
+"""What the facts add up to, and what they must never say."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+
+from reliquary.base.turn import Fact
+from reliquary.queueing import facts
+from reliquary.queueing.message import MessageClass
+from reliquary.queueing.tables import Operation, PreparedTransaction
+from reliquary.sim.history import Violation
+from reliquary.sim.ledger import Ledger
+from tests.sim.scenery import ORDERS, OTHER, Story, moved, position, queue, removed, stored
+
+
+def ledger_of(story: Story, life: int = 1) -> Ledger:
+    return Ledger.of(story.history.turns, life)
+
+
+def test_messages_come_move_and_go() -> None:
+    story = Story()
+    story.turn(stored(1, 2, 3))
+    story.turn(moved(2), removed(1))
+    ledger = ledger_of(story)
+    assert {key: place.body for key, place in ledger.places.items()} == {
+        (ORDERS, 3): b"m3",
+        (OTHER, 2): b"m2",
+    }
+    assert (ledger.entered, ledger.gone.total()) == (3, 1)
+    assert ledger.left == {b"m1": (2, MessageClass.ACK_RECEIVE)}
+
+
+def test_a_copy_is_one_more_place_of_the_same_message() -> None:
+    story = Story()
+    story.turn(stored(1), facts.PositionCopied(OTHER, position(9, reason=MessageClass.ACK_REACH_QUEUE)))
+    with pytest.raises(KeyError):  # the copy must speak of a message that is there
+        ledger_of(story)
+
+
+def test_what_a_crash_took_is_not_counted() -> None:
+    story = Story()
+    story.turn(stored(1))
+    story.turn(stored(2), lost=True)
+    assert set(ledger_of(story).stored) == {b"m1"}
+
+
+def test_express_messages_of_an_earlier_life_are_gone() -> None:
+    story = Story()
+    story.turn(stored(1, express=True))
+    story.turn(stored(2))
+    assert set(ledger_of(story, life=1).stored) == {b"m1", b"m2"}
+    assert set(ledger_of(story, life=2).stored) == {b"m2"}
+
+
+@pytest.mark.parametrize(
+    ("facts_stated", "why"),
+    [
+        pytest.param((stored(1), stored(1)), "stored twice", id="the same message again"),
+        pytest.param((removed(1),), "not there", id="a leave of nobody"),
+        pytest.param((stored(1, queue=77),), "does not exist", id="a message in no queue"),
+        pytest.param((stored(1), facts.QueueDeleted(ORDERS)), "messages in it", id="a full queue"),
+        pytest.param((stored(1), stored(1, queue=OTHER)), "stored twice", id="one message in two"),
+    ],
+)
+def test_facts_that_contradict_each_other_are_found(facts_stated: tuple[Fact, ...], why: str) -> None:
+    story = Story()
+    story.turn(*facts_stated)
+    with pytest.raises(Violation, match=why):
+        ledger_of(story)
+
+
+def test_two_messages_at_one_place_are_found() -> None:
+    story = Story()
+    story.turn(stored(1))
+    other = facts.MessagesStored(OTHER, (position(1),), (stored(2).messages[0],))
+    story.turn(other, moved(1))
+    with pytest.raises(Violation, match="two messages at one place"):
+        ledger_of(story)
+
+
+def test_prepared_transactions_are_kept_until_they_end() -> None:
+    story, identifier = Story(), UUID(int=5)
+    record = PreparedTransaction((Operation("enqueue", ORDERS, position(1)),), True, 0)
+    story.turn(facts.TransactionPrepared(identifier, record, stored(1).messages))
+    assert ledger_of(story).prepared == {identifier: record}
+    story.turn(facts.TransactionEnded(identifier, committed=True), stored(1))
+    ledger = ledger_of(story)
+    assert (ledger.prepared, set(ledger.stored)) == ({}, {b"m1"})
+
+
+def test_queues_that_were_deleted_are_remembered() -> None:
+    story = Story()
+    story.turn(facts.QueueChanged(queue(OTHER, deleting=True)))
+    story.turn(facts.QueueDeleted(OTHER))
+    ledger = ledger_of(story)
+    assert (set(ledger.queues), ledger.deleted) == ({ORDERS}, {"sim\\private$\\q2"})

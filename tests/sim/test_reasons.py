@@ -1,0 +1,148 @@
+"""Whenever a message leaves, somebody asked for it or its time is over; anything else is a loss."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+
+from reliquary.base.time import Duration
+from reliquary.base.turn import Event
+from reliquary.queueing.events import (
+    CommitTransaction,
+    EmptyQueue,
+    EndRead,
+    LookUpMessage,
+    MoveMessage,
+    PeekMessage,
+    ReceiveMessages,
+)
+from reliquary.queueing.facts import QueueChanged
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.history import Violation
+from reliquary.sim.ledger import Ledger
+from reliquary.sim.reasons import Reasons, is_for_good
+from tests.sim.scenery import NOW, ORDERS, Nothing, Story, delivered, moved, queue, removed, stored
+
+T = UUID(int=1)
+
+
+class Court(Story):
+    """A story whose leaves are judged as it is told."""
+
+    def __init__(self) -> None:
+        self.ledger = Ledger()
+        self.reasons: Reasons | None = None
+        super().__init__()
+        self.reasons = Reasons(self.history)
+        self.ledger.judge = self.reasons.judge
+        self.ledger.take(self.history.turns[0])
+
+    def tell(
+        self, *stated: object, event: Event | None = None, answers: dict[int, object] | None = None
+    ) -> None:
+        turned = self.turn(*stated, event=event, answers=answers)  # type: ignore[arg-type]
+        assert self.reasons is not None
+        self.reasons.hear(turned)
+        self.ledger.take(turned)
+
+
+def test_a_receive_hands_over_what_it_takes() -> None:
+    court = Court()
+    court.tell(stored(1))
+    court.tell(removed(1), event=ReceiveMessages(5, "q1"), answers={5: delivered(1)})
+
+
+def test_a_message_that_is_taken_and_not_handed_over_is_lost() -> None:
+    court = Court()
+    court.tell(stored(1, 2))
+    with pytest.raises(Violation, match="loss: m2"):
+        court.tell(removed(1, 2), event=ReceiveMessages(5, "q1"), answers={5: delivered(1)})
+
+
+def test_a_held_message_may_go_only_when_its_holder_says_so() -> None:
+    court = Court()
+    court.tell(stored(1, 2))
+    hold = ReceiveMessages(5, "q1", hold=Duration(9))
+    court.tell(event=hold, answers={5: delivered(1, 2, receipt=3)})
+    court.history.intend([b"m1"])
+    court.tell(removed(1), event=EndRead(6, 3, delete=True))
+    with pytest.raises(Violation, match="nobody asked"):
+        court.tell(removed(2), event=EndRead(7, 3, delete=True))
+
+
+def test_a_held_message_that_goes_with_the_answer_that_only_holds_it_is_lost() -> None:
+    court = Court()
+    court.tell(stored(1))
+    with pytest.raises(Violation, match="nobody asked"):
+        court.tell(
+            removed(1), event=ReceiveMessages(5, "q1", hold=Duration(9)), answers={5: delivered(1, receipt=3)}
+        )
+
+
+def test_a_commit_takes_what_was_received_in_its_transaction_and_nothing_else() -> None:
+    court = Court()
+    court.tell(stored(1, 2))
+    court.tell(event=ReceiveMessages(5, "q1", transaction=T), answers={5: delivered(1)})
+    court.tell(removed(1), event=CommitTransaction(6, T))
+    with pytest.raises(Violation, match="loss: m2"):
+        court.tell(removed(2), event=CommitTransaction(7, T))
+
+
+def test_a_message_expires_when_its_time_is_over_and_not_before() -> None:
+    court = Court()
+    court.tell(stored(1, expires=NOW), stored(2, expires=NOW + 1), stored(3))
+    court.tell(removed(1, reason=MessageClass.NACK_RECEIVE_TIMEOUT))
+    for number in (2, 3):
+        with pytest.raises(Violation, match=f"loss: m{number}"):
+            court.tell(removed(number, reason=MessageClass.NACK_RECEIVE_TIMEOUT))
+
+
+def test_a_purge_takes_what_came_before_it() -> None:
+    court = Court()
+    purge = EmptyQueue(0, ORDERS, MessageClass.NACK_QUEUE_PURGED, 99)
+    court.tell(stored(1, 2))
+    court.tell(removed(1, reason=MessageClass.NACK_QUEUE_PURGED), event=purge)
+    court.tell(stored(3))
+    court.tell(removed(2, reason=MessageClass.NACK_QUEUE_PURGED))  # it was locked then, and comes back now
+    with pytest.raises(Violation, match="loss: m3"):
+        court.tell(removed(3, reason=MessageClass.NACK_QUEUE_PURGED))
+
+
+def test_a_queue_takes_its_messages_along_only_when_it_is_deleted() -> None:
+    court = Court()
+    court.tell(stored(1, 2))
+    with pytest.raises(Violation, match="loss: m1"):
+        court.tell(removed(1, reason=MessageClass.NACK_QUEUE_DELETED))
+    court.tell(QueueChanged(queue(ORDERS, deleting=True)))
+    court.tell(removed(2, reason=MessageClass.NACK_QUEUE_DELETED))
+
+
+def test_messages_move_only_when_somebody_moves_them() -> None:
+    court = Court()
+    court.tell(stored(1, 2))
+    court.tell(moved(1), event=MoveMessage(5, "q1", 1, "q2"))
+    with pytest.raises(Violation, match="loss: m2"):
+        court.tell(moved(2), event=Nothing())
+
+
+def test_no_other_reason_counts() -> None:
+    court = Court()
+    court.tell(stored(1))
+    with pytest.raises(Violation, match="NACK_BAD_SIGNATURE"):
+        court.tell(removed(1, reason=MessageClass.NACK_BAD_SIGNATURE))
+
+
+@pytest.mark.parametrize(
+    ("request_made", "for_good"),
+    [
+        (ReceiveMessages(1, "q"), True),
+        (ReceiveMessages(1, "q", hold=Duration(1)), False),
+        (ReceiveMessages(1, "q", transaction=T), False),
+        (LookUpMessage(1, "q", 1, peek=False), True),
+        (LookUpMessage(1, "q", 1), False),
+        (PeekMessage(1, "q"), False),
+    ],
+)
+def test_some_requests_take_messages_for_good(request_made: Event, for_good: bool) -> None:
+    assert is_for_good(request_made) is for_good

@@ -20,23 +20,31 @@ from reliquary.engine import loop
 from reliquary.engine import open as opening
 from reliquary.engine.core import Batch
 from reliquary.server.__main__ import main
-from reliquary.store import RocksDisk
+from reliquary.store import rocks
+from reliquary.store.mark import SyncedMark
 
 COMMAND: Final = (sys.executable, __file__)
 HASTY: Final = (*COMMAND, "hasty")
 
 
-class NotingDisk(RocksDisk):
-    """Notes how far its log is safe.  What is applied during a sync may be counted in: never too little."""
+class NotingMark(SyncedMark):
+    """Moves right after a sync, and notes first how long the log is.
 
-    def sync(self) -> None:
+    What was applied during the sync may be counted in, so the note is never too short.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._folder = folder
+
+    def move(self, number: int) -> None:
         """As usual, and note it."""
-        super().sync()
-        log = _logs(self.folder)[-1]
+        log = _logs(self._folder)[-1]
         note = f"{log.name} {log.stat().st_size:>20}\n"
-        handle = os.open(_note(self.folder), os.O_WRONLY | os.O_CREAT, 0o666)
+        handle = os.open(_note(self._folder), os.O_WRONLY | os.O_CREAT, 0o666)
         os.pwrite(handle, note.encode(), 0)
         os.close(handle)
+        super().move(number)
 
 
 class HastyEngine(loop.Engine):
@@ -67,7 +75,7 @@ def _note(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    opening.RocksDisk = NotingDisk  # type: ignore[attr-defined]
+    rocks.SyncedMark = NotingMark  # type: ignore[attr-defined]
     if sys.argv[1:] == ["hasty"]:
         opening.Engine = HastyEngine  # type: ignore[attr-defined]
     sys.exit(main([]))

@@ -246,7 +246,7 @@ def any_of(kind: Any) -> st.SearchStrategy[Any]:
 messages = st.builds(Message, **{f.name: any_of(f.type) for f in msgspec.structs.fields(Message)})
 
 
-@pytest.mark.spec("DM-047", "DM-054", "DM-062")
+@pytest.mark.spec("DM-047", "DM-054")
 @given(messages)
 def test_every_attribute_is_the_same_after_the_disk(message: Message) -> None:
     key = message_key(7)

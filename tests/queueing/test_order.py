@@ -188,6 +188,17 @@ def test_a_peek_sees_what_is_locked_and_allows_it() -> None:
 
 
 @pytest.mark.spec("DM-305")
+def test_a_peek_no_longer_sees_what_was_removed_while_it_was_locked() -> None:
+    queue = OnDisk()
+    locked, last = at(4, 1, peekable=True), at(4, 2)
+    queue.add(locked, last)
+    queue.order.lock(locked.lookup_id)
+    queue.remove(locked.lookup_id)
+    assert queue.order.visible_after(-1) == last
+    assert queue.order.visible_before(last.lookup_id) is None
+
+
+@pytest.mark.spec("DM-305")
 def test_a_peek_does_not_see_what_was_only_sent_in_a_transaction() -> None:
     queue = OnDisk()
     queue.hold(at(4, 1, peekable=True))
@@ -410,14 +421,15 @@ class AgainstAList(RuleBasedStateMachine):
                 assert self.order.after(place) == self.nearest(self.available, place, ahead=True)
             assert self.order.before(place) == self.nearest(self.available, place, ahead=False)
 
-    @rule(data=st.data())
-    def seek_what_is_visible(self, data: st.DataObject) -> None:
-        place = data.draw(st.sampled_from(self.places()))
+    @rule()
+    def seek_what_is_visible(self) -> None:
         visible = self.available | {
             lookup_id: position for lookup_id, position in self.locked.items() if position.peekable
         }
-        assert self.order.visible_after(place) == self.nearest(visible, place, ahead=True)
-        assert self.order.visible_before(place) == self.nearest(visible, place, ahead=False)
+        for place in self.places():
+            if place >= 0:
+                assert self.order.visible_after(place) == self.nearest(visible, place, ahead=True)
+            assert self.order.visible_before(place) == self.nearest(visible, place, ahead=False)
 
     @rule(data=st.data(), limit=st.integers(1, 6))
     def look(self, data: st.DataObject, limit: int) -> None:

@@ -179,7 +179,7 @@ def test_neither_has_an_attribute_that_is_not_explained() -> None:
     assert set(QueueManagerRecord.__struct_fields__) == {name for name, _ in MANAGER_ATTRIBUTES.values()}
 
 
-@pytest.mark.spec("DM-008", "DM-012", "DM-015", "DM-023", "DM-025", "DM-027")
+@pytest.mark.spec("DM-008", "DM-015", "DM-023", "DM-025", "DM-027")
 @pytest.mark.parametrize(("kind", "words"), WORDS.items(), ids=[kind.__name__ for kind in WORDS])
 def test_an_enumeration_has_the_listed_values_and_no_others(kind: type[Enum], words: str) -> None:
     assert list(kind.__members__) == words.split()
@@ -200,7 +200,7 @@ def test_a_new_queue_has_what_was_chosen_and_what_the_manager_sets() -> None:
 # -- on disk
 
 
-@pytest.mark.spec("DM-002", "DM-003", "DM-021")
+@pytest.mark.spec("DM-002")
 @given(
     st.builds(
         QueueSettings,
@@ -230,7 +230,7 @@ def test_a_queue_is_the_same_after_the_disk(settings: QueueSettings) -> None:
     assert QUEUES.decode(key, QUEUES.encode(key, queue)) == queue
 
 
-@pytest.mark.spec("DM-002", "DM-003")
+@pytest.mark.spec("DM-002")
 def test_the_manager_is_the_same_after_the_disk() -> None:
     record = QueueManagerRecord(
         identifier=UUID(int=1),

@@ -140,6 +140,8 @@ class Sharing(RuleBasedStateMachine):
         assert shares == {
             message_key(number): self.shown[number] for number in kept if self.shown[number] > 1
         }
+        express = {number for number in self.messages if number not in kept and self.shown[number] > 1}
+        assert self.shelf._express_shares.keys() == express
         assert len(self.shelf._express) == len(self.messages) - len(kept)
         assert self.shelf._cached_bytes == sum(len(message.body) for message in self.shelf._cache.values())
 

@@ -1,0 +1,266 @@
+"""Random lives of a manager: from a seed, checked at every step, and shortened when one goes wrong.
+
+At each restart the new process must know what the old one knew; after a crash, what was flushed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import seconds
+from reliquary.queueing import events
+from reliquary.queueing.message import FOREVER, Delivery
+from reliquary.queueing.state import Sizes
+from reliquary.queueing.tables import EXPIRY, expiry_of
+from tests.queueing.manager_harness import Bench, Snapshot, check, durable, every, walk
+
+TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5)
+"""So that small examples reach every edge."""
+
+PATHS = ("a", "b", "a;sub")
+READABLE = (*PATHS, "a;journal", "system$;deadletter", "system$;deadxact", "system$;journal")
+
+
+class Life:
+    """Each public method is one thing that can happen to a manager; what it needs is drawn by name."""
+
+    def __init__(self) -> None:
+        self.bench = Bench("a", "b", "a;sub", sizes=TINY)
+        self.receipts: list[int] = []
+        self.transactions: list[UUID] = []
+        self.flush(stop=False)
+
+    def _inside(self, wanted: bool) -> UUID | None:
+        """A transaction that can be used, if one is wanted."""
+        if not wanted:
+            return None
+        usable = [each for each in self.transactions if not self.bench.state.transactions[each].prepared]
+        if not usable:
+            usable = [self.bench.begin()]
+            self.transactions += usable
+        return usable[-1]
+
+    def _one(self, path: str, which: int) -> int:
+        """The LookupIdentifier of an available message, or one that nobody has."""
+        queue = self.bench.state.find(self.bench.state.parse(path))
+        here = walk(queue) if queue else []
+        return here[which % len(here)].lookup_id if here else 1
+
+    def _keep(self, answer: events.Answer) -> None:
+        if isinstance(answer, events.Received) and answer.receipt:
+            self.receipts.append(answer.receipt)
+
+    # -- messages
+
+    def send(self, path: str, count: int, attributes: dict[str, Any], inside: bool) -> None:
+        if self.bench.state.find(self.bench.state.parse(path)) is None:
+            self.bench.create(path)
+        self.bench.send(path, *[b"body"] * count, transaction=self._inside(inside), **attributes)
+
+    def receive(self, readable: str, count: int, way: str) -> None:
+        hold, inside = 20 if way == "held" else 0, self._inside(way == "inside")
+        self._keep(self.bench.receive(readable, count=count, hold=hold, transaction=inside))
+
+    def receive_from_the_middle(self, readable: str, which: int, way: str) -> None:
+        hold, inside = seconds(20 if way == "held" else 0), self._inside(way == "inside")
+        lookup_id = self._one(readable, which)
+        request = events.LookUpMessage(0, readable, lookup_id, peek=False, transaction=inside, hold=hold)
+        self._keep(self.bench.ask(request))
+
+    def end_read(self, which: int, delete: bool, only_first: bool) -> None:
+        if self.receipts:
+            receipt = self.receipts[which % len(self.receipts)]
+            descriptor = self.bench.state.handles.get(receipt)
+            held = tuple(sorted(descriptor.held)) if descriptor and only_first else ()
+            self.bench.ask(events.EndRead(0, receipt, delete, held[:1]))
+
+    def move(self, readable: str, which: int, path: str, inside: bool) -> None:
+        lookup_id = self._one(readable, which)
+        self.bench.ask(events.MoveMessage(0, readable, lookup_id, path, self._inside(inside)))
+
+    # -- transactions
+
+    def begin(self, timeout: int | None) -> None:
+        self.transactions.append(self.bench.begin(timeout))
+
+    def prepare(self, which: int, single_phase: bool) -> None:
+        if self.transactions:
+            transaction = self.transactions[which % len(self.transactions)]
+            self.bench.ask(events.PrepareTransaction(0, transaction, single_phase))
+
+    def decide(self, which: int, committed: bool) -> None:
+        if self.transactions:
+            request = events.CommitTransaction if committed else events.AbortTransaction
+            self.bench.ask(request(0, self.transactions.pop(which % len(self.transactions))))
+
+    # -- queues
+
+    def purge(self, readable: str) -> None:
+        self.bench.ask(events.PurgeQueue(0, readable))
+
+    def delete(self, path: str) -> None:
+        self.bench.ask(events.DeleteQueue(0, path))
+
+    def create_or_change(self, path: str, journaling: bool, transactional: bool, quota: int) -> None:
+        made = self.bench.create(path, journaling=journaling, transactional=transactional)
+        if made.status is HResult.QUEUE_EXISTS:
+            self.bench.ask(events.ChangeQueue(0, path, {"journaling": journaling, "quota": quota}))
+
+    # -- time and the process
+
+    def wait(self, span: int) -> None:
+        self.bench.advance(span)
+        self._forget_what_ended()
+
+    def put_off_or_go_on(self, patient: bool) -> None:
+        """Let what takes many turns stand, or go on with it."""
+        self.bench.patient = patient
+        self.bench.go_on(1 if patient else None)
+
+    def flush(self, stop: bool) -> None:
+        if stop:
+            self.bench.stop()
+        self.bench.flush()
+        self.safe = durable(self.bench.state)
+
+    def restart(self) -> None:
+        live, sequence = durable(self.bench.state), self.bench.state.sequence
+        self.bench.restart(start=False)
+        assert self.bench.state.sequence >= sequence, "a number would be given out twice"
+        self._look_again(live)
+
+    def crash(self) -> None:
+        self.bench.restart(crash=True, start=False)
+        self._look_again(self.safe)
+
+    def _look_again(self, expected: Snapshot) -> None:
+        assert durable(self.bench.state) == expected
+        check(self.bench.state)
+        self.bench.start()
+        self.receipts.clear()
+        self._forget_what_ended()
+        self.flush(stop=False)
+
+    def _forget_what_ended(self) -> None:
+        self.transactions = [each for each in self.transactions if each in self.bench.state.transactions]
+
+
+def check_clock(bench: Bench) -> None:
+    """Whatever expires next, the timer is set for it or the work is under way."""
+    ahead = [key for key in every(bench.state, EXPIRY) if key >= bench.state.expiry_scan]
+    if ahead and not bench.pending:
+        assert ("expiry", 0) in bench.timers
+        assert 0 < bench.state.next_expiry <= expiry_of(min(ahead))[0]
+
+
+# -- chance
+
+Step = tuple[str, dict[str, Any]]
+
+ATTRIBUTES: dict[str, tuple[float, tuple[Any, ...]]] = {
+    "priority": (0.5, (0, 3, 7)),
+    "delivery": (0.3, (Delivery.EXPRESS,)),
+    "time_to_be_received": (0.4, (0, 1, 5, 90)),
+    "positive_journaling": (0.3, (True,)),
+    "negative_journaling": (0.3, (True,)),
+    "allow_peek_when_locked": (0.3, (True,)),
+    "application_deadletter_queue": (0.2, PATHS),
+}
+"""How often a message has the attribute, and with which values."""
+
+
+def attributes(chance: Random) -> dict[str, Any]:
+    drawn = {name: chance.choice(values) for name, (_, values) in ATTRIBUTES.items()}
+    return {name: value for name, value in drawn.items() if chance.random() < ATTRIBUTES[name][0]}
+
+
+def one_of(*values: Any) -> Callable[[Random], Any]:
+    return lambda chance: chance.choice(values)
+
+
+DRAW: dict[str, Callable[[Random], Any]] = {
+    "path": one_of(*PATHS),
+    "readable": one_of(*PATHS, *READABLE),
+    "count": one_of(1, 2, 3, 4),
+    "which": one_of(*range(6)),
+    "way": one_of("for good", "held", "inside"),
+    "timeout": one_of(None, 50),
+    "span": one_of(1, 5, 60, 100),
+    "quota": one_of(1, FOREVER),
+    "attributes": attributes,
+}
+"""By the name of the parameter; all others are yes or no."""
+
+WEIGHTS: dict[Callable[..., None], int] = {
+    Life.send: 10,
+    Life.receive: 6,
+    Life.receive_from_the_middle: 3,
+    Life.end_read: 3,
+    Life.move: 4,
+    Life.begin: 1,
+    Life.prepare: 4,
+    Life.decide: 4,
+    Life.purge: 2,
+    Life.delete: 1,
+    Life.create_or_change: 2,
+    Life.wait: 2,
+    Life.put_off_or_go_on: 1,
+    Life.flush: 1,
+    Life.restart: 1,
+    Life.crash: 1,
+}
+
+
+def story(seed: int, length: int = 40) -> list[Step]:
+    chance = Random(seed)
+    steps: list[Step] = []
+    for happening in chance.choices(list(WEIGHTS), list(WEIGHTS.values()), k=length):
+        parameters = [name for name in signature(happening).parameters if name != "self"]
+        drawn = {name: DRAW.get(name, one_of(True, False))(chance) for name in parameters}
+        steps.append((happening.__name__, drawn))
+    return steps
+
+
+def play(steps: list[Step]) -> None:
+    life = Life()
+    for name, arguments in [*steps, ("restart", {}), ("crash", {}), ("put_off_or_go_on", {"patient": False})]:
+        getattr(life, name)(**arguments)
+        check(life.bench.state)
+        check_clock(life.bench)
+
+
+def goes_wrong(steps: list[Step]) -> bool:
+    try:
+        play(steps)
+    except Exception:  # noqa: BLE001 - whatever it is, it must not be
+        return True
+    return False
+
+
+def shortest(steps: list[Step]) -> list[Step]:
+    """The same mistake in fewer steps."""
+    place = 0
+    while place < len(steps):
+        fewer = steps[:place] + steps[place + 1 :]
+        if goes_wrong(fewer):
+            steps, place = fewer, 0
+        else:
+            place += 1
+    return steps
+
+
+def try_seeds(seeds: range) -> None:
+    for seed in seeds:
+        steps = story(seed)
+        if goes_wrong(steps):
+            steps = shortest(steps)
+            told = "\n".join(f"    life.{name}(**{arguments})" for name, arguments in steps)
+            try:
+                play(steps)
+            except Exception as why:
+                raise AssertionError(f"seed {seed} goes wrong:\n    life = Life()\n{told}") from why

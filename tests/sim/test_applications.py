@@ -1,0 +1,64 @@
+"""Scripts on a stage: they ask, wait and rest, and come to an end."""
+
+from __future__ import annotations
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import SECOND, Duration
+from reliquary.queueing.events import BrowseMessages, PurgeQueue, ReceiveMessages
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.applications import Application, Aside, Call, Pause, Script, bodies_of, succeeded
+from reliquary.sim.network import NOTHING, Outcome
+from tests.sim.scenery import delivered
+from tests.sim.theatre import Theatre
+
+
+class Versatile(Application):
+    """Does one of everything."""
+
+    heard: list[object]
+
+    def script(self) -> Script:
+        self.heard = []
+        began = self.stage.around.scheduler.now
+        yield Pause(SECOND)
+        assert self.stage.around.scheduler.now == began + SECOND
+        wait = Duration(2 * SECOND)
+        yield Aside(lambda to: ReceiveMessages(to, "orders", timeout=wait), self._hear)
+        outcome: Outcome = yield Call(lambda to: PurgeQueue(to, "inbox"))
+        self.heard.append(outcome.answer.status)
+        yield from self.rest()
+
+    def _hear(self, outcome: Outcome) -> None:
+        self.heard.append(("aside", outcome.answer.status))
+
+
+def test_a_script_is_resumed_with_what_came_of_each_step() -> None:
+    theatre = Theatre()
+    tester = Versatile("tester", theatre.stage)
+    theatre.play(tester)
+    assert tester.heard == [HResult.OK]  # the aside still waits
+    theatre.passes(3 * SECOND)
+    assert tester.heard == [HResult.OK, ("aside", HResult.IO_TIMEOUT)]
+
+
+class Stubborn(Application):
+    """Asks until it is answered."""
+
+    def script(self) -> Script:
+        outcome = yield from self.ask_until_answered(lambda to: BrowseMessages(to, "orders"))
+        assert succeeded(outcome)
+
+
+def test_asking_until_answered_outlasts_bad_weather() -> None:
+    theatre = Theatre()
+    theatre.weather.answer_lost = 0.7
+    theatre.play(Stubborn("stubborn", theatre.stage))
+
+
+def test_an_answer_that_did_not_come_is_no_success() -> None:
+    assert not succeeded(NOTHING)
+
+
+def test_copies_in_journals_are_not_counted_as_received() -> None:
+    assert bodies_of(delivered(1, 2).messages) == [b"m1", b"m2"]
+    assert bodies_of(delivered(1, reason=MessageClass.ACK_RECEIVE).messages) == []

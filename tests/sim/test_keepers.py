@@ -1,0 +1,34 @@
+"""Applications that look after queues."""
+
+from __future__ import annotations
+
+from reliquary.queueing.facts import PositionMoved, QueueCreated, QueueDeleted
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.keepers import Keeper, Mover
+from reliquary.sim.senders import Producer
+from tests.sim.theatre import Theatre
+
+
+def test_the_administrator_creates_all_the_queues() -> None:
+    theatre = Theatre()
+    names = theatre.process.manager.state.names
+    assert {f"private$\\{path}" for path in theatre.stage.queues} <= set(names)
+
+
+def test_a_keeper_purges_changes_deletes_and_creates() -> None:
+    theatre = Theatre()
+    theatre.weather.longest_pause = 1000
+    theatre.rounds(Producer("producer", theatre.stage), Keeper("keeper", theatre.stage), turns=1_500)
+    assert {"PurgeQueue", "ChangeQueue", "DeleteQueue", "CreateQueue"} <= theatre.events()
+    facts = [fact for turned in theatre.history.turns for fact in turned.facts]
+    assert any(isinstance(fact, QueueDeleted) for fact in facts)
+    assert sum(isinstance(fact, QueueCreated) for fact in facts) > 20
+
+
+def test_a_mover_moves() -> None:
+    theatre = Theatre()
+    theatre.rounds(Producer("producer", theatre.stage), Mover("mover", theatre.stage), turns=300)
+    moves = [
+        fact for turned in theatre.history.turns for fact in turned.facts if isinstance(fact, PositionMoved)
+    ]
+    assert any(fact.reason is MessageClass.NORMAL for fact in moves)

@@ -1,0 +1,59 @@
+"""Applications in transactions: they end them in every way, and draw the right conclusions."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from reliquary.base.hresult import HResult
+from reliquary.queueing.events import Answer
+from reliquary.sim.history import Sending, Standing
+from reliquary.sim.network import NOTHING, Outcome
+from reliquary.sim.senders import Producer
+from reliquary.sim.transactors import Impatient, Transactor, Work
+from tests.sim.theatre import Theatre
+
+
+def test_a_transactor_commits_prepares_and_aborts() -> None:
+    theatre = Theatre()
+    theatre.rounds(Producer("producer", theatre.stage), Transactor("transactor", theatre.stage), turns=600)
+    assert {"CommitTransaction", "PrepareTransaction", "AbortTransaction", "MoveMessage"} <= theatre.events()
+    assert theatre.history.consumed
+    own = [each for each in theatre.history.sendings.values() if each.sender == "transactor"]
+    assert {Standing.CONFIRMED, Standing.REFUSED} <= {each.standing for each in own}
+
+
+def test_an_impatient_one_ends_what_it_still_waits_for() -> None:
+    theatre = Theatre()
+    theatre.rounds(Producer("producer", theatre.stage), Impatient("impatient", theatre.stage), turns=400)
+    assert "CancelRead" in theatre.events()
+    assert {"TRANSACTION_SEQUENCE", "OPERATION_CANCELLED"} <= theatre.statuses()
+
+
+DONE = Outcome(Answer(HResult.OK), 7)
+GONE = Outcome(Answer(HResult.TRANSACTION_SEQUENCE), 8)
+
+
+def learned(outcome: Outcome, *, durable: bool = False, unanswered: int = 0) -> tuple[Standing, bool]:
+    """What an application concludes about a message it sent, and whether it has one it received."""
+    theatre = Theatre(queues=False)
+    sending = Sending(b"s", "s", "t", 1, "orders", 3, express=False, request=1)
+    work = Work(UUID(int=1), [b"r"], [sending], durable=durable)
+    Transactor("t", theatre.stage)._learn(work, outcome, unanswered)
+    return sending.standing, b"r" in theatre.history.consumed
+
+
+def test_an_answered_commit_settles_everything() -> None:
+    assert learned(DONE) == (Standing.CONFIRMED, True)
+
+
+def test_a_transaction_that_is_gone_before_the_first_commit_was_aborted() -> None:
+    assert learned(GONE) == (Standing.REFUSED, False)
+
+
+def test_a_transaction_that_is_gone_after_an_unanswered_commit_may_have_ended_either_way() -> None:
+    assert learned(GONE, unanswered=1) == (Standing.UNKNOWN, False)
+    assert learned(NOTHING, unanswered=6) == (Standing.UNKNOWN, False)
+
+
+def test_a_prepared_transaction_that_is_gone_was_committed_because_it_is_never_forgotten() -> None:
+    assert learned(GONE, durable=True, unanswered=1) == (Standing.CONFIRMED, True)

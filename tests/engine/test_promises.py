@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
+import msgspec
+
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, Duration, Instant, later
-from reliquary.base.turn import Event, Reply
+from reliquary.base.turn import Event, Reply, TimerFired
 from reliquary.engine.core import Batch, Core
 from reliquary.queueing.events import (
     Access,
@@ -17,8 +21,9 @@ from reliquary.queueing.events import (
     StartManager,
 )
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.message import Delivery, Message
+from reliquary.queueing.message import Delivery, Message, ObjectId
 from reliquary.queueing.tables import TABLES
+from reliquary.sim.audit import audit, contents
 from reliquary.sim.chance import SeededChance
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
@@ -121,3 +126,37 @@ def test_a_handle_of_an_earlier_process_opens_nothing_in_this_one() -> None:
     again.ask(OpenQueue(1, "orders", Access.RECEIVE))
     answer = again.ask(ReceiveMessages(2, old.handle))  # type: ignore[attr-defined]
     assert answer.status is HResult.INVALID_HANDLE  # type: ignore[attr-defined]
+
+
+def test_a_late_deadline_is_not_passed_over_because_a_locked_message_is_overdue() -> None:
+    server = Server()
+    server.batch(SendMessages(1, "orders", (message(b"locked", NOON, 2),)))
+    server.ask(ReceiveMessages(2, "orders", hold=HOUR))
+    server.now = later(server.now, Duration(10 * SECOND))
+    server.batch(TimerFired(("expiry", 0)))  # the locked message is overdue from here on
+    server.batch(SendMessages(3, "orders", (message(b"late", NOON, 1),)))
+    server.disk.sync()
+    audit(contents(server.disk))
+
+
+def message(body: bytes, sent: Instant, seconds: int) -> Message:
+    """A message that travelled, and whose time began when it was sent."""
+    return Message(
+        body=body,
+        identifier=ObjectId(UUID(int=1), 1),
+        delivery=Delivery.RECOVERABLE,
+        sent_time=sent // SECOND,
+        time_to_be_received=seconds,
+    )
+
+
+def test_an_express_message_that_died_into_its_own_queue_does_not_die_again() -> None:
+    server = Server()
+    short = express(b"short", time_to_be_received=1)
+    short = msgspec.structs.replace(short, negative_journaling=True, application_deadletter_queue="orders")
+    server.batch(SendMessages(1, "orders", (short,)))
+    server.now = later(server.now, HOUR)
+    server.ask(BrowseMessages(2, "orders"))  # it expires here, before the timer fires
+    server.batch(TimerFired(("expiry", 0)))
+    answer = server.ask(ReceiveMessages(3, "orders"))
+    assert [delivered.message.body for delivered in answer.messages] == [b"short"]  # type: ignore[attr-defined]

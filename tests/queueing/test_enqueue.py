@@ -443,6 +443,16 @@ def test_a_copy_for_which_the_system_journal_has_no_room_is_not_kept() -> None:
     check(bench.state)
 
 
+@pytest.mark.spec("DM-049", "DM-080")
+@pytest.mark.parametrize("delivery", list(Delivery))
+def test_a_copy_in_the_system_journal_does_not_expire(delivery: Delivery) -> None:
+    bench = Bench()
+    bench.send("orders", b"a", positive_journaling=True, time_to_be_received=10, delivery=delivery)
+    bench.advance(10)
+    assert (bench.bodies(), bench.bodies("system$;journal")) == ([], [b"a"])
+    check(bench.state)
+
+
 @pytest.mark.spec("DM-046", "DM-049")
 def test_an_express_message_and_its_copy_share_one_body_in_memory() -> None:
     bench = Bench()

@@ -181,6 +181,23 @@ def test_a_message_that_is_moved_takes_its_deadline_along() -> None:
     check(bench.state)
 
 
+@KINDS
+@pytest.mark.spec("DM-110", "DM-297")
+def test_a_message_whose_time_runs_out_while_a_transaction_moves_it_expires_in_its_new_queue(
+    delivery: Delivery,
+) -> None:
+    bench = Bench("orders", "done")
+    sent = bench.send("orders", b"a", time_to_be_received=5, negative_journaling=True, delivery=delivery)
+    transaction = bench.begin()
+    bench.ask(events.MoveMessage(0, "orders", sent.lookup_ids[0], "done", transaction))
+    bench.advance(10)
+    bench.ask(events.CommitTransaction(0, transaction))
+    assert bench.bodies("orders") == bench.bodies("done") == []
+    [position] = walk(bench.queue("system$;deadletter"))
+    assert position.origin == bench.queue("done").number
+    check(bench.state)
+
+
 def test_an_express_message_that_is_moved_away_and_back_expires_once() -> None:
     bench = Bench("orders", "done")
     sent = bench.send("orders", b"a", time_to_be_received=5, delivery=Delivery.EXPRESS)

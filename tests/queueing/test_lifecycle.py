@@ -418,6 +418,18 @@ def test_a_long_purge_lets_others_in_between_and_leaves_what_came_later() -> Non
     check(bench.state)
 
 
+def test_a_purge_passes_over_any_number_of_messages_that_came_later() -> None:
+    bench = Bench()
+    count = bench.state.sizes.at_once + 1
+    bench.send("orders", *[b"old"] * count)
+    bench.patient = True
+    caller = bench.begin_asking(PurgeQueue(0, "orders"))
+    bench.send("orders", *[b"new"] * count, priority=7)
+    bench.go_on(20)
+    assert bench.answer_to(caller).count == count
+    assert bench.bodies() == [b"new"] * count
+
+
 def test_a_crash_in_a_long_purge_leaves_what_it_had_not_reached() -> None:
     bench = Bench()
     count = bench.state.sizes.at_once

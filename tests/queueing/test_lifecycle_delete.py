@@ -85,10 +85,10 @@ def test_the_journal_and_the_subqueues_go_along() -> None:
     bench = Bench("other")
     bench.create("orders", journaling=True)
     bench.create("orders;s")
-    bench.send("orders", b"a", b"b")
-    bench.send("orders;s", b"c")
+    bench.send("orders", b"a", b"b", b"c")
+    bench.send("orders;s", b"d")
     bench.receive("orders")
-    assert bench.ask(DeleteQueue(0, "orders")).count == 1
+    assert bench.ask(DeleteQueue(0, "orders")).count == 2
     assert len(bench.state.queues) == SYSTEM + 2
     for path in ("orders", "orders;s", "orders;journal"):
         assert bench.state.find(bench.state.parse(path)) is None

@@ -6,6 +6,7 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
+from reliquary.base.turn import Event
 from reliquary.queueing import read
 from reliquary.queueing.events import (
     AbortTransaction,
@@ -142,6 +143,24 @@ def test_nobody_sees_a_message_whose_time_is_over_even_before_the_timer_fires() 
     assert bodies(bench.ask(BrowseMessages(0, "orders"))) == [b"long"]
     assert body(bench.receive("orders")) == b"long"
     check(bench.state)
+
+
+@pytest.mark.spec("DM-047")
+@pytest.mark.parametrize("delivery", list(Delivery))
+@pytest.mark.parametrize(
+    "event",
+    [ReceiveMessages(9, "orders"), PeekMessage(9, "orders"), BrowseMessages(9, "orders")],
+    ids=["receive", "peek", "browse"],
+)
+def test_what_is_shown_of_a_recoverable_message_waits_for_the_disk(event: Event, delivery: Delivery) -> None:
+    """Also where the facts of the turn are about express messages alone."""
+    bench = Bench()
+    bench.send("orders", b"over", time_to_be_received=10, delivery=Delivery.EXPRESS)
+    bench.send("orders", b"m1", delivery=delivery)
+    sleep_through(bench, 10)
+    turn = bench.handle(event)
+    assert body(bench.answer_to(9)) == b"m1"
+    assert turn.waits is (delivery is Delivery.RECOVERABLE)
 
 
 # -- two-phase reads

@@ -194,14 +194,21 @@ def test_nothing_is_left_of_a_transaction_that_was_not_prepared() -> None:
 
 
 @pytest.mark.spec("DM-040", "DM-113", "DM-184")
+@pytest.mark.parametrize("first", [events.PrepareTransaction, events.PurgeQueue])
 @pytest.mark.parametrize("committed", [True, False])
-def test_what_was_purged_while_a_prepared_transaction_had_it_does_not_come_back(committed: bool) -> None:
+def test_what_was_purged_while_a_prepared_transaction_had_it_does_not_come_back(
+    committed: bool, first: type
+) -> None:
     bench = Bench(heard=[PositionDeleted])
     bench.send("orders", b"received")
     transaction = bench.begin()
     bench.receive("orders", transaction=transaction)
-    bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
-    bench.ask(events.PurgeQueue(0, "orders"))
+    steps = [
+        events.PrepareTransaction(0, transaction, single_phase=False),
+        events.PurgeQueue(0, "orders"),
+    ]
+    for step in sorted(steps, key=lambda step: type(step) is not first):
+        bench.ask(step)
     bench.restart()
     decide = events.CommitTransaction if committed else events.AbortTransaction
     bench.ask(decide(0, transaction))

@@ -276,6 +276,23 @@ def test_what_a_transaction_received_goes_with_a_purge_when_it_aborts() -> None:
     check(bench.state)
 
 
+@pytest.mark.spec("DM-040", "DM-113", "DM-184")
+@pytest.mark.parametrize("end", [commit, abort])
+def test_a_purge_of_what_a_prepared_transaction_has_is_not_forgotten_in_a_restart(end: Any) -> None:
+    bench = Bench(heard=[PositionDeleted])
+    bench.send("orders", b"m1")
+    transaction = bench.begin()
+    bench.receive("orders", transaction=transaction)
+    prepare(bench, transaction, single_phase=False)
+    bench.ask(PurgeQueue(0, "orders"))
+    bench.restart()
+    assert end(bench, transaction) is HResult.OK
+    gone = MessageClass.ACK_RECEIVE if end is commit else MessageClass.NACK_QUEUE_PURGED
+    assert reasons(bench) == [gone]
+    assert bench.bodies() == []
+    check(bench.state)
+
+
 @pytest.mark.spec("DM-109", "DM-184")
 def test_what_a_transaction_received_counts_as_received_when_it_commits_after_a_purge() -> None:
     """T44."""

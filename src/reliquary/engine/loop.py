@@ -32,7 +32,7 @@ from reliquary.store.disk import Disk
 TURNS_IN_A_BATCH: Final = 512
 INLINE_TURNS: Final = 2
 """A batch of so few turns is synced inline: whoever sent them waits for the answer."""
-LINGER: Final = 150
+LINGER: Final = 300
 """Microseconds that a sync waits for those who were answered by the last one."""
 UNASKED_SYNC_SECONDS: Final = 0.05
 """How long a change that nobody waits for may stay unsynced."""
@@ -64,7 +64,7 @@ class Engine:
         self._disk = disk
         self._clock = clock
         self._events: deque[Event] = deque()
-        self._callers: dict[int, Answered] = {}
+        self._callers: dict[int, tuple[Answered, int]] = {}
         self._last_caller = 0
         self._timers = Timers()
         self._alarm: asyncio.TimerHandle | None = None
@@ -80,8 +80,10 @@ class Engine:
         self._unsynced = False
         """Something was applied after the last sync began."""
         self._later: asyncio.TimerHandle | None = None
-        self._answers = 0
-        """Answers that left since the last sync began; as many may soon ask again."""
+        self._expected: set[int] = set()
+        """Sources that were answered since the last sync began and have not asked again yet."""
+        self._expected_before: set[int] = set()
+        """The same since the sync before; whoever is silent for longer is not waited for."""
         self._lingering = False
         self._linger_until = 0
         self._jobs: SimpleQueue[bool] = SimpleQueue()
@@ -102,10 +104,16 @@ class Engine:
         self._accepting = True
         self._thread.start()
 
-    def caller(self, answered: Answered) -> int:
-        """A number under which one answer will come."""
+    def caller(self, answered: Answered, source: int = 0) -> int:
+        """A number under which one answer will come.
+
+        `source` is whoever asks one thing after another, such as a connection: a sync waits a moment
+        for those that were just answered.
+        """
         self._last_caller += 1
-        self._callers[self._last_caller] = answered
+        self._callers[self._last_caller] = (answered, source)
+        self._expected.discard(source)
+        self._expected_before.discard(source)
         return self._last_caller
 
     def forget(self, caller: int) -> None:
@@ -196,10 +204,17 @@ class Engine:
             self._perform(batch.after_sync)
         else:
             self._waiting.append(batch)
-            if not self._is_syncing and not self._lingering:
-                self._linger_until = self._clock.monotonic() + LINGER
-                self._sync_soon()
+            if not self._is_syncing:
+                self._sync_waiting()
         self._tell_idle()
+
+    def _sync_waiting(self) -> None:
+        """See that what waits is synced, and what nobody waits for some time."""
+        if not self._waiting:
+            self._sync_some_time()
+        elif not self._lingering:
+            self._linger_until = self._clock.monotonic() + LINGER
+            self._sync_soon()
 
     def _sync_soon(self) -> None:
         """Sync, but not before those who were just answered had a moment to ask again.
@@ -210,18 +225,19 @@ class Engine:
         self._lingering = False
         if self.failure is not None or self._is_syncing:
             return
-        asked = sum(batch.turns for batch in self._waiting)
-        if asked < self._answers and self._clock.monotonic() < self._linger_until:
+        silent = self._expected or self._expected_before
+        if (self._events or silent) and self._clock.monotonic() < self._linger_until:
             self._lingering = True
             assert self._loop is not None
             self._loop.call_soon(self._sync_soon)
         else:
-            self._sync_now(inline=asked <= INLINE_TURNS and not self._events)
+            turns = sum(batch.turns for batch in self._waiting)
+            self._sync_now(inline=turns <= INLINE_TURNS and not self._events)
 
     def _sync_now(self, *, inline: bool) -> None:
         """Begin a sync for all that was applied; one at a time."""
         self._unsynced = False
-        self._answers = 0
+        self._expected_before, self._expected = self._expected, set()
         batches, self._waiting = self._waiting, []
         if inline:
             try:
@@ -267,9 +283,11 @@ class Engine:
         self.syncs += 1
         self._is_syncing = False
         done, self._syncing = self._syncing, []
-        if self._waiting or (self._unsynced and self._later is None):
+        if sum(batch.turns for batch in self._waiting) > INLINE_TURNS:
             self._sync_now(inline=False)
         self._release(done)
+        if not self._is_syncing:
+            self._sync_waiting()
         self._watch_pressure()
 
     def _release(self, batches: list[Batch]) -> None:
@@ -285,9 +303,11 @@ class Engine:
     def _perform(self, effects: list[Effect]) -> None:
         for effect in effects:
             if type(effect) is Reply:
-                answered = self._callers.pop(effect.to, None)
-                if answered is not None:
-                    self._answers += 1
+                caller = self._callers.pop(effect.to, None)
+                if caller is not None:
+                    answered, source = caller
+                    if source:
+                        self._expected.add(source)
                     answered(effect.answer)
             elif type(effect) is SetTimer:
                 self._timers.set(effect.name, self._clock.monotonic() + effect.after)

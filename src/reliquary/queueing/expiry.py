@@ -79,6 +79,8 @@ def _due_express(state: State, now: Instant) -> list[tuple[int, int, int]]:
     due: dict[tuple[int, int, int], None] = {}  # one that was moved away and back is there twice
     while state.express_expiry and state.express_expiry[0][0] <= now and len(due) < state.sizes.at_once:
         deadline, number, lookup_id = heappop(state.express_expiry)
-        if number in state.queues and state.queues[number].order.get(lookup_id) is not None:
+        queue = state.queues.get(number)
+        position = queue.order.get(lookup_id) if queue else None
+        if position is not None and position.expires == deadline:  # not a dead letter in its own queue
             due[deadline, number, lookup_id] = None
     return list(due)

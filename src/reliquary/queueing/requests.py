@@ -92,8 +92,6 @@ def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None
     _check_time("a time-out", request.timeout, least=0)
     _check_hold(request.hold, request.transaction)
     _check_cursor(state, request.cursor, request.queue)
-    if isinstance(request.queue, str):
-        state.parse(request.queue)  # refused before anything is acknowledged
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is None or transaction is not None:
         read.receive(state, request, transaction, now)

@@ -209,7 +209,7 @@ class State:
     def expiry_floor(self) -> int:
         """No expiry row lies before this moment."""
         scanned = int.from_bytes(self.expiry_scan[:8])
-        return min(self.overdue.values(), default=scanned) if self.overdue else scanned
+        return min(scanned, *self.overdue.values()) if self.overdue else scanned
 
     # -- availability
 

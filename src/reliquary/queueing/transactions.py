@@ -162,16 +162,16 @@ def abort(state: State, transaction: Transaction, now: Instant) -> None:
 def mark_purged(state: State, queue: QueueState) -> None:
     """PurgePending outlives a restart where a prepared transaction has the message (DM-040)."""
     for transaction in state.transactions.values():
-        if not transaction.prepared:
-            continue
         operations = [
             msgspec.structs.replace(operation, purged=True)
             if operation.queue == queue.number and operation.kind != "enqueue"
             else operation
             for operation in transaction.operations
         ]
-        if operations != transaction.operations:
-            transaction.operations = operations
+        if operations == transaction.operations:
+            continue
+        transaction.operations = operations
+        if transaction.prepared:
             kept = tuple(operation for operation in operations if not operation.position.express)
             apply(state, facts.OperationsPurged(transaction.identifier, kept))
 
@@ -238,6 +238,8 @@ def _commit_move(state: State, _: Transaction, operation: Operation, now: Instan
         release(state, queue, operation.position.lookup_id, now)
     else:
         move(state, queue, target, operation.position.lookup_id)
+        if is_over(operation.position, now):  # AN-09: it was locked when its timer fired
+            expire(state, target, operation.position)
 
 
 def move(state: State, queue: QueueState, target: QueueState, lookup_id: int) -> None:

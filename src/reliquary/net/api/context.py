@@ -52,13 +52,8 @@ class Context:
         """The cursor that a request names, or 0."""
         return 0 if cursor is None else self.tickets.read("cursor", cursor)
 
-    def wait(self, responder: Responder, answered: Callable[[object], None]) -> int:
-        """A caller's number for a read that may wait: it ends when the client hangs up."""
-        caller = self.engine.caller(answered)
-        responder.on_gone(partial(self._gone, caller))
-        return caller
-
-    def _gone(self, caller: int) -> None:
+    def gone(self, caller: int) -> None:
+        """Nobody listens for this answer any more: a read that waits for it ends."""
         self.engine.forget(caller)
         with suppress(EngineStopped):  # it ends all waits itself
             self.engine.submit(CallerGone(caller))

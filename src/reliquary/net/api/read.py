@@ -101,14 +101,18 @@ def receive(context: Context, request: Request, responder: Responder, queue: str
     transaction = None if given.transaction is None else transaction_of(given.transaction)
     cursor = context.cursor_of(given.cursor)
     tag = number_of("tag", given.tag, 0, FOREVER)
-    caller = _caller(context, responder, timeout, partial(_received, context, responder))
+    caller = _caller(context, request, responder, timeout)
     context.engine.submit(
         ReceiveMessages(caller, source, given.count, timeout, transaction, hold, receipt, cursor, tag)
     )
 
 
-def _caller(context: Context, responder: Responder, timeout: Duration, answered: partial[None]) -> int:
-    return context.wait(responder, answered) if timeout else context.engine.caller(answered)
+def _caller(context: Context, request: Request, responder: Responder, timeout: Duration) -> int:
+    """A caller's number for a read; one that waits ends when the client hangs up."""
+    caller = context.engine.caller(partial(_received, context, responder), request.connection)
+    if timeout:
+        responder.on_gone(partial(context.gone, caller))
+    return caller
 
 
 def _received(context: Context, responder: Responder, answer: object) -> None:
@@ -134,7 +138,7 @@ def peek(context: Context, request: Request, responder: Responder, queue: str) -
     source = context.handle_of(queue, given.handle)
     timeout = wait_of(given.timeout)
     cursor = context.cursor_of(given.cursor)
-    caller = _caller(context, responder, timeout, partial(_received, context, responder))
+    caller = _caller(context, request, responder, timeout)
     context.engine.submit(PeekMessage(caller, source, timeout, cursor, given.next))
 
 

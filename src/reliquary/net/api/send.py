@@ -55,7 +55,7 @@ def send(context: Context, request: Request, responder: Responder, queue: str) -
         if "transaction" in query:
             transaction = transaction_of(query["transaction"])
     engine = context.engine
-    caller = engine.caller(partial(_sent, context, responder))
+    caller = engine.caller(partial(_sent, context, responder), request.connection)
     engine.submit(SendMessages(caller, target, messages, transaction))
 
 

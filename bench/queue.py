@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.server import Server, run_load
 
-SHAPES = {"1x1": (1, 1, 1), "16x1": (16, 1, 4), "16x64": (16, 64, 4)}
+SHAPES = {"1x1": (1, 1, 1), "16x1": (16, 1, 2), "16x64": (16, 64, 24)}
 """Producers, messages in flight for each, consumers."""
 GOALS = {"1x1": 2_000, "16x1": 12_000, "16x64": 60_000}
 RESULTS = Path(__file__).parent / "results"

@@ -30,6 +30,24 @@ def open_queue(
     passing: bool = False,
 ) -> Descriptor | HResult:
     """Open Queue, for the queues of this manager."""
+    queue = find_queue(state, path, access)
+    if isinstance(queue, HResult):
+        return queue
+    may_clash = queue.exclusive or share is Share.DENY_RECEIVE
+    if may_clash and sharing_violated(queue.descriptors.values(), access, share):
+        return HResult.SHARING_VIOLATION
+    descriptor = Descriptor(
+        state.next_handle(), queue.number, path, access, share, lease=lease, passing=passing
+    )  # DM-178
+    queue.descriptors[descriptor.handle] = descriptor
+    queue.exclusive += share is Share.DENY_RECEIVE
+    state.handles[descriptor.handle] = descriptor
+    renew(state, descriptor)
+    return descriptor
+
+
+def find_queue(state: State, path: str, access: Access) -> QueueState | HResult:
+    """The queue of this name, if it may be used like that at all."""
     name = state.parse(path)
     queue = state.find(name)
     if queue is None:
@@ -38,15 +56,19 @@ def open_queue(
         return HResult.ACCESS_DENIED  # DM-094
     if access is Access.SEND and (queue.record.kind is QueueType.SYSTEM or queue.record.is_journal):
         return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-164
-    if sharing_violated(queue.descriptors.values(), access, share):
-        return HResult.SHARING_VIOLATION
-    descriptor = Descriptor(
-        state.next_handle(), queue.number, path, access, share, lease=lease, passing=passing
-    )  # DM-178
-    queue.descriptors[descriptor.handle] = descriptor
-    state.handles[descriptor.handle] = descriptor
-    renew(state, descriptor)
-    return descriptor
+    return queue
+
+
+def queue_to_send_to(state: State, target: int | str) -> QueueState | HResult:
+    """The queue that a send speaks of; by name it is not opened, because no sharing mode excludes senders."""
+    if isinstance(target, str):
+        return find_queue(state, target, Access.SEND)
+    descriptor = use(state, target, Access.SEND)
+    if isinstance(descriptor, HResult):
+        return descriptor
+    queue = queue_of(state, descriptor)
+    assert queue is not None
+    return queue
 
 
 def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
@@ -55,12 +77,14 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
     if queue is not None:
         # DEPARTS from 3.1.7.1.6 (AN-24): waits without a tag end too, because nobody could end
         # them afterwards.
-        for waiter in [each for each in queue.waiting.values() if each.descriptor == descriptor.handle]:
+        waiting = list(queue.waiting.values()) if descriptor.waits else []
+        for waiter in [each for each in waiting if each.descriptor == descriptor.handle]:
             end_wait(state, queue, waiter, HResult.OPERATION_CANCELLED)  # DM-181
         for lookup_id in sorted(descriptor.held):
             if lookup_id in queue.order.locked:
                 release(state, queue, lookup_id, now)
         del queue.descriptors[descriptor.handle]  # DM-183
+        queue.exclusive -= descriptor.share is Share.DENY_RECEIVE
     for handle in descriptor.cursors:
         del state.cursors[handle]  # DM-182
     del state.handles[descriptor.handle]
@@ -70,10 +94,8 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
 
 def close_if_done(state: State, descriptor: Descriptor, now: Instant) -> None:
     """Close a queue that was opened for one request, once nothing of the request is left."""
-    if not descriptor.passing or descriptor.held or descriptor.handle not in state.handles:
-        return
-    queue = queue_of(state, descriptor)
-    if queue is None or all(waiter.descriptor != descriptor.handle for waiter in queue.waiting.values()):
+    busy = descriptor.held or descriptor.waits
+    if descriptor.passing and not busy and descriptor.handle in state.handles:
         close_queue(state, descriptor, now)
 
 
@@ -138,6 +160,7 @@ def close_cursor(state: State, cursor: Cursor) -> None:
 def begin_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
     """Wait For New Message, 3.1.7.3.1 (DM-300)."""
     queue.waiting[waiter.number] = waiter
+    state.handles[waiter.descriptor].waits += 1
     state.callers[waiter.request.to] = (queue.number, waiter.number)
     if waiter.request.timeout != FOREVER_WAIT:
         state.draft.ask(SetTimer(("wait", waiter.number), waiter.request.timeout))  # DM-314
@@ -146,6 +169,7 @@ def begin_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
 def stop_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
     """The wait is over, for whatever reason (DM-302)."""
     del queue.waiting[waiter.number]
+    state.handles[waiter.descriptor].waits -= 1
     state.callers.pop(waiter.request.to, None)
     if waiter.request.timeout != FOREVER_WAIT:
         state.draft.ask(CancelTimer(("wait", waiter.number)))

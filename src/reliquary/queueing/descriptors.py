@@ -42,6 +42,8 @@ class Descriptor:
     lease: Duration = FOREVER_WAIT
     passing: bool = False
     """Opened for one request; it closes itself when nothing is held or waited for."""
+    waits: int = 0
+    """Reads that wait under it."""
     cursors: set[int] = field(default_factory=set)
     held: set[int] = field(default_factory=set)
     """Positions locked by a two-phase read."""

@@ -198,6 +198,7 @@ def _let_go(state: State, queue: QueueState) -> None:
         if descriptor.passing:
             del state.handles[descriptor.handle]
     queue.descriptors.clear()
+    queue.exclusive = 0
 
 
 def _go_on(state: State, to: int, queue: QueueState, reason: MessageClass) -> None:

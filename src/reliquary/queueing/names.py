@@ -14,7 +14,7 @@ Names compare without regard to case; `key` is what they compare by.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
@@ -41,11 +41,11 @@ class Pathname:
     name: str
     subqueue: str = ""
     journal: bool = False
+    key: str = field(init=False, compare=False)
+    """What two names of the same queue have in common."""
 
-    @property
-    def key(self) -> str:
-        """What two names of the same queue have in common."""
-        return str(self).casefold()
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", str(self).casefold())
 
     @property
     def queue(self) -> Pathname:

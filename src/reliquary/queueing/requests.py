@@ -38,12 +38,10 @@ def send(state: State, request: events.SendMessages, now: Instant) -> None:
         return
     if transaction is not None:
         enqueue.check_transaction(transaction, sum(map(size_of, request.messages)))
-    descriptor = access.use(state, request.queue, Access.SEND)
-    if isinstance(descriptor, HResult):
-        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+    queue = access.queue_to_send_to(state, request.queue)
+    if isinstance(queue, HResult):
+        state.reply(request.to, Answer(queue, queue.sentence))
         return
-    queue = access.queue_of(state, descriptor)
-    assert queue is not None
     verdict, lookup_ids = enqueue.enqueue(state, queue, request.messages, now, transaction)
     answer = events.Sent(
         enqueue.STATUS[verdict],
@@ -52,7 +50,6 @@ def send(state: State, request: events.SendMessages, now: Instant) -> None:
         state.identity().identifier,
     )
     state.reply(request.to, answer)
-    access.close_if_done(state, descriptor, now)
 
 
 def _quota_sentence(state: State, queue: QueueState, verdict: enqueue.Enqueued) -> str:

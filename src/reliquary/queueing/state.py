@@ -62,6 +62,8 @@ class QueueState:
     dirty: bool = False
     """Its counters have to be written with this batch."""
     descriptors: dict[int, Descriptor] = field(default_factory=dict)
+    exclusive: int = 0
+    """How many of them deny others to receive."""
     waiting: dict[int, Waiter] = field(default_factory=dict)
     woken: list[int] = field(default_factory=list)
     """What became available in this turn while somebody waits."""

@@ -9,6 +9,7 @@ start --> ready: addresses are printed --> signal --> orderly stop --> 0
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -25,6 +26,8 @@ from reliquary.server.exits import Exit, exit_of
 
 SWITCH_SECONDS: Final = 0.0002
 """How long the store's thread may wait for the interpreter after a sync; Python's 5 ms are ten syncs."""
+COLLECT_SELDOM: Final = (100_000, 50, 1000)
+"""The road of a message makes no cycles, so looking for them at Python's usual pace finds nothing."""
 
 
 def serve(settings: Settings) -> int:
@@ -32,6 +35,7 @@ def serve(settings: Settings) -> int:
     if not __debug__:
         return _refuse(Exit.USAGE, "assertions must stay on: start Python without -O and PYTHONOPTIMIZE")
     sys.setswitchinterval(SWITCH_SECONDS)
+    gc.set_threshold(*COLLECT_SELDOM)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(settings))
 

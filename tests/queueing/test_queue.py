@@ -70,6 +70,7 @@ WHILE_WE_RUN = {
     "Active": "active",
     "TotalBytes": "total_bytes",
     "SubqueueCollection": "subqueues",
+    "IncomingTransactionalTransferInfoCollection": "incoming",
     "MessagePositionList": "order",
     "OpenQueueDescriptorCollection": "descriptors",
 }

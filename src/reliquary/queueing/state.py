@@ -19,7 +19,7 @@ from reliquary.queueing.cursors import Cursor
 from reliquary.queueing.descriptors import Descriptor
 from reliquary.queueing.events import FOREVER_WAIT, Answer
 from reliquary.queueing.facts import PositionAvailable
-from reliquary.queueing.message import Message, Position
+from reliquary.queueing.message import Message, Position, SequenceId
 from reliquary.queueing.names import Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord
@@ -48,6 +48,20 @@ class Sizes:
 
 
 @dataclass(slots=True)
+class IncomingTransfer:
+    """IncomingTransactionalTransferInfo, 3.1.1.5: what came last from one sender's stream (DM-071)."""
+
+    format_name: str
+    sender: UUID
+    sequence: SequenceId
+    sequence_number: int = 0
+    last_access: int = 0
+    """When a message was last taken or refused, microseconds since 1970."""
+    rejected: int = 0
+    """RejectCount: refusals of the last message before it was taken."""
+
+
+@dataclass(slots=True)
 class QueueState:
     """A queue and what only lives while we run."""
 
@@ -70,6 +84,8 @@ class QueueState:
     purge_pending: set[int] = field(default_factory=set)
     """Positions that were locked when the queue was purged."""
     subqueues: set[int] = field(default_factory=set)
+    incoming: dict[UUID, IncomingTransfer] = field(default_factory=dict)
+    """IncomingTransactionalTransferInfoCollection, by sender."""
 
     @property
     def number(self) -> int:

@@ -241,6 +241,17 @@ def test_a_lease_ends_when_nobody_uses_the_handle() -> None:
     check(bench.state)
 
 
+def test_a_lease_does_not_end_while_a_read_waits_under_it() -> None:
+    bench = Bench()
+    handle = opened(bench, lease=seconds(30))
+    caller = bench.begin_asking(ReceiveMessages(0, handle, timeout=seconds(300)))
+    bench.advance(100)
+    bench.send("orders", b"m1")
+    assert body(bench.answer_to(caller)) == b"m1"
+    bench.advance(31)
+    assert handle not in bench.state.handles
+
+
 def test_a_closed_handle_takes_its_lease_along() -> None:
     bench = Bench()
     handle = opened(bench, lease=seconds(30))

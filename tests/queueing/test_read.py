@@ -408,3 +408,15 @@ def test_bytes_are_counted_once_however_often_a_message_comes_back() -> None:
         bench.ask(AbortTransaction(0, transaction))
         assert bench.queue().total_bytes == size == bench.state.total_bytes
     assert len(walk(bench.queue())) == 1
+
+
+@pytest.mark.parametrize(
+    "queue", [pytest.param("nowhere", id="no such queue"), pytest.param(12345, id="no such handle")]
+)
+def test_a_receive_that_is_refused_acknowledges_nothing(queue: int | str) -> None:
+    bench = Bench()
+    bench.send("orders", b"m1")
+    receipt = bench.receive("orders", hold=30).receipt
+    before = everything(bench.state)
+    assert bench.ask(ReceiveMessages(0, queue, acknowledge=receipt)).status is not HResult.OK
+    assert everything(bench.state) == before

@@ -112,12 +112,13 @@ def test_the_manager_and_its_queues_keep_their_identifiers() -> None:
 
 @pytest.mark.spec("DM-005", "DM-141")
 def test_the_number_of_a_new_queue_is_no_other_queues_even_after_a_restart() -> None:
+    """Also not the number of a queue that is gone: a dead letter may still name it."""
     bench = Bench("one", "two")
-    bench.ask(events.DeleteQueue(0, "one"))
+    highest = max(bench.state.queues)
+    bench.ask(events.DeleteQueue(0, "two"))
     bench.restart()
-    numbers = set(bench.state.queues)
     made = bench.create("three").queue
-    assert made.number not in numbers
+    assert made.number > highest
 
 
 @pytest.mark.spec("DM-018", "DM-190")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from reliquary.store import Changes, RocksDisk
@@ -17,7 +18,10 @@ def test_the_log_and_the_memtables_stay_bounded_while_rows_come_and_go(folder: P
         key = b"%04d" % number
         disk.apply(Changes({"letters": {key: body}, "numbers": {key: b""}}))
         disk.apply(Changes({"letters": {key: None}, "numbers": {key: None}}))
-        logged = sum(log.stat().st_size for log in folder.glob("*.log"))
+        logged = 0
+        for log in folder.glob("*.log"):
+            with suppress(FileNotFoundError):  # one that was just done with
+                logged += log.stat().st_size
         assert logged <= LOG_BYTES + 2 * WRITE_BUFFER
         memtables = disk._db.property_int_value("rocksdb.cur-size-all-mem-tables") or 0
         assert memtables <= WRITE_BUFFERS

@@ -128,7 +128,11 @@ def renew(state: State, descriptor: Descriptor) -> None:
 def on_lease_end(state: State, handle: int, now: Instant) -> None:
     """Nobody used it for too long: it closes, and what it held comes back."""
     descriptor = state.handles.get(handle)
-    if descriptor is not None:
+    if descriptor is None:
+        return
+    if descriptor.waits:  # to wait is to use it
+        renew(state, descriptor)
+    else:
         close_queue(state, descriptor, now)
 
 

@@ -47,7 +47,8 @@ def settle(state: State) -> None:
     state.dirty.clear()
     if state.sequence_dirty:
         state.sequence_dirty = False
-        state.rows.put(SEQUENCE, ONLY, tables.Sequence(state.ceiling, state.expiry_floor))
+        sequence = tables.Sequence(state.ceiling, state.expiry_floor, state.last_number)
+        state.rows.put(SEQUENCE, ONLY, sequence)
 
 
 def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -> None:

@@ -148,12 +148,12 @@ def _stamp(
 ) -> Message:
     """Give a message of our own its identity; one that travelled has it already."""
     lineage = state.identity().identifier
-    if message.identifier is NO_OBJECT:
+    if message.identifier == NO_OBJECT:
         message = msgspec.structs.replace(
             message,
             identifier=ObjectId(lineage, sequence & 0xFFFFFFFF),
             source_machine=lineage,
-            sent_time=in_whole_seconds(now),
+            sent_time=message.sent_time or in_whole_seconds(now),
         )
     if transaction is None:
         return message

@@ -119,7 +119,10 @@ class CloseCursor(Event, frozen=True):
 
 
 class SendMessages(Event, frozen=True):
-    """Enqueue Message, 3.1.7.1.9, for one message or many: all of them or none."""
+    """Enqueue Message, 3.1.7.1.9, for one message or many: all of them or none.
+
+    Only a message whose own time to reach the queue has run out is left out alone.
+    """
 
     to: int
     queue: int | str
@@ -281,7 +284,7 @@ class Sent(Answer, frozen=True, gc=False):
     lineage: UUID | None = None
 
     def identifiers(self) -> list[ObjectId]:
-        """The messages' Identifiers."""
+        """The Identifiers of messages that brought none of their own."""
         assert self.lineage is not None
         return [ObjectId(self.lineage, lookup_id & 0xFFFFFFFF) for lookup_id in self.lookup_ids]
 

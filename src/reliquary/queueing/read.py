@@ -44,17 +44,16 @@ ANSWER_BYTES: Final = 16 * 1024 * 1024
 
 def receive(state: State, request: ReceiveMessages, transaction: Transaction | None, now: Instant) -> None:
     """Dequeue Message; what was held under an old receipt is done with first."""
-    if request.acknowledge:
-        if isinstance(request.queue, str):
-            state.parse(request.queue)  # a bad name is refused before anything is changed
-        status = end_read(state, EndRead(request.to, request.acknowledge, delete=True), now)
-        if status is not HResult.OK:
-            state.reply(request.to, Answer(status, "the receipt is not known: its time may have run out"))
-            return
     descriptor = use(state, request.queue, Access.RECEIVE)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
         return
+    if request.acknowledge:
+        status = end_read(state, EndRead(request.to, request.acknowledge, delete=True), now)
+        if status is not HResult.OK:
+            state.reply(request.to, Answer(status, "the receipt is not known: its time may have run out"))
+            close_if_done(state, descriptor, now)
+            return
     queue = queue_of(state, descriptor)
     assert queue is not None
     if request.cursor:
@@ -306,6 +305,8 @@ def _current(
     queue: QueueState, lookup_id: int, now: Instant, *, peek: bool
 ) -> tuple[Position | None, HResult]:
     position = queue.order.get(lookup_id)
+    # DEPARTS from 3.1.7.3.3 (DM-312): a message that is gone is not found, whether it was received
+    # or never there, because to tell the two apart every message would have to be remembered.
     if position is None or is_over(position, now):
         return None, HResult.MESSAGE_NOT_FOUND  # DM-307
     if lookup_id not in queue.order.locked:

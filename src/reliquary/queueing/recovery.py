@@ -42,6 +42,7 @@ def recover(state: State) -> None:
     sequence = state.rows.get(SEQUENCE, ONLY) or Sequence()
     state.sequence = state.ceiling = sequence.ceiling
     state.expiry_scan = expiry_key(sequence.expiry_floor, 0, 0)
+    state.last_number = sequence.last_queue
     prepared = _every(state, TRANSACTIONS)
     locked = _locked(state, [record for _, record in prepared])
     for key, record in _every(state, QUEUES):
@@ -65,8 +66,7 @@ def _locked(state: State, prepared: list[PreparedTransaction]) -> dict[int, int]
     locked: dict[int, int] = {}
     for transaction in prepared:
         for operation in transaction.operations:
-            # a queue that was deleted meanwhile took its messages along, and its number is not reused
-            state.last_number = max(state.last_number, operation.queue, operation.target)
+            # a queue that was deleted meanwhile took its messages along
             if operation.kind != "enqueue" and _is_there(state, operation):
                 locked[operation.queue] = locked.get(operation.queue, 0) + 1
     return locked

@@ -114,6 +114,8 @@ def _check_time(what: str, span: Duration, *, least: int) -> None:
 def _check_hold(hold: Duration, transaction: UUID | None) -> None:
     if not 0 <= hold <= LONGEST_TIME:
         raise UsageError(f"a hold is 0 to {LONGEST_TIME} microseconds, not {hold}")
+    # DEPARTS from 3.1.7.1.11 (AN-32, DM-212): a read is not begun with both, because there would be
+    # nothing for Dequeue Message End to end.
     if transaction is not None and hold:
         raise UsageError("a receive is held or in a transaction, not both")  # DM-198
 

@@ -197,6 +197,7 @@ class State:
     def next_number(self) -> int:
         """A number that no queue of this manager has (DM-141)."""
         self.last_number += 1
+        self.sequence_dirty = True
         return self.last_number
 
     # -- names

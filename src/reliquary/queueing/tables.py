@@ -31,10 +31,12 @@ LAST_ID: Final = (LANES << LANE_SHIFT) - 1
 
 
 class Sequence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Numbers below `ceiling` may have been given out; no expiry lies before `expiry_floor`."""
+    """Numbers up to `ceiling` may have been given out; no expiry lies before `expiry_floor`."""
 
     ceiling: int = 0
     expiry_floor: int = 0
+    last_queue: int = 0
+    """The highest number that a queue ever had: dead letters still name queues that are gone."""
 
 
 class Counters(msgspec.Struct, frozen=True, omit_defaults=True):

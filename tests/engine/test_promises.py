@@ -98,6 +98,19 @@ def test_an_express_receipt_that_is_acknowledged_does_not_let_a_recoverable_one_
     assert [each.to for each in batch.after_sync if isinstance(each, Reply)] == [4]
 
 
+def test_an_express_message_does_not_carry_an_acknowledgement_out_before_its_sync() -> None:
+    """The reader who is answered may take it that what he acknowledged is done with."""
+    server = Server()
+    server.batch(SendMessages(1, "orders", (recoverable(b"kept"),)))
+    held = server.ask(ReceiveMessages(2, "orders", hold=HOUR))
+    server.disk.sync()
+    acknowledge = held.receipt  # type: ignore[attr-defined]
+    server.batch(ReceiveMessages(3, "orders", timeout=HOUR, hold=HOUR, acknowledge=acknowledge))
+    batch = server.batch(SendMessages(4, "orders", (express(b"short"),)))
+    assert [each.to for each in batch.at_once if isinstance(each, Reply)] == []
+    assert {each.to for each in batch.after_sync if isinstance(each, Reply)} == {3, 4}
+
+
 def test_a_number_that_was_told_without_a_sync_is_not_given_out_again_after_a_crash() -> None:
     server = Server()
     first = server.ask(SendMessages(1, "orders", (express(b"one"),)))

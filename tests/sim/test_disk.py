@@ -65,3 +65,13 @@ def test_a_copy_shows_what_reads_see_and_changes_nothing() -> None:
     copy = disk.copied()
     copy.apply(Changes({"t": {b"x": b""}}))
     assert (rows(copy), rows(disk), disk.applied) == (3, 2, 2)
+
+
+def test_a_disk_that_was_mended_works_on() -> None:
+    disk = SimulatedDisk(["letters"])
+    disk.fail_next_sync("io")
+    disk.fail_apply_after(0, "full")
+    disk.mend()
+    disk.apply(Changes({"letters": {b"a": b"1"}}))
+    disk.sync()
+    assert (disk.durable, disk.get("letters", b"a")) == (1, b"1")

@@ -122,6 +122,8 @@ def _answer(
     descriptor: Descriptor,
     taken: list[Delivered],
 ) -> None:
+    if isinstance(request, ReceiveMessages) and request.acknowledge:
+        state.draft.wait()  # the answer also says that the old receipt is done with
     receipt = descriptor.handle if request.hold and descriptor.held else 0
     if receipt:
         state.draft.ask(SetTimer(("hold", receipt), request.hold))

@@ -49,6 +49,10 @@ class SimulatedDisk(MemoryDisk):
         survivor.durable = self.durable + survivor.kept
         return survivor
 
+    def mend(self) -> None:
+        """A failure that was on its way does not come."""
+        self._sync_fault = self._apply_fault = None
+
     def copied(self) -> Self:
         """The disk as reads see it now, for a process that is only built to be compared."""
         other = type(self)(self._rows)

@@ -143,6 +143,8 @@ class _Run:
     def _clear_up(self) -> None:
         """Faults stop; everybody finishes; what was only held or begun comes back."""
         self.around.weather.clear_up()
+        if self.host.process is not None:
+            self.host.process.disk.mend()
         self.stage.finishing = True
         self._until(self._nobody_acts, "liveness: somebody never finishes")
         self._pass(MINUTE)

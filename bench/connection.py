@@ -7,7 +7,7 @@ from typing import cast
 
 
 class Connection(asyncio.Protocol):
-    """One request at a time; answers must carry a Content-Length, as ours do."""
+    """One request at a time; an answer with a body must carry a Content-Length, as ours do."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
@@ -31,8 +31,7 @@ class Connection(asyncio.Protocol):
         head = self._received.find(b"\r\n\r\n")
         if head < 0:
             return
-        start = self._received.lower().find(b"content-length:", 0, head) + len(b"content-length:")
-        length = int(self._received[start : self._received.find(b"\r\n", start)])
+        length = _length(bytes(self._received[:head]).lower())
         if len(self._received) < head + 4 + length:
             return
         status = int(self._received[9:12])
@@ -63,3 +62,9 @@ class Connection(asyncio.Protocol):
         """Let go."""
         assert self._transport is not None
         self._transport.abort()
+
+
+def _length(head: bytes) -> int:
+    """The length of the body; an answer without one has none."""
+    _, found, rest = head.partition(b"content-length:")
+    return int(rest.partition(b"\r\n")[0]) if found else 0

@@ -81,11 +81,11 @@ class Run:
         connection.close()
 
     async def consume(self, path: str) -> None:
-        """Receive with a hold; the next request acknowledges."""
+        """Receive with a hold; the next request acknowledges, and so does a last one of its own."""
         connection = await Connection.open(self.settings.host, self.settings.port)
         receipt, held = None, 0
         goal = self.settings.messages
-        while held or not goal or self.acknowledged < goal:
+        while not goal or self.acknowledged < goal:
             request: dict[str, object] = {"count": 64, "timeout": 0.25, "hold": 30}
             if receipt:
                 request["acknowledge"] = receipt
@@ -96,6 +96,9 @@ class Run:
             receipt, held = answer.receipt, len(answer.messages)
             if not held and (self.stopped or not self.settings.produce):
                 break
+        if receipt:
+            await connection.request(f"/api/v1/receipts/{receipt}", b"{}")
+            self.acknowledged += held
         connection.close()
 
     async def run(self) -> dict[str, object]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from reliquary.base.faults import StoreDamage
+from reliquary.base.rows import Record, Table
 from reliquary.queueing.message import Message, Position
 from reliquary.queueing.shelf import Shelf
 from reliquary.queueing.tables import MESSAGES, PAST_THE_END, SHARES, TABLES, message_key
@@ -52,6 +53,34 @@ def test_a_message_that_does_not_fit_into_the_cache_is_read_from_its_row() -> No
     disk.apply(under.take())
     assert [shelf.get(at(number)).body[0] for number in range(5)] == [0, 1, 2, 3, 4]
     assert shelf._cached_bytes <= 10 + 8
+
+
+class CountedReads(StagedRows):
+    """Rows that count how often the disk is asked for a single one."""
+
+    gets = 0
+
+    def get(self, table: Table[Record], key: bytes) -> Record | None:
+        self.gets += 1
+        return super().get(table, key)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "gets"),
+    [
+        pytest.param([3, 1, 2, 5, 6], 0, id="neighbours, in whatever order"),
+        pytest.param([1, 2], 2, id="too few to care"),
+        pytest.param([1, 40, 80, 120, 160], 5, id="far apart"),
+    ],
+)
+def test_many_messages_are_read_at_once_where_they_lie_together(numbers: list[int], gets: int) -> None:
+    under = CountedReads(MemoryDisk(TABLES))
+    shelf = Shelf(under, cache_bytes=0)
+    positions = [*map(at, numbers), at(999, express=True)]
+    messages = [Message(body=b"%d" % position.message) for position in positions]
+    shelf.put(positions, messages)
+    assert shelf.get_all(positions) == messages
+    assert under.gets == gets
 
 
 def test_room_in_the_cache_comes_back_when_messages_go() -> None:

@@ -101,8 +101,8 @@ def _consume(
     positions: Sequence[Position],
 ) -> list[Delivered]:
     """Hand out positions: for good, in a transaction, or on trial."""
-    message = state.shelf.get
-    delivered = [Delivered(position, message(position)) for position in positions]
+    messages = state.shelf.get_all(positions)
+    delivered = list(map(Delivered, positions, messages))
     if transaction is None and not request.hold:
         if positions:
             leave(state, queue, positions, MessageClass.ACK_RECEIVE)  # DM-207, DM-221
@@ -235,7 +235,7 @@ def _peek_position(
 
 def show(state: State, to: int, positions: list[Position]) -> None:
     """Answer with messages that stay where they are."""
-    _hand_over(state, to, [Delivered(position, state.shelf.get(position)) for position in positions])
+    _hand_over(state, to, list(map(Delivered, positions, state.shelf.get_all(positions))))
 
 
 def browse(state: State, request: BrowseMessages, now: Instant) -> None:

@@ -15,6 +15,7 @@ from reliquary.queueing.events import (
     LookUpMessage,
     MoveMessage,
     PeekMessage,
+    PurgeQueue,
     ReceiveMessages,
 )
 from reliquary.queueing.facts import QueueChanged
@@ -107,6 +108,13 @@ def test_a_purge_takes_what_came_before_it() -> None:
     court.tell(removed(2, reason=MessageClass.NACK_QUEUE_PURGED))  # it was locked then, and comes back now
     with pytest.raises(Violation, match="loss: m3"):
         court.tell(removed(3, reason=MessageClass.NACK_QUEUE_PURGED))
+
+
+def test_what_was_locked_when_a_purge_was_asked_for_may_go_before_it_begins() -> None:
+    court = Court()
+    court.tell(stored(1))
+    court.tell(event=PurgeQueue(5, court.ledger.queues[ORDERS].pathname))
+    court.tell(removed(1, reason=MessageClass.NACK_QUEUE_PURGED), event=EndRead(6, 7, delete=False))
 
 
 def test_a_queue_takes_its_messages_along_only_when_it_is_deleted() -> None:

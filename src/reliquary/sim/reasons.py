@@ -24,6 +24,8 @@ class Reasons:
         self._history = history
         self._purged: dict[int, int] = {}
         """The last turn of a purge, by queue."""
+        self._purge_asked: dict[str, int] = {}
+        """The last turn that asked for one, by name: what was locked then may come back before it begins."""
         self._delivered_in: dict[object, set[bytes]] = {}
         """What was handed out in each transaction."""
 
@@ -32,6 +34,8 @@ class Reasons:
         event = turned.event
         if isinstance(event, events.EmptyQueue) and event.reason is MessageClass.NACK_QUEUE_PURGED:
             self._purged[event.number] = turned.number
+        elif isinstance(event, events.PurgeQueue):
+            self._purge_asked[_name(event.path)] = turned.number
         for request, answer in received(self._history, turned):
             transaction = getattr(request, "transaction", None)
             if transaction is not None:
@@ -48,7 +52,8 @@ class Reasons:
             case MessageClass.NACK_RECEIVE_TIMEOUT:
                 fine = 0 < place.position.expires <= turned.now
             case MessageClass.NACK_QUEUE_PURGED:
-                fine = self._purged.get(queue, -1) > place.since
+                asked = self._purge_asked.get(_name(ledger.queues[queue].pathname), -1)
+                fine = max(self._purged.get(queue, -1), asked) > place.since
             case MessageClass.NACK_QUEUE_DELETED:
                 fine = ledger.queues[queue].deleting
             case _:
@@ -80,6 +85,11 @@ def received(history: History, turned: Turned) -> Iterator[tuple[object, events.
     for to, answer in turned.answers:
         if isinstance(answer, events.Received):
             yield history.requests[turned.life, to], answer
+
+
+def _name(path: str) -> str:
+    """What is left of a path name when computer and folder are dropped."""
+    return path.rpartition("\\")[2].casefold()
 
 
 def is_for_good(request: object) -> bool:

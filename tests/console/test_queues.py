@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from reliquary.engine import loop
 from tests.console.stage import Stage, play
 
 SETTINGS = {
@@ -77,6 +80,36 @@ def test_depth_and_bytes_are_shown_and_a_purge_empties(tmp_path: Path) -> None:
         assert await stage.call("POST", "/queues/orders/purge") == (200, {"messages": 2})
         assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
         assert await stage.call("DELETE", "/queues/orders") == (200, {"messages": 0})
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/queues/orders", "/api/v1/queues", "/api/v1/manager", "/metrics", "/"]
+)
+def test_nothing_is_shown_before_it_is_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """A reader that acknowledges and waits starts no sync of its own: whoever looks then has to."""
+    monkeypatch.setattr(loop, "UNASKED_SYNC_SECONDS", 60)
+
+    async def scene(stage: Stage) -> None:
+        engine = stage.server.opened.engine
+        await stage.send("orders", "a")
+        held = await stage.data.request("POST", "/api/v1/queues/orders/receive", b'{"hold": 60}')
+        request = {"acknowledge": json.loads(held.body)["receipt"], "timeout": 60}
+        before = engine.turns
+        waiting = asyncio.ensure_future(
+            stage.data.request("POST", "/api/v1/queues/orders/receive", json.dumps(request).encode())
+        )
+        while engine.turns == before:
+            await asyncio.wait([waiting], timeout=0)
+        seen = [engine._unsynced]
+        await stage.get(path)
+        seen.append(engine._unsynced)
+        assert seen == [True, False]
+        await stage.send("orders", "b")
+        await waiting
 
     play(tmp_path, scene)
 

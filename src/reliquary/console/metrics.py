@@ -18,7 +18,10 @@ Sample = tuple[dict[str, str], float]
 
 async def show_metrics(request: Request) -> Response:
     """GET /metrics."""
-    return Response("".join(_families(context_of(request))), media_type=CONTENT_TYPE)
+    context = context_of(request)
+    text = "".join(_families(context))
+    await context.opened.settled()
+    return Response(text, media_type=CONTENT_TYPE)
 
 
 def _families(context: Context) -> Iterable[str]:

@@ -43,6 +43,7 @@ async def show_page(request: Request) -> Response:
     context = context_of(request)
     state = context.opened.state
     html = render(views.manager(state), list(views.queues(state)), context.version)
+    await context.opened.settled()
     return Response(html, headers=HEADERS, media_type="text/html")
 
 

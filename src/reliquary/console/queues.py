@@ -22,18 +22,23 @@ _object = msgspec.json.Decoder(dict[str, Any])
 
 async def show_manager(request: Request) -> Response:
     """GET /manager."""
-    return answer(manager_info(views.manager(context_of(request).opened.state)))
+    opened = context_of(request).opened
+    seen = manager_info(views.manager(opened.state))
+    await opened.settled()
+    return answer(seen)
 
 
 async def list_queues(request: Request) -> Response:
     """GET /queues."""
-    state = context_of(request).opened.state
-    return answer({"queues": [queue_info(each) for each in views.queues(state)]})
+    opened = context_of(request).opened
+    seen = [queue_info(each) for each in views.queues(opened.state)]
+    await opened.settled()
+    return answer({"queues": seen})
 
 
 async def show_queue(request: Request) -> Response:
     """GET /queues/{queue}."""
-    return _shown(context_of(request), request.path_params["queue"])
+    return await _shown(context_of(request), request.path_params["queue"])
 
 
 async def create_queue(request: Request) -> Response:
@@ -45,7 +50,7 @@ async def create_queue(request: Request) -> Response:
         raise UsageError(f"name is the new queue's name, not {name!r}")
     settings = QueueSettings(**changes_of(given))
     await context.ask(lambda to: CreateQueue(to, name, settings))
-    return _shown(context, name, 201)
+    return await _shown(context, name, 201)
 
 
 async def change_queue(request: Request) -> Response:
@@ -55,7 +60,7 @@ async def change_queue(request: Request) -> Response:
     given = await read_body(request, _object)
     changes = changes_of(given)
     await context.ask(lambda to: ChangeQueue(to, name, msgspec.to_builtins(changes)))
-    return _shown(context, name)
+    return await _shown(context, name)
 
 
 async def delete_queue(request: Request) -> Response:
@@ -70,10 +75,12 @@ async def purge_queue(request: Request) -> Response:
     return _counted(await context_of(request).ask(lambda to: PurgeQueue(to, name)))
 
 
-def _shown(context: Context, name: str, status: int = 200) -> Response:
+async def _shown(context: Context, name: str, status: int = 200) -> Response:
+    """A queue as it is; what is told of it is on disk by then."""
     view = views.queue(context.opened.state, name)
     if view is None:
         raise Refusal(Answer(HResult.QUEUE_NOT_FOUND))
+    await context.opened.settled()
     return answer(queue_info(view), status)
 
 

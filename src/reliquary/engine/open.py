@@ -27,6 +27,10 @@ class OpenedEngine:
     state: State
     disk: RocksDisk
 
+    async def settled(self) -> None:
+        """Return when all that can be seen now is on disk: that is when a question is answered."""
+        await self.engine.ask(lambda to: CancelRead(to, "system$;journal", 0))
+
     async def close(self) -> None:
         """Finish all that was submitted, tell those who wait, let go of the folder."""
         await self.engine.stop(StopManager())

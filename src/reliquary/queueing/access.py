@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import CancelTimer, SetTimer
+from reliquary.queueing import destinations
 from reliquary.queueing.cursors import Cursor
 from reliquary.queueing.descriptors import ALLOWS, Descriptor, sharing_violated
 from reliquary.queueing.events import FOREVER_WAIT, Access, Answer, Share
 from reliquary.queueing.expiry import release
-from reliquary.queueing.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import QueueType
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.waiting import Waiter
-
-CLOSED_SYSTEM_QUEUES: Final = frozenset(f"system$;{name}" for name in SYSTEM_QUEUES[3:])
-"""Not for applications (DM-094)."""
 
 
 def open_queue(
@@ -48,11 +43,10 @@ def open_queue(
 
 def find_queue(state: State, path: str, access: Access) -> QueueState | HResult:
     """The queue of this name, if it may be used like that at all."""
-    name = state.parse(path)
-    queue = state.find(name)
+    queue = destinations.find(state, path)
     if queue is None:
         return HResult.QUEUE_NOT_FOUND  # DM-167
-    if name.key in CLOSED_SYSTEM_QUEUES:
+    if queue.is_closed:
         return HResult.ACCESS_DENIED  # DM-094
     if access is Access.SEND and (queue.record.kind is QueueType.SYSTEM or queue.record.is_journal):
         return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-164

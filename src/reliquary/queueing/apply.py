@@ -10,6 +10,7 @@ import msgspec
 
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts, tables
+from reliquary.queueing.formats import key_of, parse_format
 from reliquary.queueing.message import Position
 from reliquary.queueing.order import Order
 from reliquary.queueing.queue import Queue
@@ -60,10 +61,15 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
         floors=counters.floors,
         window=state.sizes.window,
     )
-    state.queues[record.number] = QueueState(record, order, counters.count, counters.size)
+    queue = QueueState(record, order, counters.count, counters.size)
+    state.queues[record.number] = queue
+    if not record.deleting:
+        state.by_identifier[record.identifier] = queue
     state.total_bytes += counters.size
     state.last_number = max(state.last_number, record.number)
-    if not record.is_journal and not record.deleting:
+    if record.outgoing is not None and not record.deleting:
+        state.outgoing[key_of(parse_format(record.outgoing.destination))] = queue
+    elif not record.is_journal and not record.deleting:
         state.names[state.parse(record.pathname).key] = record.number
         if record.parent is not None:
             state.queues[record.parent].subqueues.add(record.number)
@@ -103,6 +109,10 @@ def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
 
 
 def _forget_name(state: State, record: Queue) -> None:
+    state.by_identifier.pop(record.identifier, None)
+    if record.outgoing is not None:
+        state.outgoing.pop(key_of(parse_format(record.outgoing.destination)), None)
+        return
     key = state.parse(record.pathname).key
     if state.names.get(key) == record.number:
         del state.names[key]

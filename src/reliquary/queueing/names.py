@@ -28,7 +28,9 @@ FORBIDDEN: Final = '\\;+,"'
 JOURNAL: Final = "journal"
 
 SYSTEM_QUEUES: Final = ("deadletter", "deadxact", "journal", "order-ack", "notification")
-"""The manager's own queues (DM-093, DM-094); the last two are not for applications."""
+"""The manager's own queues (DM-093, DM-094)."""
+CLOSED_QUEUES: Final = ("order-ack", "notification")
+"""Those of them that are not for applications (DM-094)."""
 
 _LOCAL: Final = frozenset({"", ".", "localhost"})
 
@@ -81,12 +83,12 @@ def parse(text: str, *computers: str) -> Pathname:
         kind, rest = QueueType.PRIVATE, rest[1:]
     if len(rest) != 1:
         raise UsageError(f"{text!r} is not a queue's name: write NAME, .\\private$\\NAME or .\\NAME")
-    name = _check("a queue name", rest[0], QUEUE_NAME_LIMIT)
+    name = check_name("a queue name", rest[0], QUEUE_NAME_LIMIT)
     if not found:
         return Pathname(kind, name)
     if tail.casefold() == JOURNAL:
         return Pathname(kind, name, journal=True)
-    return Pathname(kind, name, subqueue=_check("a subqueue name", tail, SUBQUEUE_NAME_LIMIT))
+    return Pathname(kind, name, subqueue=check_name("a subqueue name", tail, SUBQUEUE_NAME_LIMIT))
 
 
 def _check_computer(computer: str, computers: tuple[str, ...]) -> None:
@@ -105,7 +107,8 @@ def _system_queue(tail: str) -> str:
     return tail.casefold()
 
 
-def _check(what: str, name: str, limit: int) -> str:
+def check_name(what: str, name: str, limit: int) -> str:
+    """Refuse a name that is too long or has a character that none may have."""
     if not 1 <= len(name) <= limit:
         raise UsageError(f"{what} has 1 to {limit} characters, this one has {len(name)}")
     for character in name:

@@ -89,6 +89,18 @@ class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     base_priority: int = 0
 
 
+class Outgoing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an OutgoingQueue has beside a queue, 3.1.1.3; its State is `state.QueueState`'s."""
+
+    destination: str
+    """DestinationFormatName, as it was given."""
+    multicast: bool = False
+    on_hold: bool = False
+    """State OnHold; an administrator's word holds until he takes it back (AN-49)."""
+    locked: bool = False
+    """State Locked (AN-49, DM-095)."""
+
+
 class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A queue's row.  What only lives while we run (descriptors, readers) is `state.QueueState`."""
 
@@ -111,6 +123,8 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     is_journal: bool = False
     deleting: bool = False
     """Its name is free again, its messages are on their way out."""
+    outgoing: Outgoing | None = None
+    """Not None for a queue whose messages go elsewhere; its path name is the destination then."""
 
 
 class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

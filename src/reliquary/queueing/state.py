@@ -20,9 +20,9 @@ from reliquary.queueing.descriptors import Descriptor
 from reliquary.queueing.events import FOREVER_WAIT, Answer
 from reliquary.queueing.facts import PositionAvailable
 from reliquary.queueing.message import Message, Position, SequenceId
-from reliquary.queueing.names import Pathname, parse
+from reliquary.queueing.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
-from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord
+from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
 from reliquary.queueing.tables import Operation
 from reliquary.queueing.waiting import Waiter
@@ -98,6 +98,11 @@ class QueueState:
         return self.stored_size + self.express_size
 
     @property
+    def is_closed(self) -> bool:
+        """Whether it is none of the applications' business (DM-094)."""
+        return self.record.kind is QueueType.SYSTEM and self.record.pathname.endswith(CLOSED_QUEUES)
+
+    @property
     def active(self) -> bool:
         """Active (DM-026): somebody has it open."""
         return bool(self.descriptors)
@@ -140,6 +145,10 @@ class State:
         self.manager_state = ManagerState.STOPPED
         self.queues: dict[int, QueueState] = {}
         self.names: dict[str, int] = {}
+        self.by_identifier: dict[UUID, QueueState] = {}
+        """Queues by Queue.Identifier, for public names."""
+        self.outgoing: dict[str, QueueState] = {}
+        """Outgoing queues by `formats.key_of` their destination."""
         self.handles: dict[int, Descriptor] = {}
         self.cursors: dict[int, Cursor] = {}
         self.transactions: dict[UUID, Transaction] = {}

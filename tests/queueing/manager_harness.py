@@ -278,6 +278,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     total_bytes: int
     transactions: dict[UUID, Any]
     messages: dict[int, Message]
+    directory: list[Any]
+    """Every object, by type and identifier."""
 
 
 def durable(state: State) -> Snapshot:
@@ -332,6 +334,9 @@ def durable(state: State) -> Snapshot:
         messages={
             position.message: state.shelf.get(position) for here in positions.values() for position in here
         },
+        directory=[
+            each for objects in state.directory.objects.values() for _, each in sorted(objects.items())
+        ],
     )
 
 
@@ -362,6 +367,9 @@ def check(state: State) -> None:
     assert state.total_bytes == sum(queue.total_bytes for queue in state.queues.values())
     assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
     _check_locks(state)
+    assert {row.object.identifier: row.object for row in every(state, tables.DIRECTORY).values()} == {
+        identifier: each for kind in state.directory.objects.values() for identifier, each in kind.items()
+    }
 
 
 def _check_queues(state: State, committed: dict[bytes, Position]) -> None:

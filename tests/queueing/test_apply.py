@@ -10,9 +10,11 @@ import pytest
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts
 from reliquary.queueing.apply import _APPLY, apply, settle
+from reliquary.queueing.directory.objects import Kind, Site
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.tables import (
     COUNTERS,
+    DIRECTORY,
     EXPIRY,
     LANE_SHIFT,
     MANAGER,
@@ -24,8 +26,10 @@ from reliquary.queueing.tables import (
     SHARES,
     TRANSACTIONS,
     Counters,
+    DirectoryRow,
     Operation,
     PreparedTransaction,
+    directory_key,
     queue_key,
 )
 from tests.queueing.manager_harness import Bench, check, every, message, walk
@@ -244,6 +248,18 @@ def test_a_prepared_message_that_is_dropped_leaves_nothing(made: Made) -> None:
     assert every(made.state, MESSAGES) == {}
 
 
+# -- the directory
+
+
+def test_an_object_of_the_directory_is_kept_by_its_type_and_identifier(made: Made) -> None:
+    site = Site(identifier=IDENTIFIER, name="north")
+    made.apply(facts.DirectoryObjectWritten(site))
+    assert every(made.state, DIRECTORY) == {directory_key(Kind.SITE, IDENTIFIER): DirectoryRow(site)}
+    made.apply(facts.DirectoryObjectRemoved(Kind.SITE, IDENTIFIER))
+    assert every(made.state, DIRECTORY) == {}
+    assert made.state.directory.objects[Kind.SITE] == {}
+
+
 # -- once a batch
 
 
@@ -284,6 +300,6 @@ def test_every_fact_has_its_line_here() -> None:
         facts.ManagerNamed, facts.QueueCreated, facts.QueueChanged, facts.QueueDeleted,
         facts.MessagesStored, facts.PositionCopied, facts.PositionMoved, facts.PositionsRemoved,
         facts.TransactionPrepared, facts.OperationsPurged, facts.TransactionEnded,
-        facts.PreparedMessageDropped,
+        facts.PreparedMessageDropped, facts.DirectoryObjectWritten, facts.DirectoryObjectRemoved,
     }  # fmt: skip
     assert set(_APPLY) == shown

@@ -10,6 +10,7 @@ import msgspec
 
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts, tables
+from reliquary.queueing.directory.objects import kind_of
 from reliquary.queueing.formats import key_of, parse_format
 from reliquary.queueing.message import Position
 from reliquary.queueing.order import Order
@@ -17,6 +18,7 @@ from reliquary.queueing.queue import Queue
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import (
     COUNTERS,
+    DIRECTORY,
     EXPIRY,
     MANAGER,
     ONLY,
@@ -25,7 +27,9 @@ from reliquary.queueing.tables import (
     SEQUENCE,
     TRANSACTIONS,
     Counters,
+    DirectoryRow,
     Expiry,
+    directory_key,
     expiry_key,
     position_key,
     queue_key,
@@ -245,6 +249,20 @@ def _prepared_dropped(state: State, fact: facts.PreparedMessageDropped) -> None:
     state.shelf.drop((position,))
 
 
+# -- the directory
+
+
+def _object_written(state: State, fact: facts.DirectoryObjectWritten) -> None:
+    kind, identifier = kind_of(fact.subject), fact.subject.identifier
+    state.directory.objects[kind][identifier] = fact.subject
+    state.rows.put(DIRECTORY, directory_key(kind, identifier), DirectoryRow(fact.subject))
+
+
+def _object_removed(state: State, fact: facts.DirectoryObjectRemoved) -> None:
+    del state.directory.objects[fact.kind][fact.identifier]
+    state.rows.delete(DIRECTORY, directory_key(fact.kind, fact.identifier))
+
+
 _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.ManagerNamed: _manager_named,
     facts.QueueCreated: _queue_created,
@@ -258,4 +276,6 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.OperationsPurged: _operations_purged,
     facts.TransactionEnded: _transaction_ended,
     facts.PreparedMessageDropped: _prepared_dropped,
+    facts.DirectoryObjectWritten: _object_written,
+    facts.DirectoryObjectRemoved: _object_removed,
 }

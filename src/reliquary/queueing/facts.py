@@ -8,6 +8,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from reliquary.base.turn import Fact, Signal
+from reliquary.queueing.directory.objects import DirectoryObject, Kind
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import Queue, QueueManagerRecord
 from reliquary.queueing.tables import Operation, PreparedTransaction
@@ -119,6 +120,19 @@ class PreparedMessageDropped(Fact, frozen=True):
 
     queue: int
     position: Position
+
+
+class DirectoryObjectWritten(Fact, frozen=True):
+    """The directory has this object, as it is here."""
+
+    subject: DirectoryObject
+
+
+class DirectoryObjectRemoved(Fact, frozen=True):
+    """The directory no longer has an object."""
+
+    kind: Kind
+    identifier: UUID
 
 
 class PositionAvailable(Signal, frozen=True):

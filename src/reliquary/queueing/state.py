@@ -17,6 +17,7 @@ from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import Draft, Reply, SetTimer
 from reliquary.queueing.cursors import Cursor
 from reliquary.queueing.descriptors import Descriptor
+from reliquary.queueing.directory.holdings import Directory
 from reliquary.queueing.events import FOREVER_WAIT, Answer
 from reliquary.queueing.facts import PositionAvailable
 from reliquary.queueing.message import Message, Position, SequenceId
@@ -149,6 +150,7 @@ class State:
         """Queues by Queue.Identifier, for public names."""
         self.outgoing: dict[str, QueueState] = {}
         """Outgoing queues by `formats.key_of` their destination."""
+        self.directory = Directory()
         self.handles: dict[int, Descriptor] = {}
         self.cursors: dict[int, Cursor] = {}
         self.transactions: dict[UUID, Transaction] = {}

@@ -9,6 +9,7 @@ messages      message                          each message once
 shares        message                          how many positions show it, when more than one
 expiry        deadline, queue, LookupIdentifier
 transactions  transaction                      prepared and not yet decided
+directory     type, identifier                 what is known of other managers, queues and sites
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.rows import Table
+from reliquary.queueing.directory.objects import DirectoryObject, Kind
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import Queue, QueueManagerRecord
 
@@ -82,6 +84,12 @@ class PreparedTransaction(msgspec.Struct, frozen=True):
     """When, microseconds since 1970."""
 
 
+class DirectoryRow(msgspec.Struct, frozen=True):
+    """An object of the directory; its type is written with it."""
+
+    object: DirectoryObject
+
+
 MANAGER: Final = Table("manager", QueueManagerRecord)
 SEQUENCE: Final = Table("sequence", Sequence)
 QUEUES: Final = Table("queues", Queue)
@@ -91,10 +99,22 @@ MESSAGES: Final = Table("messages", Message)
 SHARES: Final = Table("shares", Shares)
 EXPIRY: Final = Table("expiry", Expiry)
 TRANSACTIONS: Final = Table("transactions", PreparedTransaction)
+DIRECTORY: Final = Table("directory", DirectoryRow)
 
 TABLES: Final[tuple[str, ...]] = tuple(
     table.name
-    for table in (MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, MESSAGES, SHARES, EXPIRY, TRANSACTIONS)
+    for table in (
+        MANAGER,
+        SEQUENCE,
+        QUEUES,
+        COUNTERS,
+        POSITIONS,
+        MESSAGES,
+        SHARES,
+        EXPIRY,
+        TRANSACTIONS,
+        DIRECTORY,
+    )
 )
 
 ONLY: Final = b"\0"
@@ -122,6 +142,14 @@ def expiry_of(key: bytes) -> tuple[int, int, int]:
 def transaction_key(identifier: UUID) -> bytes:
     """The key of a prepared transaction."""
     return identifier.bytes
+
+
+_KIND_BYTES: Final = {kind: bytes([place]) for place, kind in enumerate(Kind)}
+
+
+def directory_key(kind: Kind, identifier: UUID) -> bytes:
+    """The key of an object of the directory."""
+    return _KIND_BYTES[kind] + identifier.bytes
 
 
 def lane_start(lane: int) -> int:

@@ -19,14 +19,16 @@ from reliquary.queueing.events import (
     OpenQueue,
     Received,
     ReceiveMessages,
+    Request,
     Seek,
     Sent,
     Share,
 )
 from reliquary.queueing.message import ObjectId
+from reliquary.queueing.principals import MANAGER
 from tests.queueing.manager_harness import Bench
 
-OWN = {"StartManager", "StopManager", "EmptyQueue", "FlowControl", "CallerGone", "Event"}
+OWN = {"StartManager", "StopManager", "EmptyQueue", "FlowControl", "CallerGone", "Event", "Request"}
 """Events that nobody waits for an answer to."""
 
 
@@ -41,6 +43,12 @@ def classes(base: type[msgspec.Struct]) -> list[type[msgspec.Struct]]:
 @pytest.mark.parametrize("event", [each for each in classes(Event) if each.__name__ not in OWN])
 def test_a_request_names_its_caller_first(event: type[msgspec.Struct]) -> None:
     assert event.__struct_fields__[0] == "to"
+
+
+@pytest.mark.parametrize("event", classes(Request))
+def test_a_request_says_who_asks_and_by_itself_it_is_the_manager(event: type[msgspec.Struct]) -> None:
+    fields = {each.name: each.default for each in msgspec.structs.fields(event)}
+    assert fields["by"] is MANAGER
 
 
 @pytest.mark.parametrize("event", [*classes(Event), *classes(Answer)])

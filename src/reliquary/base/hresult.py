@@ -25,6 +25,7 @@ class HResult(IntEnum):
     MESSAGE_ALREADY_RECEIVED = 0xC00E001D
     ILLEGAL_FORMATNAME = 0xC00E001E
     UNSUPPORTED_FORMATNAME_OPERATION = 0xC00E0020
+    ILLEGAL_SECURITY_DESCRIPTOR = 0xC00E0021
     ACCESS_DENIED = 0xC00E0025
     INSUFFICIENT_RESOURCES = 0xC00E0027
     UNSUPPORTED_ACCESS_MODE = 0xC00E0045
@@ -54,6 +55,7 @@ _SENTENCES: Final[dict[HResult, str]] = {
     HResult.MESSAGE_ALREADY_RECEIVED: "the message under the cursor has been received",
     HResult.ILLEGAL_FORMATNAME: "the format name is not valid",
     HResult.UNSUPPORTED_FORMATNAME_OPERATION: "this kind of name does not support the operation",
+    HResult.ILLEGAL_SECURITY_DESCRIPTOR: "the security descriptor is not valid",
     HResult.ACCESS_DENIED: "the queue was not opened for this",
     HResult.INSUFFICIENT_RESOURCES: "a quota is used up",
     HResult.UNSUPPORTED_ACCESS_MODE: "the access mode is not supported for this kind of name",

@@ -16,6 +16,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event
 from reliquary.queueing.message import Message, MessageClass, ObjectId, Position
+from reliquary.queueing.principals import MANAGER, Principal
 from reliquary.queueing.queue import Queue, QueueSettings
 
 FOREVER_WAIT = Duration(-1)
@@ -50,10 +51,16 @@ class Seek(Enum):
     LAST = "last"
 
 
+class Request(Event, frozen=True, kw_only=True):
+    """What somebody asks, who may not be allowed to."""
+
+    by: Principal = MANAGER
+
+
 # -- queues
 
 
-class CreateQueue(Event, frozen=True):
+class CreateQueue(Request, frozen=True):
     """Create Queue, 3.1.7.1.3."""
 
     to: int
@@ -61,7 +68,7 @@ class CreateQueue(Event, frozen=True):
     settings: QueueSettings = QueueSettings()
 
 
-class ChangeQueue(Event, frozen=True):
+class ChangeQueue(Request, frozen=True):
     """Give a queue other settings; `changes` holds only what changes."""
 
     to: int
@@ -69,21 +76,21 @@ class ChangeQueue(Event, frozen=True):
     changes: dict[str, object]
 
 
-class DeleteQueue(Event, frozen=True):
+class DeleteQueue(Request, frozen=True):
     """Delete Queue, 3.1.7.1.4."""
 
     to: int
     path: str
 
 
-class PurgeQueue(Event, frozen=True):
+class PurgeQueue(Request, frozen=True):
     """Purge Queue, 3.1.7.1.7."""
 
     to: int
     path: str
 
 
-class OpenQueue(Event, frozen=True):
+class OpenQueue(Request, frozen=True):
     """Open Queue, 3.1.7.1.5."""
 
     to: int
@@ -94,21 +101,21 @@ class OpenQueue(Event, frozen=True):
     """How long it stays open without being used."""
 
 
-class CloseQueue(Event, frozen=True):
+class CloseQueue(Request, frozen=True):
     """Close Queue, 3.1.7.1.6."""
 
     to: int
     handle: int
 
 
-class OpenCursor(Event, frozen=True):
+class OpenCursor(Request, frozen=True):
     """Open Cursor, 3.1.7.1.1."""
 
     to: int
     handle: int
 
 
-class CloseCursor(Event, frozen=True):
+class CloseCursor(Request, frozen=True):
     """Close Cursor, 3.1.7.1.2."""
 
     to: int
@@ -118,7 +125,7 @@ class CloseCursor(Event, frozen=True):
 # -- messages
 
 
-class SendMessages(Event, frozen=True):
+class SendMessages(Request, frozen=True):
     """Enqueue Message, 3.1.7.1.9, for one message or many: all of them or none.
 
     Only a message whose own time to reach the queue has run out is left out alone.
@@ -130,7 +137,7 @@ class SendMessages(Event, frozen=True):
     transaction: UUID | None = None
 
 
-class ReceiveMessages(Event, frozen=True):
+class ReceiveMessages(Request, frozen=True):
     """Dequeue Message, 3.1.7.1.10, and Dequeue Message Begin, 3.1.7.1.11, for one message or many."""
 
     to: int
@@ -146,7 +153,7 @@ class ReceiveMessages(Event, frozen=True):
     tag: int = 0
 
 
-class EndRead(Event, frozen=True):
+class EndRead(Request, frozen=True):
     """Dequeue Message End, 3.1.7.1.12, for some messages of a receipt, or for all of them."""
 
     to: int
@@ -155,7 +162,7 @@ class EndRead(Event, frozen=True):
     lookup_ids: tuple[int, ...] = ()
 
 
-class PeekMessage(Event, frozen=True):
+class PeekMessage(Request, frozen=True):
     """Peek Message, 3.1.7.1.15, or with `next` Peek Next Message, 3.1.7.1.14."""
 
     to: int
@@ -165,7 +172,7 @@ class PeekMessage(Event, frozen=True):
     next: bool = False
 
 
-class LookUpMessage(Event, frozen=True):
+class LookUpMessage(Request, frozen=True):
     """Read Message By Lookup Identifier, 3.1.7.1.13."""
 
     to: int
@@ -177,7 +184,7 @@ class LookUpMessage(Event, frozen=True):
     hold: Duration = Duration(0)
 
 
-class BrowseMessages(Event, frozen=True):
+class BrowseMessages(Request, frozen=True):
     """Peek at up to so many messages behind a place, without a cursor."""
 
     to: int
@@ -186,7 +193,7 @@ class BrowseMessages(Event, frozen=True):
     limit: int = 100
 
 
-class MoveMessage(Event, frozen=True):
+class MoveMessage(Request, frozen=True):
     """Move Message, 3.1.7.1.16."""
 
     to: int
@@ -196,7 +203,7 @@ class MoveMessage(Event, frozen=True):
     transaction: UUID | None = None
 
 
-class CancelRead(Event, frozen=True):
+class CancelRead(Request, frozen=True):
     """Cancel Waiting Message Read Request, 3.1.7.1.17."""
 
     to: int
@@ -213,7 +220,7 @@ class CallerGone(Event, frozen=True):
 # -- transactions
 
 
-class BeginTransaction(Event, frozen=True):
+class BeginTransaction(Request, frozen=True):
     """Create Transaction, 3.1.7.1.8."""
 
     to: int
@@ -221,7 +228,7 @@ class BeginTransaction(Event, frozen=True):
     """An active transaction is aborted when nobody touched it for so long."""
 
 
-class PrepareTransaction(Event, frozen=True):
+class PrepareTransaction(Request, frozen=True):
     """Transaction Prepare, 3.1.4.3."""
 
     to: int
@@ -229,14 +236,14 @@ class PrepareTransaction(Event, frozen=True):
     single_phase: bool = True
 
 
-class CommitTransaction(Event, frozen=True):
+class CommitTransaction(Request, frozen=True):
     """Transaction Commit, 3.1.4.4."""
 
     to: int
     transaction: UUID
 
 
-class AbortTransaction(Event, frozen=True):
+class AbortTransaction(Request, frozen=True):
     """Transaction Abort, 3.1.4.5."""
 
     to: int

@@ -10,7 +10,7 @@ from reliquary.base.faults import StoreDamage, UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import in_whole_seconds
 from reliquary.base.turn import Event, Reply, Signal, TimerFired, Turn
-from reliquary.queueing import events, manager, requests, tables
+from reliquary.queueing import events, manager, sending, tables
 from reliquary.queueing.events import (
     Access,
     FlowControl,
@@ -75,7 +75,7 @@ def test_a_request_that_was_refused_half_way_stops_the_machine(monkeypatch: pyte
 
     bench = Bench()
     bench.flush()
-    monkeypatch.setattr(requests, "_quota_sentence", refuse)
+    monkeypatch.setattr(sending, "Sent", refuse)
     with pytest.raises(AssertionError, match="half-way: too late to say no"):
         bench.send("orders", b"m1")
     monkeypatch.undo()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from reliquary.queueing import destinations
 from reliquary.queueing.queue import QueueManagerRecord, QueueSettings, QueueType
 from reliquary.queueing.state import QueueState, State
 
@@ -52,7 +53,7 @@ class TransactionView(msgspec.Struct, frozen=True, kw_only=True):
 
 def queue(state: State, path: str) -> QueueView | None:
     """One queue by its name."""
-    found = state.find(state.parse(path))
+    found = destinations.find(state, path)
     return None if found is None else _view(state, found)
 
 
@@ -96,7 +97,7 @@ def transactions(state: State) -> Iterator[TransactionView]:
 def _view(state: State, each: QueueState) -> QueueView:
     record = each.record
     return QueueView(
-        name=_short(str(state.parse(record.pathname))),
+        name=record.pathname if record.outgoing else _short(str(state.parse(record.pathname))),
         pathname=record.pathname,
         identifier=str(record.identifier),
         kind=record.kind,

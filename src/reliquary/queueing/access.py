@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import CancelTimer, SetTimer
@@ -9,8 +11,10 @@ from reliquary.queueing import destinations
 from reliquary.queueing.cursors import Cursor
 from reliquary.queueing.descriptors import ALLOWS, Descriptor, sharing_violated
 from reliquary.queueing.events import FOREVER_WAIT, Access, Answer, Share
+from reliquary.queueing.expand import elements_of
 from reliquary.queueing.expiry import release
-from reliquary.queueing.queue import QueueType
+from reliquary.queueing.formats import MultipleName
+from reliquary.queueing.names import Pathname
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.waiting import Waiter
 
@@ -19,18 +23,26 @@ def open_queue(
     state: State,
     path: str,
     access: Access,
-    share: Share = Share.DENY_NONE,
+    share: Share,
+    now: Instant,
     *,
     lease: Duration = FOREVER_WAIT,
     passing: bool = False,
 ) -> Descriptor | HResult:
-    """Open Queue, for the queues of this manager."""
-    queue = find_queue(state, path, access)
+    """Open Queue."""
+    name = destinations.expanded(state, path, access)  # DM-159
+    if name is None:
+        return HResult.ILLEGAL_FORMATNAME
+    if isinstance(name, MultipleName):
+        return _open_several(state, name, access, share, now, lease)
+    queue = destinations.queue_named(state, name, access, now)
     if isinstance(queue, HResult):
         return queue
     may_clash = queue.exclusive or share is Share.DENY_RECEIVE
     if may_clash and sharing_violated(queue.descriptors.values(), access, share):
         return HResult.SHARING_VIOLATION
+    # DEPARTS from 3.1.7.1.5 (AN-16): the share mode is kept on the descriptor, because the rules
+    # above ask for it.
     descriptor = Descriptor(
         state.next_handle(), queue.number, path, access, share, lease=lease, passing=passing
     )  # DM-178
@@ -41,32 +53,70 @@ def open_queue(
     return descriptor
 
 
-def find_queue(state: State, path: str, access: Access) -> QueueState | HResult:
-    """The queue of this name, if it may be used like that at all."""
-    queue = destinations.find(state, path)
-    if queue is None:
-        return HResult.QUEUE_NOT_FOUND  # DM-167
-    if queue.is_closed:
-        return HResult.ACCESS_DENIED  # DM-094
-    if access is Access.SEND and (queue.record.kind is QueueType.SYSTEM or queue.record.is_journal):
-        return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-164
-    return queue
+def _open_several(
+    state: State, name: MultipleName, access: Access, share: Share, now: Instant, lease: Duration
+) -> Descriptor | HResult:
+    """Several queues under one handle: to send only, and all of them or none."""
+    if access is not Access.SEND:
+        return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-160
+    if share is not Share.DENY_NONE:
+        return HResult.UNSUPPORTED_ACCESS_MODE  # DM-160
+    parent = Descriptor(state.next_handle(), None, str(name), access, lease=lease)  # DM-161
+    state.handles[parent.handle] = parent
+    for element in name.elements:  # DM-162
+        child = open_queue(state, str(element), access, share, now)
+        if isinstance(child, HResult):
+            close_queue(state, parent, now)
+            return child
+        parent.children.append(child.handle)
+    renew(state, parent)
+    return parent
 
 
-def queue_to_send_to(state: State, target: int | str) -> QueueState | HResult:
-    """The queue that a send speaks of; by name it is not opened, because no sharing mode excludes senders."""
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A queue to send to, and the name it was meant by."""
+
+    queue: QueueState
+    format_name: str
+
+
+def targets(state: State, target: int | str, now: Instant) -> list[Target] | HResult:
+    """The queues that a send speaks of; by name they are not opened: no sharing mode excludes senders."""
     if isinstance(target, str):
-        return find_queue(state, target, Access.SEND)
-    descriptor = use(state, target, Access.SEND)
+        return _targets_of_name(state, target, now)
+    descriptor = use(state, target, Access.SEND, now)
     if isinstance(descriptor, HResult):
         return descriptor
-    queue = queue_of(state, descriptor)
-    assert queue is not None
-    return queue
+    handles = [state.handles[child] for child in descriptor.children] or [descriptor]
+    found = []
+    for each in handles:
+        queue = queue_of(state, each)
+        if queue is None:
+            return HResult.QUEUE_NOT_AVAILABLE  # AN-47
+        found.append(Target(queue, each.format_name))
+    return found
+
+
+def _targets_of_name(state: State, text: str, now: Instant) -> list[Target] | HResult:
+    name = destinations.expanded(state, text, Access.SEND)
+    if name is None:
+        return HResult.ILLEGAL_FORMATNAME
+    found: list[Target] = []
+    for element in (name,) if isinstance(name, Pathname) else elements_of(name):
+        queue = destinations.queue_named(state, element, Access.SEND, now)
+        if isinstance(queue, HResult):
+            return queue
+        found.append(Target(queue, text if len(found) == 0 and element is name else str(element)))
+    return found
 
 
 def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
     """Close Queue: waits end, cursors close, what was only held comes back."""
+    # DEPARTS from 3.1.7.1.6 (AN-15): the children are closed before the missing queue of their
+    # parent is noticed, because nobody else could close them.
+    for child in descriptor.children:
+        close_queue(state, state.handles[child], now)  # DM-180
     queue = queue_of(state, descriptor)
     if queue is not None:
         # DEPARTS from 3.1.7.1.6 (AN-24): waits without a tag end too, because nobody could end
@@ -93,16 +143,16 @@ def close_if_done(state: State, descriptor: Descriptor, now: Instant) -> None:
         close_queue(state, descriptor, now)
 
 
-def use(state: State, target: int | str, access: Access) -> Descriptor | HResult:
+def use(state: State, target: int | str, access: Access, now: Instant) -> Descriptor | HResult:
     """The open queue a request speaks of: by its handle, or opened for just this request."""
     if isinstance(target, str):
-        return open_queue(state, target, access, passing=True)
+        return open_queue(state, target, access, Share.DENY_NONE, now, passing=True)
     descriptor = state.handles.get(target)
     if descriptor is None or descriptor.passing:
         return HResult.INVALID_HANDLE
     if access not in ALLOWS[descriptor.access]:
         return HResult.ACCESS_DENIED
-    if descriptor.queue is None:
+    if descriptor.queue is None and not descriptor.children:
         return HResult.QUEUE_NOT_AVAILABLE  # DM-199, DM-217, DM-223, DM-226
     renew(state, descriptor)
     return descriptor

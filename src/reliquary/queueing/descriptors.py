@@ -34,7 +34,7 @@ class Descriptor:
     handle: int
     """Also ContextValue: one number is unique enough for both (DM-066)."""
     queue: int | None
-    """None once the queue is deleted (DM-155)."""
+    """None once the queue is deleted (DM-155), and for a handle on several queues (DM-067)."""
     format_name: str
     access: Access
     share: Share = Share.DENY_NONE
@@ -47,6 +47,8 @@ class Descriptor:
     cursors: set[int] = field(default_factory=set)
     held: set[int] = field(default_factory=set)
     """Positions locked by a two-phase read."""
+    children: list[int] = field(default_factory=list)
+    """Handles of the single queues, where a multiple-element name was opened (Multiple, DM-067)."""
 
 
 READS: Final = frozenset({Access.RECEIVE, Access.RECEIVE_ADMIN})

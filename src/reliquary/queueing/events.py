@@ -108,6 +108,13 @@ class CloseQueue(Request, frozen=True):
     handle: int
 
 
+class GetQueuePath(Request, frozen=True):
+    """Get Queue Path, 3.1.7.1.26."""
+
+    to: int
+    format_name: str
+
+
 class OpenCursor(Request, frozen=True):
     """Open Cursor, 3.1.7.1.1."""
 
@@ -276,6 +283,13 @@ class QueueAnswer(Answer, frozen=True):
     """A queue as it is now."""
 
     queue: Queue | None = None
+
+
+class PathAnswer(Answer, frozen=True, gc=False):
+    """What a format name says in words; empty where it says nothing (DM-258)."""
+
+    path: str = ""
+    machine: str = ""
 
 
 class Purged(Answer, frozen=True, gc=False):

@@ -35,6 +35,10 @@ ELEMENTS_LIMIT: Final = 1000
 """More destinations than any message has; a list is refused before it is read to its end."""
 
 
+class IllegalFormatName(UsageError):
+    """It cannot be read as a format name: MQ_ERROR_ILLEGAL_FORMATNAME."""
+
+
 class FormatType(IntEnum):
     """QUEUE_FORMAT_TYPE, [MS-MQMQ] 2.2.6."""
 
@@ -229,14 +233,14 @@ def parse_format(text: str) -> FormatName:
     """Read a format name of any kind; UsageError says what is wrong with it."""
     parts = text.split(",", ELEMENTS_LIMIT)
     if len(parts) > ELEMENTS_LIMIT:
-        raise UsageError(f"a format name has at most {ELEMENTS_LIMIT} elements")
+        raise IllegalFormatName(f"a format name has at most {ELEMENTS_LIMIT} elements")
     elements = tuple(_parse_single(part.strip()) for part in parts)
     if len(elements) == 1:
         return elements[0]
     for element in elements:
         suffix = getattr(element, "suffix", Suffix.NONE)
         if element.kind is FormatType.MACHINE or suffix not in (Suffix.NONE, Suffix.XACTONLY):
-            raise UsageError(f"{element} can only be read from, and is no destination among others")
+            raise IllegalFormatName(f"{element} can only be read from, and is no destination among others")
     return MultipleName(elements)
 
 
@@ -244,7 +248,7 @@ def parse_single(text: str) -> SingleName:
     """Read a format name that names one destination (DM-052)."""
     name = parse_format(text)
     if isinstance(name, MultipleName):
-        raise UsageError(f"{text!r} names {len(name.elements)} queues where one is wanted")
+        raise IllegalFormatName(f"{text!r} names {len(name.elements)} queues where one is wanted")
     return name
 
 
@@ -252,7 +256,9 @@ def _parse_single(text: str) -> SingleName:
     keyword, found, rest = text.partition("=")
     parser = _PARSERS.get(keyword.strip().upper())
     if parser is None or not found:
-        raise UsageError(f"{text!r} is not a format name; these begin with {', '.join(_PARSERS)} and '='")
+        raise IllegalFormatName(
+            f"{text!r} is not a format name; these begin with {', '.join(_PARSERS)} and '='"
+        )
     return parser(rest)
 
 
@@ -268,7 +274,7 @@ def _parse_private(rest: str) -> PrivateName:
     stem, suffix = _split_suffix(rest, Suffix.JOURNAL)
     guid, _, number = stem.partition("\\")
     if not re.fullmatch("[0-9A-Fa-f]{1,8}", number):
-        raise UsageError(f"{number!r} is not the number of a private queue: 1 to 8 hexadecimal digits")
+        raise IllegalFormatName(f"{number!r} is not the number of a private queue: 1 to 8 hexadecimal digits")
     return PrivateName(_guid(guid), int(number, 16), suffix)
 
 
@@ -278,28 +284,28 @@ def _parse_direct(rest: str) -> DirectName:
         protocol = Protocol(keyword.strip().upper())
     except ValueError as why:
         known = ", ".join(each.value for each in Protocol)
-        raise UsageError(f"{keyword!r} is not a way to reach a queue; these are {known}") from why
+        raise IllegalFormatName(f"{keyword!r} is not a way to reach a queue; these are {known}") from why
     if protocol.is_http:
         return _parse_url(protocol, address)
     host, found, path = address.partition("\\")
     if not 1 <= len(host) <= COMPUTER_NAME_LIMIT or not _PRINTABLE.fullmatch(host):
-        raise UsageError(f"{host!r} is not the address of a computer")
+        raise IllegalFormatName(f"{host!r} is not the address of a computer")
     if protocol is Protocol.TCP:
         _check_ip(host)
     if not found:
-        raise UsageError(f"DIRECT={rest} names a computer and no queue")
+        raise IllegalFormatName(f"DIRECT={rest} names a computer and no queue")
     _check_path(path)
     return DirectName(protocol, host, path)
 
 
 def _parse_url(protocol: Protocol, rest: str) -> DirectName:
     if not rest.startswith("//"):
-        raise UsageError(f"DIRECT={protocol.value}: goes on with //, not with {rest[:2]!r}")
+        raise IllegalFormatName(f"DIRECT={protocol.value}: goes on with //, not with {rest[:2]!r}")
     host, found, path = rest[2:].partition("/")
     if not host or not _PRINTABLE.fullmatch(host):
-        raise UsageError(f"{host!r} is not the address of a computer")
+        raise IllegalFormatName(f"{host!r} is not the address of a computer")
     if not found or not _PRINTABLE.fullmatch(path or "/"):
-        raise UsageError(f"DIRECT={protocol.value}:{rest} has no path of printable characters")
+        raise IllegalFormatName(f"DIRECT={protocol.value}:{rest} has no path of printable characters")
     name = DirectName(protocol, host, f"/{path}")
     if name.queue_path:
         _check_path(name.queue_path)
@@ -309,7 +315,7 @@ def _parse_url(protocol: Protocol, rest: str) -> DirectName:
 def _parse_machine(rest: str) -> MachineName:
     guid, suffix = _split_suffix(rest, Suffix.JOURNAL, Suffix.DEADLETTER, Suffix.DEADXACT)
     if suffix is Suffix.NONE:
-        raise UsageError(f"MACHINE={rest} needs ;JOURNAL, ;DEADLETTER or ;DEADXACT")
+        raise IllegalFormatName(f"MACHINE={rest} needs ;JOURNAL, ;DEADLETTER or ;DEADXACT")
     return MachineName(_guid(guid), suffix)
 
 
@@ -321,7 +327,7 @@ def _parse_connector(rest: str) -> ConnectorName:
 def _parse_list(rest: str) -> DistributionListName:
     guid, found, domain = rest.partition("@")
     if found and not (1 <= len(domain) <= DOMAIN_LIMIT and _PRINTABLE.fullmatch(domain)):
-        raise UsageError(f"a domain has 1 to {DOMAIN_LIMIT} printable characters, not {domain!r}")
+        raise IllegalFormatName(f"a domain has 1 to {DOMAIN_LIMIT} printable characters, not {domain!r}")
     return DistributionListName(_guid(guid), domain)
 
 
@@ -330,11 +336,11 @@ def _parse_multicast(rest: str) -> MulticastName:
     try:
         address = IPv4Address(host)
     except AddressValueError as why:
-        raise UsageError(f"{host!r} is not an IPv4 address") from why
+        raise IllegalFormatName(f"{host!r} is not an IPv4 address") from why
     if not address.is_multicast:
-        raise UsageError(f"{address} is not a multicast address: these are 224.0.0.0 to 239.255.255.255")
+        raise IllegalFormatName(f"{address} is not a multicast address: 224.0.0.0 to 239.255.255.255")
     if not (port.isascii() and port.isdigit() and int(port) <= PORT_LIMIT):
-        raise UsageError(f"a port is 0 to {PORT_LIMIT}, not {port!r}")
+        raise IllegalFormatName(f"a port is 0 to {PORT_LIMIT}, not {port!r}")
     return MulticastName(address, int(port))
 
 
@@ -358,7 +364,7 @@ _SYSTEM_SUFFIXES: Final = (Suffix.JOURNAL, Suffix.DEADLETTER, Suffix.DEADXACT)
 
 def _guid(text: str) -> UUID:
     if not _GUID.fullmatch(text):
-        raise UsageError(f"{text!r} is not a GUID: 8-4-4-4-12 hexadecimal digits")
+        raise IllegalFormatName(f"{text!r} is not a GUID: 8-4-4-4-12 hexadecimal digits")
     return UUID(text)
 
 
@@ -376,7 +382,7 @@ def _split_suffix(text: str, *allowed: Suffix) -> tuple[str, Suffix]:
     if not found:
         return stem, Suffix.NONE
     if suffix not in allowed:
-        raise UsageError(f"{tail!r} is not one of {', '.join(each.value for each in allowed)}")
+        raise IllegalFormatName(f"{tail!r} is not one of {', '.join(each.value for each in allowed)}")
     return stem, suffix
 
 
@@ -384,7 +390,7 @@ def _check_ip(text: str) -> None:
     try:
         ip_address(text.strip("[]"))
     except ValueError as why:
-        raise UsageError(f"{text!r} is not an IP address; DIRECT=OS: takes a name") from why
+        raise IllegalFormatName(f"{text!r} is not an IP address; DIRECT=OS: takes a name") from why
 
 
 def _check_path(path: str) -> None:
@@ -393,12 +399,12 @@ def _check_path(path: str) -> None:
     parts = head.split("\\")
     if head.casefold() == "system$":
         if _SUFFIXES.get(tail.upper()) not in _SYSTEM_SUFFIXES:
-            raise UsageError(f"{tail!r} is not a manager's own queue: JOURNAL, DEADLETTER or DEADXACT")
+            raise IllegalFormatName(f"{tail!r} is not a manager's own queue: JOURNAL, DEADLETTER or DEADXACT")
         return
     if len(parts) == 2 and parts[0].casefold() == "private$":
         parts = parts[1:]
     if len(parts) != 1:
-        raise UsageError(f"{path!r} is not a queue's path: write private$\\NAME or NAME")
+        raise IllegalFormatName(f"{path!r} is not a queue's path: write private$\\NAME or NAME")
     _check_name("a queue name", parts[0], QUEUE_NAME_LIMIT)
     if found and tail.casefold() != JOURNAL:
         _check_name("a subqueue name", tail, SUBQUEUE_NAME_LIMIT)

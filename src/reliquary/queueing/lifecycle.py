@@ -11,7 +11,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.base.turn import Continue
-from reliquary.queueing import facts
+from reliquary.queueing import destinations, facts
 from reliquary.queueing.access import end_wait
 from reliquary.queueing.apply import apply
 from reliquary.queueing.events import ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
@@ -136,7 +136,7 @@ def _record(state: State, path: Pathname, settings: QueueSettings, now: Instant)
 
 def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
     """Give a queue other settings."""
-    queue = state.find(state.parse(request.path))
+    queue = destinations.find(state, request.path)
     if queue is None:
         return HResult.QUEUE_NOT_FOUND
     unknown = set(request.changes) - set(QueueSettings.__struct_fields__)
@@ -160,7 +160,7 @@ def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
 
 def purge(state: State, to: int, path: str) -> HResult:
     """Purge Queue: what is available goes; what is locked goes when it comes back (DM-184)."""
-    queue = state.find(state.parse(path))
+    queue = destinations.find(state, path)
     if queue is None:
         return HResult.QUEUE_NOT_FOUND
     queue.purge_pending.update(queue.order.locked.keys() - uncommitted(state, queue))  # AN-11
@@ -171,8 +171,7 @@ def purge(state: State, to: int, path: str) -> HResult:
 
 def delete(state: State, to: int, path: str) -> HResult:
     """Delete Queue: its name is free at once, its messages go turn by turn."""
-    name = state.parse(path)
-    queue = state.find(name)
+    queue = destinations.find(state, path)
     if queue is None:
         return HResult.QUEUE_NOT_FOUND
     if queue.record.kind is QueueType.SYSTEM or queue.record.is_journal:

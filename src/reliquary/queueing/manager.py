@@ -14,6 +14,7 @@ from reliquary.base.turn import Event, Signal, TimerFired, Turn
 from reliquary.queueing import events, requests
 from reliquary.queueing.apply import settle
 from reliquary.queueing.events import Answer
+from reliquary.queueing.formats import IllegalFormatName
 from reliquary.queueing.read import serve
 from reliquary.queueing.recovery import recover
 from reliquary.queueing.state import Sizes, State
@@ -42,7 +43,9 @@ class QueueManager:
         except UsageError as refusal:
             assert not state.draft.has_facts, f"{type(event).__name__} was refused half-way: {refusal}"
             state.draft.take()
-            state.reply(getattr(event, "to", 0), Answer(HResult.INVALID_PARAMETER, str(refusal)))
+            illegal = isinstance(refusal, IllegalFormatName)
+            status = HResult.ILLEGAL_FORMATNAME if illegal else HResult.INVALID_PARAMETER
+            state.reply(getattr(event, "to", 0), Answer(status, str(refusal)))
         if state.woken:
             serve(state, now)
         return state.draft.take()
@@ -66,6 +69,7 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.PurgeQueue: requests.purge_queue,
     events.OpenQueue: requests.open_queue,
     events.CloseQueue: requests.close_queue,
+    events.GetQueuePath: requests.get_queue_path,
     events.OpenCursor: requests.open_cursor,
     events.CloseCursor: requests.close_cursor,
     events.SendMessages: requests.send,

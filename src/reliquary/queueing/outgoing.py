@@ -17,7 +17,7 @@ from reliquary.queueing.queue import Outgoing, Queue, QueueSettings, QueueType
 from reliquary.queueing.state import QueueState, State
 
 
-def create_outgoing(state: State, name: SingleName, now: Instant) -> QueueState:
+def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priority: int = 0) -> QueueState:
     """Open Queue, 3.1.7.1.5, for a destination that has no outgoing queue yet (DM-171)."""
     # DEPARTS from 3.1.7.1.5 (AN-17): it is one of the manager's queues and has the defaults of all
     # queues, because otherwise nobody would find it again and half its attributes had no value.
@@ -28,7 +28,7 @@ def create_outgoing(state: State, name: SingleName, now: Instant) -> QueueState:
         pathname=destination,
         qualified_pathname=destination,
         kind=_kind(name),
-        settings=QueueSettings(label=destination),
+        settings=QueueSettings(label=destination, base_priority=base_priority),
         create_time=moment,
         modify_time=moment,
         outgoing=Outgoing(

@@ -44,7 +44,7 @@ ANSWER_BYTES: Final = 16 * 1024 * 1024
 
 def receive(state: State, request: ReceiveMessages, transaction: Transaction | None, now: Instant) -> None:
     """Dequeue Message; what was held under an old receipt is done with first."""
-    descriptor = use(state, request.queue, Access.RECEIVE)
+    descriptor = use(state, request.queue, Access.RECEIVE, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
         return
@@ -201,7 +201,7 @@ def _ahead(state: State, queue: QueueState, place: int, now: Instant, *, peek: b
 
 def peek(state: State, request: PeekMessage, now: Instant) -> None:
     """Peek Message, and with a cursor Peek Next Message."""
-    descriptor = use(state, request.queue, Access.PEEK)
+    descriptor = use(state, request.queue, Access.PEEK, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
         return
@@ -240,7 +240,7 @@ def show(state: State, to: int, positions: list[Position]) -> None:
 
 def browse(state: State, request: BrowseMessages, now: Instant) -> None:
     """Show what lies behind a place; expired messages do not show."""
-    descriptor = use(state, request.queue, Access.PEEK)
+    descriptor = use(state, request.queue, Access.PEEK, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
         return
@@ -264,7 +264,7 @@ def browse(state: State, request: BrowseMessages, now: Instant) -> None:
 
 def look_up(state: State, request: LookUpMessage, transaction: Transaction | None, now: Instant) -> None:
     """Read Message By Lookup Identifier; it never waits (DM-222)."""
-    descriptor = use(state, request.queue, Access.PEEK if request.peek else Access.RECEIVE)
+    descriptor = use(state, request.queue, Access.PEEK if request.peek else Access.RECEIVE, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
         return

@@ -13,7 +13,18 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, Duration, Instant
 from reliquary.base.turn import TimerFired
-from reliquary.queueing import access, enqueue, events, expiry, lifecycle, read, transactions
+from reliquary.queueing import (
+    access,
+    destinations,
+    enqueue,
+    events,
+    expiry,
+    lifecycle,
+    paths,
+    read,
+    sending,
+    transactions,
+)
 from reliquary.queueing.events import FOREVER_WAIT, Access, Answer
 from reliquary.queueing.message import FOREVER, check, size_of
 from reliquary.queueing.queue import Queue, QueueType
@@ -28,44 +39,19 @@ LOOKUP_LIMIT: Final = 2**64 - 1
 
 
 def send(state: State, request: events.SendMessages, now: Instant) -> None:
-    """Enqueue Message To An Open Queue, 3.1.7.1.27: all the messages or none."""
+    """Enqueue Message To An Open Queue."""
     if not 1 <= len(request.messages) <= COUNT_LIMIT:
         raise UsageError(f"one request sends 1 to {COUNT_LIMIT} messages, not {len(request.messages)}")
     for message in request.messages:
         check(message)
+        if message.destination_queue or message.destination_queues:
+            sending.check_destinations(message)
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is not None and transaction is None:
         return
     if transaction is not None:
         enqueue.check_transaction(transaction, sum(map(size_of, request.messages)))
-    queue = access.queue_to_send_to(state, request.queue)
-    if isinstance(queue, HResult):
-        state.reply(request.to, Answer(queue, queue.sentence))
-        return
-    verdict, lookup_ids = enqueue.enqueue(state, queue, request.messages, now, transaction)
-    answer = events.Sent(
-        enqueue.STATUS[verdict],
-        _quota_sentence(state, queue, verdict),
-        tuple(lookup_ids),
-        state.identity().identifier,
-    )
-    state.reply(request.to, answer)
-
-
-def _quota_sentence(state: State, queue: QueueState, verdict: enqueue.Enqueued) -> str:
-    match verdict:
-        case enqueue.Enqueued.QUEUE_FULL:
-            limit, used = queue.record.settings.quota, queue.total_bytes + queue.reserved
-            return f"the queue's quota is {limit} kilobytes, {used} bytes are used"
-        case enqueue.Enqueued.MANAGER_FULL if state.throttled:
-            return "the manager takes no messages until its store has caught up"
-        case enqueue.Enqueued.MANAGER_FULL:
-            limit, used = state.identity().quota, state.total_bytes
-            return f"the manager's quota is {limit} kilobytes, {used} bytes are used"
-        case enqueue.Enqueued.TOO_LATE:
-            return "the message's time to reach the queue ran out on the way"
-        case enqueue.Enqueued.DONE:
-            return ""
+    state.reply(request.to, sending.send(state, request.queue, request.messages, transaction, now))
 
 
 def _transaction(state: State, to: int, identifier: UUID | None) -> Transaction | None:
@@ -160,8 +146,8 @@ def move(state: State, request: events.MoveMessage, now: Instant) -> None:
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is not None and transaction is None:
         return
-    target = state.find(state.parse(request.target))
-    descriptor = access.use(state, request.queue, Access.MOVE)
+    target = destinations.find(state, request.target)
+    descriptor = access.use(state, request.queue, Access.MOVE, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
         return
@@ -196,7 +182,7 @@ def cancel(state: State, request: events.CancelRead, now: Instant) -> None:
     """Cancel Waiting Message Read Request, 3.1.7.1.17 (DM-236, DM-237)."""
     del now
     if isinstance(request.queue, str):
-        queue = state.find(state.parse(request.queue))
+        queue = destinations.find(state, request.queue)
     else:
         descriptor = state.handles.get(request.queue)
         queue = access.queue_of(state, descriptor) if descriptor else None
@@ -253,9 +239,8 @@ def purge_queue(state: State, request: events.PurgeQueue, now: Instant) -> None:
 
 def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
     """Open Queue."""
-    del now
     _check_time("a lease", request.lease, least=1)
-    opened = access.open_queue(state, request.path, request.access, request.share, lease=request.lease)
+    opened = access.open_queue(state, request.path, request.access, request.share, now, lease=request.lease)
     if isinstance(opened, HResult):
         state.reply(request.to, events.Opened(opened, opened.sentence))
     else:
@@ -272,10 +257,15 @@ def close_queue(state: State, request: events.CloseQueue, now: Instant) -> None:
     state.reply(request.to, Answer(status, status.sentence))
 
 
+def get_queue_path(state: State, request: events.GetQueuePath, now: Instant) -> None:
+    """Get Queue Path."""
+    del now
+    state.reply(request.to, paths.get_queue_path(state, request.format_name))
+
+
 def open_cursor(state: State, request: events.OpenCursor, now: Instant) -> None:
     """Open Cursor."""
-    del now
-    descriptor = access.use(state, request.handle, Access.PEEK)
+    descriptor = access.use(state, request.handle, Access.PEEK, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, events.Opened(descriptor, descriptor.sentence))  # DM-131
     else:

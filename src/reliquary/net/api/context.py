@@ -17,6 +17,7 @@ from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.api.errors import refuse, refuse_stopping
 from reliquary.net.api.numbers import Tickets
 from reliquary.net.http import Request, Responder
+from reliquary.queueing import destinations
 from reliquary.queueing.events import Answer, CallerGone
 from reliquary.queueing.state import State
 
@@ -42,10 +43,8 @@ class Context:
             return queue
         number = self.tickets.read("handle", handle)
         descriptor = self.state.handles.get(number)
-        if descriptor is not None:
-            parse = self.state.parse
-            if parse(descriptor.format_name).key != parse(queue).key:
-                raise UsageError(f"the handle is open on {descriptor.format_name!r}, not on {queue!r}")
+        if descriptor is not None and not destinations.same(self.state, descriptor.format_name, queue):
+            raise UsageError(f"the handle is open on {descriptor.format_name!r}, not on {queue!r}")
         return number
 
     def cursor_of(self, cursor: str | None) -> int:

@@ -1,0 +1,88 @@
+"""Enqueue Message To An Open Queue, [MS-MQDMPR] 3.1.7.1.27: to one queue, or a copy to each of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.queueing.access import Target, targets
+from reliquary.queueing.enqueue import STATUS, Enqueued, enqueue
+from reliquary.queueing.events import Sent
+from reliquary.queueing.formats import is_format_name, parse_single
+from reliquary.queueing.message import NO_OBJECT, Message, ObjectId
+from reliquary.queueing.state import QueueState, State, Transaction
+
+
+def send(
+    state: State,
+    target: int | str,
+    messages: Sequence[Message],
+    transaction: Transaction | None,
+    now: Instant,
+) -> Sent:
+    """Put messages into the queue, or the queues, that a handle or a name means."""
+    found = targets(state, target, now)
+    if isinstance(found, HResult):
+        return Sent(found, found.sentence)
+    lineage = state.identity().identifier
+    if len(found) > 1:
+        names = tuple(each.format_name for each in found)
+        messages = [msgspec.structs.replace(message, destination_queues=names) for message in messages]
+    first: list[int] = []
+    verdict = Enqueued.DONE
+    for each in found:  # DM-264
+        verdict, lookup_ids = enqueue(state, each.queue, _addressed(messages, each, found), now, transaction)
+        first = first or lookup_ids
+        if verdict is not Enqueued.DONE:  # DM-265: copies that were made before stay
+            return Sent(STATUS[verdict], _sentence(state, each.queue, verdict), tuple(first), lineage)
+        if len(found) > 1:
+            messages = [_identified(state, *pair, now) for pair in zip(messages, lookup_ids, strict=True)]
+    return Sent(STATUS[verdict], "", tuple(first), lineage)  # DM-263
+
+
+def check_destinations(message: Message) -> None:
+    """Refuse a destination that is a list of its own (DM-052) or no name at all."""
+    for name in (message.destination_queue, *message.destination_queues):
+        if is_format_name(name):
+            parse_single(name)
+
+
+def _addressed(messages: Sequence[Message], target: Target, found: Sequence[Target]) -> Sequence[Message]:
+    """Copies that know where they go; a message for one queue of our own need not."""
+    if len(found) == 1 and target.queue.record.outgoing is None:
+        return messages
+    outgoing = target.queue.record.outgoing
+    name = outgoing.destination if outgoing else target.format_name
+    return [msgspec.structs.replace(message, destination_queue=name) for message in messages]
+
+
+def _identified(state: State, message: Message, lookup_id: int, now: Instant) -> Message:
+    """All copies of a message bear the identifier that its first copy got."""
+    if message.identifier != NO_OBJECT:
+        return message
+    lineage = state.identity().identifier
+    return msgspec.structs.replace(
+        message,
+        identifier=ObjectId(lineage, lookup_id & 0xFFFFFFFF),
+        source_machine=lineage,
+        sent_time=message.sent_time or in_whole_seconds(now),
+    )
+
+
+def _sentence(state: State, queue: QueueState, verdict: Enqueued) -> str:
+    match verdict:
+        case Enqueued.QUEUE_FULL:
+            limit, used = queue.record.settings.quota, queue.total_bytes + queue.reserved
+            return f"the queue's quota is {limit} kilobytes, {used} bytes are used"
+        case Enqueued.MANAGER_FULL if state.throttled:
+            return "the manager takes no messages until its store has caught up"
+        case Enqueued.MANAGER_FULL:
+            limit, used = state.identity().quota, state.total_bytes
+            return f"the manager's quota is {limit} kilobytes, {used} bytes are used"
+        case Enqueued.TOO_LATE:
+            return "the message's time to reach the queue ran out on the way"
+        case Enqueued.DONE:
+            return ""

@@ -9,9 +9,18 @@ import pytest
 
 from reliquary.base.faults import StoreFailure
 from reliquary.base.hresult import HResult
+from reliquary.base.time import seconds
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.clock import RealClock
-from reliquary.queueing.events import Answer, CreateQueue, Received, ReceiveMessages, SendMessages
+from reliquary.queueing.events import (
+    Answer,
+    CreateQueue,
+    PauseQueue,
+    Received,
+    ReceiveMessages,
+    ResumeQueue,
+    SendMessages,
+)
 from reliquary.queueing.message import Delivery, Message
 from reliquary.queueing.queue import ManagerState
 from reliquary.sim.chance import SeededChance
@@ -89,3 +98,31 @@ def test_a_start_that_fails_says_why_and_lets_go_of_the_folder(
         await opened.close()
 
     asyncio.run(story())
+
+
+def test_a_message_to_the_loop_back_comes_in_again_and_waits_there_while_it_is_paused(tmp_path: Path) -> None:
+    looped = r"DIRECT=OS:loopback\private$\orders"
+    message = Message(body=b"a", delivery=Delivery.RECOVERABLE)
+
+    async def first() -> None:
+        opened = await opened_at(tmp_path)
+        await opened.engine.ask(lambda to: CreateQueue(to, "orders"))
+        await opened.engine.ask(lambda to: SendMessages(to, looped, (message,)))
+        answer = await opened.engine.ask(lambda to: ReceiveMessages(to, "orders", timeout=seconds(30)))
+        assert isinstance(answer, Received)
+        assert [delivered.message.body for delivered in answer.messages] == [b"a"]
+        await opened.engine.ask(lambda to: PauseQueue(to, looped))
+        await opened.engine.ask(lambda to: SendMessages(to, looped, (message,)))
+        await opened.close()
+
+    async def second() -> None:
+        opened = await opened_at(tmp_path)
+        answer = await opened.engine.ask(lambda to: ReceiveMessages(to, "orders"))
+        assert answer == Answer(HResult.IO_TIMEOUT, HResult.IO_TIMEOUT.sentence)
+        await opened.engine.ask(lambda to: ResumeQueue(to, looped))
+        answer = await opened.engine.ask(lambda to: ReceiveMessages(to, "orders", timeout=seconds(30)))
+        assert isinstance(answer, Received)
+        await opened.close()
+
+    asyncio.run(first())
+    asyncio.run(second())

@@ -136,8 +136,12 @@ class Bench:
             turns = None if turns is None else turns - 1
             self._turn(self.pending.popleft())
 
+    def run(self, event: Event) -> Turn:
+        """One turn; a bench with more machines spreads its signals."""
+        return self.manager.handle(event, self.now)
+
     def _turn(self, event: Event) -> Turn:
-        turn = self.manager.handle(event, self.now)
+        turn = self.run(event)
         self.turns.append(turn)
         for effect in turn.effects:
             match effect:
@@ -449,6 +453,9 @@ def _check_locks(state: State) -> None:
     for descriptor in state.handles.values():
         if descriptor.queue is not None:
             owners.update((descriptor.queue, lookup_id) for lookup_id in descriptor.held)
+    for queue in state.queues.values():
+        if queue.link is not None and queue.link.sending is not None:
+            owners[queue.number, queue.link.sending.lookup_id] += 1
     for each in state.transactions.values():
         for operation in each.operations:
             if operation.kind != "enqueue" or each.prepared:

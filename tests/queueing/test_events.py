@@ -28,7 +28,16 @@ from reliquary.queueing.message import ObjectId
 from reliquary.queueing.principals import MANAGER
 from tests.queueing.manager_harness import Bench
 
-OWN = {"StartManager", "StopManager", "EmptyQueue", "FlowControl", "CallerGone", "Event", "Request"}
+OWN = {
+    "StartManager",
+    "StopManager",
+    "EmptyQueue",
+    "DispatchMessages",
+    "FlowControl",
+    "CallerGone",
+    "Event",
+    "Request",
+}
 """Events that nobody waits for an answer to."""
 
 

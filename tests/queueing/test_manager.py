@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.faults import StoreDamage, UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import in_whole_seconds
-from reliquary.base.turn import Event, Reply, Signal, TimerFired, Turn
+from reliquary.base.turn import Event, Reply, TimerFired, Turn
 from reliquary.queueing import events, manager, sending, tables
 from reliquary.queueing.events import (
     Access,
@@ -20,8 +20,16 @@ from reliquary.queueing.events import (
     SendMessages,
 )
 from reliquary.queueing.facts import MessagesStored, PositionAvailable, PositionDeleted
-from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.link import ConnectionStatus, Happening, OutgoingTransfer
+from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.message import Delivery, MessageClass
+from reliquary.queueing.transfer import (
+    ConnectionChanged,
+    MessageArrived,
+    Outcome,
+    TransferEnded,
+    TransferProgressed,
+)
 from reliquary.store.disk import Changes
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
@@ -83,11 +91,15 @@ def test_a_request_that_was_refused_half_way_stops_the_machine(monkeypatch: pyte
     assert bench.bodies() == []
 
 
-def test_signals_of_other_machines_are_taken_and_lead_to_nothing() -> None:
-    class Rumour(Signal, frozen=True):
-        """Something that another machine says."""
-
-    assert Bench().manager.hear(Rumour(), NOON) == Turn()
+def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_nothing() -> None:
+    words = (
+        TransferEnded(99, 1, Outcome.DELIVERED),
+        TransferProgressed(99, OutgoingTransfer()),
+        ConnectionChanged(99, Happening.CONNECTED, ConnectionStatus.ESTABLISHED),
+    )
+    for signal in words:
+        assert Bench().manager.hear(signal, NOON) == Turn()
+    assert {type(signal) for signal in words} | {MessageArrived} == set(HEARS)
 
 
 # -- the turn

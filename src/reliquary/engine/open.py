@@ -13,7 +13,8 @@ from reliquary.base.chance import Chance
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Clock, Engine
 from reliquary.queueing.events import CancelRead, StartManager, StopManager
-from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.loopback import Loopback
+from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import TABLES
 from reliquary.store import RocksDisk, StagedRows
@@ -46,9 +47,10 @@ async def open_engine(
     disk = RocksDisk(folder, TABLES)
     try:
         rows = StagedRows(disk)
-        manager = QueueManager(rows, chance)
+        manager = QueueManager(rows, chance, heard=frozenset(Loopback.HEARS))
         core = Core(disk, rows)
-        core.add(manager)
+        core.add(manager, hears=HEARS)
+        core.add(Loopback(), hears=Loopback.HEARS)
     except BaseException:
         disk.close()
         raise

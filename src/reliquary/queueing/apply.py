@@ -12,6 +12,7 @@ from reliquary.base.turn import Fact
 from reliquary.queueing import facts, tables
 from reliquary.queueing.directory.objects import kind_of
 from reliquary.queueing.formats import key_of, parse_format
+from reliquary.queueing.link import Link
 from reliquary.queueing.message import Position
 from reliquary.queueing.order import Order
 from reliquary.queueing.queue import Queue
@@ -66,6 +67,7 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
         window=state.sizes.window,
     )
     queue = QueueState(record, order, counters.count, counters.size)
+    queue.link = None if record.outgoing is None else Link.of(record.outgoing)
     state.queues[record.number] = queue
     if not record.deleting:
         state.by_identifier[record.identifier] = queue

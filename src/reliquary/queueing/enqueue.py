@@ -95,7 +95,7 @@ def enqueue(
             lookup_ids.append(0)
             continue
         sequence = state.next_sequence()
-        expires = message.deadline(now)  # before the stamp, which knows only whole seconds
+        expires = _deadline(queue, message, now)  # before the stamp, which knows only whole seconds
         message = _stamp(state, message, sequence, now, transaction)  # noqa: PLW2901
         position = _position(queue, message, sequence, size, now, expires)
         stamped.append(message)
@@ -160,13 +160,23 @@ def _stamp(
     return msgspec.structs.replace(message, transaction=transaction.identifier, delivery=Delivery.RECOVERABLE)
 
 
+def _deadline(queue: QueueState, message: Message, now: Instant) -> int:
+    """When the message leaves the queue unread, or 0 for never."""
+    if queue.link is None:
+        return message.deadline(now)
+    # DEPARTS from 3.1.2.4 (DM-080): time runs in outgoing queues too, because a message whose
+    # destination is never reached would stay for ever.
+    return min(filter(None, (message.deadline(now), message.reach_deadline(now))), default=0)
+
+
 def _position(
     queue: QueueState, message: Message, sequence: int, size: int, now: Instant, expires: int
 ) -> Position:
     # DEPARTS from 3.1.7.1.9 (AN-03): the printed condition is the wrong way round; a message
     # outside a stream is ordered by its priority, one in a transactional queue by arrival alone,
     # because otherwise the LookupIdentifier would not grow along the queue.
-    lane = 0 if queue.record.settings.transactional else PRIORITY_LIMIT - message.priority
+    in_order = queue.record.settings.transactional or (queue.link and message.transaction)
+    lane = 0 if in_order else PRIORITY_LIMIT - message.priority
     return Position(
         lookup_id=lane << LANE_SHIFT | sequence & SEQUENCE_MASK,  # DM-191, DM-192
         message=sequence,

@@ -263,6 +263,32 @@ class FlowControl(Event, frozen=True):
     throttled: bool
 
 
+class TakeOffline(Request, frozen=True):
+    """Take Offline, 3.1.4.12: nothing more goes to other managers, or comes from them."""
+
+    to: int
+
+
+class BringOnline(Request, frozen=True):
+    """Bring Online, 3.1.4.13."""
+
+    to: int
+
+
+class PauseQueue(Request, frozen=True):
+    """Pause Queue, 3.1.4.14; an outgoing queue is named by its destination."""
+
+    to: int
+    destination: str
+
+
+class ResumeQueue(Request, frozen=True):
+    """Resume Queue, 3.1.4.15."""
+
+    to: int
+    destination: str
+
+
 # -- answers
 
 
@@ -356,3 +382,7 @@ class EmptyQueue(Event, frozen=True):
     """Messages with a higher sequence number came after the request and stay."""
     place: int = -1
     count: int = 0
+
+
+class DispatchMessages(Event, frozen=True):
+    """Go on with outgoing messages: the transfer of some ended in an earlier turn."""

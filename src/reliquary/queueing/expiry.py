@@ -1,4 +1,4 @@
-"""TimeToBeReceived, [MS-MQDMPR] 3.1.2.4 and 3.1.7.2.7.
+"""TimeToBeReceived, [MS-MQDMPR] 3.1.2.4 and 3.1.7.2.7; in outgoing queues TimeToReachQueue too.
 
 Deadlines are rows in the order of time, so a million pending ones cost their rows and one timer.
 A reader never sees a message whose time is over, whether the timer has fired yet or not.
@@ -22,8 +22,17 @@ def is_over(position: Position, now: Instant) -> bool:
 
 
 def expire(state: State, queue: QueueState, position: Position) -> None:
-    """Time To Be Received Timer Expired (DM-297)."""
-    leave(state, queue, (position,), MessageClass.NACK_RECEIVE_TIMEOUT)
+    """Time To Be Received Timer Expired (DM-297), or the time to reach the destination is over."""
+    reason = MessageClass.NACK_RECEIVE_TIMEOUT
+    if queue.link is not None:
+        message = state.shelf.get(position)
+        on_the_way = message.time_to_reach_queue <= message.time_to_be_received
+        reason = (
+            MessageClass.NACK_REACH_QUEUE_TIMEOUT
+            if on_the_way
+            else MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER
+        )
+    leave(state, queue, (position,), reason)
 
 
 def release(state: State, queue: QueueState, lookup_id: int, now: Instant) -> None:

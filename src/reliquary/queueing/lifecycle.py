@@ -11,7 +11,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.base.turn import Continue
-from reliquary.queueing import destinations, facts
+from reliquary.queueing import destinations, dispatch, facts, outgoing
 from reliquary.queueing.access import end_wait
 from reliquary.queueing.apply import apply
 from reliquary.queueing.events import ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
@@ -50,6 +50,8 @@ def start(state: State, request: StartManager, now: Instant) -> None:
     for name in SYSTEM_QUEUES:
         if f"system$;{name}" not in state.names:  # AN-49: those of an earlier start are kept
             _create(state, Pathname(QueueType.SYSTEM, name), QueueSettings(), now)  # DM-093, DM-094
+    outgoing.harden(state)
+    dispatch.stir_all(state)
     for transaction in list(state.transactions.values()):
         if transaction.single_phase:
             abort(state, transaction, now)  # DM-097

@@ -11,7 +11,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
-from reliquary.queueing import events, requests
+from reliquary.queueing import arrivals, dispatch, events, requests, steering, transfer
 from reliquary.queueing.apply import settle
 from reliquary.queueing.events import Answer
 from reliquary.queueing.formats import IllegalFormatName
@@ -48,12 +48,19 @@ class QueueManager:
             state.reply(getattr(event, "to", 0), Answer(status, str(refusal)))
         if state.woken:
             serve(state, now)
+        if state.stirred:
+            dispatch.run(state, now)
         return state.draft.take()
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
-        """Other machines tell the queue manager nothing yet."""
-        del signal, now
-        return Turn()
+        """Take what a carrier of messages says, inside its turn or one of ours."""
+        state = self.state
+        _HEARD[type(signal)](state, signal, now)
+        if state.woken:
+            serve(state, now)
+        if state.stirred:
+            dispatch.go_on_later(state)
+        return state.draft.take()
 
     def settle(self) -> None:
         """Stage what is kept once a batch."""
@@ -86,8 +93,22 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.CommitTransaction: requests.commit,
     events.AbortTransaction: requests.abort,
     events.FlowControl: requests.flow_control,
+    events.TakeOffline: steering.take_offline,
+    events.BringOnline: steering.bring_online,
+    events.PauseQueue: steering.pause,
+    events.ResumeQueue: steering.resume,
+    events.DispatchMessages: dispatch.go_on,
     events.StartManager: requests.start,
     events.StopManager: requests.stop,
     events.EmptyQueue: requests.empty,
     TimerFired: requests.timer,
 }
+
+_HEARD: Final[dict[type[Signal], Rule]] = {
+    transfer.ConnectionChanged: dispatch.on_connection_changed,
+    transfer.TransferProgressed: dispatch.on_progress,
+    transfer.TransferEnded: dispatch.on_transfer_ended,
+    transfer.MessageArrived: arrivals.on_arrival,
+}
+HEARS: Final = tuple(_HEARD)
+"""The signals of other machines that the queue manager takes."""

@@ -268,6 +268,13 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
         start = self.sent_time * SECOND if self.sent_time else now
         return max(start + self.time_to_be_received * SECOND, 1)
 
+    def reach_deadline(self, now: Instant) -> int:
+        """The first moment after TimeToReachQueue, or 0 for never ([MC-MQSRM] 3.1.7.2.1)."""
+        if self.time_to_reach_queue == FOREVER:
+            return 0
+        start = self.sent_time * SECOND if self.sent_time else now
+        return start + self.time_to_reach_queue * SECOND + 1
+
 
 class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """MessagePosition: one message's place in one queue."""

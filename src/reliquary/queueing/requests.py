@@ -16,6 +16,7 @@ from reliquary.base.turn import TimerFired
 from reliquary.queueing import (
     access,
     destinations,
+    dispatch,
     enqueue,
     events,
     expiry,
@@ -359,6 +360,8 @@ def timer(state: State, fired: TimerFired, now: Instant) -> None:
             access.on_lease_end(state, number, now)
         case "transaction":
             transactions.on_timer(state, number, now)
+        case "retry":
+            dispatch.on_rest_over(state, number)
         case _:
             raise AssertionError(f"a timer of an unknown kind fired: {kind}")
 

@@ -20,6 +20,7 @@ from reliquary.queueing.descriptors import Descriptor
 from reliquary.queueing.directory.holdings import Directory
 from reliquary.queueing.events import FOREVER_WAIT, Answer
 from reliquary.queueing.facts import PositionAvailable
+from reliquary.queueing.link import Link
 from reliquary.queueing.message import Message, Position, SequenceId
 from reliquary.queueing.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
@@ -87,6 +88,8 @@ class QueueState:
     subqueues: set[int] = field(default_factory=set)
     incoming: dict[UUID, IncomingTransfer] = field(default_factory=dict)
     """IncomingTransactionalTransferInfoCollection, by sender."""
+    link: Link | None = None
+    """The way out of an outgoing queue; None for all others."""
 
     @property
     def number(self) -> int:
@@ -105,8 +108,9 @@ class QueueState:
 
     @property
     def active(self) -> bool:
-        """Active (DM-026): somebody has it open."""
-        return bool(self.descriptors)
+        """Active (DM-026): somebody has it open, or a message waits in it to go elsewhere."""
+        waits = self.link is not None and bool(len(self.order) or self.order.locked)
+        return waits or bool(self.descriptors)
 
 
 @dataclass(slots=True)
@@ -157,6 +161,12 @@ class State:
         self.callers: dict[int, tuple[int, int]] = {}
         """Where a waiting caller waits: queue and number of the waiter."""
         self.throttled = False
+        self.online = True
+        """ConnectionActive (DM-124, DM-125): messages come from and go to other managers."""
+        self.stirred: dict[int, QueueState] = {}
+        """Outgoing queues that may have something to send."""
+        self.dispatch_asked = False
+        """A later turn will look after them."""
         self.total_bytes = 0
         self.sequence = 0
         """SequentialID."""
@@ -252,6 +262,8 @@ class State:
         if queue.waiting:
             queue.woken += [position.lookup_id for position in positions]
             self.woken[queue.number] = queue
+        if queue.link is not None:
+            self.stirred[queue.number] = queue
         if PositionAvailable in self.heard:
             for position in positions:
                 self.draft.tell(PositionAvailable(queue.number, position.lookup_id))

@@ -21,7 +21,8 @@ from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, Set
 from reliquary.engine.core import Batch, Core
 from reliquary.engine.timers import Timers
 from reliquary.queueing.events import StartManager, StopManager
-from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.loopback import Loopback
+from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.state import Sizes
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.clock import ProcessClock
@@ -99,9 +100,10 @@ class Process:
         self._lingering = False
         self._reminded = False
         rows = StagedRows(disk)
-        self.manager = QueueManager(rows, self._chance, sizes=SIZES)
+        self.manager = QueueManager(rows, self._chance, heard=frozenset(Loopback.HEARS), sizes=SIZES)
         self._core = Core(disk, rows)
-        self._core.add(self.manager)
+        self._core.add(self.manager, hears=HEARS)
+        self._core.add(Loopback(), hears=Loopback.HEARS)
 
     # -- what the network and the host call
 

@@ -1,0 +1,61 @@
+"""A message from elsewhere reaches a queue of this manager, and its carrier is told the verdict."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.queueing import destinations
+from reliquary.queueing.enqueue import Enqueued, enqueue
+from reliquary.queueing.message import Message, MessageClass, check
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.transfer import ArrivalJudged, MessageArrived, Outcome
+
+Verdict = tuple[Outcome, MessageClass]
+
+_REFUSED: Final[dict[Enqueued, Verdict]] = {
+    Enqueued.DONE: (Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE),
+    Enqueued.QUEUE_FULL: (Outcome.REFUSED, MessageClass.NACK_QUEUE_EXCEED_QUOTA),
+    Enqueued.MANAGER_FULL: (Outcome.TRY_LATER, MessageClass.NORMAL),
+    Enqueued.TOO_LATE: (Outcome.REFUSED, MessageClass.NACK_REACH_QUEUE_TIMEOUT),
+}
+"""A manager that has no room for anybody's messages has some again later; one queue may not."""
+
+
+def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
+    """Take a message in, or say why not."""
+    outcome, reason = _take(state, signal.destination, signal.message, now)
+    state.draft.tell(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
+
+
+def _take(state: State, destination: str, message: Message, now: Instant) -> Verdict:
+    if not state.online:
+        return Outcome.TRY_LATER, MessageClass.NORMAL  # DM-124
+    try:
+        check(message)
+        queue = destinations.route(state, destination, now)
+    except UsageError:
+        return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
+    if queue is HResult.QUEUE_NOT_FOUND:
+        return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
+    if isinstance(queue, HResult):
+        return Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED
+    mismatch = _mismatch(queue, message)
+    if mismatch is not None:
+        return Outcome.REFUSED, mismatch
+    verdict, _ = enqueue(state, queue, (message,), now)
+    return _REFUSED[verdict]
+
+
+def _mismatch(queue: QueueState, message: Message) -> MessageClass | None:
+    """Transactional messages go to transactional queues, and no others do."""
+    in_transaction = message.transaction is not None
+    if in_transaction == queue.record.settings.transactional:
+        return None
+    return (
+        MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE
+        if in_transaction
+        else MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE
+    )

@@ -1,0 +1,137 @@
+"""A bench with a carrier of messages beside the manager: signals go to and fro inside the turn.
+
+exchange = Exchange()                     the carrier is a Clerk: it says what the test tells it to
+exchange.send(ELSEWHERE, b"a")            the clerk connects, and has `a` to send
+exchange.clerk.sending                    what it has to send, oldest first
+exchange.end(Outcome.DELIVERED)           it says how that went
+exchange.happen(Happening.FAILED, ConnectionStatus.DNS_FAILURE)
+Exchange(Loopback())                      a carrier that does its work alone
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event, Signal, Turn
+from reliquary.engine.core import Core
+from reliquary.queueing.formats import key_of, parse_single
+from reliquary.queueing.link import ConnectionStatus, Happening, Link
+from reliquary.queueing.loopback import Loopback
+from reliquary.queueing.manager import HEARS
+from reliquary.queueing.message import MessageClass
+from reliquary.queueing.state import QueueState
+from reliquary.queueing.transfer import (
+    ArrivalJudged,
+    ConnectionChanged,
+    ConnectionWanted,
+    ManagerOnline,
+    Outcome,
+    QueuePaused,
+    QueueResumed,
+    SendUserMessage,
+    TransferEnded,
+)
+from tests.queueing.manager_harness import Bench
+
+ELSEWHERE: Final = r"DIRECT=OS:elsewhere\private$\orders"
+LOOPED: Final = r"DIRECT=OS:loopback\private$\orders"
+
+
+class Say(Event, frozen=True):
+    """The clerk is to say this."""
+
+    signal: Signal
+
+
+class Clerk:
+    """A carrier for every destination, which a test speaks for."""
+
+    HEARS: Final[tuple[type[Signal], ...]] = (
+        ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ManagerOnline, ArrivalJudged,
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.heard: list[Signal] = []
+        self.connects = True
+        """Say at once that there is a connection, when one is wanted."""
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        """Say what the test says."""
+        del now
+        assert isinstance(event, Say)
+        return Turn(signals=(event.signal,))
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        """Note what the manager says."""
+        del now
+        self.heard.append(signal)
+        if self.connects and isinstance(signal, ConnectionWanted):
+            connected = ConnectionChanged(signal.queue, Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+            return Turn(signals=(connected,))
+        return Turn()
+
+    def settle(self) -> None:
+        """Nothing is kept."""
+
+    @property
+    def sending(self) -> list[SendUserMessage]:
+        """All that was handed to it, oldest first."""
+        return [signal for signal in self.heard if isinstance(signal, SendUserMessage)]
+
+
+class Exchange(Bench):
+    """A manager and one carrier."""
+
+    def __init__(self, carrier: Clerk | Loopback | None = None, *queues: str, **options: Any) -> None:
+        self.carrier = carrier or Clerk()
+        super().__init__(*queues, heard=self.carrier.HEARS, **options)
+
+    def _build(self) -> None:
+        super()._build()
+        self.core = Core(self.disk, self.rows)
+        self.core.add(self.manager, hears=HEARS)
+        self.core.add(self.carrier, hears=self.carrier.HEARS)
+        self.core.route(Say, self.carrier)
+
+    def run(self, event: Event) -> Turn:
+        """One turn of both machines."""
+        return self.core.turn(event, self.now)
+
+    @property
+    def clerk(self) -> Clerk:
+        """The carrier, where it is one that a test speaks for."""
+        assert isinstance(self.carrier, Clerk)
+        return self.carrier
+
+    def outgoing(self, name: str = ELSEWHERE) -> QueueState:
+        """The outgoing queue to a destination."""
+        return self.state.outgoing[key_of(parse_single(name))]
+
+    def link(self, name: str = ELSEWHERE) -> Link:
+        """The way there."""
+        link = self.outgoing(name).link
+        assert link is not None
+        return link
+
+    def say(self, signal: Signal) -> Turn:
+        """Let the clerk say it."""
+        return self.handle(Say(signal))
+
+    def end(self, outcome: Outcome, reason: MessageClass = MessageClass.ACK_REACH_QUEUE) -> Turn:
+        """The message that the clerk got last has its outcome."""
+        last = self.clerk.sending[-1]
+        return self.say(TransferEnded(last.queue, last.lookup_id, outcome, reason))
+
+    def happen(self, happening: Happening, status: ConnectionStatus, name: str = ELSEWHERE) -> Turn:
+        """Something happens to the connection."""
+        return self.say(ConnectionChanged(self.outgoing(name).number, happening, status))
+
+    def sent(self) -> list[bytes]:
+        """The bodies of what the clerk was handed, oldest first."""
+        return [signal.message.body for signal in self.clerk.sending]
+
+    def waiting(self, name: str = ELSEWHERE) -> list[bytes]:
+        """The bodies of what is in an outgoing queue and not being sent."""
+        queue = self.outgoing(name)
+        return [self.state.shelf.get(position).body for position in queue.order.some(-1, 1000)]

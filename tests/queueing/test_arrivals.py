@@ -1,0 +1,101 @@
+"""Messages from elsewhere: which are taken, which are refused and why."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+
+from reliquary.base.time import SECOND, later, seconds
+from reliquary.queueing.events import FlowControl, ReceiveMessages, TakeOffline
+from reliquary.queueing.message import Message, MessageClass, ObjectId
+from reliquary.queueing.transfer import ArrivalJudged, MessageArrived, Outcome
+from tests.queueing.exchange import Exchange
+from tests.queueing.manager_harness import NOON, check, message
+
+TICKET = (1, 2)
+STRANGER = UUID(int=7)
+LATE = {"sent_time": NOON // SECOND - 10, "time_to_reach_queue": 5}
+
+
+def judge(exchange: Exchange, destination: str = "orders", **attributes: object) -> ArrivalJudged:
+    """What the carrier is told about a message it brings."""
+    brought = message(b"a", identifier=ObjectId(STRANGER, 5), source_machine=STRANGER, **attributes)
+    exchange.say(MessageArrived("clerk", TICKET, destination, brought))
+    told = exchange.clerk.heard[-1]
+    assert isinstance(told, ArrivalJudged)
+    assert (told.carrier, told.ticket) == ("clerk", TICKET)
+    return told
+
+
+def test_a_message_that_arrives_keeps_its_identity_and_wakes_a_reader() -> None:
+    exchange = Exchange()
+    waiting = exchange.begin_asking(ReceiveMessages(0, "orders", timeout=seconds(5)))
+    assert judge(exchange).outcome is Outcome.DELIVERED
+    (delivered,) = exchange.answer_to(waiting).messages
+    arrived: Message = delivered.message
+    assert (arrived.body, arrived.source_machine) == (b"a", STRANGER)
+    assert arrived.identifier == ObjectId(STRANGER, 5)
+
+
+def test_a_message_that_was_taken_survives_a_restart() -> None:
+    exchange = Exchange()
+    judge(exchange)
+    exchange.restart()
+    assert exchange.bodies() == [b"a"]
+    check(exchange.state)
+
+
+@pytest.mark.parametrize(
+    ("destination", "attributes", "reason"),
+    [
+        ("nowhere", {}, MessageClass.NACK_BAD_DEST_QUEUE),
+        ("DIRECT=OS:.\\private$\\nowhere", {}, MessageClass.NACK_BAD_DEST_QUEUE),
+        ("DIRECT=", {}, MessageClass.NACK_BAD_DEST_QUEUE),
+        ("system$;deadletter", {}, MessageClass.NACK_ACCESS_DENIED),
+        ("system$;order-ack", {}, MessageClass.NACK_ACCESS_DENIED),
+        ("strict", {}, MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE),
+        ("orders", {"transaction": STRANGER}, MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE),
+        ("narrow", {}, MessageClass.NACK_QUEUE_EXCEED_QUOTA),
+        ("orders", LATE, MessageClass.NACK_REACH_QUEUE_TIMEOUT),
+    ],
+)
+def test_a_message_is_refused_with_the_reason(
+    destination: str, attributes: dict[str, object], reason: MessageClass
+) -> None:
+    exchange = Exchange()
+    exchange.create("strict", transactional=True)
+    exchange.create("narrow", quota=0)
+    told = judge(exchange, destination, **attributes)
+    assert (told.outcome, told.reason) == (Outcome.REFUSED, reason)
+    assert exchange.bodies("orders") == exchange.bodies("strict") == exchange.bodies("narrow") == []
+
+
+def test_a_stream_s_message_is_taken_by_a_transactional_queue() -> None:
+    exchange = Exchange()
+    exchange.create("strict", transactional=True)
+    assert judge(exchange, "strict", transaction=STRANGER).outcome is Outcome.DELIVERED
+    assert exchange.bodies("strict") == [b"a"]
+
+
+@pytest.mark.spec("DM-124", "DM-294", "DM-295", "T28")
+def test_a_manager_that_takes_nothing_now_asks_to_try_later() -> None:
+    exchange = Exchange()
+    exchange.handle(FlowControl(throttled=True))
+    assert judge(exchange).outcome is Outcome.TRY_LATER
+    exchange.handle(FlowControl(throttled=False))
+    exchange.handle(TakeOffline(0))
+    assert judge(exchange).outcome is Outcome.TRY_LATER
+    assert exchange.bodies() == []
+
+
+def test_a_message_outside_its_ranges_is_refused() -> None:
+    exchange = Exchange()
+    assert judge(exchange, priority=9).outcome is Outcome.REFUSED
+
+
+def test_a_message_that_comes_in_time_is_taken() -> None:
+    exchange = Exchange()
+    exchange.now = later(exchange.now, seconds(5))
+    sent = exchange.now // SECOND - 5
+    assert judge(exchange, sent_time=sent, time_to_reach_queue=5).outcome is Outcome.DELIVERED

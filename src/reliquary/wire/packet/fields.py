@@ -1,0 +1,127 @@
+"""What headers are made of: numbers, GUIDs, wide strings, padding; and the one way to refuse them.
+
+wide string   UTF-16, little-endian, ends with a zero unit
+GUID          16 bytes, the first three groups little-endian
+padding       zero to three bytes up to the next multiple of four
+"""
+
+from __future__ import annotations
+
+import re
+from struct import Struct
+from typing import Any, Final
+from uuid import UUID
+
+from reliquary.base.faults import PeerFault, UsageError
+from reliquary.base.hresult import HResult
+
+NO_GUID: Final = UUID(int=0)
+NO_GUID_BYTES: Final = bytes(16)
+
+_PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
+_TO_ZERO: Final = re.compile(rb"(?:..)*?\x00\x00", re.DOTALL)
+
+
+class PacketFault(PeerFault):
+    """A packet that breaks the format; `offset` is where, in bytes from its beginning."""
+
+    def __init__(self, offset: int, why: str, *, spec: str) -> None:
+        super().__init__(HResult.INVALID_PARAMETER, f"{why} (at offset {offset} of the packet)", spec=spec)
+        self.offset = offset
+
+
+class Reader:
+    """Goes through a packet from its beginning; never past `end`, which is what the packet claims."""
+
+    __slots__ = ("at", "data", "end", "spec", "start")
+
+    def __init__(self, data: bytes, at: int, end: int) -> None:
+        self.data = data
+        self.at = at
+        self.end = end
+        self.start = at
+        """Where the header that is being read begins."""
+        self.spec = ""
+
+    def begin(self, spec: str) -> None:
+        """The next header begins here."""
+        self.start = self.at
+        self.spec = spec
+
+    def fault(self, why: str, at: int | None = None) -> PacketFault:
+        """What is wrong, at a place or else where the present header begins."""
+        return PacketFault(self.start if at is None else at, why, spec=self.spec)
+
+    def unpack(self, layout: Struct, what: str) -> tuple[Any, ...]:
+        """The next numbers."""
+        at = self.at
+        after = at + layout.size
+        if after > self.end:
+            raise self._ends_early(layout.size, what)
+        self.at = after
+        return layout.unpack_from(self.data, at)
+
+    def take(self, size: int, what: str) -> bytes:
+        """The next bytes."""
+        at = self.at
+        after = at + size
+        if after > self.end:
+            raise self._ends_early(size, what)
+        self.at = after
+        return self.data[at:after]
+
+    def guid(self, what: str) -> UUID:
+        """The next GUID."""
+        return guid_of(self.take(16, what))
+
+    def wide(self, size: int, what: str) -> str:
+        """The next wide string, of so many bytes with its zero."""
+        at = self.at
+        raw = self.take(size, what)
+        if size & 1:
+            raise self.fault(f"{what} has {size} bytes, which is half a character too many", at)
+        try:
+            text = raw.decode("utf-16-le")
+        except UnicodeDecodeError as why:
+            raise self.fault(f"{what} is not UTF-16", at + why.start) from None
+        if not text.endswith("\0"):
+            raise self.fault(f"{what} does not end with a zero", at)
+        if text.find("\0") != len(text) - 1:
+            raise self.fault(f"{what} has a zero before its end", at)
+        return text[:-1]
+
+    def wide_to_zero(self, end: int, what: str) -> str:
+        """The next wide string, which ends with the first zero before `end`."""
+        found = _TO_ZERO.match(self.data, self.at, end)
+        if found is None:
+            raise self.fault(f"{what} does not end with a zero", self.at)
+        return self.wide(found.end() - self.at, what)
+
+    def pad(self) -> None:
+        """Go to the next multiple of four."""
+        self.take(-(self.at - self.start) & 3, "the padding of a header")
+
+    def _ends_early(self, size: int, what: str) -> PacketFault:
+        return self.fault(
+            f"{what} takes {size} bytes, and {max(self.end - self.at, 0)} are left", min(self.at, self.end)
+        )
+
+
+def guid_of(raw: bytes) -> UUID:
+    """A GUID out of its 16 bytes."""
+    return NO_GUID if raw == NO_GUID_BYTES else UUID(bytes_le=raw)
+
+
+def padded(raw: bytes) -> bytes:
+    """With zeros up to the next multiple of four."""
+    return raw + _PADDING[-len(raw) & 3]
+
+
+def wide(text: str, what: str) -> bytes:
+    """A wide string with its zero."""
+    if "\0" in text:
+        raise UsageError(f"{what} has a zero character, which would end it in a packet")
+    try:
+        return (text + "\0").encode("utf-16-le")
+    except UnicodeEncodeError as why:
+        raise UsageError(f"{what} has half of a surrogate pair, which is no character") from why

@@ -1,0 +1,62 @@
+"""SessionHeader, [MS-MQMQ] 2.2.20.4: a session's acknowledgement that rides on a message.
+
+    0     2                 4                 8      10                 12       14         16
+    | ack | recoverable ack | recoverable set | sent | recoverable sent | window | reserved |
+
+PacketSize does not count it.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.wire.packet.fields import Reader
+
+SPEC: Final = "MS-MQMQ 2.2.20.4"
+_LAYOUT: Final = Struct("<HHIHHHH")
+SIZE: Final = _LAYOUT.size
+
+
+class SessionHeader(msgspec.Struct, frozen=True, gc=False):
+    """Counts of what was received and sent in a session."""
+
+    ack: int = 0
+    """AckSequenceNumber."""
+    recoverable_ack: int = 0
+    """RecoverableMsgAckSeqNumber."""
+    recoverable_set: int = 0
+    """RecoverableMsgAckFlags: bit k stands for the number `recoverable_ack` + k."""
+    sent: int = 0
+    """UserMsgSequenceNumber."""
+    recoverable_sent: int = 0
+    """RecoverableMsgSeqNumber."""
+    window: int = 64
+
+    def encode(self) -> bytes:
+        """The header."""
+        if not self.window:
+            raise UsageError("a window of 0 messages would let nothing through")
+        return _LAYOUT.pack(
+            self.ack,
+            self.recoverable_ack,
+            self.recoverable_set,
+            self.sent,
+            self.recoverable_sent,
+            self.window,
+            0,
+        )
+
+    @classmethod
+    def decode(cls, reader: Reader) -> SessionHeader:
+        """The header."""
+        reader.begin(SPEC)
+        ack, recoverable_ack, recoverable_set, sent, recoverable_sent, window, _ = reader.unpack(
+            _LAYOUT, "a session header"
+        )
+        if not window:
+            raise reader.fault("the window is 0", reader.start + 12)
+        return cls(ack, recoverable_ack, recoverable_set, sent, recoverable_sent, window)

@@ -1,0 +1,74 @@
+"""TransactionHeader, [MS-MQMQ] 2.2.20.5: the place of a message in a stream of transactional ones.
+
+0       4         8           12       16         20
+| flags | ordinal | timestamp | number | previous | ConnectorQMGuid? |
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.wire.packet.fields import Reader
+
+SPEC: Final = "MS-MQMQ 2.2.20.5"
+IDENTIFIER_LIMIT: Final = 0xFFFFF
+
+_CONNECTOR: Final = 1
+_FINAL_ACK: Final = 2
+_FIRST: Final = 4
+_LAST: Final = 8
+
+_LAYOUT: Final = Struct("<IIIII")
+
+
+class TransactionHeader(msgspec.Struct, frozen=True, gc=False):
+    """Where in which stream, and under which transaction it was captured."""
+
+    identifier: int = 0
+    """ID, 20 bits; all messages of one transaction have the same."""
+    ordinal: int = 0
+    """TxSequenceID, low half."""
+    timestamp: int = 0
+    """TxSequenceID, high half."""
+    number: int = 0
+    previous: int = 0
+    final_ack: bool = False
+    first: bool = False
+    last: bool = False
+    connector: UUID | None = None
+
+    def encode(self) -> bytes:
+        """The header."""
+        if not 0 <= self.identifier <= IDENTIFIER_LIMIT:
+            raise UsageError(f"a transaction's number is 0 to {IDENTIFIER_LIMIT}, not {self.identifier}")
+        flags = (
+            self.identifier << 4
+            | (_CONNECTOR if self.connector is not None else 0)
+            | (_FINAL_ACK if self.final_ack else 0)
+            | (_FIRST if self.first else 0)
+            | (_LAST if self.last else 0)
+        )
+        fixed = _LAYOUT.pack(flags, self.ordinal, self.timestamp, self.number, self.previous)
+        return fixed if self.connector is None else fixed + self.connector.bytes_le
+
+    @classmethod
+    def decode(cls, reader: Reader) -> TransactionHeader:
+        """The header.  Reserved bits are ignored."""
+        reader.begin(SPEC)
+        flags, ordinal, timestamp, number, previous = reader.unpack(_LAYOUT, "a transaction header")
+        return cls(
+            flags >> 4 & IDENTIFIER_LIMIT,
+            ordinal,
+            timestamp,
+            number,
+            previous,
+            bool(flags & _FINAL_ACK),
+            bool(flags & _FIRST),
+            bool(flags & _LAST),
+            reader.guid("the connector's manager") if flags & _CONNECTOR else None,
+        )

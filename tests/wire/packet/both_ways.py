@@ -1,0 +1,35 @@
+"""One header by itself: written, read back to its last byte, and the fault of bytes that are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+from reliquary.wire.packet.fields import PacketFault, Reader
+
+Header = TypeVar("Header")
+
+
+def read(decode: Callable[[Reader], Header], data: bytes) -> Header:
+    """All of the bytes as one header."""
+    reader = Reader(data, 0, len(data))
+    header = decode(reader)
+    assert reader.at == len(data)
+    return header
+
+
+def fault_of(decode: Callable[[Reader], object], data: bytes) -> PacketFault:
+    """Why these bytes are no such header."""
+    with pytest.raises(PacketFault) as caught:
+        decode(Reader(data, 0, len(data)))
+    assert 0 <= caught.value.offset <= len(data)
+    assert f"offset {caught.value.offset} " in caught.value.why
+    return caught.value
+
+
+def changed(data: bytes, at: int, *, to: bytes) -> bytes:
+    """With other bytes at one place."""
+    assert len(data) >= at + len(to)
+    return data[:at] + to + data[at + len(to) :]

@@ -26,6 +26,7 @@ from reliquary.base.rows import Record, Table
 from reliquary.base.time import SECOND, Instant, later, seconds
 from reliquary.base.turn import CancelTimer, Continue, Event, Fact, Reply, SetTimer, Signal, TimerFired, Turn
 from reliquary.queueing import tables
+from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import (
     FOREVER_WAIT,
     BeginTransaction,
@@ -64,6 +65,7 @@ class Bench:
         heard: Iterable[type[Signal]] = (),
         quota: int | None = None,
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
+        directory: Integration | None = None,
         start: bool = True,
     ) -> None:
         """`queues` are created at once; without any, the private queue "orders" is."""
@@ -71,6 +73,7 @@ class Bench:
         self.heard = frozenset[type](heard)
         self.quota = quota
         self.sizes = sizes
+        self.directory = directory
         self.now = NOON
         self.disk = MemoryDisk(tables.TABLES)
         self.patient = False
@@ -171,7 +174,7 @@ class Bench:
 
     def start(self) -> Turn:
         """Start the manager."""
-        return self.handle(StartManager(COMPUTER, DOMAIN_NAME, self.quota))
+        return self.handle(StartManager(COMPUTER, DOMAIN_NAME, self.quota, directory=self.directory))
 
     def stop(self) -> Turn:
         """Stop the manager."""

@@ -11,6 +11,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import in_whole_seconds
 from reliquary.base.turn import Event, Reply, TimerFired, Turn
 from reliquary.queueing import events, manager, sending, tables
+from reliquary.queueing.directory import events as directory_events
 from reliquary.queueing.events import (
     Access,
     FlowControl,
@@ -38,7 +39,12 @@ from tests.queueing.manager_harness import NOON, Bench, Seeded, check, message
 
 
 def every_event() -> set[type[Event]]:
-    found = {each for _, each in inspect.getmembers(events, inspect.isclass) if issubclass(each, Event)}
+    found = {
+        each
+        for room in (events, directory_events)
+        for _, each in inspect.getmembers(room, inspect.isclass)
+        if issubclass(each, Event)
+    }
     return (found | {TimerFired}) - {Event, events.Request}
 
 

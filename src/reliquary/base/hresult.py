@@ -13,12 +13,14 @@ class HResult(IntEnum):
     """What an event returned."""
 
     OK = 0x00000000
+    PROPERTY = 0xC00E0002
     QUEUE_NOT_FOUND = 0xC00E0003
     QUEUE_EXISTS = 0xC00E0005
     INVALID_PARAMETER = 0xC00E0006
     INVALID_HANDLE = 0xC00E0007
     OPERATION_CANCELLED = 0xC00E0008
     SHARING_VIOLATION = 0xC00E0009
+    NO_DS = 0xC00E0013
     ILLEGAL_QUEUE_PATHNAME = 0xC00E0014
     IO_TIMEOUT = 0xC00E001B
     ILLEGAL_CURSOR_ACTION = 0xC00E001C
@@ -28,11 +30,15 @@ class HResult(IntEnum):
     ILLEGAL_SECURITY_DESCRIPTOR = 0xC00E0021
     ACCESS_DENIED = 0xC00E0025
     INSUFFICIENT_RESOURCES = 0xC00E0027
+    DS_ERROR = 0xC00E0043
     UNSUPPORTED_ACCESS_MODE = 0xC00E0045
     QUEUE_NOT_AVAILABLE = 0xC00E004B
     TRANSACTION_USAGE = 0xC00E0050
     TRANSACTION_SEQUENCE = 0xC00E0051
     MESSAGE_NOT_FOUND = 0xC00E0088
+    OBJECT_NOT_FOUND = 0xC00E050F
+    OBJECT_EXISTS = 0x80071392
+    """ERROR_OBJECT_ALREADY_EXISTS of Win32 (DM-007)."""
     STATUS_NOT_FOUND = 0xC0000225
 
     @property
@@ -43,12 +49,14 @@ class HResult(IntEnum):
 
 _SENTENCES: Final[dict[HResult, str]] = {
     HResult.OK: "done",
+    HResult.PROPERTY: "there is no such attribute",
     HResult.QUEUE_NOT_FOUND: "there is no such queue",
     HResult.QUEUE_EXISTS: "a queue of this name exists already",
     HResult.INVALID_PARAMETER: "a parameter is not valid",
     HResult.INVALID_HANDLE: "the handle is not open",
     HResult.OPERATION_CANCELLED: "the operation was cancelled",
     HResult.SHARING_VIOLATION: "the queue is open in a mode that excludes this one",
+    HResult.NO_DS: "the directory is not connected",
     HResult.ILLEGAL_QUEUE_PATHNAME: "the queue's name is not valid",
     HResult.IO_TIMEOUT: "the time ran out before a message came",
     HResult.ILLEGAL_CURSOR_ACTION: "the cursor is in a state that does not allow this",
@@ -58,10 +66,13 @@ _SENTENCES: Final[dict[HResult, str]] = {
     HResult.ILLEGAL_SECURITY_DESCRIPTOR: "the security descriptor is not valid",
     HResult.ACCESS_DENIED: "the queue was not opened for this",
     HResult.INSUFFICIENT_RESOURCES: "a quota is used up",
+    HResult.DS_ERROR: "the directory could not do it",
     HResult.UNSUPPORTED_ACCESS_MODE: "the access mode is not supported for this kind of name",
     HResult.QUEUE_NOT_AVAILABLE: "the queue has been deleted",
     HResult.TRANSACTION_USAGE: "the message is locked by a transaction or the queue needs one",
     HResult.TRANSACTION_SEQUENCE: "the transaction is not in a state that allows this",
     HResult.MESSAGE_NOT_FOUND: "there is no such message",
+    HResult.OBJECT_NOT_FOUND: "the directory has no such object",
+    HResult.OBJECT_EXISTS: "the directory has such an object already",
     HResult.STATUS_NOT_FOUND: "nothing was waiting under this tag",
 }

@@ -7,6 +7,8 @@ ReliquaryError           `code` for programs, `sentence` for people
     MessageNotFound
     NotOpen              a handle, cursor or receipt that is closed or whose time ran out
   QueueExists
+  ObjectExists           the directory has such an object already
+  DirectoryUnavailable   the directory is not connected, or could not do it
   QueueDeleted           the queue went while it was open
   AccessDenied           the queue was not opened for this
   SharingViolation       somebody has the queue for himself
@@ -64,6 +66,14 @@ class NotOpen(NotFound):
 
 class QueueExists(ReliquaryError):
     """The name is taken."""
+
+
+class ObjectExists(ReliquaryError):
+    """The directory has such an object already."""
+
+
+class DirectoryUnavailable(ReliquaryError):
+    """The directory is not connected, or could not do it; nothing was changed there."""
 
 
 class QueueDeleted(ReliquaryError):
@@ -138,6 +148,11 @@ _BY_CODE: Final[dict[str, type[ReliquaryError]]] = {
     "INVALID_HANDLE": NotOpen,
     "STATUS_NOT_FOUND": NotFound,
     "QUEUE_EXISTS": QueueExists,
+    "OBJECT_EXISTS": ObjectExists,
+    "OBJECT_NOT_FOUND": NotFound,
+    "PROPERTY": BadRequest,
+    "NO_DS": DirectoryUnavailable,
+    "DS_ERROR": DirectoryUnavailable,
     "QUEUE_NOT_AVAILABLE": QueueDeleted,
     "ACCESS_DENIED": AccessDenied,
     "SHARING_VIOLATION": SharingViolation,

@@ -255,13 +255,13 @@ def _prepared_dropped(state: State, fact: facts.PreparedMessageDropped) -> None:
 
 
 def _object_written(state: State, fact: facts.DirectoryObjectWritten) -> None:
-    kind, identifier = kind_of(fact.subject), fact.subject.identifier
-    state.directory.objects[kind][identifier] = fact.subject
-    state.rows.put(DIRECTORY, directory_key(kind, identifier), DirectoryRow(fact.subject))
+    state.directory.put(fact.subject)
+    key = directory_key(kind_of(fact.subject), fact.subject.identifier)
+    state.rows.put(DIRECTORY, key, DirectoryRow(fact.subject))
 
 
 def _object_removed(state: State, fact: facts.DirectoryObjectRemoved) -> None:
-    del state.directory.objects[fact.kind][fact.identifier]
+    state.directory.remove(fact.kind, fact.identifier)
     state.rows.delete(DIRECTORY, directory_key(fact.kind, fact.identifier))
 
 

@@ -15,6 +15,7 @@ import msgspec
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event
+from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.message import Message, MessageClass, ObjectId, Position
 from reliquary.queueing.principals import MANAGER, Principal
 from reliquary.queueing.queue import Queue, QueueSettings
@@ -66,6 +67,8 @@ class CreateQueue(Request, frozen=True):
     to: int
     path: str
     settings: QueueSettings = QueueSettings()
+    skip_directory: bool = False
+    """iSkipDirectory: a public queue does not enter the directory (DM-144)."""
 
 
 class ChangeQueue(Request, frozen=True):
@@ -81,6 +84,8 @@ class DeleteQueue(Request, frozen=True):
 
     to: int
     path: str
+    skip_directory: bool = False
+    """iSkipDirectory: a public queue stays in the directory."""
 
 
 class PurgeQueue(Request, frozen=True):
@@ -366,6 +371,12 @@ class StartManager(Event, frozen=True):
     qualified_computer_name: str = ""
     quota: int | None = None
     """QueueManagerQuota, where it is to be other than it was."""
+    dns_domain: str = ""
+    """FQDNDomain: the computer's qualified name is made with it."""
+    machine_domain: UUID | None = None
+    """MachineDomainId."""
+    directory: Integration | None = None
+    """Not None where the manager takes part in a directory."""
 
 
 class StopManager(Event, frozen=True):
@@ -382,6 +393,8 @@ class EmptyQueue(Event, frozen=True):
     """Messages with a higher sequence number came after the request and stay."""
     place: int = -1
     count: int = 0
+    outcome: HResult = HResult.OK
+    """What the directory said to a delete."""
 
 
 class DispatchMessages(Event, frozen=True):

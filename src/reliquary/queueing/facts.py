@@ -5,6 +5,7 @@ Only `State.apply(fact)` changes what is kept; recovery reads the rows that the 
 
 from __future__ import annotations
 
+from enum import Enum
 from uuid import UUID
 
 from reliquary.base.turn import Fact, Signal
@@ -133,6 +134,26 @@ class DirectoryObjectRemoved(Fact, frozen=True):
 
     kind: Kind
     identifier: UUID
+
+
+class ChangeOperation(Enum):
+    """What a change notification tells of, [MS-MQCN] 3.3.4.1."""
+
+    QUEUE_CREATION = "queue-creation"
+    QUEUE_DELETION = "queue-deletion"
+    QUEUE_UPDATE = "queue-update"
+    QUEUE_MANAGER_UPDATE = "queue-manager-update"
+
+
+class ChangeNotified(Signal, frozen=True):
+    """Send Change Notification: what the directory is about to be told, or was."""
+
+    operation: ChangeOperation
+    subject: DirectoryObject
+
+
+class DirectoryServersWanted(Signal, frozen=True):
+    """Whoever resolves names is to look for directory servers, and say DirectoryServersFound."""
 
 
 class PositionAvailable(Signal, frozen=True):

@@ -14,15 +14,17 @@ from reliquary.base.turn import Continue
 from reliquary.queueing import destinations, dispatch, facts, outgoing
 from reliquary.queueing.access import end_wait
 from reliquary.queueing.apply import apply
+from reliquary.queueing.directory import membership
+from reliquary.queueing.directory.objects import QueueObject
 from reliquary.queueing.events import ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
 from reliquary.queueing.expiry import watch_next
+from reliquary.queueing.initialization import identify, initialize
 from reliquary.queueing.leave import leave
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.names import SYSTEM_QUEUES, Pathname
 from reliquary.queueing.queue import (
     ManagerState,
     Queue,
-    QueueManagerRecord,
     QueueSettings,
     QueueType,
     check_settings,
@@ -40,12 +42,9 @@ FIXED: Final = frozenset({"transactional"})
 
 def start(state: State, request: StartManager, now: Instant) -> None:
     """Initialization, 3.1.3: who we are, the system queues, transactions that were under way."""
+    identify(request)
     state.manager_state = ManagerState.INITIALIZING
-    if state.record is None:
-        _provision(state, request, now)
-    elif request.quota not in (None, state.record.quota):
-        record = msgspec.structs.replace(state.record, quota=request.quota, modify_time=in_whole_seconds(now))
-        apply(state, facts.ManagerNamed(record))
+    initialize(state, request, now)
     state.reserve()
     for name in SYSTEM_QUEUES:
         if f"system$;{name}" not in state.names:  # AN-49: those of an earlier start are kept
@@ -60,21 +59,6 @@ def start(state: State, request: StartManager, now: Instant) -> None:
             _go_on(state, 0, queue, MessageClass.NACK_QUEUE_DELETED)
     watch_next(state, now)  # DM-081
     state.manager_state = ManagerState.READY
-
-
-def _provision(state: State, request: StartManager, now: Instant) -> None:
-    """The first start of all (DM-083, AN-44)."""
-    moment = in_whole_seconds(now)
-    record = QueueManagerRecord(
-        identifier=new_guid(state.chance),
-        computer_name=request.computer_name,
-        qualified_computer_name=request.qualified_computer_name or request.computer_name,
-        create_time=moment,
-        modify_time=moment,
-    )
-    if request.quota is not None:
-        record = msgspec.structs.replace(record, quota=request.quota)
-    apply(state, facts.ManagerNamed(record))
 
 
 def stop(state: State) -> None:
@@ -101,10 +85,15 @@ def create(state: State, request: CreateQueue, now: Instant) -> Queue | HResult:
         return HResult.QUEUE_NOT_FOUND
     if state.find(path) is not None:
         return HResult.QUEUE_EXISTS  # AN-19
-    return _create(state, path, request.settings, now)
+    entry = None if request.skip_directory else membership.enter(state, path, request.settings, now)
+    if isinstance(entry, HResult):
+        return entry
+    return _create(state, path, request.settings, now, entry)
 
 
-def _create(state: State, path: Pathname, settings: QueueSettings, now: Instant) -> Queue:
+def _create(
+    state: State, path: Pathname, settings: QueueSettings, now: Instant, entry: QueueObject | None = None
+) -> Queue:
     owner = state.find(path.queue) if path.subqueue else None
     journal = None
     if owner is None and path.kind is not QueueType.SYSTEM:  # DM-137
@@ -115,6 +104,13 @@ def _create(state: State, path: Pathname, settings: QueueSettings, now: Instant)
         journal=journal.number if journal else None,
         parent=owner.number if owner else None,
     )
+    if entry is not None:
+        queue = msgspec.structs.replace(
+            queue,
+            identifier=entry.identifier,  # DM-142
+            full_path=entry.full_path,
+            directory_path=entry.directory_path,
+        )
     if journal is not None:
         journal = msgspec.structs.replace(journal, parent=queue.number, is_journal=True)
         apply(state, facts.QueueCreated(journal))
@@ -153,6 +149,9 @@ def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
         raise UsageError(str(why)) from why
     check_settings(settings)
     record = msgspec.structs.replace(queue.record, settings=settings, modify_time=in_whole_seconds(now))
+    status = membership.change(state, record, now)
+    if status is not HResult.OK:
+        return status
     apply(state, facts.QueueChanged(record))
     return record
 
@@ -171,7 +170,7 @@ def purge(state: State, to: int, path: str) -> HResult:
     return HResult.OK
 
 
-def delete(state: State, to: int, path: str) -> HResult:
+def delete(state: State, to: int, path: str, *, skip_directory: bool = False) -> HResult:
     """Delete Queue: its name is free at once, its messages go turn by turn."""
     queue = destinations.find(state, path)
     if queue is None:
@@ -185,7 +184,10 @@ def delete(state: State, to: int, path: str) -> HResult:
         member = state.queues[number]
         _let_go(state, member)
         apply(state, facts.QueueChanged(msgspec.structs.replace(member.record, deleting=True)))
-        _go_on(state, to if member is queue else 0, member, MessageClass.NACK_QUEUE_DELETED)
+    outcome = HResult.OK if skip_directory else membership.leave(state, queue.record)  # DM-157
+    for number in family:
+        asked = (to, outcome) if number == queue.number else (0, HResult.OK)
+        _go_on(state, asked[0], state.queues[number], MessageClass.NACK_QUEUE_DELETED, asked[1])
     return HResult.OK
 
 
@@ -202,15 +204,18 @@ def _let_go(state: State, queue: QueueState) -> None:
     queue.exclusive = 0
 
 
-def _go_on(state: State, to: int, queue: QueueState, reason: MessageClass) -> None:
-    state.draft.ask(Continue(EmptyQueue(to, queue.number, reason, state.sequence)))
+def _go_on(
+    state: State, to: int, queue: QueueState, reason: MessageClass, outcome: HResult = HResult.OK
+) -> None:
+    going = EmptyQueue(to, queue.number, reason, state.sequence, outcome=outcome)
+    state.draft.ask(Continue(going))
 
 
 def empty(state: State, request: EmptyQueue) -> None:
     """One turn's worth of a purge (DM-185) or a delete (DM-154)."""
     queue = state.queues.get(request.number)
     if queue is None:
-        state.reply(request.to, Purged(HResult.OK, count=request.count))
+        _emptied(state, request, request.count)
         return
     deleting = request.reason is MessageClass.NACK_QUEUE_DELETED
     if deleting:
@@ -228,4 +233,11 @@ def empty(state: State, request: EmptyQueue) -> None:
     if deleting:
         apply(state, facts.QueueDeleted(queue.number))  # DM-156
     if request.to:
-        state.reply(request.to, Purged(HResult.OK, count=count))
+        _emptied(state, request, count)
+
+
+def _emptied(state: State, request: EmptyQueue, count: int) -> None:
+    why = ""
+    if request.outcome is not HResult.OK:
+        why = f"the queue is deleted here, and the directory still has it: {request.outcome.sentence}"
+    state.reply(request.to, Purged(request.outcome, why, count))

@@ -13,6 +13,7 @@ from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
 from reliquary.queueing import arrivals, dispatch, events, requests, steering, transfer
 from reliquary.queueing.apply import settle
+from reliquary.queueing.directory.rules import RULES as DIRECTORY_RULES
 from reliquary.queueing.events import Answer
 from reliquary.queueing.formats import IllegalFormatName
 from reliquary.queueing.read import serve
@@ -102,6 +103,7 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.StopManager: requests.stop,
     events.EmptyQueue: requests.empty,
     TimerFired: requests.timer,
+    **DIRECTORY_RULES,
 }
 
 _HEARD: Final[dict[type[Signal], Rule]] = {

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 from uuid import UUID
 
+from reliquary.queueing.directory import registry
+from reliquary.queueing.directory.objects import Kind, ManagerObject, QueueObject
+from reliquary.queueing.directory.operations import by_identifier, is_connected, read
 from reliquary.queueing.state import State
 
 
@@ -18,17 +21,18 @@ class PublishedQueue(NamedTuple):
 
 def resolve_list(state: State, identifier: UUID) -> tuple[str, ...] | None:
     """Resolve Distribution List: its members, or None."""
-    del state, identifier
-    return None
+    return registry.resolve_list(state, identifier) if is_connected(state) else None
 
 
 def published_queue(state: State, identifier: UUID) -> PublishedQueue | None:
     """A queue that the directory knows."""
-    del state, identifier
-    return None
+    found = read(state, Kind.QUEUE, by_identifier(identifier)).subject
+    if not isinstance(found, QueueObject):
+        return None
+    return PublishedQueue(found.pathname, found.queue_manager, found.base_priority)
 
 
 def computer_name(state: State, identifier: UUID) -> str:
     """What a manager is called that the directory knows; empty otherwise."""
-    del state, identifier
-    return ""
+    found = read(state, Kind.QUEUE_MANAGER, by_identifier(identifier)).subject
+    return found.computer_name if isinstance(found, ManagerObject) else ""

@@ -161,6 +161,8 @@ class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
     last_domain: UUID | None = None
     directory_servers: tuple[str, ...] = ()
     directory_integrated: bool = False
+    directory_detached: bool = False
+    """An administrator put the directory out of reach."""
     srmp_http_support: bool = False
     srmp_pgm_support: bool = False
     hardened_security: bool = False

@@ -11,7 +11,6 @@ from uuid import UUID
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import Record, Table
 from reliquary.queueing.apply import adopt
-from reliquary.queueing.directory.objects import kind_of
 from reliquary.queueing.state import State, Transaction
 from reliquary.queueing.tables import (
     COUNTERS,
@@ -51,7 +50,7 @@ def recover(state: State) -> None:
         counters = state.rows.get(COUNTERS, key) or Counters()
         adopt(state, record, counters, locked=locked.get(record.number, 0))
     for _, row in _every(state, DIRECTORY):
-        state.directory.objects[kind_of(row.object)][row.object.identifier] = row.object
+        state.directory.put(row.object)
     for key, transaction in prepared:
         _resume(state, UUID(bytes=key), transaction)
 

@@ -26,6 +26,7 @@ from reliquary.queueing import (
     sending,
     transactions,
 )
+from reliquary.queueing.directory import operations, upkeep
 from reliquary.queueing.events import FOREVER_WAIT, Access, Answer
 from reliquary.queueing.message import FOREVER, check, size_of
 from reliquary.queueing.queue import Queue, QueueType
@@ -225,7 +226,7 @@ def _answer_queue(state: State, to: int, outcome: Queue | HResult) -> None:
 def delete_queue(state: State, request: events.DeleteQueue, now: Instant) -> None:
     """Delete Queue; the answer comes when the last message is gone."""
     del now
-    status = lifecycle.delete(state, request.to, request.path)
+    status = lifecycle.delete(state, request.to, request.path, skip_directory=request.skip_directory)
     if status is not HResult.OK:
         state.reply(request.to, Answer(status, status.sentence))
 
@@ -362,6 +363,10 @@ def timer(state: State, fired: TimerFired, now: Instant) -> None:
             transactions.on_timer(state, number, now)
         case "retry":
             dispatch.on_rest_over(state, number)
+        case operations.QUERY_TIMER:
+            operations.on_query_timer(state, number)
+        case _ if kind in upkeep.TIMERS:
+            upkeep.on_timer(state, kind, now)
         case _:
             raise AssertionError(f"a timer of an unknown kind fired: {kind}")
 

@@ -89,7 +89,7 @@ BAD: list[tuple[DirectoryObject, str]] = [
     (QueueObject(pathname="A\\private$\\b"), "for a public queue"),
     (QueueObject(pathname="A\\b", quota=-1), "quota is 0 to"),
     (QueueObject(pathname="A\\b", base_priority=40_000), "base priority"),
-    (User(security_identifier="me"), "is a SID"),
+    (User(security_identifier="me"), "security_identifier: a SID looks like"),
     (User(security_identifier="S-1-5-1", certificate_digests=(b"short",)), "16 bytes each, not 5"),
     (DistributionList(), "a distribution list has a name"),
     (DistributionList(name="a", format_names=("nonsense",)), "nonsense"),

@@ -16,6 +16,7 @@ STATUS: Final[dict[HResult, int]] = {
     HResult.OK: 200,
     HResult.IO_TIMEOUT: 200,  # an answer without messages
     HResult.INVALID_PARAMETER: 400,
+    HResult.PROPERTY: 400,
     HResult.ILLEGAL_QUEUE_PATHNAME: 400,
     HResult.ILLEGAL_FORMATNAME: 400,
     HResult.UNSUPPORTED_FORMATNAME_OPERATION: 400,
@@ -24,9 +25,11 @@ STATUS: Final[dict[HResult, int]] = {
     HResult.ACCESS_DENIED: 403,
     HResult.QUEUE_NOT_FOUND: 404,
     HResult.MESSAGE_NOT_FOUND: 404,
+    HResult.OBJECT_NOT_FOUND: 404,
     HResult.INVALID_HANDLE: 404,
     HResult.STATUS_NOT_FOUND: 404,
     HResult.QUEUE_EXISTS: 409,
+    HResult.OBJECT_EXISTS: 409,
     HResult.SHARING_VIOLATION: 409,
     HResult.TRANSACTION_USAGE: 409,
     HResult.TRANSACTION_SEQUENCE: 409,
@@ -35,6 +38,8 @@ STATUS: Final[dict[HResult, int]] = {
     HResult.OPERATION_CANCELLED: 409,
     HResult.QUEUE_NOT_AVAILABLE: 410,
     HResult.INSUFFICIENT_RESOURCES: 507,
+    HResult.DS_ERROR: 503,
+    HResult.NO_DS: 503,
 }
 
 STOPPING: Final = "STOPPING"

@@ -7,7 +7,6 @@ Attributes have the names of the specification, written as Python does: ActualCo
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from enum import Enum
 from typing import Final
@@ -15,7 +14,7 @@ from uuid import UUID
 
 import msgspec
 
-from reliquary.base.faults import UsageError
+from reliquary.base.faults import PeerFault, UsageError
 from reliquary.queueing.formats import parse_single
 from reliquary.queueing.message import FOREVER, NO_GUID
 from reliquary.queueing.names import COMPUTER_NAME_LIMIT, QUEUE_NAME_LIMIT, check_name
@@ -26,15 +25,16 @@ from reliquary.queueing.queue import (
     QueueSettings,
     check_settings,
 )
+from reliquary.wire.security import Ace, decode_descriptor, parse_sid
 
 TEXT_LIMIT: Final = 1024
 LIST_LIMIT: Final = 1000
 COST_LIMIT: Final = 999_999
 DIGEST_BYTES: Final = 16
+GENERIC_RIGHTS: Final = 0xF0000000
+"""GENERIC_ALL and its like, which stand for rights of any type, [MS-DTYP] 2.4.3."""
 FOUR_DAYS: Final = 0x54600
 """DefaultTimeToLive: what a message's TimeToReachQueue is without it (DM-057)."""
-
-_SID: Final = re.compile(r"S-1-\d{1,15}(-\d{1,10}){1,15}")
 
 
 class Kind(Enum):
@@ -198,7 +198,7 @@ TYPES: Final[dict[Kind, type[DirectoryObject]]] = {
     Kind.USER: User,
     Kind.DISTRIBUTION_LIST: DistributionList,
 }
-KINDS: Final = {type_: kind for kind, type_ in TYPES.items()}
+KINDS: Final[dict[type, Kind]] = {type_: kind for kind, type_ in TYPES.items()}
 
 
 def kind_of(subject: DirectoryObject) -> Kind:
@@ -230,11 +230,23 @@ class InternalCertificate(msgspec.Struct, frozen=True):
 
 # -- what may stand in them
 
+ACCESS_MASKS: Final[dict[type[DirectoryObject], int]] = {
+    ManagerObject: 0xF00F7,  # MQQMACCESSMASK, [MS-MQMQ] 2.2.23 (DM-013)
+    QueueObject: 0xF003F,  # MQQUEUEACCESSMASK, 2.2.24 (DM-024)
+    Site: 0xF0037,  # MQSITEACCESSMASK, 2.2.25
+    Enterprise: 0xF0037,  # MQENTACCESSMASK, 2.2.26
+    ConnectedNetwork: 0xF0031,  # MQCNACCESSMASK, 2.2.27
+}
+"""All the rights that there are on each type."""
+
 
 def check_object(subject: DirectoryObject) -> None:
     """Refuse an object whose attributes are outside their ranges; the sentence names the attribute."""
     for attribute in subject.__struct_fields__:
         _check_value(attribute, getattr(subject, attribute))
+    security = getattr(subject, "security", b"")
+    if security:
+        _check_security(security, ACCESS_MASKS[type(subject)])
     _RULES[type(subject)](subject)  # type: ignore[operator]
 
 
@@ -252,6 +264,19 @@ def _check_value(attribute: str, value: object) -> None:
             raise UsageError(f"{attribute} has at most {LIST_LIMIT} entries, this one has {len(value)}")
         case tuple() if len(set(value)) < len(value):
             raise UsageError(f"{attribute} names the same entry twice")
+
+
+def _check_security(security: bytes, allowed: int) -> None:
+    """Each right that is given or denied is one that this type of object has (DM-036)."""
+    try:
+        descriptor = decode_descriptor(security)
+    except PeerFault as why:
+        raise UsageError(f"security is no security descriptor: {why}") from why
+    for ace in (*(descriptor.dacl or ()), *(descriptor.sacl or ())):
+        if isinstance(ace, Ace) and ace.mask & ~(allowed | GENERIC_RIGHTS):
+            raise UsageError(
+                f"security has the access mask {ace.mask:#x}; there are rights in {allowed:#x} only"
+            )
 
 
 def _check_named(subject: Enterprise | Site | ConnectedNetwork | DistributionList) -> None:
@@ -285,8 +310,10 @@ def _check_queue(queue: QueueObject) -> None:
 
 
 def _check_user(user: User) -> None:
-    if not _SID.fullmatch(user.security_identifier):
-        raise UsageError(f"security_identifier is a SID such as S-1-5-21-1, not {user.security_identifier!r}")
+    try:
+        parse_sid(user.security_identifier)
+    except UsageError as why:
+        raise UsageError(f"security_identifier: {why}") from why
     digests = {hashlib.md5(each, usedforsecurity=False).digest() for each in user.certificates}
     for digest in user.certificate_digests:
         if len(digest) != DIGEST_BYTES:

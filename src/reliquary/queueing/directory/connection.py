@@ -1,0 +1,58 @@
+"""Whether the directory can be reached: LocalQueueManager.DirectoryOffline, [MS-MQDMPR] 3.1.1.1.
+
+          an answer: DirectoryNotConnected             a check succeeds
+    ONLINE ---------------------------------> OFFLINE ------------------> ONLINE
+                     watch: in a minute         |  ^                      what we know of
+                     a check is made            '--'                      ourselves is renewed
+                                            a check fails
+
+A manager that is not integrated with a directory is APART: it is never offline (DM-014).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+from reliquary.base.time import MINUTE
+
+ONLINE_CHECK: Final = MINUTE
+"""Directory Online Timer (DM-078)."""
+
+
+class Connection(Enum):
+    """What the manager believes of the directory."""
+
+    APART = "apart"
+    ONLINE = "online"
+    OFFLINE = "offline"
+
+
+class Happening(Enum):
+    """What it learns."""
+
+    NOT_CONNECTED = "an operation found that the directory is not connected"
+    CHECK_SUCCEEDED = "Check Directory Online read our own object"
+    CHECK_FAILED = "Check Directory Online did not"
+
+
+class Then(Enum):
+    """What it does about it."""
+
+    NOTHING = "nothing"
+    WATCH = "see to it that a check is made in a minute"
+    REFRESH = "renew what it knows of itself and its public queues"
+
+
+TRANSITIONS: Final[Mapping[tuple[Connection, Happening], tuple[Connection, Then]]] = {
+    (Connection.APART, Happening.NOT_CONNECTED): (Connection.APART, Then.NOTHING),
+    (Connection.APART, Happening.CHECK_SUCCEEDED): (Connection.APART, Then.NOTHING),
+    (Connection.APART, Happening.CHECK_FAILED): (Connection.APART, Then.NOTHING),
+    (Connection.ONLINE, Happening.NOT_CONNECTED): (Connection.OFFLINE, Then.WATCH),  # DM-240
+    (Connection.ONLINE, Happening.CHECK_SUCCEEDED): (Connection.ONLINE, Then.REFRESH),  # DM-256
+    (Connection.ONLINE, Happening.CHECK_FAILED): (Connection.ONLINE, Then.WATCH),  # DM-248, DM-257
+    (Connection.OFFLINE, Happening.NOT_CONNECTED): (Connection.OFFLINE, Then.WATCH),  # DM-240
+    (Connection.OFFLINE, Happening.CHECK_SUCCEEDED): (Connection.ONLINE, Then.REFRESH),  # DM-256
+    (Connection.OFFLINE, Happening.CHECK_FAILED): (Connection.OFFLINE, Then.WATCH),  # DM-257
+}

@@ -1,0 +1,70 @@
+"""Public queues come into the directory, change there, and leave it: 3.1.7.1.3, 3.1.7.1.4.
+
+Without a directory a public queue is known to its own manager alone.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.queueing.directory.objects import Kind, QueueObject
+from reliquary.queueing.directory.operations import by_identifier, create, delete, read, write
+from reliquary.queueing.directory.publishing import is_published, queue_object
+from reliquary.queueing.directory.results import DirectoryResult
+from reliquary.queueing.names import Pathname
+from reliquary.queueing.queue import Queue, QueueSettings, QueueType
+from reliquary.queueing.state import State
+
+
+def enter(
+    state: State, path: Pathname, settings: QueueSettings, now: Instant
+) -> QueueObject | HResult | None:
+    """A queue is about to be made: its object, why there is none, or None where none is wanted."""
+    identity = state.identity()
+    if path.kind is not QueueType.PUBLIC or path.subqueue or not identity.directory_integrated:
+        return None
+    moment = in_whole_seconds(now)
+    subject = QueueObject(
+        queue_manager=identity.identifier,
+        pathname=f"{identity.computer_name}\\{path}",
+        qualified_pathname=f"{identity.qualified_computer_name}\\{path}",
+        create_time=moment,
+        modify_time=moment,
+        **{name: getattr(settings, name) for name in QueueSettings.__struct_fields__},
+    )
+    made = create(state, subject, now)  # DM-142
+    if not isinstance(made.subject, QueueObject):
+        return made.status
+    # DEPARTS from 3.1.7.1.3 (AN-18): the queue is made although its paths cannot be read, because it
+    # is in the directory already, and the caller was told of a success.
+    where = by_identifier(made.subject.identifier)
+    found = read(state, Kind.QUEUE, where, ("full_path", "directory_path")).subject  # DM-143
+    paths = {
+        name: getattr(found, name) if isinstance(found, QueueObject) else ""
+        for name in ("full_path", "directory_path")
+    }
+    return msgspec.structs.replace(made.subject, **paths)
+
+
+def leave(state: State, queue: Queue) -> HResult:
+    """A queue is gone; that it is gone here stands, whatever the directory says (DM-157)."""
+    if queue.kind is not QueueType.PUBLIC or queue.parent is not None or queue.outgoing is not None:
+        return HResult.OK
+    if not state.identity().directory_integrated:
+        return HResult.OK
+    answer = delete(state, Kind.QUEUE, queue.identifier)
+    # One that was never there, such as a queue made with iSkipDirectory, is not missed.
+    return HResult.OK if answer.result is DirectoryResult.OBJECT_NOT_FOUND else answer.status
+
+
+def change(state: State, queue: Queue, now: Instant) -> HResult:
+    """A queue is about to have these attributes; the directory has them first (DM-253).
+
+    While it is not connected nothing changes: when it comes back, its word would undo the change.
+    """
+    if not is_published(queue) or not state.identity().directory_integrated:
+        return HResult.OK
+    answer = write(state, queue_object(queue, state.identity().identifier), now)
+    return HResult.OK if answer.result is DirectoryResult.OBJECT_NOT_FOUND else answer.status

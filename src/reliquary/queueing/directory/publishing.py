@@ -1,0 +1,70 @@
+"""A manager and its public queues as the directory shows them, and what comes back from there."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from reliquary.queueing import facts
+from reliquary.queueing.apply import apply
+from reliquary.queueing.directory.objects import ManagerObject, QueueObject
+from reliquary.queueing.queue import Queue, QueueManagerRecord, QueueSettings, QueueType
+from reliquary.queueing.state import QueueState, State
+
+OURS: Final = frozenset({"identifier", "computer_name", "qualified_computer_name", "create_time"})
+"""Attributes of a manager that the host says, or that never change."""
+FIXED: Final = frozenset({"transactional"})
+"""Settings that a queue keeps from its creation on: messages may be on their way."""
+
+
+def manager_object(record: QueueManagerRecord) -> ManagerObject:
+    """Its directory attributes (DM-003)."""
+    return ManagerObject(**{name: getattr(record, name) for name in ManagerObject.__struct_fields__})
+
+
+def queue_object(queue: Queue, manager: UUID) -> QueueObject:
+    """Its directory attributes (DM-020)."""
+    own = ("identifier", "pathname", "qualified_pathname", "create_time", "modify_time")
+    paths = ("full_path", "directory_path")
+    return QueueObject(
+        queue_manager=manager,
+        **{name: getattr(queue, name) for name in own + paths},
+        **{name: getattr(queue.settings, name) for name in QueueSettings.__struct_fields__},
+    )
+
+
+def is_published(queue: Queue) -> bool:
+    """Whether a queue is one that a directory shows: public, and nobody's part."""
+    return (
+        queue.kind is QueueType.PUBLIC
+        and not queue.is_journal
+        and not queue.deleting
+        and queue.parent is None
+        and queue.outgoing is None
+    )
+
+
+def take_manager(state: State, found: ManagerObject) -> None:
+    """Our own attributes are those of the directory (DM-090, DM-256)."""
+    # DEPARTS from 3.1.3: the computer's names stay those that the host gave, because the path names
+    # of all queues are made of them.
+    taken = {name: getattr(found, name) for name in ManagerObject.__struct_fields__ if name not in OURS}
+    record = msgspec.structs.replace(state.identity(), **taken)
+    if record != state.identity():
+        apply(state, facts.ManagerNamed(record))
+
+
+def take_queue(state: State, queue: QueueState, found: QueueObject) -> None:
+    """A public queue's attributes are those of the directory (DM-256)."""
+    kept = {name: getattr(queue.record.settings, name) for name in FIXED}
+    record = msgspec.structs.replace(
+        queue.record,
+        settings=msgspec.structs.replace(found.settings, **kept),
+        modify_time=found.modify_time,
+        full_path=found.full_path,
+        directory_path=found.directory_path,
+    )
+    if record != queue.record:
+        apply(state, facts.QueueChanged(record))

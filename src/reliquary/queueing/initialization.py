@@ -1,0 +1,111 @@
+"""Initialization, [MS-MQDMPR] 3.1.3, as far as it finds out who we are and what the directory says.
+
+host and settings --> LocalQueueManager --> its object in the directory --> sites, enterprise, timers
+
+The system queues and the transactions that were under way come after it, in `lifecycle`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.chance import new_guid
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.queueing import facts
+from reliquary.queueing.apply import apply
+from reliquary.queueing.directory import operations, upkeep
+from reliquary.queueing.directory.connection import Connection
+from reliquary.queueing.directory.holdings import Surroundings
+from reliquary.queueing.directory.publishing import is_published, queue_object
+from reliquary.queueing.events import StartManager
+from reliquary.queueing.names import COMPUTER_NAME_LIMIT, check_name
+from reliquary.queueing.queue import QueueManagerRecord
+from reliquary.queueing.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class HostIdentity:
+    """What LSA tells on Windows: who this computer is, and in which domain."""
+
+    computer_name: str
+    qualified_computer_name: str
+    domain: UUID | None
+
+
+def identify(request: StartManager) -> HostIdentity:
+    """The computer's identity (DM-082); without one, nothing is started and nothing is changed."""
+    name = check_name("the computer's name", request.computer_name, COMPUTER_NAME_LIMIT)
+    qualified = request.qualified_computer_name or name
+    if request.dns_domain:
+        qualified = f"{name}.{request.dns_domain}"  # DM-083
+    return HostIdentity(name, qualified, request.machine_domain)
+
+
+def initialize(state: State, request: StartManager, now: Instant) -> None:
+    """LocalQueueManager is who the host, the directory and the settings say, in this order."""
+    host = identify(request)
+    if state.record is None:
+        apply(state, facts.ManagerNamed(_provisioned(state, host, now)))
+    joined, integrated = state.identity().directory_integrated, request.directory is not None
+    state.directory.around = Surroundings(machine_domain=host.domain)
+    state.directory.connection = Connection.ONLINE if integrated else Connection.APART  # DM-014
+    if integrated:
+        upkeep.take_own(state)  # DM-090
+    _take_settings(state, request, host, now)
+    if not integrated:
+        return
+    upkeep.publish_own(state, now)
+    if not joined:
+        _join(state, now)
+    upkeep.look_around(state)  # DM-090, DM-091
+    for timer in upkeep.PERIODS:  # DM-087, DM-092
+        upkeep.set_timer(state, timer)
+
+
+def _provisioned(state: State, host: HostIdentity, now: Instant) -> QueueManagerRecord:
+    """The first start of all (DM-083, DM-084; AN-44: with a directory or without)."""
+    moment = in_whole_seconds(now)
+    return QueueManagerRecord(
+        identifier=new_guid(state.chance),
+        computer_name=host.computer_name,
+        qualified_computer_name=host.qualified_computer_name,
+        create_time=moment,
+        modify_time=moment,
+    )
+
+
+def _take_settings(state: State, request: StartManager, host: HostIdentity, now: Instant) -> None:
+    """What an administrator says at the start wins over what was."""
+    record, directory = state.identity(), request.directory
+    changes: dict[str, object] = {
+        "directory_integrated": directory is not None,
+        "last_domain": host.domain,
+    }
+    if request.quota is not None:
+        changes["quota"] = request.quota
+    if directory is not None:
+        if directory.site is not None and directory.site not in record.site_identifiers:
+            changes["site_identifiers"] = (*record.site_identifiers, directory.site)  # DM-085
+        changes |= {
+            name: given
+            for name, given in (
+                ("directory_servers", directory.servers),  # DM-086
+                ("public_encryption_keys", directory.encryption_keys),  # DM-088
+                ("public_signing_keys", directory.signing_keys),  # DM-089
+            )
+            if given
+        }
+    changed = msgspec.structs.replace(record, **changes)
+    if changed != record:
+        moment = in_whole_seconds(now)
+        apply(state, facts.ManagerNamed(msgspec.structs.replace(changed, modify_time=moment)))
+
+
+def _join(state: State, now: Instant) -> None:
+    """The directory learns of the public queues that were there before."""
+    for queue in list(state.queues.values()):
+        if is_published(queue.record):
+            operations.create(state, queue_object(queue.record, state.identity().identifier), now)

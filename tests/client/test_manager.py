@@ -111,3 +111,33 @@ def test_the_async_face_is_the_same(play: Play) -> None:
         assert await qm.delete_queue("orders") == 0
 
     play(scene)
+
+
+def test_messages_for_elsewhere_wait_in_an_outgoing_queue(qm: Manager) -> None:
+    destination = "DIRECT=OS:elsewhere\\private$\\orders"
+    qm.queue(destination).send("x")
+    [shown] = qm.outgoing()
+    assert (shown.destination, shown.state, shown.messages) == (destination, "waiting", 1)
+    assert qm.pause(destination).state == "on-hold"
+    assert qm.outgoing_queue(destination).state == "on-hold"
+    assert qm.resume(destination).state == "waiting"
+    with pytest.raises(QueueNotFound, match="nothing was ever sent"):
+        qm.outgoing_queue("DIRECT=OS:nowhere\\a")
+    qm.create_queue("orders")
+    with pytest.raises(BadRequest, match="no outgoing queue"):
+        qm.pause("orders")
+    with pytest.raises(BadRequest):
+        qm.outgoing_queue("DIRECT=")
+
+
+def test_the_loop_back_brings_messages_home_while_the_manager_is_online(qm: Manager) -> None:
+    orders = qm.create_queue("orders")
+    looped = "DIRECT=OS:loopback\\private$\\orders"
+    assert not qm.take_offline().online
+    qm.queue(looped).send("x")
+    assert orders.receive() is None
+    assert qm.bring_online().online
+    message = orders.receive(timeout=20)
+    assert message is not None
+    assert message.text == "x"
+    assert (qm.outgoing_queue(looped).state, qm.outgoing_queue(looped).delivered) == ("connected", 1)

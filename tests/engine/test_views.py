@@ -10,14 +10,19 @@ from reliquary.queueing.events import (
     Access,
     CreateQueue,
     DeleteQueue,
+    FlowControl,
     OpenQueue,
     PrepareTransaction,
     ReceiveMessages,
     SendMessages,
+    TakeOffline,
 )
+from reliquary.queueing.link import ConnectionStatus, OutgoingState
 from reliquary.queueing.message import Delivery, Message, size_of
 from reliquary.queueing.names import SYSTEM_QUEUES
-from reliquary.queueing.queue import QueueSettings, QueueType
+from reliquary.queueing.queue import ManagerState, QueueSettings, QueueType
+from reliquary.queueing.transfer import Outcome
+from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import Bench
 
 
@@ -89,3 +94,36 @@ def test_a_queue_that_was_just_created_can_be_seen() -> None:
     view = views.queue(bench.state, "new")
     assert view is not None
     assert (view.messages, view.settings.label) == (0, "fresh")
+
+
+def test_an_outgoing_queue_is_shown_with_its_connection_and_what_waits() -> None:
+    exchange = Exchange()
+    exchange.send(ELSEWHERE, b"one", b"two")
+    view = views.outgoing_queue(exchange.state, ELSEWHERE)
+    assert view is not None
+    assert list(views.outgoing_queues(exchange.state)) == [view]
+    assert (view.destination, view.state) == (ELSEWHERE, OutgoingState.CONNECTED)
+    assert (view.messages, view.sending, view.delivered) == (2, True, 0)
+    assert view.bytes == exchange.outgoing().total_bytes
+    statuses = [record.status for record in view.history]
+    assert statuses == [ConnectionStatus.IN_PROCESS, ConnectionStatus.ESTABLISHED]
+    exchange.end(Outcome.TRY_LATER)
+    after = views.outgoing_queue(exchange.state, ELSEWHERE)
+    assert after is not None
+    assert (after.sending, after.resting, after.failures) == (False, True, 1)
+
+
+def test_a_queue_of_our_own_is_no_outgoing_queue() -> None:
+    bench = Bench("orders")
+    assert views.outgoing_queue(bench.state, "orders") is None
+    assert views.outgoing_queue(bench.state, ELSEWHERE) is None
+    assert list(views.outgoing_queues(bench.state)) == []
+
+
+def test_the_manager_says_whether_it_takes_and_sends_messages() -> None:
+    bench = Bench("orders")
+    assert (views.manager(bench.state).online, views.manager(bench.state).throttled) == (True, False)
+    bench.ask(TakeOffline(0))
+    bench.handle(FlowControl(throttled=True))
+    view = views.manager(bench.state)
+    assert (view.state, view.online, view.throttled) == (ManagerState.READY, False, True)

@@ -9,7 +9,9 @@ import click
 from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, Where
 from reliquary.cli.ending import Root
 from reliquary.cli.examples import examples
+from reliquary.cli.manager import manager
 from reliquary.cli.message import message
+from reliquary.cli.outgoing import outgoing
 from reliquary.cli.queue import queue
 from reliquary.cli.serve import serve
 from reliquary.cli.store import store
@@ -79,7 +81,7 @@ def cli(context: click.Context, server: str, control: str | None) -> None:
     context.obj = Where(server, control)
 
 
-for command in (serve, queue, message, store, transaction):
+for command in (serve, queue, message, outgoing, store, transaction, manager):
     cli.add_command(command)
 
 

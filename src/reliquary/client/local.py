@@ -22,6 +22,7 @@ from reliquary.client.records import (
     LookUp,
     ManagerInfo,
     Move,
+    OutgoingInfo,
     Peek,
     QueueInfo,
     QueueOptions,
@@ -241,6 +242,38 @@ class LocalTransport:
     async def _settled(self) -> None:
         """What was seen may not be on disk yet; a question that changes nothing is answered when it is."""
         await self._inbox.read(lambda to: events.BrowseMessages(to, "system$;journal", limit=1))
+
+    # -- traffic
+
+    async def outgoing(self) -> list[OutgoingInfo]:
+        """All outgoing queues."""
+        seen = list(map(translate.outgoing_info, views.outgoing_queues(self._state)))
+        await self._settled()
+        return seen
+
+    async def outgoing_queue(self, destination: str) -> OutgoingInfo:
+        """One outgoing queue."""
+        with _told():
+            view = views.outgoing_queue(self._state, destination)
+        if view is None:
+            raise error_of(HResult.QUEUE_NOT_FOUND.name, f"nothing was ever sent to {destination}")
+        await self._settled()
+        return translate.outgoing_info(view)
+
+    async def pause_outgoing(self, destination: str) -> OutgoingInfo:
+        """Let nothing leave it."""
+        await self._inbox.do(lambda to: events.PauseQueue(to, destination))
+        return await self.outgoing_queue(destination)
+
+    async def resume_outgoing(self, destination: str) -> OutgoingInfo:
+        """Let messages leave it again."""
+        await self._inbox.do(lambda to: events.ResumeQueue(to, destination))
+        return await self.outgoing_queue(destination)
+
+    async def set_online(self, *, online: bool) -> ManagerInfo:
+        """Take the manager offline, or bring it online."""
+        await self._inbox.do(lambda to: events.BringOnline(to) if online else events.TakeOffline(to))
+        return await self.manager()
 
     # -- the store
 

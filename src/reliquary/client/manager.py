@@ -7,7 +7,14 @@ from typing import Unpack
 
 from reliquary.client.errors import QueueExists
 from reliquary.client.queue import AsyncQueue
-from reliquary.client.records import ManagerInfo, QueueInfo, QueueOptions, StoreReport, TransactionInfo
+from reliquary.client.records import (
+    ManagerInfo,
+    OutgoingInfo,
+    QueueInfo,
+    QueueOptions,
+    StoreReport,
+    TransactionInfo,
+)
 from reliquary.client.transaction import AsyncTransaction
 from reliquary.client.transport import Transport
 
@@ -60,6 +67,30 @@ class AsyncManager:
     async def info(self) -> ManagerInfo:
         """Who it is and what it holds."""
         return await self.transport.manager()
+
+    async def outgoing(self) -> list[OutgoingInfo]:
+        """Outgoing queues: where messages wait that go to other managers."""
+        return await self.transport.outgoing()
+
+    async def outgoing_queue(self, destination: str) -> OutgoingInfo:
+        """The outgoing queue of one destination."""
+        return await self.transport.outgoing_queue(destination)
+
+    async def pause(self, destination: str) -> OutgoingInfo:
+        """Let nothing leave for this destination, across restarts, until it is resumed."""
+        return await self.transport.pause_outgoing(destination)
+
+    async def resume(self, destination: str) -> OutgoingInfo:
+        """Let messages leave for this destination again, now."""
+        return await self.transport.resume_outgoing(destination)
+
+    async def take_offline(self) -> ManagerInfo:
+        """Let nothing leave for other managers, and take nothing from them, while it runs."""
+        return await self.transport.set_online(online=False)
+
+    async def bring_online(self) -> ManagerInfo:
+        """Let messages travel again."""
+        return await self.transport.set_online(online=True)
 
     async def verify(self) -> StoreReport:
         """Read every row of its store and check it."""

@@ -127,6 +127,43 @@ class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):
     transactions_active: int
     transactions_prepared: int
     journal_overflows: int
+    state: str
+    online: bool
+    """Messages come from and go to other managers."""
+    throttled: bool
+    """Nothing is taken until the store has caught up."""
+
+
+class ConnectionAttempt(msgspec.Struct, frozen=True, kw_only=True):
+    """How an attempt to connect to the next manager went."""
+
+    status: str
+    time: datetime
+    error: int = 0
+    """An HRESULT; 0 for none."""
+    addresses: list[str] = []
+
+
+class OutgoingInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """An outgoing queue as it was a moment ago: messages on their way to another manager."""
+
+    destination: str
+    state: str
+    messages: int
+    """All that waits, what is being sent included."""
+    bytes: int
+    sending: bool
+    """A message is on its way."""
+    next_hops: list[str]
+    delivered: int
+    """Since the manager started, as all that follows."""
+    refused: int
+    failures: int
+    """In a row, up to now."""
+    resting: bool
+    """It failed, and waits before it tries again."""
+    unacknowledged: int
+    history: list[ConnectionAttempt]
 
 
 class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True):

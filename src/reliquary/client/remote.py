@@ -28,6 +28,7 @@ from reliquary.client.records import (
     LookUp,
     ManagerInfo,
     Move,
+    OutgoingInfo,
     Peek,
     QueueInfo,
     QueueOptions,
@@ -68,6 +69,10 @@ class _Queues(msgspec.Struct):
     queues: list[QueueInfo]
 
 
+class _Outgoing(msgspec.Struct):
+    outgoing: list[OutgoingInfo]
+
+
 class _Transactions(msgspec.Struct):
     transactions: list[TransactionInfo]
 
@@ -79,6 +84,8 @@ _count = msgspec.json.Decoder(_Count)
 _queue = msgspec.json.Decoder(QueueInfo)
 _queues = msgspec.json.Decoder(_Queues)
 _manager = msgspec.json.Decoder(ManagerInfo)
+_outgoing = msgspec.json.Decoder(_Outgoing)
+_outgoing_queue = msgspec.json.Decoder(OutgoingInfo)
 _report = msgspec.json.Decoder(StoreReport)
 _transactions = msgspec.json.Decoder(_Transactions)
 
@@ -276,6 +283,29 @@ class RemoteTransport:
     async def purge_queue(self, name: str) -> int:
         """Empty a queue."""
         return (await self._control.change("POST", _path(name, "purge"), _count)).messages
+
+    # -- traffic; to ask again does no harm
+
+    async def outgoing(self) -> list[OutgoingInfo]:
+        """All outgoing queues."""
+        return (await self._control.read("GET", "/outgoing", _outgoing)).outgoing
+
+    async def outgoing_queue(self, destination: str) -> OutgoingInfo:
+        """One outgoing queue."""
+        return await self._control.read("GET", _named("outgoing", destination), _outgoing_queue)
+
+    async def pause_outgoing(self, destination: str) -> OutgoingInfo:
+        """Let nothing leave it."""
+        return await self._control.read("POST", _named("outgoing", destination, "pause"), _outgoing_queue)
+
+    async def resume_outgoing(self, destination: str) -> OutgoingInfo:
+        """Let messages leave it again."""
+        return await self._control.read("POST", _named("outgoing", destination, "resume"), _outgoing_queue)
+
+    async def set_online(self, *, online: bool) -> ManagerInfo:
+        """Take the manager offline, or bring it online."""
+        path = "/manager/online" if online else "/manager/offline"
+        return await self._control.read("POST", path, _manager)
 
     # -- the store
 

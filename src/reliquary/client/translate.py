@@ -144,7 +144,29 @@ def manager_info(view: views.ManagerView) -> records.ManagerInfo:
         transactions_active=view.transactions_active,
         transactions_prepared=view.transactions_prepared,
         journal_overflows=view.journal_overflows,
+        state=view.state.value,
+        online=view.online,
+        throttled=view.throttled,
     )
+
+
+def outgoing_info(view: views.OutgoingView) -> records.OutgoingInfo:
+    """An outgoing queue."""
+    history = [
+        records.ConnectionAttempt(
+            status=each.status.value,
+            time=_moment(each.time * SECOND),
+            error=each.error,
+            addresses=list(each.addresses),
+        )
+        for each in view.history
+    ]
+    fields = msgspec.structs.asdict(view) | {
+        "state": view.state.value,
+        "next_hops": list(view.next_hops),
+        "history": history,
+    }
+    return records.OutgoingInfo(**fields)
 
 
 def transaction_info(view: views.TransactionView) -> records.TransactionInfo:

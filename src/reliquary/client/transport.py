@@ -15,6 +15,7 @@ from reliquary.client.records import (
     LookUp,
     ManagerInfo,
     Move,
+    OutgoingInfo,
     Peek,
     QueueInfo,
     QueueOptions,
@@ -111,6 +112,23 @@ class Transport(Protocol):
 
     async def purge_queue(self, name: str) -> int:
         """Empty a queue; how many messages went."""
+
+    # -- traffic
+
+    async def outgoing(self) -> list[OutgoingInfo]:
+        """All outgoing queues."""
+
+    async def outgoing_queue(self, destination: str) -> OutgoingInfo:
+        """One outgoing queue."""
+
+    async def pause_outgoing(self, destination: str) -> OutgoingInfo:
+        """Let nothing leave it."""
+
+    async def resume_outgoing(self, destination: str) -> OutgoingInfo:
+        """Let messages leave it again."""
+
+    async def set_online(self, *, online: bool) -> ManagerInfo:
+        """Take the manager offline, or bring it online."""
 
     # -- the store
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reliquary.base.hresult import HResult
-from reliquary.console import metrics, page, queues, store
+from reliquary.console import metrics, page, queues, store, traffic
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.errors import HANDLERS
 from reliquary.net.api.errors import error_json
@@ -33,6 +33,12 @@ ROUTES: Final = (
     Route("/metrics", metrics.show_metrics, methods=["GET"]),
     Route(f"{API}/health", show_health, methods=["GET"]),
     Route(f"{API}/manager", queues.show_manager, methods=["GET"]),
+    Route(f"{API}/manager/offline", traffic.take_offline, methods=["POST"]),
+    Route(f"{API}/manager/online", traffic.bring_online, methods=["POST"]),
+    Route(f"{API}/outgoing", traffic.list_outgoing, methods=["GET"]),
+    Route(f"{API}/outgoing/{{destination:path}}/pause", traffic.pause, methods=["POST"]),
+    Route(f"{API}/outgoing/{{destination:path}}/resume", traffic.resume, methods=["POST"]),
+    Route(f"{API}/outgoing/{{destination:path}}", traffic.show_outgoing, methods=["GET"]),
     Route(f"{API}/queues", queues.list_queues, methods=["GET"]),
     Route(f"{API}/queues", queues.create_queue, methods=["POST"]),
     Route(f"{API}/queues/{{queue:path}}/purge", queues.purge_queue, methods=["POST"]),

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from reliquary.queueing import destinations
-from reliquary.queueing.queue import QueueManagerRecord, QueueSettings, QueueType
+from reliquary.queueing.events import Access
+from reliquary.queueing.link import ConnectionRecord, OutgoingState
+from reliquary.queueing.queue import ManagerState, QueueManagerRecord, QueueSettings, QueueType
 from reliquary.queueing.state import QueueState, State
 
 
@@ -40,6 +42,28 @@ class ManagerView(msgspec.Struct, frozen=True, kw_only=True):
     transactions_active: int
     transactions_prepared: int
     journal_overflows: int
+    state: ManagerState
+    online: bool
+    """Messages come from and go to other managers."""
+    throttled: bool
+
+
+class OutgoingView(msgspec.Struct, frozen=True, kw_only=True):
+    """An outgoing queue as a person wants to see it."""
+
+    destination: str
+    state: OutgoingState
+    messages: int
+    """All that waits, what is being sent included."""
+    bytes: int
+    sending: bool
+    next_hops: tuple[str, ...]
+    delivered: int
+    refused: int
+    failures: int
+    resting: bool
+    unacknowledged: int
+    history: tuple[ConnectionRecord, ...]
 
 
 class TransactionView(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +104,41 @@ def manager(state: State) -> ManagerView:
         transactions_active=len(state.transactions) - prepared,
         transactions_prepared=prepared,
         journal_overflows=state.journal_overflows,
+        state=state.manager_state,
+        online=state.online,
+        throttled=state.throttled,
+    )
+
+
+def outgoing_queues(state: State) -> Iterator[OutgoingView]:
+    """All outgoing queues, by their destinations."""
+    for _, queue in sorted(state.outgoing.items()):
+        yield _outgoing_view(queue)
+
+
+def outgoing_queue(state: State, destination: str) -> OutgoingView | None:
+    """The outgoing queue of one destination."""
+    found = destinations.find_named(state, destinations.read_name(state, destination, Access.SEND))
+    return None if found is None or found.link is None else _outgoing_view(found)
+
+
+def _outgoing_view(queue: QueueState) -> OutgoingView:
+    outgoing, link = queue.record.outgoing, queue.link
+    assert outgoing is not None
+    assert link is not None
+    return OutgoingView(
+        destination=outgoing.destination,
+        state=link.state,
+        messages=len(queue.order) + len(queue.order.locked),
+        bytes=queue.total_bytes,
+        sending=link.sending is not None,
+        next_hops=link.next_hops,
+        delivered=link.delivered,
+        refused=link.refused,
+        failures=link.failures,
+        resting=link.resting,
+        unacknowledged=link.transfer.unacknowledged,
+        history=tuple(link.history),
     )
 
 

@@ -10,7 +10,14 @@ from typing import Unpack
 from reliquary.client.address import DEFAULT
 from reliquary.client.connect import transport_of
 from reliquary.client.manager import AsyncManager
-from reliquary.client.records import ManagerInfo, QueueInfo, QueueOptions, StoreReport, TransactionInfo
+from reliquary.client.records import (
+    ManagerInfo,
+    OutgoingInfo,
+    QueueInfo,
+    QueueOptions,
+    StoreReport,
+    TransactionInfo,
+)
 from reliquary.client.sync.portal import Portal
 from reliquary.client.sync.queue import Queue
 from reliquary.client.sync.transaction import Transaction
@@ -60,6 +67,30 @@ class Manager:
     def info(self) -> ManagerInfo:
         """Who it is and what it holds."""
         return self._portal.call(self._inner.info())
+
+    def outgoing(self) -> list[OutgoingInfo]:
+        """Outgoing queues: where messages wait that go to other managers."""
+        return self._portal.call(self._inner.outgoing())
+
+    def outgoing_queue(self, destination: str) -> OutgoingInfo:
+        """The outgoing queue of one destination."""
+        return self._portal.call(self._inner.outgoing_queue(destination))
+
+    def pause(self, destination: str) -> OutgoingInfo:
+        """Let nothing leave for this destination, across restarts, until it is resumed."""
+        return self._portal.call(self._inner.pause(destination))
+
+    def resume(self, destination: str) -> OutgoingInfo:
+        """Let messages leave for this destination again, now."""
+        return self._portal.call(self._inner.resume(destination))
+
+    def take_offline(self) -> ManagerInfo:
+        """Let nothing leave for other managers, and take nothing from them, while it runs."""
+        return self._portal.call(self._inner.take_offline())
+
+    def bring_online(self) -> ManagerInfo:
+        """Let messages travel again."""
+        return self._portal.call(self._inner.bring_online())
 
     def verify(self) -> StoreReport:
         """Read every row of its store and check it."""

@@ -1,0 +1,92 @@
+"""Outgoing queues and the manager's connection through the control plane."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.console.stage import Stage, play
+
+ELSEWHERE = r"DIRECT=OS:elsewhere\private$\orders"
+LOOPED = r"DIRECT=OS:loopback\private$\orders"
+
+
+def at(destination: str, *more: str) -> str:
+    return "/".join(("/outgoing", quote(destination, safe=""), *more))
+
+
+async def send(stage: Stage, destination: str, *texts: str) -> None:
+    await stage.send(quote(destination, safe=""), *texts)
+
+
+def test_an_outgoing_queue_is_listed_shown_paused_and_resumed(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert await stage.ok("GET", "/outgoing") == {"outgoing": []}
+        await send(stage, ELSEWHERE, "a", "b")
+        [shown] = (await stage.ok("GET", "/outgoing"))["outgoing"]
+        assert (shown["destination"], shown["state"], shown["messages"]) == (ELSEWHERE, "waiting", 2)
+        assert (shown["sending"], shown["delivered"], shown["refused"]) == (False, 0, 0)
+        [attempt] = shown["history"]
+        assert (attempt["status"], attempt["error"]) == ("in-process", 0)
+        assert datetime.fromisoformat(attempt["time"]).tzinfo is not None
+        assert await stage.ok("GET", at(ELSEWHERE)) == shown
+        paused = await stage.ok("POST", at(ELSEWHERE, "pause"))
+        assert paused == shown | {"state": "on-hold"}
+        assert (await stage.ok("POST", at(ELSEWHERE, "resume")))["state"] == "waiting"
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize(
+    "destination", ["DIRECT=HTTP://elsewhere/msmq/private$/orders", "MULTICAST=224.1.1.1:8001"]
+)
+def test_destinations_of_every_form_have_a_path(tmp_path: Path, destination: str) -> None:
+    async def scene(stage: Stage) -> None:
+        await send(stage, destination, "a")
+        assert (await stage.ok("GET", at(destination)))["destination"] == destination
+        assert (await stage.ok("POST", at(destination, "pause")))["state"] == "on-hold"
+
+    play(tmp_path, scene)
+
+
+def test_what_is_not_an_outgoing_queue_is_refused(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for method, path in (
+            ("GET", at(ELSEWHERE)),
+            ("POST", at(ELSEWHERE, "pause")),
+            ("POST", at(ELSEWHERE, "resume")),
+        ):
+            assert await stage.refused(method, path) == (
+                404,
+                "QUEUE_NOT_FOUND",
+                f"nothing was ever sent to {ELSEWHERE}",
+            )
+        assert await stage.refused("POST", at("orders", "pause")) == (
+            400,
+            "INVALID_PARAMETER",
+            "orders is a queue of this manager, and no outgoing queue",
+        )
+        assert (await stage.refused("GET", at("DIRECT=")))[0] == 400
+
+    play(tmp_path, scene)
+
+
+def test_the_manager_goes_off_line_and_on_line(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        shown = await stage.ok("GET", "/manager")
+        assert (shown["state"], shown["online"], shown["throttled"]) == ("ready", True, False)
+        assert (await stage.ok("POST", "/manager/offline"))["online"] is False
+        await send(stage, LOOPED, "a")
+        assert (await stage.ok("GET", at(LOOPED)))["state"] == "inactive"
+        assert (await stage.ok("POST", "/manager/online"))["online"] is True
+        answer = await stage.data.request(
+            "POST", "/api/v1/queues/orders/receive", json.dumps({"timeout": 20}).encode()
+        )
+        assert len(json.loads(answer.body)["messages"]) == 1
+        assert (await stage.ok("GET", at(LOOPED)))["delivered"] == 1
+
+    play(tmp_path, scene)

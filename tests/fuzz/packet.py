@@ -1,0 +1,69 @@
+"""Any bytes are a packet, or are refused with an offset; nothing else may happen.
+
+By hand, with coverage for a guide:  python tests/fuzz/packet.py -max_total_time=60
+The arguments are libFuzzer's; a file's name runs that file alone.  What is found stays in the present
+folder as crash-…  `test_packet.py` throws seeded mutations at the same function in every run of the tests.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from reliquary.queueing.packets import read
+from reliquary.wire.packet.fields import PacketFault
+from reliquary.wire.packet.remote_read import decode_read_packet
+from reliquary.wire.packet.user_message import decode_user_message
+
+
+def try_packet(data: bytes) -> bool:
+    """Whether these bytes are a packet; if so it is written to the same packet, and is a message."""
+    try:
+        packet = decode_user_message(data)
+    except PacketFault as fault:
+        _check_offset(fault, data)
+        return False
+    assert decode_user_message(packet.encode()) == packet
+    read(packet)
+    return True
+
+
+def try_read_packet(data: bytes) -> bool:
+    """The same for the answer to a remote read."""
+    try:
+        packet = decode_read_packet(data)
+    except PacketFault as fault:
+        _check_offset(fault, data)
+        return False
+    assert decode_read_packet(packet.encode()) == packet
+    return True
+
+
+def _check_offset(fault: PacketFault, data: bytes) -> None:
+    assert 0 <= fault.offset <= len(data)
+
+
+def try_both(data: bytes) -> None:
+    """What the fuzzer calls."""
+    try_packet(data)
+    try_read_packet(data)
+
+
+def main() -> None:
+    """Fuzz, beginning with packets that have all headers."""
+    import atheris  # type: ignore[import-untyped]
+
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests.fuzz.seeds import SEEDS
+
+    atheris.instrument_all()
+    with tempfile.TemporaryDirectory() as corpus:
+        for name, seed in SEEDS.items():
+            (Path(corpus) / name).write_bytes(seed)
+        atheris.Setup([*sys.argv, corpus], try_both)
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

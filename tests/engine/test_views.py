@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from reliquary.base.time import seconds
+from reliquary.base.time import SECOND, seconds
 from reliquary.engine import views
 from reliquary.queueing.events import (
+    AbortTransaction,
     Access,
     CreateQueue,
     DeleteQueue,
@@ -21,9 +22,10 @@ from reliquary.queueing.link import ConnectionStatus, OutgoingState
 from reliquary.queueing.message import Delivery, Message, size_of
 from reliquary.queueing.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueueSettings, QueueType
+from reliquary.queueing.transactions import Stage
 from reliquary.queueing.transfer import Outcome
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import Bench
+from tests.queueing.manager_harness import NOON, Bench
 
 
 def test_a_queue_is_shown_with_what_it_holds_and_who_uses_it() -> None:
@@ -82,10 +84,24 @@ def test_transactions_that_have_not_ended_are_shown() -> None:
     message = Message(body=b"x", delivery=Delivery.RECOVERABLE)
     bench.ask(SendMessages(0, "orders", (message,), transaction))
     (view,) = views.transactions(bench.state)
-    assert (view.identifier, view.prepared) == (str(transaction), False)
-    assert (view.operations, view.bytes) == (1, size_of(message))
+    assert (view.identifier, view.stage, view.begun) == (str(transaction), Stage.ACTIVE, NOON)
+    assert (view.operations, view.bytes, view.queues) == (1, size_of(message), ("orders",))
+    bench.advance(5)
     bench.ask(PrepareTransaction(0, transaction))
-    assert [view.prepared for view in views.transactions(bench.state)] == [True]
+    (view,) = views.transactions(bench.state)
+    assert (view.stage, view.prepared) == (Stage.PREPARED, NOON + 5 * SECOND)
+
+
+def test_how_a_prepared_transaction_ended_is_shown_to_those_who_ask_for_it() -> None:
+    bench = Bench("orders")
+    transaction = bench.begin(identifier=UUID(int=7), owner="billing")
+    bench.ask(PrepareTransaction(0, transaction, single_phase=False))
+    bench.ask(AbortTransaction(0, transaction, decided_by="alice"))
+    assert list(views.transactions(bench.state)) == []
+    (view,) = views.transactions(bench.state, ended=True)
+    assert view == views.transaction(bench.state, transaction)
+    assert (view.stage, view.owner, view.ended, view.decided_by) == (Stage.ABORTED, "billing", NOON, "alice")
+    assert views.transaction(bench.state, UUID(int=8)) is None
 
 
 def test_a_queue_that_was_just_created_can_be_seen() -> None:

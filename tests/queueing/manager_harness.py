@@ -46,6 +46,8 @@ from reliquary.store.staging import StagedRows
 NOON = Instant(1_700_000_000 * SECOND)
 COMPUTER = "BENCH"
 DOMAIN_NAME = "bench.example"
+STARTER = 1_000_000
+"""Under this number the start is answered."""
 
 
 class Seeded:
@@ -64,6 +66,7 @@ class Bench:
         seed: int = 1,
         heard: Iterable[type[Signal]] = (),
         quota: int | None = None,
+        in_doubt_wait: float = 0,
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         directory: Integration | None = None,
         start: bool = True,
@@ -72,6 +75,7 @@ class Bench:
         self.chance = Seeded(seed)
         self.heard = frozenset[type](heard)
         self.quota = quota
+        self.in_doubt_wait = in_doubt_wait
         self.sizes = sizes
         self.directory = directory
         self.now = NOON
@@ -174,7 +178,16 @@ class Bench:
 
     def start(self) -> Turn:
         """Start the manager."""
-        return self.handle(StartManager(COMPUTER, DOMAIN_NAME, self.quota, directory=self.directory))
+        return self.handle(
+            StartManager(
+                COMPUTER,
+                DOMAIN_NAME,
+                self.quota,
+                directory=self.directory,
+                in_doubt_wait=seconds(self.in_doubt_wait),
+                to=STARTER,
+            )
+        )
 
     def stop(self) -> Turn:
         """Stop the manager."""
@@ -184,10 +197,10 @@ class Bench:
         """Create a queue."""
         return self.ask(CreateQueue(0, path, QueueSettings(**settings)))
 
-    def begin(self, timeout: float | None = None) -> UUID:
-        """Begin a transaction."""
-        asked = BeginTransaction(0) if timeout is None else BeginTransaction(0, seconds(timeout))
-        transaction: UUID = self.ask(asked).transaction
+    def begin(self, timeout: float | None = None, identifier: UUID | None = None, owner: str = "") -> UUID:
+        """Begin a transaction, of our own or of somebody else."""
+        span = FOREVER_WAIT if timeout is None else seconds(timeout)
+        transaction: UUID = self.ask(BeginTransaction(0, span, identifier, owner)).transaction
         return transaction
 
     def send(
@@ -284,6 +297,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     """What prepared transactions have of queues that were purged meanwhile."""
     total_bytes: int
     transactions: dict[UUID, Any]
+    outcomes: dict[UUID, tables.Outcome]
     messages: dict[int, Message]
     directory: list[Any]
     """Every object, by type and identifier."""
@@ -332,12 +346,13 @@ def durable(state: State) -> Snapshot:
         total_bytes=sum(queue.stored_size for queue in state.queues.values()),
         transactions={
             identifier: (
-                each.single_phase,
+                (each.single_phase, each.external, each.owner, each.begun, each.prepared_at),
                 [operation for operation in each.operations if not operation.position.express],
                 dict(each.messages),
             )
             for identifier, each in sorted(prepared.items())
         },
+        outcomes=dict(state.outcomes),
         messages={
             position.message: state.shelf.get(position) for here in positions.values() for position in here
         },
@@ -373,6 +388,7 @@ def check(state: State) -> None:
     _check_expiry(state, committed)
     assert state.total_bytes == sum(queue.total_bytes for queue in state.queues.values())
     assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
+    assert every(state, tables.OUTCOMES) == {each.bytes: outcome for each, outcome in state.outcomes.items()}
     _check_locks(state)
     assert {row.object.identifier: row.object for row in every(state, tables.DIRECTORY).values()} == {
         identifier: each for kind in state.directory.objects.values() for identifier, each in kind.items()

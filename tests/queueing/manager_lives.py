@@ -39,7 +39,8 @@ class Life:
         """A transaction that can be used, if one is wanted."""
         if not wanted:
             return None
-        usable = [each for each in self.transactions if not self.bench.state.transactions[each].prepared]
+        known = self.bench.state.transactions
+        usable = [each for each in self.transactions if not (known[each].prepared or known[each].undone)]
         if not usable:
             usable = [self.bench.begin()]
             self.transactions += usable
@@ -125,6 +126,8 @@ class Life:
     def flush(self, stop: bool) -> None:
         if stop:
             self.bench.stop()
+            self.bench.start()
+            self._forget_what_ended()
         self.bench.flush()
         self.safe = durable(self.bench.state)
 

@@ -28,6 +28,7 @@ from reliquary.queueing.tables import (
     Counters,
     DirectoryRow,
     Operation,
+    Outcome,
     PreparedTransaction,
     directory_key,
     queue_key,
@@ -230,7 +231,7 @@ def test_a_prepared_message_shows_once_it_is_stored(made: Made) -> None:
     position = made.at(1, expires=50)
     made.apply(prepared(made, position))
     made.bench.flush()
-    made.apply(facts.TransactionEnded(IDENTIFIER, committed=True))
+    made.apply(facts.TransactionEnded(IDENTIFIER, Outcome(committed=True, ended=1)))
     made.store(position, prepared=True)
     assert walk(made.orders) == [position]
     assert made.counted() == (1, 100, 0)
@@ -241,7 +242,7 @@ def test_a_prepared_message_shows_once_it_is_stored(made: Made) -> None:
 def test_a_prepared_message_that_is_dropped_leaves_nothing(made: Made) -> None:
     made.apply(prepared(made, made.at(1)))
     made.bench.flush()
-    made.apply(facts.TransactionEnded(IDENTIFIER, committed=False))
+    made.apply(facts.TransactionEnded(IDENTIFIER, Outcome(committed=False, ended=1)))
     made.apply(facts.PreparedMessageDropped(made.orders.number, made.at(1)))
     assert made.orders.order.locked == {}
     check(made.state)
@@ -301,5 +302,6 @@ def test_every_fact_has_its_line_here() -> None:
         facts.MessagesStored, facts.PositionCopied, facts.PositionMoved, facts.PositionsRemoved,
         facts.TransactionPrepared, facts.OperationsPurged, facts.TransactionEnded,
         facts.PreparedMessageDropped, facts.DirectoryObjectWritten, facts.DirectoryObjectRemoved,
+        facts.OutcomesForgotten,
     }  # fmt: skip
     assert set(_APPLY) == shown

@@ -33,12 +33,13 @@ OWN = {
     "StopManager",
     "EmptyQueue",
     "DispatchMessages",
+    "DtcReenlistmentTimeout",
     "FlowControl",
     "CallerGone",
     "Event",
     "Request",
 }
-"""Events that nobody waits for an answer to."""
+"""Events that nobody waits for an answer to, or that name the caller last."""
 
 
 def classes(base: type[msgspec.Struct]) -> list[type[msgspec.Struct]]:

@@ -10,7 +10,7 @@ from reliquary.base.turn import Fact, Signal
 from reliquary.queueing import facts
 from reliquary.queueing.apply import _APPLY
 from reliquary.queueing.message import Message, MessageClass, Position
-from reliquary.queueing.tables import PreparedTransaction
+from reliquary.queueing.tables import Outcome, PreparedTransaction
 
 KEPT, EXPRESS = Position(1, 1, 100, 0), Position(2, 2, 100, 0, express=True)
 REASON = MessageClass.ACK_RECEIVE
@@ -53,7 +53,7 @@ def test_one_recoverable_message_among_express_ones_makes_the_fact_durable(
 
 def test_queues_and_transactions_are_never_forgotten() -> None:
     assert not facts.QueueDeleted(1).volatile
-    assert not facts.TransactionEnded(UUID(int=1), committed=True).volatile
+    assert not facts.TransactionEnded(UUID(int=1), Outcome(committed=True, ended=1)).volatile
     prepared = facts.TransactionPrepared(UUID(int=1), PreparedTransaction((), True, 0), ())
     assert not prepared.volatile
     assert not facts.PreparedMessageDropped(1, KEPT).volatile

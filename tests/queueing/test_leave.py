@@ -16,6 +16,7 @@ from reliquary.queueing.events import (
     EndRead,
     LookUpMessage,
     MoveMessage,
+    PrepareTransaction,
     PurgeQueue,
 )
 from reliquary.queueing.facts import PositionDeleted
@@ -360,6 +361,7 @@ def test_a_message_that_commits_into_a_queue_that_is_gone_is_a_dead_letter(asked
     bench = Bench("orders", "other")
     transaction = bench.begin()
     bench.send("orders", b"m1", negative_journaling=asked, transaction=transaction)
+    bench.ask(PrepareTransaction(0, transaction))
     bench.ask(DeleteQueue(0, "orders"))
     assert bench.ask(CommitTransaction(0, transaction)).status is HResult.OK
     assert bench.bodies(DEAD_TRANSACTIONAL) == ([b"m1"] if asked else [])

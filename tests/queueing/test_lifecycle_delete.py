@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reliquary.base.hresult import HResult
@@ -16,6 +18,7 @@ from reliquary.queueing.events import (
     EndRead,
     MoveMessage,
     OpenQueue,
+    PrepareTransaction,
     PurgeQueue,
 )
 from reliquary.queueing.facts import PositionDeleted
@@ -53,7 +56,7 @@ def test_a_deleted_queue_takes_all_its_messages_along() -> None:
     assert not every(bench.state, EXPIRY)
     assert len(every(bench.state, QUEUES)) == SYSTEM
     bench.advance(120)
-    assert bench.ask(CommitTransaction(0, transaction)).status is HResult.OK
+    assert bench.ask(CommitTransaction(0, transaction)).status is HResult.TRANSACTION_SEQUENCE
     check(bench.state)
     bench.restart()
     assert len(bench.state.queues) == SYSTEM
@@ -179,19 +182,36 @@ def test_a_restart_goes_on_with_a_delete(turns: int) -> None:
     assert bench.bodies() == [b"new"]
 
 
-def test_a_transaction_that_received_from_a_queue_on_its_way_out_ends_well() -> None:
-    for end in (CommitTransaction, AbortTransaction):
-        bench = Bench("orders", "other")
-        (first, _) = bench.send("orders", b"a", b"b").lookup_ids
-        transaction = bench.begin()
-        bench.ask(MoveMessage(0, "orders", first, "other", transaction))
-        bench.receive("orders", transaction=transaction)
-        bench.patient = True
-        bench.begin_asking(DeleteQueue(0, "orders"))
-        assert bench.ask(end(0, transaction)).status is HResult.OK
-        bench.go_on()
-        assert bench.bodies("other") == ([b"a"] if end is CommitTransaction else [])
-        check(bench.state)
+@pytest.mark.parametrize("end", [CommitTransaction, AbortTransaction])
+@pytest.mark.parametrize("when", ["at once", "later", "after a restart"])
+def test_what_a_prepared_transaction_received_waits_in_a_queue_that_is_deleted(end: Any, when: str) -> None:
+    """We promised that it can commit; the queue's name is free all the same."""
+    bench = Bench("orders", "other", heard=[PositionDeleted])
+    (first, _, _) = bench.send("orders", b"moved", b"received", b"left", negative_journaling=True).lookup_ids
+    transaction = bench.begin()
+    bench.ask(MoveMessage(0, "orders", first, "other", transaction))
+    bench.receive("orders", transaction=transaction)
+    bench.ask(PrepareTransaction(0, transaction, single_phase=False))
+    bench.patient = when == "at once"
+    caller = bench.begin_asking(DeleteQueue(0, "orders"))
+    if when != "at once":
+        assert bench.answer_to(caller).count == 1
+        assert bench.bodies("system$;deadletter") == [b"left"]
+        assert bench.create("orders").status is HResult.OK
+    if when == "after a restart":
+        bench.restart()
+    check(bench.state)
+    assert bench.ask(end(0, transaction)).status is HResult.OK
+    check(bench.state)
+    bench.go_on()
+    committed = end is CommitTransaction
+    assert bench.bodies("other") == ([b"moved"] if committed else [])
+    dead = [b"left"] if committed else [b"left", b"moved", b"received"]
+    assert sorted(bench.bodies("system$;deadletter")) == dead
+    assert [queue for queue in bench.state.queues.values() if queue.record.deleting] == []
+    check(bench.state)
+    bench.restart()
+    assert sorted(bench.bodies("system$;deadletter")) == dead
 
 
 def test_a_dead_letter_of_a_deleted_queue_does_not_come_back_into_it() -> None:

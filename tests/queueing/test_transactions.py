@@ -13,7 +13,6 @@ from reliquary.queueing.events import (
     FOREVER_WAIT,
     AbortTransaction,
     CommitTransaction,
-    DeleteQueue,
     LookUpMessage,
     MoveMessage,
     PeekMessage,
@@ -127,9 +126,11 @@ def test_each_transaction_has_a_name_of_its_own() -> None:
 def test_a_name_that_is_known_gives_the_transaction_that_has_it() -> None:
     """AN-30."""
     bench = Bench()
-    first = begin(bench.state, FOREVER_WAIT, UUID(int=7))
-    assert begin(bench.state, FOREVER_WAIT, UUID(int=7)) is first
-    assert first.single_phase
+    first = begin(bench.state, FOREVER_WAIT, bench.now, UUID(int=7))
+    assert begin(bench.state, FOREVER_WAIT, bench.now, UUID(int=7)) is first
+    assert (first.external, first.single_phase) == (True, False)
+    ours = bench.state.transactions[bench.begin()]
+    assert (ours.external, ours.single_phase) == (False, True)
 
 
 # -- enqueue
@@ -339,61 +340,6 @@ def test_two_transactions_never_get_the_same_message() -> None:
     abort(bench, first)
     commit(bench, second)
     assert bench.bodies() == [b"m1"]
-    check(bench.state)
-
-
-# -- the queue goes meanwhile
-
-
-@pytest.mark.spec("DM-154")
-@pytest.mark.parametrize("end", [commit, abort])
-@pytest.mark.parametrize("prepared", [True, False])
-@pytest.mark.parametrize("restarted", [True, False])
-def test_a_transaction_outlives_the_queues_it_used(end: Any, prepared: bool, restarted: bool) -> None:
-    bench = Bench("orders", "other")
-    received, moved = bench.send("orders", b"received", b"moved").lookup_ids
-    transaction = bench.begin()
-    assert bench.receive("orders", transaction=transaction).messages[0].position.lookup_id == received
-    bench.ask(MoveMessage(0, "orders", moved, "other", transaction))
-    bench.send("orders", b"sent", transaction=transaction, negative_journaling=True)
-    bench.send("other", b"stays", transaction=transaction)
-    if prepared:
-        prepare(bench, transaction, single_phase=False)
-    assert bench.ask(DeleteQueue(0, "orders")).status is HResult.OK
-    if restarted:
-        bench.restart()
-    known = prepared or not restarted
-    assert end(bench, transaction) is (HResult.OK if known else HResult.TRANSACTION_SEQUENCE)
-    bench.go_on()
-    committed = known and end is commit
-    assert bench.bodies("other") == ([b"stays"] if committed else [])
-    assert bench.bodies("system$;deadxact") == ([b"sent"] if committed else [])
-    check(bench.state)
-    bench.restart()
-    assert len(bench.state.queues) == 5 + 2
-    check(bench.state)
-
-
-def test_a_move_into_a_queue_that_is_gone_leaves_the_message_where_it_is() -> None:
-    bench = Bench("orders", "other")
-    (lookup_id,) = bench.send("orders", b"m1").lookup_ids
-    transaction = bench.begin()
-    bench.ask(MoveMessage(0, "orders", lookup_id, "other", transaction))
-    bench.ask(DeleteQueue(0, "other"))
-    assert commit(bench, transaction) is HResult.OK
-    assert bench.bodies() == [b"m1"]
-    check(bench.state)
-
-
-def test_a_commit_between_the_request_to_delete_and_its_work_loses_nothing_silently() -> None:
-    bench = Bench("orders", "other")
-    transaction = bench.begin()
-    bench.send("orders", b"m1", transaction=transaction, negative_journaling=True)
-    bench.patient = True
-    bench.ask(DeleteQueue(0, "orders"))
-    assert commit(bench, transaction) is HResult.OK
-    bench.go_on()
-    assert bench.bodies("system$;deadxact") == [b"m1"]
     check(bench.state)
 
 

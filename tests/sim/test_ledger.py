@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts
 from reliquary.queueing.message import MessageClass
-from reliquary.queueing.tables import Operation, PreparedTransaction
+from reliquary.queueing.tables import Operation, Outcome, PreparedTransaction
 from reliquary.sim.history import Violation
 from reliquary.sim.ledger import Ledger
 from tests.sim.scenery import ORDERS, OTHER, Story, moved, position, queue, removed, stored
@@ -85,7 +85,7 @@ def test_prepared_transactions_are_kept_until_they_end() -> None:
     record = PreparedTransaction((Operation("enqueue", ORDERS, position(1)),), True, 0)
     story.turn(facts.TransactionPrepared(identifier, record, stored(1).messages))
     assert ledger_of(story).prepared == {identifier: record}
-    story.turn(facts.TransactionEnded(identifier, committed=True), stored(1))
+    story.turn(facts.TransactionEnded(identifier, Outcome(committed=True, ended=1)), stored(1))
     ledger = ledger_of(story)
     assert (ledger.prepared, set(ledger.stored)) == ({}, {b"m1"})
 

@@ -25,6 +25,10 @@ class UsageError(Exception):
     """A caller asked for something outside the contract; the text names the limit and the value."""
 
 
+class StartFailed(Exception):
+    """The queue manager cannot begin its work before somebody outside has done his part."""
+
+
 class StoreDamage(Exception):
     """The disk returned something that was never written."""
 

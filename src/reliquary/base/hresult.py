@@ -20,6 +20,7 @@ class HResult(IntEnum):
     INVALID_HANDLE = 0xC00E0007
     OPERATION_CANCELLED = 0xC00E0008
     SHARING_VIOLATION = 0xC00E0009
+    SERVICE_NOT_AVAILABLE = 0xC00E000B
     NO_DS = 0xC00E0013
     ILLEGAL_QUEUE_PATHNAME = 0xC00E0014
     IO_TIMEOUT = 0xC00E001B
@@ -56,6 +57,7 @@ _SENTENCES: Final[dict[HResult, str]] = {
     HResult.INVALID_HANDLE: "the handle is not open",
     HResult.OPERATION_CANCELLED: "the operation was cancelled",
     HResult.SHARING_VIOLATION: "the queue is open in a mode that excludes this one",
+    HResult.SERVICE_NOT_AVAILABLE: "the queue manager is not ready",
     HResult.NO_DS: "the directory is not connected",
     HResult.ILLEGAL_QUEUE_PATHNAME: "the queue's name is not valid",
     HResult.IO_TIMEOUT: "the time ran out before a message came",

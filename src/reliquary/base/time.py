@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Final, NewType
 
 Instant = NewType("Instant", int)
@@ -15,6 +16,10 @@ SECOND: Final = Duration(1_000_000)
 MINUTE: Final = Duration(60 * SECOND)
 HOUR: Final = Duration(60 * MINUTE)
 DAY: Final = Duration(24 * HOUR)
+
+_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST: Final = 253_402_300_799 * SECOND
+"""The last moment that a calendar of four digits knows."""
 
 
 def seconds(count: float) -> Duration:
@@ -35,3 +40,12 @@ def between(earlier: Instant, moment: Instant) -> Duration:
 def in_whole_seconds(moment: Instant) -> int:
     """Seconds since 1970, as the attributes CreateTime, ModifyTime and SentTime hold them."""
     return moment // SECOND
+
+
+def as_text(moment: int) -> str:
+    """A moment as people write it.
+
+    >>> as_text(1_700_000_000_000_000)
+    '2023-11-14T22:13:20Z'
+    """
+    return (_START + timedelta(microseconds=min(moment, _LATEST))).isoformat().removesuffix("+00:00") + "Z"

@@ -28,6 +28,12 @@ from reliquary.cli.examples import examples
 @click.option(
     "--quota", type=int, metavar="KB", help="What all queues together may hold.  [default: no limit]"
 )
+@click.option(
+    "--in-doubt-wait",
+    type=float,
+    metavar="SECONDS",
+    help="Start only when every prepared transaction has its outcome.  [default: no wait]",
+)
 @click.option("--tls-certificate", metavar="FILE", help="A PEM file; both planes speak HTTPS then.")
 @click.option("--tls-key", metavar="FILE", help="The certificate's key.")
 @click.option(

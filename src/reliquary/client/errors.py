@@ -162,6 +162,7 @@ _BY_CODE: Final[dict[str, type[ReliquaryError]]] = {
     "TRANSACTION_SEQUENCE": TransactionEnded,
     "OPERATION_CANCELLED": OperationCancelled,
     "INSUFFICIENT_RESOURCES": QuotaExceeded,
+    "SERVICE_NOT_AVAILABLE": ServerUnreachable,
 }
 
 _BY_STATUS: Final[dict[int, type[ReliquaryError]]] = {

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import msgspec
 
-from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
 from reliquary.base.hresult import HResult
 from reliquary.client import records, translate
 from reliquary.client.errors import BadRequest, StoreUnusable, error_of
@@ -165,11 +165,14 @@ class LocalTransport:
 
     # -- transactions
 
-    async def begin(self, timeout: float) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
+    async def begin(self, timeout: float, identifier: str | None, owner: str) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
         """Begin a transaction."""
         with _told():
             span = span_of("timeout", timeout, LONGEST_WAIT)
-        begun = await self._inbox.ask(lambda to: events.BeginTransaction(to, span), events.Begun)
+        known = _transaction(identifier)
+        begun = await self._inbox.ask(
+            lambda to: events.BeginTransaction(to, span, known, owner), events.Begun
+        )
         return str(begun.transaction)
 
     async def prepare(self, transaction: str) -> None:
@@ -177,22 +180,31 @@ class LocalTransport:
         known = _named(transaction)
         await self._inbox.do(lambda to: events.PrepareTransaction(to, known, single_phase=False))
 
-    async def commit(self, transaction: str, *, prepared: bool) -> None:
+    async def commit(self, transaction: str, *, prepared: bool, by: str = "") -> None:
         """Let it take effect."""
         del prepared
         known = _named(transaction)
-        await self._inbox.do(lambda to: events.CommitTransaction(to, known))
+        await self._inbox.do(lambda to: events.CommitTransaction(to, known, by))
 
-    async def abort(self, transaction: str) -> None:
+    async def abort(self, transaction: str, *, by: str = "") -> None:
         """Undo it."""
         known = _named(transaction)
-        await self._inbox.do(lambda to: events.AbortTransaction(to, known))
+        await self._inbox.do(lambda to: events.AbortTransaction(to, known, by))
 
-    async def transactions(self) -> list[TransactionInfo]:
-        """Those that have not ended."""
-        seen = list(map(translate.transaction_info, views.transactions(self._state)))
+    async def transactions(self, owner: str | None, *, ended: bool) -> list[TransactionInfo]:
+        """Those that have not ended, and on demand how others did."""
+        seen = list(map(translate.transaction_info, views.transactions(self._state, ended=ended)))
         await self._settled()
-        return seen
+        return [each for each in seen if owner in (None, each.owner)]
+
+    async def transaction(self, transaction: str) -> TransactionInfo:
+        """One that has not ended, or whose outcome is remembered."""
+        known = _named(transaction)
+        view = views.transaction(self._state, known)
+        if view is None:
+            raise error_of(HResult.STATUS_NOT_FOUND.name, f"transaction {known} has ended or never was")
+        await self._settled()
+        return translate.transaction_info(view)
 
     # -- queues
 
@@ -240,8 +252,8 @@ class LocalTransport:
         return (await self._inbox.ask(lambda to: events.PurgeQueue(to, name), events.Purged)).count
 
     async def _settled(self) -> None:
-        """What was seen may not be on disk yet; a question that changes nothing is answered when it is."""
-        await self._inbox.read(lambda to: events.BrowseMessages(to, "system$;journal", limit=1))
+        """What was seen may not be on disk yet."""
+        await self._inbox.do(events.AwaitDisk)
 
     # -- traffic
 
@@ -329,3 +341,5 @@ def _told() -> Iterator[None]:
         raise StoreUnusable(f"STORE_{why.kind.upper()}", str(why)) from why
     except StoreDamage as why:
         raise StoreUnusable("STORE_DAMAGED", str(why)) from why
+    except StartFailed as why:
+        raise StoreUnusable("START_FAILED", str(why)) from why

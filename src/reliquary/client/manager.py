@@ -48,21 +48,38 @@ class AsyncManager:
         """Delete a queue; how many messages went with it."""
         return await self.transport.delete_queue(name)
 
-    def transaction(self, timeout: float = 60) -> AsyncTransaction:
-        """A block that takes effect as a whole; it is aborted when unused for `timeout` seconds."""
-        return AsyncTransaction(self, timeout)
+    def transaction(
+        self,
+        timeout: float = 60,
+        *,
+        id: str | None = None,  # noqa: A002 - the word of the API
+        owner: str = "",
+    ) -> AsyncTransaction:
+        """A block that takes effect as a whole; it is aborted when unused for `timeout` seconds.
 
-    async def transactions(self) -> list[TransactionInfo]:
-        """Transactions that have not ended."""
-        return await self.transport.transactions()
+        With an `id` of somebody else's the transaction is external: once prepared, it waits for that
+        coordinator's outcome through every restart.  `owner` names the application that will ask.
+        """
+        return AsyncTransaction(self, timeout, id, owner)
 
-    async def commit(self, transaction: str) -> None:
-        """Commit a transaction by its id, such as one that was prepared before a crash."""
-        await self.transport.commit(transaction, prepared=False)
+    async def transactions(self, owner: str | None = None, *, ended: bool = False) -> list[TransactionInfo]:
+        """Transactions that have not ended, of one owner or of all; with `ended` also how others did."""
+        return await self.transport.transactions(owner, ended=ended)
 
-    async def abort(self, transaction: str) -> None:
+    async def transaction_info(self, transaction: str) -> TransactionInfo:
+        """One transaction that has not ended, or whose outcome is remembered."""
+        return await self.transport.transaction(transaction)
+
+    async def commit(self, transaction: str, *, by: str = "") -> None:
+        """Commit a transaction by its id, such as one that was prepared before a crash.
+
+        `by` is remembered with the outcome: the person who decides in place of the coordinator.
+        """
+        await self.transport.commit(transaction, prepared=False, by=by)
+
+    async def abort(self, transaction: str, *, by: str = "") -> None:
         """Abort a transaction by its id."""
-        await self.transport.abort(transaction)
+        await self.transport.abort(transaction, by=by)
 
     async def info(self) -> ManagerInfo:
         """Who it is and what it holds."""

@@ -88,6 +88,7 @@ _outgoing = msgspec.json.Decoder(_Outgoing)
 _outgoing_queue = msgspec.json.Decoder(OutgoingInfo)
 _report = msgspec.json.Decoder(StoreReport)
 _transactions = msgspec.json.Decoder(_Transactions)
+_transaction = msgspec.json.Decoder(TransactionInfo)
 
 
 class RemoteTransport:
@@ -214,25 +215,26 @@ class RemoteTransport:
 
     # -- transactions
 
-    async def begin(self, timeout: float) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
+    async def begin(self, timeout: float, identifier: str | None, owner: str) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
         """Begin a transaction; one whose answer is lost ends by its time."""
-        return (await self._data.read("POST", "/transactions", _names, {"timeout": timeout})).transaction
+        body = {"timeout": timeout, "id": identifier, "owner": owner}
+        return (await self._data.read("POST", "/transactions", _names, body)).transaction
 
     async def prepare(self, transaction: str) -> None:
         """Put all it did on disk; to ask again does no harm."""
         await self._insist(_named("transactions", transaction, "prepare"), {"single_phase": False})
 
-    async def commit(self, transaction: str, *, prepared: bool) -> None:
+    async def commit(self, transaction: str, *, prepared: bool, by: str = "") -> None:
         """Let it take effect.  One that was prepared can only have ended because we said so before."""
         try:
-            await self._insist(_named("transactions", transaction, "commit"))
+            await self._insist(_named("transactions", transaction, "commit"), {"by": by})
         except OutcomeUnknown as why:
             if not (prepared and isinstance(why.__cause__, TransactionEnded)):
                 raise
 
-    async def abort(self, transaction: str) -> None:
+    async def abort(self, transaction: str, *, by: str = "") -> None:
         """Undo it."""
-        await self._data.do("POST", _named("transactions", transaction, "abort"))
+        await self._data.do("POST", _named("transactions", transaction, "abort"), {"by": by})
 
     async def _insist(self, path: str, body: object = None) -> None:
         """Ask again while no answer comes; that it has ended then says nothing of how."""
@@ -250,9 +252,14 @@ class RemoteTransport:
         assert lost is not None
         raise lost
 
-    async def transactions(self) -> list[TransactionInfo]:
-        """Those that have not ended."""
-        return (await self._data.read("GET", "/transactions", _transactions)).transactions
+    async def transactions(self, owner: str | None, *, ended: bool) -> list[TransactionInfo]:
+        """Those that have not ended, and on demand how others did."""
+        path = _with_query("/transactions", owner=owner, ended="true" if ended else None)
+        return (await self._data.read("GET", path, _transactions)).transactions
+
+    async def transaction(self, transaction: str) -> TransactionInfo:
+        """One that has not ended, or whose outcome is remembered."""
+        return await self._data.read("GET", _named("transactions", transaction), _transaction)
 
     # -- queues, on the control plane
 
@@ -323,7 +330,10 @@ def _named(noun: str, name: str, *more: str) -> str:
 
 
 def _path(queue: str, *more: str, **query: object) -> str:
-    path = _named("queues", queue, *more)
+    return _with_query(_named("queues", queue, *more), **query)
+
+
+def _with_query(path: str, **query: object) -> str:
     given = {name: value for name, value in query.items() if value is not None}
     return f"{path}?{urlencode(given)}" if given else path
 

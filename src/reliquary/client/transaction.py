@@ -34,9 +34,17 @@ def current(manager: AsyncManager) -> AsyncTransaction | None:
 class AsyncTransaction:
     """A transaction, begun when its block is entered."""
 
-    def __init__(self, manager: AsyncManager, timeout: float) -> None:
+    def __init__(
+        self,
+        manager: AsyncManager,
+        timeout: float,
+        id: str | None = None,  # noqa: A002 - the word of the API
+        owner: str = "",
+    ) -> None:
         self.manager = manager
         self._timeout = timeout
+        self._given = id
+        self._owner = owner
         self._id: str | None = None
         self._prepared = False
         self._ended = False
@@ -56,7 +64,7 @@ class AsyncTransaction:
         """Begin; entering the block does it."""
         if self._id is not None:
             raise BadRequest("INVALID_PARAMETER", "a transaction is begun once: make another")
-        self._id = await self.manager.transport.begin(self._timeout)
+        self._id = await self.manager.transport.begin(self._timeout, self._given, self._owner)
 
     async def prepare(self) -> None:
         """Put all it did on disk.  From now on time does not end it, only commit or abort.

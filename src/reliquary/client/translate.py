@@ -22,6 +22,7 @@ from reliquary.queueing import message as machine
 from reliquary.queueing.events import Delivered
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.transactions import Stage
 
 _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _QUOTAS: Final = ("quota", "journal_quota")
@@ -172,7 +173,18 @@ def outgoing_info(view: views.OutgoingView) -> records.OutgoingInfo:
 def transaction_info(view: views.TransactionView) -> records.TransactionInfo:
     """A transaction."""
     return records.TransactionInfo(
-        id=view.identifier, prepared=view.prepared, operations=view.operations, bytes=view.bytes
+        id=view.identifier,
+        stage=view.stage.value,
+        prepared=view.stage is Stage.PREPARED,
+        operations=view.operations,
+        bytes=view.bytes,
+        queues=list(view.queues),
+        owner=view.owner,
+        external=view.external,
+        begun_at=_moment(view.begun) if view.begun else None,
+        prepared_at=_moment(view.prepared) if view.prepared else None,
+        ended_at=_moment(view.ended) if view.ended else None,
+        decided_by=view.decided_by,
     )
 
 

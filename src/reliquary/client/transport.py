@@ -75,20 +75,23 @@ class Transport(Protocol):
 
     # -- transactions
 
-    async def begin(self, timeout: float) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
-        """Begin a transaction."""
+    async def begin(self, timeout: float, identifier: str | None, owner: str) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
+        """Begin a transaction, or one of somebody else by its id."""
 
     async def prepare(self, transaction: str) -> None:
         """Put all it did on disk; from now on only a decision ends it."""
 
-    async def commit(self, transaction: str, *, prepared: bool) -> None:
-        """Let it take effect."""
+    async def commit(self, transaction: str, *, prepared: bool, by: str = "") -> None:
+        """Let it take effect; `by` is a person who decides in place of the coordinator."""
 
-    async def abort(self, transaction: str) -> None:
+    async def abort(self, transaction: str, *, by: str = "") -> None:
         """Undo it."""
 
-    async def transactions(self) -> list[TransactionInfo]:
-        """Those that have not ended."""
+    async def transactions(self, owner: str | None, *, ended: bool) -> list[TransactionInfo]:
+        """Those that have not ended, of one owner or of all; on demand also how others ended."""
+
+    async def transaction(self, transaction: str) -> TransactionInfo:
+        """One that has not ended, or whose outcome is remembered."""
 
     # -- queues
 

@@ -9,10 +9,15 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from reliquary.base.chance import Chance
+from reliquary.base.faults import StartFailed
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Duration
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Clock, Engine
-from reliquary.queueing.events import CancelRead, StartManager, StopManager
+from reliquary.queueing.events import Answer, AwaitDisk, StartManager, StopManager
 from reliquary.queueing.loopback import Loopback
 from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.state import State
@@ -27,10 +32,16 @@ class OpenedEngine:
     engine: Engine
     state: State
     disk: RocksDisk
+    started: asyncio.Future[object]
+    """The answer of the start: it comes when the manager is ready, or cannot be."""
 
     async def settled(self) -> None:
-        """Return when all that can be seen now is on disk: that is when a question is answered."""
-        await self.engine.ask(lambda to: CancelRead(to, "system$;journal", 0))
+        """Return when all that can be seen now is on disk."""
+        await self.engine.ask(AwaitDisk)
+
+    async def ready(self) -> None:
+        """Return when the manager is ready; StartFailed says why it cannot be."""
+        _check(await asyncio.shield(self.started))
 
     async def close(self) -> None:
         """Finish all that was submitted, tell those who wait, let go of the folder."""
@@ -38,11 +49,19 @@ class OpenedEngine:
 
 
 async def open_engine(
-    folder: str | Path, *, clock: Clock, chance: Chance, computer_name: str, quota: int | None = None
+    folder: str | Path,
+    *,
+    clock: Clock,
+    chance: Chance,
+    computer_name: str,
+    quota: int | None = None,
+    in_doubt_wait: Duration = Duration(0),  # noqa: B008 - a number
 ) -> OpenedEngine:
-    """Open a folder, or make it a store; the manager is ready when this returns.
+    """Open a folder, or make it a store; the manager is started when this returns.
 
-    A StoreFailure or StoreDamage says why it cannot be had; the folder is let go of then.
+    It is ready then too, unless `in_doubt_wait` lets it wait for the outcome of transactions; then
+    `ready` tells.  A StoreFailure, StoreDamage or StartFailed says why it cannot be had; the folder
+    is let go of then.
     """
     disk = RocksDisk(folder, TABLES)
     try:
@@ -55,24 +74,35 @@ async def open_engine(
         disk.close()
         raise
     engine = Engine(core, disk, clock)
-    await _start(engine, StartManager(computer_name, quota=quota))
-    return OpenedEngine(engine, manager.state, disk)
+    started = await _start(engine, StartManager(computer_name, quota=quota, in_doubt_wait=in_doubt_wait))
+    return OpenedEngine(engine, manager.state, disk, started)
 
 
-async def _start(engine: Engine, start: StartManager) -> None:
-    """Start, and wait until the start is on disk: a question behind it is answered."""
-    failed: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+async def _start(engine: Engine, start: StartManager) -> asyncio.Future[object]:
+    """Start, and wait until the start is on disk; its answer may take longer."""
+    loop = asyncio.get_running_loop()
+    failed: asyncio.Future[object] = loop.create_future()
+    answered: asyncio.Future[object] = loop.create_future()
     usual = engine.on_failure
     engine.on_failure = failed.set_exception
     engine.start()
-    engine.submit(start)
-    answered = asyncio.ensure_future(engine.ask(lambda to: CancelRead(to, "system$;journal", 0)))
+    engine.submit(replace(start, to=engine.caller(answered.set_result)))
+    on_disk = asyncio.ensure_future(engine.ask(AwaitDisk))
     try:
-        await asyncio.wait((answered, failed), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((on_disk, failed), return_when=asyncio.FIRST_COMPLETED)
         if failed.done():
             await failed
+        if answered.done():
+            _check(answered.result())
     except BaseException:
-        answered.cancel()
+        on_disk.cancel()
         await engine.stop()
         raise
     engine.on_failure = usual
+    return answered
+
+
+def _check(answer: object) -> None:
+    assert isinstance(answer, Answer), f"no answer: {answer!r}"
+    if answer.status is not HResult.OK:
+        raise StartFailed(answer.why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from uuid import UUID
 
 import msgspec
 
@@ -11,6 +12,7 @@ from reliquary.queueing.events import Access
 from reliquary.queueing.link import ConnectionRecord, OutgoingState
 from reliquary.queueing.queue import ManagerState, QueueManagerRecord, QueueSettings, QueueType
 from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.transactions import Stage, stage
 
 
 class QueueView(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,12 +69,22 @@ class OutgoingView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransactionView(msgspec.Struct, frozen=True, kw_only=True):
-    """A transaction that has not ended."""
+    """A transaction as a person wants to see it; moments are microseconds since 1970, 0 is never."""
 
     identifier: str
-    prepared: bool
-    operations: int
-    bytes: int
+    stage: Stage
+    operations: int = 0
+    bytes: int = 0
+    queues: tuple[str, ...] = ()
+    """The queues it used, as far as they are still there."""
+    owner: str = ""
+    external: bool = False
+    begun: int = 0
+    prepared: int = 0
+    """In doubt since then."""
+    ended: int = 0
+    decided_by: str = ""
+    """The person who decided in place of the coordinator."""
 
 
 def queue(state: State, path: str) -> QueueView | None:
@@ -142,21 +154,55 @@ def _outgoing_view(queue: QueueState) -> OutgoingView:
     )
 
 
-def transactions(state: State) -> Iterator[TransactionView]:
-    """Transactions that have not ended; the prepared ones wait for somebody's decision."""
-    for transaction in state.transactions.values():
-        yield TransactionView(
-            identifier=str(transaction.identifier),
-            prepared=transaction.prepared,
-            operations=len(transaction.operations),
-            bytes=transaction.size,
+def transactions(state: State, *, ended: bool = False) -> Iterator[TransactionView]:
+    """Transactions that have not ended, and on demand how the last prepared ones did."""
+    for identifier in [*state.transactions, *(state.outcomes if ended else ())]:
+        view = transaction(state, identifier)
+        assert view is not None
+        yield view
+
+
+def transaction(state: State, identifier: UUID) -> TransactionView | None:
+    """One transaction, if it has not ended or its outcome is remembered."""
+    found = state.transactions.get(identifier)
+    outcome = state.outcomes.get(identifier)
+    if found is not None:
+        numbers = [
+            number
+            for each in found.operations
+            for number in (each.queue, each.target)
+            if number in state.queues
+        ]
+        return TransactionView(
+            identifier=str(identifier),
+            stage=stage(state, identifier),
+            operations=len(found.operations),
+            bytes=found.size,
+            queues=tuple(
+                _name(state, state.queues[number])
+                for number in dict.fromkeys(numbers)
+                if number in state.queues
+            ),
+            owner=found.owner,
+            external=found.external,
+            begun=found.begun,
+            prepared=found.prepared_at,
         )
+    if outcome is None:
+        return None
+    return TransactionView(
+        identifier=str(identifier),
+        stage=stage(state, identifier),
+        owner=outcome.owner,
+        ended=outcome.ended,
+        decided_by=outcome.by,
+    )
 
 
 def _view(state: State, each: QueueState) -> QueueView:
     record = each.record
     return QueueView(
-        name=record.pathname if record.outgoing else _short(str(state.parse(record.pathname))),
+        name=_name(state, each),
         pathname=record.pathname,
         identifier=str(record.identifier),
         kind=record.kind,
@@ -171,6 +217,8 @@ def _view(state: State, each: QueueState) -> QueueView:
     )
 
 
-def _short(path: str) -> str:
+def _name(state: State, each: QueueState) -> str:
     """The name as people write it."""
-    return path.removeprefix("private$\\")
+    if each.record.outgoing:
+        return each.record.pathname
+    return str(state.parse(each.record.pathname)).removeprefix("private$\\")

@@ -23,6 +23,7 @@ from reliquary.queueing.tables import (
     EXPIRY,
     MANAGER,
     ONLY,
+    OUTCOMES,
     POSITIONS,
     QUEUES,
     SEQUENCE,
@@ -240,7 +241,16 @@ def _operations_purged(state: State, fact: facts.OperationsPurged) -> None:
 
 
 def _transaction_ended(state: State, fact: facts.TransactionEnded) -> None:
-    state.rows.delete(TRANSACTIONS, transaction_key(fact.identifier))
+    key = transaction_key(fact.identifier)
+    state.rows.delete(TRANSACTIONS, key)
+    state.rows.put(OUTCOMES, key, fact.outcome)
+    state.outcomes[fact.identifier] = fact.outcome
+
+
+def _outcomes_forgotten(state: State, fact: facts.OutcomesForgotten) -> None:
+    for identifier in fact.identifiers:
+        del state.outcomes[identifier]
+        state.rows.delete(OUTCOMES, transaction_key(identifier))
 
 
 def _prepared_dropped(state: State, fact: facts.PreparedMessageDropped) -> None:
@@ -277,6 +287,7 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.TransactionPrepared: _transaction_prepared,
     facts.OperationsPurged: _operations_purged,
     facts.TransactionEnded: _transaction_ended,
+    facts.OutcomesForgotten: _outcomes_forgotten,
     facts.PreparedMessageDropped: _prepared_dropped,
     facts.DirectoryObjectWritten: _object_written,
     facts.DirectoryObjectRemoved: _object_removed,

@@ -238,6 +238,10 @@ class BeginTransaction(Request, frozen=True):
     to: int
     timeout: Duration = FOREVER_WAIT
     """An active transaction is aborted when nobody touched it for so long."""
+    identifier: UUID | None = None
+    """Somebody else's, who decides its outcome: the transaction is external."""
+    owner: str = ""
+    """The application that will ask for it after a crash."""
 
 
 class PrepareTransaction(Request, frozen=True):
@@ -253,6 +257,8 @@ class CommitTransaction(Request, frozen=True):
 
     to: int
     transaction: UUID
+    decided_by: str = ""
+    """The person who decides in place of the coordinator."""
 
 
 class AbortTransaction(Request, frozen=True):
@@ -260,6 +266,61 @@ class AbortTransaction(Request, frozen=True):
 
     to: int
     transaction: UUID
+    decided_by: str = ""
+    """The person who decides in place of the coordinator."""
+
+
+# -- what a transaction coordinator says
+
+
+class DtcPrepare(Request, frozen=True):
+    """DTC Transaction Prepare, 3.1.4.6."""
+
+    to: int
+    transaction: UUID
+    single_phase: bool = False
+    """fSinglePhase: nobody else takes part, so it commits at once."""
+
+
+class DtcCommit(Request, frozen=True):
+    """DTC Transaction Commit, 3.1.4.7."""
+
+    to: int
+    transaction: UUID
+
+
+class DtcAbort(Request, frozen=True):
+    """DTC Transaction Abort, 3.1.4.8."""
+
+    to: int
+    transaction: UUID
+
+
+class DtcReenlistmentCommit(Request, frozen=True):
+    """DTC Reenlistment Commit, 3.1.4.9: what was in doubt at the start is committed."""
+
+    to: int
+    transaction: UUID
+
+
+class DtcReenlistmentAbort(Request, frozen=True):
+    """DTC Reenlistment Abort, 3.1.4.10."""
+
+    to: int
+    transaction: UUID
+
+
+class DtcReenlistmentTimeout(Event, frozen=True):
+    """DTC Reenlistment Timeout, 3.1.4.11: nobody knows the outcomes, and the start fails."""
+
+
+# -- the disk
+
+
+class AwaitDisk(Event, frozen=True):
+    """A question that changes nothing: it is answered when all that could be seen is on disk."""
+
+    to: int
 
 
 class FlowControl(Event, frozen=True):
@@ -361,6 +422,20 @@ class Begun(Answer, frozen=True, gc=False):
     transaction: UUID | None = None
 
 
+class EnlistmentMessage(Enum):
+    """What a resource manager tells the coordinator: TXUSER_ENLISTMENT_MTAG_..."""
+
+    PREPARE_DONE = "PREPAREREQDONE"
+    COMMIT_DONE = "COMMITREQDONE"
+    ABORT_DONE = "ABORTREQDONE"
+
+
+class Enlisted(Answer, frozen=True, gc=False):
+    """What the coordinator is told; nothing where that would not be true."""
+
+    message: EnlistmentMessage | None = None
+
+
 # -- what the manager asks itself
 
 
@@ -377,6 +452,10 @@ class StartManager(Event, frozen=True):
     """MachineDomainId."""
     directory: Integration | None = None
     """Not None where the manager takes part in a directory."""
+    in_doubt_wait: Duration = Duration(0)
+    """Not 0: the start waits so long for the outcomes of prepared transactions, and fails without."""
+    to: int = 0
+    """Answered when the manager is ready, or cannot be."""
 
 
 class StopManager(Event, frozen=True):

@@ -12,7 +12,7 @@ from reliquary.base.turn import Fact, Signal
 from reliquary.queueing.directory.objects import DirectoryObject, Kind
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import Queue, QueueManagerRecord
-from reliquary.queueing.tables import Operation, PreparedTransaction
+from reliquary.queueing.tables import Operation, Outcome, PreparedTransaction
 
 
 class ManagerNamed(Fact, frozen=True):
@@ -113,7 +113,13 @@ class TransactionEnded(Fact, frozen=True):
     """A prepared transaction has its outcome; what it did is in the facts beside this one."""
 
     identifier: UUID
-    committed: bool
+    outcome: Outcome
+
+
+class OutcomesForgotten(Fact, frozen=True):
+    """How these transactions ended is remembered no longer."""
+
+    identifiers: tuple[UUID, ...]
 
 
 class PreparedMessageDropped(Fact, frozen=True):

@@ -9,16 +9,16 @@ import msgspec
 from reliquary.base.chance import new_guid
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.base.turn import Continue
+from reliquary.base.time import DAY, Duration, Instant, in_whole_seconds
+from reliquary.base.turn import CancelTimer, Continue, SetTimer
 from reliquary.queueing import destinations, dispatch, facts, outgoing
 from reliquary.queueing.access import end_wait
 from reliquary.queueing.apply import apply
 from reliquary.queueing.directory import membership
 from reliquary.queueing.directory.objects import QueueObject
-from reliquary.queueing.events import ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
+from reliquary.queueing.events import Answer, ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
 from reliquary.queueing.expiry import watch_next
-from reliquary.queueing.initialization import identify, initialize
+from reliquary.queueing.initialization import initialize
 from reliquary.queueing.leave import leave
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.names import SYSTEM_QUEUES, Pathname
@@ -29,12 +29,16 @@ from reliquary.queueing.queue import (
     QueueType,
     check_settings,
 )
+from reliquary.queueing.readiness import Happening, advance
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import SEQUENCE_MASK
-from reliquary.queueing.transactions import abort, mark_purged, uncommitted
+from reliquary.queueing.transactions import abort, mark_purged, promised, uncommitted, undo_users
 
 FIXED: Final = frozenset({"transactional"})
 """Settings that cannot change while messages may be on their way."""
+IN_DOUBT: Final = ("in doubt", 0)
+"""The timer of a start that waits for outcomes."""
+LONGEST_IN_DOUBT: Final = Duration(7 * DAY)
 
 
 # -- start and stop
@@ -42,8 +46,24 @@ FIXED: Final = frozenset({"transactional"})
 
 def start(state: State, request: StartManager, now: Instant) -> None:
     """Initialization, 3.1.3: who we are, the system queues, transactions that were under way."""
-    identify(request)
-    state.manager_state = ManagerState.INITIALIZING
+    advance(state, Happening.STARTED)
+    try:
+        _initialize(state, request, now)
+    except UsageError:
+        advance(state, Happening.FAILED)  # DM-098
+        raise
+    state.starter = request.to
+    if request.in_doubt_wait and state.transactions:
+        state.draft.ask(SetTimer(IN_DOUBT, request.in_doubt_wait))  # DM-096
+    else:
+        _be_ready(state)
+
+
+def _initialize(state: State, request: StartManager, now: Instant) -> None:
+    if not 0 <= request.in_doubt_wait <= LONGEST_IN_DOUBT:
+        raise UsageError(
+            f"the wait for outcomes is 0 to {LONGEST_IN_DOUBT} microseconds, not {request.in_doubt_wait}"
+        )
     initialize(state, request, now)
     state.reserve()
     for name in SYSTEM_QUEUES:
@@ -52,24 +72,49 @@ def start(state: State, request: StartManager, now: Instant) -> None:
     outgoing.harden(state)
     dispatch.stir_all(state)
     for transaction in list(state.transactions.values()):
-        if transaction.single_phase:
+        if transaction.single_phase or not transaction.prepared:
             abort(state, transaction, now)  # DM-097
     for queue in state.queues.values():
         if queue.record.deleting:
             _go_on(state, 0, queue, MessageClass.NACK_QUEUE_DELETED)
     watch_next(state, now)  # DM-081
-    state.manager_state = ManagerState.READY
+
+
+def be_certain(state: State) -> None:
+    """A transaction has its outcome: with the last one, a start that waited for them is complete."""
+    if state.manager_state is ManagerState.INITIALIZING and not state.transactions:
+        state.draft.ask(CancelTimer(IN_DOUBT))
+        _be_ready(state)
+
+
+def _be_ready(state: State) -> None:
+    advance(state, Happening.INITIALIZED)
+    state.reply(state.starter, Answer(HResult.OK))
+
+
+def stay_in_doubt(state: State) -> None:
+    """DTC Reenlistment Timeout: the start fails, and the higher layer learns of whom (DM-123)."""
+    advance(state, Happening.IN_DOUBT)
+    names = ", ".join(map(str, state.transactions))
+    why = f"the outcome of what was prepared is not known, and nobody told it in time: {names}"
+    state.reply(state.starter, Answer(HResult.SERVICE_NOT_AVAILABLE, why))
 
 
 def stop(state: State) -> None:
     """Queue Manager Stopped: those who wait are told, reserved numbers are given back."""
-    state.manager_state = ManagerState.STOPPING
+    before = state.manager_state
+    advance(state, Happening.STOP)
+    if before is ManagerState.STOPPED:
+        return
+    if before is ManagerState.INITIALIZING:
+        state.draft.ask(CancelTimer(IN_DOUBT))
+        state.reply(state.starter, Answer(HResult.OPERATION_CANCELLED))
     for queue in state.queues.values():
         for waiter in list(queue.waiting.values()):
             end_wait(state, queue, waiter, HResult.OPERATION_CANCELLED)
     state.ceiling = state.sequence
     state.sequence_dirty = True
-    state.manager_state = ManagerState.STOPPED
+    advance(state, Happening.ALL_STOPPED)
 
 
 # -- create and change
@@ -170,8 +215,11 @@ def purge(state: State, to: int, path: str) -> HResult:
     return HResult.OK
 
 
-def delete(state: State, to: int, path: str, *, skip_directory: bool = False) -> HResult:
-    """Delete Queue: its name is free at once, its messages go turn by turn."""
+def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bool = False) -> HResult:
+    """Delete Queue: its name is free at once, its messages go turn by turn.
+
+    What a prepared transaction received stays until the transaction ends, and the queue with it.
+    """
     queue = destinations.find(state, path)
     if queue is None:
         return HResult.QUEUE_NOT_FOUND
@@ -180,6 +228,7 @@ def delete(state: State, to: int, path: str, *, skip_directory: bool = False) ->
     # DEPARTS from 3.1.7.1.4 (AN-23): waits end, and journal and subqueues go along, because
     # nobody could ever reach them again.
     family = [queue.number, *sorted(queue.subqueues), *filter(None, [queue.record.journal])]
+    undo_users(state, family, now, f"the queue {path} was deleted")
     for number in family:
         member = state.queues[number]
         _let_go(state, member)
@@ -218,8 +267,9 @@ def empty(state: State, request: EmptyQueue) -> None:
         _emptied(state, request, request.count)
         return
     deleting = request.reason is MessageClass.NACK_QUEUE_DELETED
+    kept = promised(state, queue) if deleting else set()
     if deleting:
-        locked = sorted(queue.order.locked.keys() - uncommitted(state, queue))
+        locked = sorted(queue.order.locked.keys() - uncommitted(state, queue) - kept)
         leave(state, queue, [queue.order.locked[lookup_id] for lookup_id in locked], request.reason)
     at_once = state.sizes.at_once
     found = queue.order.some(request.place, at_once)
@@ -230,7 +280,7 @@ def empty(state: State, request: EmptyQueue) -> None:
         place = request.place if len(going) == at_once else found[-1].lookup_id
         state.draft.ask(Continue(msgspec.structs.replace(request, place=place, count=count)))
         return
-    if deleting:
+    if deleting and not kept & queue.order.locked.keys():
         apply(state, facts.QueueDeleted(queue.number))  # DM-156
     if request.to:
         _emptied(state, request, count)

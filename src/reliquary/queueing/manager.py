@@ -11,11 +11,12 @@ from reliquary.base.hresult import HResult
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
-from reliquary.queueing import arrivals, dispatch, events, requests, steering, transfer
+from reliquary.queueing import arrivals, coordinator, dispatch, events, requests, steering, transfer
 from reliquary.queueing.apply import settle
 from reliquary.queueing.directory.rules import RULES as DIRECTORY_RULES
 from reliquary.queueing.events import Answer
 from reliquary.queueing.formats import IllegalFormatName
+from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.read import serve
 from reliquary.queueing.recovery import recover
 from reliquary.queueing.state import Sizes, State
@@ -39,6 +40,12 @@ class QueueManager:
     def handle(self, event: Event, now: Instant) -> Turn:
         """Take one event."""
         state = self.state
+        if state.manager_state is not ManagerState.READY and type(event) not in AT_ANY_TIME:
+            why = f"the queue manager is {state.manager_state.value}"
+            if state.manager_state is ManagerState.INITIALIZING:
+                why += f" and waits for the outcome of {len(state.transactions)} transactions"
+            state.reply(getattr(event, "to", 0), Answer(HResult.SERVICE_NOT_AVAILABLE, why))
+            return state.draft.take()
         try:
             _RULES[type(event)](state, event, now)
         except UsageError as refusal:
@@ -68,6 +75,27 @@ class QueueManager:
         settle(self.state)
 
 
+AT_ANY_TIME: Final = frozenset[type[Event]](
+    {
+        events.StartManager,
+        events.StopManager,
+        events.EmptyQueue,
+        events.DispatchMessages,
+        events.FlowControl,
+        events.CallerGone,
+        events.AwaitDisk,
+        events.CommitTransaction,
+        events.AbortTransaction,
+        events.DtcCommit,
+        events.DtcAbort,
+        events.DtcReenlistmentCommit,
+        events.DtcReenlistmentAbort,
+        events.DtcReenlistmentTimeout,
+        TimerFired,
+    }
+)
+"""What is taken before the manager is ready, and while it stops: outcomes, and its own affairs."""
+
 Rule = Callable[[State, Any, Instant], None]
 
 _RULES: Final[dict[type[Event], Rule]] = {
@@ -93,6 +121,13 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.PrepareTransaction: requests.prepare,
     events.CommitTransaction: requests.commit,
     events.AbortTransaction: requests.abort,
+    events.DtcPrepare: coordinator.on_prepare,
+    events.DtcCommit: coordinator.on_commit,
+    events.DtcAbort: coordinator.on_abort,
+    events.DtcReenlistmentCommit: coordinator.on_reenlistment_commit,
+    events.DtcReenlistmentAbort: coordinator.on_reenlistment_abort,
+    events.DtcReenlistmentTimeout: coordinator.on_reenlistment_timeout,
+    events.AwaitDisk: requests.await_disk,
     events.FlowControl: requests.flow_control,
     events.TakeOffline: steering.take_offline,
     events.BringOnline: steering.bring_online,

@@ -18,6 +18,7 @@ from reliquary.queueing.tables import (
     MANAGER,
     MESSAGES,
     ONLY,
+    OUTCOMES,
     PAST_THE_END,
     POSITIONS,
     QUEUES,
@@ -53,6 +54,8 @@ def recover(state: State) -> None:
         state.directory.put(row.object)
     for key, transaction in prepared:
         _resume(state, UUID(bytes=key), transaction)
+    ended = sorted(_every(state, OUTCOMES), key=lambda row: (row[1].ended, row[0]))
+    state.outcomes = {UUID(bytes=key): outcome for key, outcome in ended}
 
 
 def _every(state: State, table: Table[Record]) -> list[tuple[bytes, Record]]:
@@ -82,7 +85,14 @@ def _is_there(state: State, operation: Operation) -> bool:
 
 def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None:
     """A prepared transaction has its locks and its messages again."""
-    transaction = Transaction(identifier, state.next_handle())
+    transaction = Transaction(
+        identifier,
+        state.next_handle(),
+        begun=record.begun,
+        owner=record.owner,
+        external=record.external,
+        prepared_at=record.prepared,
+    )
     transaction.operations = list(record.operations)
     transaction.prepared = True
     transaction.single_phase = record.single_phase

@@ -15,6 +15,7 @@ from reliquary.base.time import SECOND, Duration, Instant
 from reliquary.base.turn import TimerFired
 from reliquary.queueing import (
     access,
+    coordinator,
     destinations,
     dispatch,
     enqueue,
@@ -38,6 +39,7 @@ COUNT_LIMIT: Final = 10_000
 """Messages in one request or answer."""
 LONGEST_TIME: Final = Duration(FOREVER * SECOND)
 LOOKUP_LIMIT: Final = 2**64 - 1
+OWNER_LIMIT: Final = 128
 
 
 def send(state: State, request: events.SendMessages, now: Instant) -> None:
@@ -62,12 +64,8 @@ def _transaction(state: State, to: int, identifier: UUID | None) -> Transaction 
         return None
     transaction = transactions.find(state, identifier, Step.USE)
     if transaction is None:
-        state.reply(to, _sequence_error(identifier))
+        state.reply(to, transactions.refusal(state, identifier))
     return transaction
-
-
-def _sequence_error(identifier: UUID) -> Answer:
-    return Answer(HResult.TRANSACTION_SEQUENCE, f"transaction {identifier} has ended or never was")
 
 
 def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None:
@@ -225,8 +223,7 @@ def _answer_queue(state: State, to: int, outcome: Queue | HResult) -> None:
 
 def delete_queue(state: State, request: events.DeleteQueue, now: Instant) -> None:
     """Delete Queue; the answer comes when the last message is gone."""
-    del now
-    status = lifecycle.delete(state, request.to, request.path, skip_directory=request.skip_directory)
+    status = lifecycle.delete(state, request.to, request.path, now, skip_directory=request.skip_directory)
     if status is not HResult.OK:
         state.reply(request.to, Answer(status, status.sentence))
 
@@ -288,40 +285,41 @@ def close_cursor(state: State, request: events.CloseCursor, now: Instant) -> Non
 
 def begin(state: State, request: events.BeginTransaction, now: Instant) -> None:
     """Create Transaction."""
-    del now
     _check_time("a transaction's time-out", request.timeout, least=1)
-    transaction = transactions.begin(state, request.timeout)
-    state.reply(request.to, events.Begun(HResult.OK, transaction=transaction.identifier))
+    if len(request.owner) > OWNER_LIMIT or not request.owner.isprintable():
+        raise UsageError(f"an owner is a name of at most {OWNER_LIMIT} printable characters")
+    state.reply(request.to, coordinator.begin(state, request, now))
 
 
 def prepare(state: State, request: events.PrepareTransaction, now: Instant) -> None:
     """Transaction Prepare."""
-    transaction = transactions.find(state, request.transaction, Step.PREPARE)
-    if transaction is None:
-        state.reply(request.to, _sequence_error(request.transaction))
-        return
-    transactions.prepare(state, transaction, now, single_phase=request.single_phase)
-    state.reply(request.to, Answer(HResult.OK))
+    answer = coordinator.prepare(state, request.transaction, now, single_phase=request.single_phase)
+    state.reply(request.to, answer)
 
 
 def commit(state: State, request: events.CommitTransaction, now: Instant) -> None:
     """Transaction Commit."""
-    transaction = transactions.find(state, request.transaction, Step.COMMIT)
-    if transaction is None:
-        state.reply(request.to, _sequence_error(request.transaction))
-        return
-    transactions.commit(state, transaction, now)
-    state.reply(request.to, Answer(HResult.OK))
+    _check_decider(request.decided_by)
+    answer = coordinator.decide(state, request.transaction, Step.COMMIT, now, request.decided_by)
+    state.reply(request.to, answer)
 
 
 def abort(state: State, request: events.AbortTransaction, now: Instant) -> None:
     """Transaction Abort."""
-    transaction = transactions.find(state, request.transaction, Step.ABORT)
-    if transaction is None:
-        state.reply(request.to, _sequence_error(request.transaction))
-        return
-    transactions.abort(state, transaction, now)
-    state.reply(request.to, Answer(HResult.OK))
+    _check_decider(request.decided_by)
+    answer = coordinator.decide(state, request.transaction, Step.ABORT, now, request.decided_by)
+    state.reply(request.to, answer)
+
+
+def _check_decider(by: str) -> None:
+    if len(by) > OWNER_LIMIT or not by.isprintable():
+        raise UsageError(f"whoever decides has a name of at most {OWNER_LIMIT} printable characters")
+
+
+def await_disk(state: State, event: events.AwaitDisk, now: Instant) -> None:
+    """Answered as everything is, when what came before is on disk."""
+    del now
+    state.reply(event.to, Answer(HResult.OK))
 
 
 def flow_control(state: State, event: events.FlowControl, now: Instant) -> None:
@@ -363,6 +361,8 @@ def timer(state: State, fired: TimerFired, now: Instant) -> None:
             transactions.on_timer(state, number, now)
         case "retry":
             dispatch.on_rest_over(state, number)
+        case "in doubt":
+            lifecycle.stay_in_doubt(state)
         case operations.QUERY_TIMER:
             operations.on_query_timer(state, number)
         case _ if kind in upkeep.TIMERS:

@@ -26,7 +26,7 @@ from reliquary.queueing.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
-from reliquary.queueing.tables import Operation
+from reliquary.queueing.tables import Operation, Outcome
 from reliquary.queueing.waiting import Waiter
 
 SEQUENCE_BLOCK: Final = 1 << 20
@@ -47,6 +47,8 @@ class Sizes:
     """Messages that one turn of a purge, a delete or an expiry takes out."""
     sequence_block: int = SEQUENCE_BLOCK
     cache_bytes: int = CACHE_BYTES
+    outcomes: int = 10_000
+    """Ended transactions whose outcome is remembered."""
 
 
 @dataclass(slots=True)
@@ -126,12 +128,21 @@ class Transaction:
     size: int = 0
     prepared: bool = False
     single_phase: bool = True
+    external: bool = False
+    """Somebody else gave it its identifier, and decides (AN-30)."""
+    owner: str = ""
+    """The application that will ask for it after a crash."""
+    begun: int = 0
+    """When, microseconds since 1970."""
+    prepared_at: int = 0
+    undone: str = ""
+    """Why it can no longer commit: nothing of it is left."""
 
 
 class State:
     """Everything the processing rules work on."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 - one line a thing it knows
         self,
         rows: Rows,
         chance: Chance,
@@ -158,6 +169,10 @@ class State:
         self.handles: dict[int, Descriptor] = {}
         self.cursors: dict[int, Cursor] = {}
         self.transactions: dict[UUID, Transaction] = {}
+        self.outcomes: dict[UUID, Outcome] = {}
+        """How the last prepared transactions ended, the oldest first."""
+        self.starter = 0
+        """Who is told when the manager is ready, or cannot be."""
         self.callers: dict[int, tuple[int, int]] = {}
         """Where a waiting caller waits: queue and number of the waiter."""
         self.throttled = False

@@ -10,6 +10,7 @@ shares        message                          how many positions show it, when 
 expiry        deadline, queue, LookupIdentifier
 transactions  transaction                      prepared and not yet decided
 directory     type, identifier                 what is known of other managers, queues and sites
+outcomes      transaction                      how the last prepared ones ended
 """
 
 from __future__ import annotations
@@ -82,6 +83,23 @@ class PreparedTransaction(msgspec.Struct, frozen=True):
     single_phase: bool
     prepared: int
     """When, microseconds since 1970."""
+    begun: int = 0
+    """When it was begun."""
+    owner: str = ""
+    """The application that will ask for it after a crash."""
+    external: bool = False
+    """Somebody else gave it its identifier, and decides."""
+
+
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a prepared transaction ended, for those whose answer was lost."""
+
+    committed: bool
+    ended: int
+    """When, microseconds since 1970."""
+    owner: str = ""
+    by: str = ""
+    """The person who decided in place of the coordinator."""
 
 
 class DirectoryRow(msgspec.Struct, frozen=True):
@@ -100,6 +118,7 @@ SHARES: Final = Table("shares", Shares)
 EXPIRY: Final = Table("expiry", Expiry)
 TRANSACTIONS: Final = Table("transactions", PreparedTransaction)
 DIRECTORY: Final = Table("directory", DirectoryRow)
+OUTCOMES: Final = Table("outcomes", Outcome)
 
 TABLES: Final[tuple[str, ...]] = tuple(
     table.name
@@ -114,6 +133,7 @@ TABLES: Final[tuple[str, ...]] = tuple(
         EXPIRY,
         TRANSACTIONS,
         DIRECTORY,
+        OUTCOMES,
     )
 )
 

@@ -1,14 +1,17 @@
 """Transactions, [MS-MQDMPR] 3.1.4.3 to 3.1.4.5 and 3.1.7.1.8.
 
-          prepare                       what an active transaction sent is in memory only:
-ACTIVE --------------> PREPARED         until prepare or commit there is nothing to sync and
-  |                       |             nothing to undo after a crash
-  '--- commit, abort ---> (gone) <------'  survives a restart unless it is single-phase (DM-097)
+          prepare                  what an active transaction sent is in memory only:
+ACTIVE ------------> PREPARED      until prepare or commit there is nothing to sync and
+ |   |                |    |       nothing to undo after a crash; a prepared one survives
+ |   '-- commit, abort --> (gone)  a restart unless it is single-phase (DM-097)
+ |                         |    |
+ '-- a queue it used       '-> COMMITTED, ABORTED   only prepared ones are remembered
+     is deleted --> UNDONE
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from enum import Enum
 from typing import Final
 from uuid import UUID
@@ -18,30 +21,35 @@ import msgspec
 from reliquary.base.chance import new_guid
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, Instant
-from reliquary.base.turn import CancelTimer, SetTimer
+from reliquary.base.turn import CancelTimer, Continue, SetTimer
 from reliquary.queueing import facts
 from reliquary.queueing.access import end_wait
 from reliquary.queueing.apply import apply
 from reliquary.queueing.enqueue import admit
-from reliquary.queueing.events import FOREVER_WAIT
+from reliquary.queueing.events import FOREVER_WAIT, Answer, EmptyQueue
 from reliquary.queueing.expiry import expire, is_over, release
 from reliquary.queueing.leave import bury, leave
 from reliquary.queueing.message import MessageClass
+from reliquary.queueing.outcomes import remember, told
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation, PreparedTransaction
 
 
 class Stage(Enum):
-    """Where a transaction stands; one that is not known has ended or never was."""
+    """Where a transaction stands; one that is not known has ended or never was (B.5)."""
 
     ACTIVE = "active"
     PREPARED = "prepared"
+    UNDONE = "undone"
+    COMMITTED = "committed"
+    ABORTED = "aborted"
     UNKNOWN = "unknown"
 
 
 class Step(Enum):
     """What can be asked of a transaction."""
 
+    BEGIN = "begin"
     USE = "use"
     PREPARE = "prepare"
     COMMIT = "commit"
@@ -49,14 +57,32 @@ class Step(Enum):
 
 
 ALLOWED: Final[Mapping[tuple[Stage, Step], bool]] = {
+    (Stage.ACTIVE, Step.BEGIN): True,  # AN-30: the one that is there
     (Stage.ACTIVE, Step.USE): True,
     (Stage.ACTIVE, Step.PREPARE): True,
     (Stage.ACTIVE, Step.COMMIT): True,
     (Stage.ACTIVE, Step.ABORT): True,
+    (Stage.PREPARED, Step.BEGIN): True,  # AN-30
     (Stage.PREPARED, Step.USE): False,
     (Stage.PREPARED, Step.PREPARE): True,  # asked again after a lost answer: nothing to do
     (Stage.PREPARED, Step.COMMIT): True,
     (Stage.PREPARED, Step.ABORT): True,
+    (Stage.UNDONE, Step.BEGIN): False,
+    (Stage.UNDONE, Step.USE): False,
+    (Stage.UNDONE, Step.PREPARE): False,
+    (Stage.UNDONE, Step.COMMIT): False,
+    (Stage.UNDONE, Step.ABORT): True,
+    (Stage.COMMITTED, Step.BEGIN): False,
+    (Stage.COMMITTED, Step.USE): False,
+    (Stage.COMMITTED, Step.PREPARE): False,
+    (Stage.COMMITTED, Step.COMMIT): True,  # asked again after a lost answer: nothing to do
+    (Stage.COMMITTED, Step.ABORT): False,
+    (Stage.ABORTED, Step.BEGIN): False,
+    (Stage.ABORTED, Step.USE): False,
+    (Stage.ABORTED, Step.PREPARE): False,
+    (Stage.ABORTED, Step.COMMIT): False,
+    (Stage.ABORTED, Step.ABORT): True,  # asked again after a lost answer: nothing to do
+    (Stage.UNKNOWN, Step.BEGIN): True,
     (Stage.UNKNOWN, Step.USE): False,
     (Stage.UNKNOWN, Step.PREPARE): False,  # DM-101
     (Stage.UNKNOWN, Step.COMMIT): False,  # DM-106
@@ -64,31 +90,69 @@ ALLOWED: Final[Mapping[tuple[Stage, Step], bool]] = {
 }
 
 
-def stage(transaction: Transaction | None) -> Stage:
+def stage(state: State, identifier: UUID) -> Stage:
     """Where a transaction stands."""
-    if transaction is None:
+    transaction = state.transactions.get(identifier)
+    if transaction is not None:
+        if transaction.prepared:
+            return Stage.PREPARED
+        return Stage.UNDONE if transaction.undone else Stage.ACTIVE
+    outcome = state.outcomes.get(identifier)
+    if outcome is None:
         return Stage.UNKNOWN
-    return Stage.PREPARED if transaction.prepared else Stage.ACTIVE
+    return Stage.COMMITTED if outcome.committed else Stage.ABORTED
 
 
-def begin(state: State, timeout: Duration, identifier: UUID | None = None) -> Transaction:
+def may(state: State, identifier: UUID, step: Step) -> bool:
+    """Whether this may be asked; else MQ_ERROR_TRANSACTION_SEQUENCE is due, and `refusal` says why."""
+    return ALLOWED[stage(state, identifier), step]
+
+
+def refusal(state: State, identifier: UUID) -> Answer:
+    """Why something may not be asked of a transaction (DM-101, DM-106, DM-112)."""
+    return Answer(HResult.TRANSACTION_SEQUENCE, _standing(state, identifier))
+
+
+def _standing(state: State, identifier: UUID) -> str:
+    match stage(state, identifier):
+        case Stage.COMMITTED | Stage.ABORTED:
+            return told(identifier, state.outcomes[identifier])
+        case Stage.UNDONE:
+            return state.transactions[identifier].undone
+        case Stage.PREPARED:
+            return f"transaction {identifier} is prepared and takes nothing more, only its outcome"
+        case Stage.ACTIVE | Stage.UNKNOWN:
+            return f"transaction {identifier} has ended or never was"
+
+
+def begin(
+    state: State, timeout: Duration, now: Instant, identifier: UUID | None = None, owner: str = ""
+) -> Transaction:
     """Create Transaction (DM-186); an id that is known already names the same one (AN-30)."""
+    external = identifier is not None
     identifier = identifier or new_guid(state.chance)
     known = state.transactions.get(identifier)
     if known is not None:
         return known
-    transaction = Transaction(identifier, state.next_handle(), timeout)
+    transaction = Transaction(
+        identifier,
+        state.next_handle(),
+        timeout,
+        single_phase=not external,  # AN-30
+        external=external,
+        owner=owner,
+        begun=now,
+    )
     state.transactions[identifier] = transaction
     _renew(state, transaction)
     return transaction
 
 
 def find(state: State, identifier: UUID, step: Step) -> Transaction | None:
-    """The transaction, if this may be asked of it; else MQ_ERROR_TRANSACTION_SEQUENCE is due."""
+    """The transaction, if this may be asked of it and it has not ended."""
     transaction = state.transactions.get(identifier)
-    if not ALLOWED[stage(transaction), step]:
+    if transaction is None or not may(state, identifier, step):
         return None
-    assert transaction is not None
     _renew(state, transaction)
     return transaction
 
@@ -117,9 +181,12 @@ def prepare(state: State, transaction: Transaction, now: Instant, *, single_phas
     messages = tuple(
         transaction.messages[operation.position.message] for operation in kept if operation.kind == "enqueue"
     )
-    record = PreparedTransaction(kept, single_phase, now)
+    record = PreparedTransaction(
+        kept, single_phase, now, transaction.begun, transaction.owner, transaction.external
+    )
     apply(state, facts.TransactionPrepared(transaction.identifier, record, messages))
     transaction.prepared = True
+    transaction.prepared_at = now
     _end_waits(state, transaction)  # what they received would not be in the record
     if transaction.timeout != FOREVER_WAIT:
         state.draft.ask(CancelTimer(("transaction", transaction.timer)))
@@ -136,18 +203,41 @@ def _mark_ends(transaction: Transaction) -> None:
     transaction.messages[last] = replace(transaction.messages[last], last_in_transaction=True)
 
 
-def commit(state: State, transaction: Transaction, now: Instant) -> None:
+def commit(state: State, transaction: Transaction, now: Instant, by: str = "") -> None:
     """Transaction Commit: the operations take effect, first in, first out (DM-107)."""
     if not transaction.prepared:
         _mark_ends(transaction)
-    _detach(state, transaction, committed=True)
+    _detach(state, transaction, now, committed=True, by=by)
     for operation in transaction.operations:
         _COMMIT[operation.kind](state, transaction, operation, now)
+    _let_deletes_end(state, transaction)
 
 
-def abort(state: State, transaction: Transaction, now: Instant) -> None:
+def abort(state: State, transaction: Transaction, now: Instant, by: str = "") -> None:
     """Transaction Abort: the operations are undone (DM-116)."""
-    _detach(state, transaction, committed=False)
+    _detach(state, transaction, now, committed=False, by=by)
+    _undo(state, transaction, now)
+    _let_deletes_end(state, transaction)
+
+
+def undo_users(state: State, queues: Container[int], now: Instant, why: str) -> None:
+    """Queues go: an active transaction that used one of them can no longer commit, and is told why.
+
+    Otherwise its commit would say that it received what went elsewhere with the queue.  A prepared
+    one has our promise: what it has stays in the queue, which is gone when the transaction is.
+    """
+    for transaction in state.transactions.values():
+        used = any(each.queue in queues or each.target in queues for each in transaction.operations)
+        if used and not transaction.prepared:
+            _end_waits(state, transaction)
+            _undo(state, transaction, now)
+            transaction.operations.clear()
+            transaction.messages.clear()
+            transaction.size = 0
+            transaction.undone = f"transaction {transaction.identifier} was undone: {why}"
+
+
+def _undo(state: State, transaction: Transaction, now: Instant) -> None:
     for operation in transaction.operations:
         queue = state.queues.get(operation.queue)
         if operation.kind == "enqueue":
@@ -186,11 +276,32 @@ def uncommitted(state: State, queue: QueueState) -> set[int]:
     }
 
 
-def _detach(state: State, transaction: Transaction, *, committed: bool) -> None:
+def promised(state: State, queue: QueueState) -> set[int]:
+    """The positions that a prepared transaction has received or moves away."""
+    return {
+        operation.position.lookup_id
+        for transaction in state.transactions.values()
+        for operation in transaction.operations
+        if transaction.prepared and operation.kind != "enqueue" and operation.queue == queue.number
+    }
+
+
+def _let_deletes_end(state: State, transaction: Transaction) -> None:
+    """A queue that is being deleted waited for this prepared transaction."""
+    if not transaction.prepared:
+        return
+    for number in {operation.queue: None for operation in transaction.operations}:
+        queue = state.queues.get(number)
+        if queue is not None and queue.record.deleting:
+            more = EmptyQueue(0, number, MessageClass.NACK_QUEUE_DELETED, state.sequence)
+            state.draft.ask(Continue(more))
+
+
+def _detach(state: State, transaction: Transaction, now: Instant, *, committed: bool, by: str) -> None:
     """The transaction is known no longer, and nobody waits inside it (DM-111)."""
     del state.transactions[transaction.identifier]
     if transaction.prepared:
-        apply(state, facts.TransactionEnded(transaction.identifier, committed))
+        remember(state, transaction, now, committed=committed, by=by)
     if transaction.timeout != FOREVER_WAIT:
         state.draft.ask(CancelTimer(("transaction", transaction.timer)))
     _end_waits(state, transaction)

@@ -66,6 +66,7 @@ async def build(settings: Settings) -> Server:
         chance=chance,
         computer_name=settings.computer_name,
         quota=settings.quota,
+        in_doubt_wait=seconds(settings.in_doubt_wait),
     )
     plane = DataPlane(opened.engine, opened.state, chance, release())
     data = Listener(plane.handle, limits=LIMITS, tls=tls, clock=clock)

@@ -19,7 +19,9 @@ from typing import Any, Final, get_origin, get_type_hints
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.base.time import SECOND
 from reliquary.net.host import own_name
+from reliquary.queueing.lifecycle import LONGEST_IN_DOUBT
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
 
@@ -44,6 +46,8 @@ class Settings:
     """Kilobytes that all queues together may hold; 4294967295 is no limit."""
     queues: tuple[str, ...] = ()
     """Queues that are made at the start when they are missing."""
+    in_doubt_wait: float = 0
+    """Seconds that a start waits for the outcome of prepared transactions, and fails without it."""
     tls_certificate: Path | None = None
     """A PEM file; both planes speak HTTPS then."""
     tls_key: Path | None = None
@@ -57,6 +61,9 @@ class Settings:
                 raise UsageError(f"{name} is empty; 127.0.0.1 is this computer alone, 0.0.0.0 is everybody")
         if not 0 <= self.quota <= FOREVER:
             raise UsageError(f"quota is 0 to {FOREVER} kilobytes, not {self.quota}")
+        if not 0 <= self.in_doubt_wait <= LONGEST_IN_DOUBT / SECOND:
+            limit = LONGEST_IN_DOUBT // SECOND
+            raise UsageError(f"in_doubt_wait is 0 to {limit} seconds, not {self.in_doubt_wait}")
         _check_computer_name(self.computer_name)
         for queue in self.queues:
             parse(queue, self.computer_name)

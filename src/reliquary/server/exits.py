@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
 
 
 class Exit(IntEnum):
@@ -43,6 +43,8 @@ class Exit(IntEnum):
     """The disk returned an error."""
     PORT_IN_USE = 20
     """A listener cannot have its address."""
+    IN_DOUBT = 21
+    """Transactions were prepared before, and nobody told their outcome in time."""
     INTERRUPTED = 130
     """Stopped by a second signal, before all was in order."""
 
@@ -65,6 +67,8 @@ def exit_of(failure: BaseException) -> Exit:
             return STORE_EXITS.get(failure.kind, Exit.DISK_FAILED)
         case StoreDamage():
             return Exit.STORE_DAMAGED
+        case StartFailed():
+            return Exit.IN_DOUBT
         case UsageError():
             return Exit.USAGE
         case _:

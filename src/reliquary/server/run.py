@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import uvloop
 
-from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
 from reliquary.server.build import Server, build, make_queues, release
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit, exit_of
@@ -45,7 +45,7 @@ async def _serve(settings: Settings) -> int:
     _watch_signals(stop)
     try:
         server = await build(settings)
-    except (StoreFailure, StoreDamage, UsageError) as why:
+    except (StoreFailure, StoreDamage, StartFailed, UsageError) as why:
         return _refuse(exit_of(why), str(why))
     server.opened.engine.on_failure = _die
     try:
@@ -56,11 +56,18 @@ async def _serve(settings: Settings) -> int:
 
 async def _work(server: Server, settings: Settings, stop: asyncio.Event) -> int:
     try:
+        addresses = None
+        if not server.opened.started.done():  # outcomes come over the network
+            addresses = await server.listen(settings)
+            _tell_of_doubt(server, *addresses)
+            if not await _is_ready(server, stop):
+                await server.stop()
+                return Exit.OK
         await make_queues(server.opened, settings.queues)
-        data, control = await server.listen(settings)
-    except UsageError as why:
+        data, control = addresses or await server.listen(settings)
+    except (UsageError, StartFailed) as why:
         await server.stop()
-        return _refuse(Exit.USAGE, str(why))
+        return _refuse(exit_of(why), str(why))
     except OSError as why:
         await server.stop()
         return _refuse(Exit.PORT_IN_USE, _no_address(settings, why))
@@ -68,6 +75,28 @@ async def _work(server: Server, settings: Settings, stop: asyncio.Event) -> int:
     await stop.wait()
     await server.stop()
     return Exit.OK
+
+
+async def _is_ready(server: Server, stop: asyncio.Event) -> bool:
+    """Whether the start is complete before somebody ends it; StartFailed when it cannot be."""
+    ready, stopped = asyncio.ensure_future(server.opened.ready()), asyncio.ensure_future(stop.wait())
+    await asyncio.wait((ready, stopped), return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not ready.done():
+        ready.cancel()
+        return False
+    await ready
+    return True
+
+
+def _tell_of_doubt(server: Server, data: str, control: str) -> None:
+    count = len(server.opened.state.transactions)
+    sys.stdout.write(
+        f"Reliquary waits for the outcome of {count} transactions before it is ready.\n"
+        f"  data plane     {data}\n"
+        f"  control plane  {control}\n"
+    )
+    sys.stdout.flush()
 
 
 def _watch_signals(stop: asyncio.Event) -> None:

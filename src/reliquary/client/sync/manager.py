@@ -48,21 +48,38 @@ class Manager:
         """Delete a queue; how many messages went with it."""
         return self._portal.call(self._inner.delete_queue(name))
 
-    def transaction(self, timeout: float = 60) -> Transaction:
-        """A block that takes effect as a whole; it is aborted when unused for `timeout` seconds."""
-        return Transaction(self._portal, self._inner.transaction(timeout))
+    def transaction(
+        self,
+        timeout: float = 60,
+        *,
+        id: str | None = None,  # noqa: A002 - the word of the API
+        owner: str = "",
+    ) -> Transaction:
+        """A block that takes effect as a whole; it is aborted when unused for `timeout` seconds.
 
-    def transactions(self) -> list[TransactionInfo]:
-        """Transactions that have not ended."""
-        return self._portal.call(self._inner.transactions())
+        With an `id` of somebody else's the transaction is external: once prepared, it waits for that
+        coordinator's outcome through every restart.  `owner` names the application that will ask.
+        """
+        return Transaction(self._portal, self._inner.transaction(timeout, id=id, owner=owner))
 
-    def commit(self, transaction: str) -> None:
-        """Commit a transaction by its id, such as one that was prepared before a crash."""
-        self._portal.call(self._inner.commit(transaction))
+    def transactions(self, owner: str | None = None, *, ended: bool = False) -> list[TransactionInfo]:
+        """Transactions that have not ended, of one owner or of all; with `ended` also how others did."""
+        return self._portal.call(self._inner.transactions(owner, ended=ended))
 
-    def abort(self, transaction: str) -> None:
+    def transaction_info(self, transaction: str) -> TransactionInfo:
+        """One transaction that has not ended, or whose outcome is remembered."""
+        return self._portal.call(self._inner.transaction_info(transaction))
+
+    def commit(self, transaction: str, *, by: str = "") -> None:
+        """Commit a transaction by its id, such as one that was prepared before a crash.
+
+        `by` is remembered with the outcome: the person who decides in place of the coordinator.
+        """
+        self._portal.call(self._inner.commit(transaction, by=by))
+
+    def abort(self, transaction: str, *, by: str = "") -> None:
         """Abort a transaction by its id."""
-        self._portal.call(self._inner.abort(transaction))
+        self._portal.call(self._inner.abort(transaction, by=by))
 
     def info(self) -> ManagerInfo:
         """Who it is and what it holds."""

@@ -18,7 +18,7 @@ from reliquary.net.api.errors import refuse, refuse_stopping
 from reliquary.net.api.numbers import Tickets
 from reliquary.net.http import Request, Responder
 from reliquary.queueing import destinations
-from reliquary.queueing.events import Answer, CallerGone
+from reliquary.queueing.events import Answer, AwaitDisk, CallerGone
 from reliquary.queueing.state import State
 
 Body = TypeVar("Body")
@@ -63,6 +63,10 @@ class Context:
             refuse_stopping(responder)
         else:
             refuse(responder, answer.status, answer.why)
+
+    def settled(self, seen: Callable[[object], None]) -> None:
+        """Call this when all that can be seen now is on disk."""
+        self.engine.submit(AwaitDisk(self.engine.caller(seen)))
 
     def submit(self, responder: Responder, make: Callable[[int], Event]) -> None:
         """Submit an event whose success is answered by 204."""

@@ -11,7 +11,16 @@ from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters, read_body
 from reliquary.net.api.numbers import LONGEST_WAIT, span_of
 from reliquary.net.http import Request, Responder
-from reliquary.queueing.events import Access, CloseCursor, CloseQueue, OpenCursor, Opened, OpenQueue, Share
+from reliquary.queueing.events import (
+    Access,
+    Answer,
+    CloseCursor,
+    CloseQueue,
+    OpenCursor,
+    Opened,
+    OpenQueue,
+    Share,
+)
 
 
 class OpenFor(Enum):
@@ -53,8 +62,8 @@ def open_cursor(context: Context, request: Request, responder: Responder, handle
 
 
 def _opened(context: Context, responder: Responder, what: str, answer: object) -> None:
-    assert isinstance(answer, Opened), f"no handle: {answer!r}"
-    if answer.status is HResult.OK:
+    assert isinstance(answer, Answer), f"no answer: {answer!r}"
+    if isinstance(answer, Opened) and answer.status is HResult.OK:
         responder.respond(201, _encode({what: context.tickets.write(answer.handle)}))
     else:
         context.refuse(responder, answer)

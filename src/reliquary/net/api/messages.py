@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 from uuid import UUID
@@ -10,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import SECOND
+from reliquary.base.time import SECOND, as_text
 from reliquary.net.api.numbers import object_id_of, queue_name, whole_seconds
 from reliquary.queueing.events import Delivered
 from reliquary.queueing.message import (
@@ -27,9 +26,6 @@ REACH: Final = 345_600
 """Seconds; TimeToReachQueue of a message that does not say another (DM-057)."""
 
 _CLASS_WORDS: Final = {each.value: each.name.lower().replace("_", "-") for each in MessageClass}
-_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_LATEST: Final = 253_402_300_799 * SECOND
-"""The last second that RFC 3339 can write."""
 
 
 class MessageIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -153,5 +149,4 @@ def moment(microseconds: int) -> str:
     >>> moment(1_000_000)
     '1970-01-01T00:00:01Z'
     """
-    at = _START + timedelta(microseconds=min(microseconds, _LATEST))
-    return at.isoformat().removesuffix("+00:00") + "Z"
+    return as_text(microseconds)

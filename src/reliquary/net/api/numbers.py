@@ -75,6 +75,13 @@ def object_id_of(name: str, given: str) -> ObjectId:
     raise UsageError(f"{name} is the id of a message, GUID\\NUMBER, not {given[:80]!r}")
 
 
+def flag_of(name: str, given: str) -> bool:
+    """True or false in a query."""
+    if given not in {"true", "false"}:
+        raise UsageError(f"{name} is true or false, not {given[:40]!r}")
+    return given == "true"
+
+
 def transaction_of(given: str) -> UUID:
     """A transaction's id in a path or query."""
     try:

@@ -1,4 +1,4 @@
-"""Transactions: begin, prepare, commit, abort, and those that have not ended."""
+"""Transactions: begin, prepare, commit, abort, those that have not ended and how others did."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ import msgspec
 from reliquary.base.hresult import HResult
 from reliquary.engine import views
 from reliquary.net.api.context import Context, parameters, read_body
-from reliquary.net.api.numbers import LONGEST_WAIT, span_of, transaction_of
+from reliquary.net.api.errors import Refused
+from reliquary.net.api.messages import moment
+from reliquary.net.api.numbers import LONGEST_WAIT, flag_of, span_of, transaction_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.events import (
     AbortTransaction,
+    Answer,
     BeginTransaction,
     Begun,
-    CancelRead,
     CommitTransaction,
     PrepareTransaction,
 )
+from reliquary.queueing.transactions import Stage
 
 
 class BeginIn(msgspec.Struct, forbid_unknown_fields=True):
-    """How long an active transaction may be left alone."""
+    """How long an active transaction may be left alone, who decides it and who asks for it later."""
 
     timeout: float = 60
+    id: str | None = None
+    owner: str = ""
 
 
 class PrepareIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -33,21 +38,31 @@ class PrepareIn(msgspec.Struct, forbid_unknown_fields=True):
     single_phase: bool = False
 
 
-class NothingIn(msgspec.Struct, forbid_unknown_fields=True):
-    """A request without anything to say."""
+class DecideIn(msgspec.Struct, forbid_unknown_fields=True):
+    """The person who decides in place of the coordinator."""
+
+    by: str = ""
 
 
 class TransactionOut(msgspec.Struct):
-    """A transaction that has not ended."""
+    """A transaction; moments that have not come are null."""
 
     id: str
+    stage: str
     prepared: bool
     operations: int
     bytes: int
+    queues: tuple[str, ...]
+    owner: str
+    external: bool
+    begun_at: str | None
+    prepared_at: str | None
+    ended_at: str | None
+    decided_by: str
 
 
 class TransactionsOut(msgspec.Struct):
-    """All of them."""
+    """Several of them."""
 
     transactions: list[TransactionOut]
 
@@ -55,20 +70,22 @@ class TransactionsOut(msgspec.Struct):
 _encode = msgspec.json.Encoder().encode
 _begin = msgspec.json.Decoder(BeginIn)
 _prepare = msgspec.json.Decoder(PrepareIn)
-_nothing = msgspec.json.Decoder(NothingIn)
+_decide = msgspec.json.Decoder(DecideIn)
 
 
 def begin(context: Context, request: Request, responder: Responder, _: str) -> None:
     """POST /transactions."""
     parameters(request)
-    timeout = span_of("timeout", read_body(_begin, request).timeout, LONGEST_WAIT)
+    given = read_body(_begin, request)
+    timeout = span_of("timeout", given.timeout, LONGEST_WAIT)
+    identifier = None if given.id is None else transaction_of(given.id)
     caller = context.engine.caller(partial(_begun, context, responder))
-    context.engine.submit(BeginTransaction(caller, timeout))
+    context.engine.submit(BeginTransaction(caller, timeout, identifier, given.owner))
 
 
 def _begun(context: Context, responder: Responder, answer: object) -> None:
-    assert isinstance(answer, Begun), f"no transaction: {answer!r}"
-    if answer.status is HResult.OK:
+    assert isinstance(answer, Answer), f"no answer: {answer!r}"
+    if isinstance(answer, Begun) and answer.status is HResult.OK:
         responder.respond(201, _encode({"transaction": answer.transaction}))
     else:
         context.refuse(responder, answer)
@@ -84,28 +101,67 @@ def prepare(context: Context, request: Request, responder: Responder, transactio
 
 def commit(context: Context, request: Request, responder: Responder, transaction: str) -> None:
     """POST /transactions/{id}/commit."""
-    parameters(request)
-    read_body(_nothing, request)
-    identifier = transaction_of(transaction)
-    context.submit(responder, lambda to: CommitTransaction(to, identifier))
+    _end(context, request, responder, transaction, CommitTransaction)
 
 
 def abort(context: Context, request: Request, responder: Responder, transaction: str) -> None:
     """POST /transactions/{id}/abort."""
+    _end(context, request, responder, transaction, AbortTransaction)
+
+
+def _end(
+    context: Context,
+    request: Request,
+    responder: Responder,
+    transaction: str,
+    event: type[CommitTransaction | AbortTransaction],
+) -> None:
     parameters(request)
-    read_body(_nothing, request)
+    by = read_body(_decide, request).by
     identifier = transaction_of(transaction)
-    context.submit(responder, lambda to: AbortTransaction(to, identifier))
+    context.submit(responder, lambda to: event(to, identifier, by))
 
 
-def unfinished(context: Context, request: Request, responder: Responder, _: str) -> None:
+def several(context: Context, request: Request, responder: Responder, _: str) -> None:
     """GET /transactions."""
-    parameters(request)
+    given = parameters(request, "owner", "ended")
+    ended = flag_of("ended", given.get("ended", "false"))
     seen = [
-        TransactionOut(each.identifier, each.prepared, each.operations, each.bytes)
-        for each in views.transactions(context.state)
+        _shown(each)
+        for each in views.transactions(context.state, ended=ended)
+        if given.get("owner", each.owner) == each.owner
     ]
     body = _encode(TransactionsOut(seen))
-    # What was seen may not be on disk yet.  A question that changes nothing is answered when it is.
-    caller = context.engine.caller(lambda _: responder.respond(200, body))
-    context.engine.submit(CancelRead(caller, "system$;journal", 0))
+    context.settled(lambda _: responder.respond(200, body))
+
+
+def one(context: Context, request: Request, responder: Responder, transaction: str) -> None:
+    """GET /transactions/{id}."""
+    parameters(request)
+    identifier = transaction_of(transaction)
+    view = views.transaction(context.state, identifier)
+    if view is None:
+        raise Refused(HResult.STATUS_NOT_FOUND, f"transaction {identifier} has ended or never was")
+    body = _encode(_shown(view))
+    context.settled(lambda _: responder.respond(200, body))
+
+
+def _shown(view: views.TransactionView) -> TransactionOut:
+    return TransactionOut(
+        view.identifier,
+        view.stage.value,
+        view.stage is Stage.PREPARED,
+        view.operations,
+        view.bytes,
+        view.queues,
+        view.owner,
+        view.external,
+        _moment(view.begun),
+        _moment(view.prepared),
+        _moment(view.ended),
+        view.decided_by,
+    )
+
+
+def _moment(at: int) -> str | None:
+    return moment(at) if at else None

@@ -58,11 +58,12 @@ def main() -> None:
     from tests.fuzz.seeds import SEEDS
 
     atheris.instrument_all()
-    with tempfile.TemporaryDirectory() as corpus:
-        for name, seed in SEEDS.items():
-            (Path(corpus) / name).write_bytes(seed)
-        atheris.Setup([*sys.argv, corpus], try_both)
-        atheris.Fuzz()
+    corpus = Path(tempfile.gettempdir()) / "reliquary-fuzz-packet"  # kept: the next run goes on from it
+    corpus.mkdir(exist_ok=True)
+    for name, seed in SEEDS.items():
+        (corpus / name).write_bytes(seed)
+    atheris.Setup([*sys.argv, str(corpus)], try_both)
+    atheris.Fuzz()
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def fault_of(decode: Callable[[Reader], object], data: bytes) -> PacketFault:
     with pytest.raises(PacketFault) as caught:
         decode(Reader(data, 0, len(data)))
     assert 0 <= caught.value.offset <= len(data)
-    assert f"offset {caught.value.offset} " in caught.value.why
+    assert f"(at offset {caught.value.offset})" in caught.value.why
     return caught.value
 
 

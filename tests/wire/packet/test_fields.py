@@ -24,7 +24,7 @@ def test_a_fault_is_the_peers_and_says_where() -> None:
     fault = PacketFault(12, "the label is not UTF-16", spec="MS-MQMQ 2.2.19.3")
     assert isinstance(fault, PeerFault)
     assert fault.offset == 12
-    assert fault.why == "the label is not UTF-16 (at offset 12 of the packet)"
+    assert fault.why == "the label is not UTF-16 (at offset 12)"
     assert (fault.status, fault.spec) == (HResult.INVALID_PARAMETER, "MS-MQMQ 2.2.19.3")
 
 

@@ -23,10 +23,10 @@ _TO_ZERO: Final = re.compile(rb"(?:..)*?\x00\x00", re.DOTALL)
 
 
 class PacketFault(PeerFault):
-    """A packet that breaks the format; `offset` is where, in bytes from its beginning."""
+    """Bytes that break their format; `offset` is where, counted from the beginning."""
 
     def __init__(self, offset: int, why: str, *, spec: str) -> None:
-        super().__init__(HResult.INVALID_PARAMETER, f"{why} (at offset {offset} of the packet)", spec=spec)
+        super().__init__(HResult.INVALID_PARAMETER, f"{why} (at offset {offset})", spec=spec)
         self.offset = offset
 
 

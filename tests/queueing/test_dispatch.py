@@ -15,6 +15,7 @@ from reliquary.queueing.events import (
     DeleteQueue,
     PauseQueue,
     PurgeQueue,
+    ReceiveMessages,
     ResumeQueue,
     TakeOffline,
 )
@@ -300,6 +301,13 @@ def test_time_runs_out_for_a_message_that_waits(reach: int, receive: int, reason
     assert exchange.waiting() == []
     assert _dead_letters(exchange) == [(b"a", reason)]
     check(exchange.state)
+
+
+def test_whoever_waits_for_dead_letters_gets_one_that_expired_before_it_was_sent() -> None:
+    exchange = Exchange()
+    waiting = exchange.begin_asking(ReceiveMessages(0, "system$;deadletter", timeout=seconds(60)))
+    exchange.send(ELSEWHERE, b"a", time_to_be_received=0, negative_journaling=True)
+    assert exchange.answer_to(waiting).messages[0].message.body == b"a"
 
 
 def test_many_expired_messages_are_passed_over_a_turn_at_a_time() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import msgspec
+
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Fact
 from reliquary.queueing import facts
 from reliquary.queueing.events import Delivered, Received
 from reliquary.queueing.message import Message, MessageClass, Position
-from reliquary.queueing.queue import Queue, QueueType
+from reliquary.queueing.queue import Outgoing, Queue, QueueType
 from reliquary.sim.history import History, Sending, Standing, Turned
 
 NOW = Instant(1_700_000_000_000_000)
@@ -32,6 +34,10 @@ def queue(number: int, *, deleting: bool = False) -> Queue:
         modify_time=0,
         deleting=deleting,
     )
+
+
+def outgoing(number: int) -> Queue:
+    return msgspec.structs.replace(queue(number), outgoing=Outgoing(destination=f"DIRECT=OS:a\\q{number}"))
 
 
 def position(number: int, **attributes: object) -> Position:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from reliquary.queueing.facts import PositionMoved, QueueCreated, QueueDeleted
+from reliquary.queueing.link import SILENT
 from reliquary.queueing.message import MessageClass
-from reliquary.sim.keepers import Keeper, Mover
-from reliquary.sim.senders import Producer
+from reliquary.sim.keepers import Keeper, Mover, Steward
+from reliquary.sim.senders import Producer, Traveller
 from tests.sim.theatre import Theatre
 
 
@@ -32,3 +33,13 @@ def test_a_mover_moves() -> None:
         fact for turned in theatre.history.turns for fact in turned.facts if isinstance(fact, PositionMoved)
     ]
     assert any(fact.reason is MessageClass.NORMAL for fact in moves)
+
+
+def test_a_steward_stops_traffic_and_lets_it_go_on_in_the_end() -> None:
+    theatre = Theatre()
+    theatre.rounds(Traveller("traveller", theatre.stage), Steward("steward", theatre.stage), turns=400)
+    assert {"PauseQueue", "ResumeQueue", "TakeOffline", "BringOnline"} <= theatre.events()
+    state = theatre.process.manager.state
+    assert state.online
+    assert state.outgoing
+    assert all(queue.link and queue.link.state not in SILENT for queue in state.outgoing.values())

@@ -12,7 +12,7 @@ from reliquary.queueing.message import MessageClass
 from reliquary.queueing.tables import Operation, Outcome, PreparedTransaction
 from reliquary.sim.history import Violation
 from reliquary.sim.ledger import Ledger
-from tests.sim.scenery import ORDERS, OTHER, Story, moved, position, queue, removed, stored
+from tests.sim.scenery import ORDERS, OTHER, Story, moved, outgoing, position, queue, removed, stored
 
 
 def ledger_of(story: Story, life: int = 1) -> Ledger:
@@ -96,3 +96,33 @@ def test_queues_that_were_deleted_are_remembered() -> None:
     story.turn(facts.QueueDeleted(OTHER))
     ledger = ledger_of(story)
     assert (set(ledger.queues), ledger.deleted) == ({ORDERS}, {"sim\\private$\\q2"})
+
+
+def _travelled(*more: Fact) -> Story:
+    """A message lies in an outgoing queue; then this is stated, in one turn."""
+    story = Story()
+    story.turn(facts.QueueCreated(outgoing(ORDERS)), stored(1))
+    story.turn(*more)
+    return story
+
+
+ARRIVED = facts.MessagesStored(OTHER, (position(5),), stored(1).messages)
+DELIVERED = removed(1, reason=MessageClass.ACK_REACH_QUEUE)
+
+
+def test_a_message_travels_when_it_arrives_and_leaves_in_one_turn() -> None:
+    ledger = ledger_of(_travelled(ARRIVED, DELIVERED))
+    assert {key: place.body for key, place in ledger.places.items()} == {(OTHER, 5): b"m1"}
+    assert (ledger.stored, ledger.arrived, ledger.left) == ({b"m1": 1}, {b"m1": 2}, {})
+    assert not ledger.travelling
+
+
+def test_a_message_that_arrives_and_stays_is_doubled() -> None:
+    with pytest.raises(Violation, match="duplication: m1 arrived and is still on its way"):
+        ledger_of(_travelled(ARRIVED))
+
+
+def test_a_message_arrives_once() -> None:
+    again = facts.MessagesStored(OTHER, (position(6),), stored(1).messages)
+    with pytest.raises(Violation, match="m1 is stored twice"):
+        ledger_of(_travelled(ARRIVED, again, DELIVERED))

@@ -8,9 +8,10 @@ import pytest
 
 from reliquary.base.turn import Reply
 from reliquary.engine.core import Batch
-from reliquary.queueing import apply, manager, read
+from reliquary.queueing import apply, arrivals, dispatch, manager, read
 from reliquary.queueing import leave as leave_module
-from reliquary.queueing.message import Position
+from reliquary.queueing.enqueue import Enqueued
+from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.order import Order
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import COUNTERS, Counters
@@ -157,6 +158,29 @@ def test_messages_that_come_out_in_the_wrong_order_are_found(monkeypatch: pytest
     monkeypatch.setattr(Order, "some", some)
     failure = first_failure()
     assert failure.startswith("order"), failure
+
+
+def test_a_message_that_arrives_and_is_sent_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = dispatch.leave
+
+    def leave(state: State, queue: Any, positions: Any, reason: Any, **more: Any) -> None:
+        if reason is not MessageClass.ACK_REACH_QUEUE or state.sequence % 7:
+            real(state, queue, positions, reason, **more)
+
+    monkeypatch.setattr(dispatch, "leave", leave)
+    failure = first_failure()
+    assert failure.startswith("duplication"), failure
+
+
+def test_a_message_that_is_taken_for_delivered_and_never_arrived_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lose(state: State, queue: Any, messages: Any, *_: Any, **__: Any) -> tuple[Enqueued, list[int]]:
+        return Enqueued.DONE, [0]
+
+    monkeypatch.setattr(arrivals, "enqueue", lose)
+    failure = first_failure()
+    assert failure.startswith("loss"), failure
 
 
 def test_a_reader_who_is_not_woken_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

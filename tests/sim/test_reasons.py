@@ -8,6 +8,7 @@ import pytest
 
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event
+from reliquary.queueing import facts
 from reliquary.queueing.events import (
     CommitTransaction,
     EmptyQueue,
@@ -23,7 +24,20 @@ from reliquary.queueing.message import MessageClass
 from reliquary.sim.history import Violation
 from reliquary.sim.ledger import Ledger
 from reliquary.sim.reasons import Reasons, is_for_good
-from tests.sim.scenery import NOW, ORDERS, Nothing, Story, delivered, moved, queue, removed, stored
+from tests.sim.scenery import (
+    NOW,
+    ORDERS,
+    OTHER,
+    Nothing,
+    Story,
+    delivered,
+    moved,
+    outgoing,
+    position,
+    queue,
+    removed,
+    stored,
+)
 
 T = UUID(int=1)
 
@@ -154,3 +168,26 @@ def test_no_other_reason_counts() -> None:
 )
 def test_some_requests_take_messages_for_good(request_made: Event, for_good: bool) -> None:
     assert is_for_good(request_made) is for_good
+
+
+def test_a_message_is_delivered_elsewhere_only_when_it_arrives_in_the_same_turn() -> None:
+    arrived = facts.MessagesStored(OTHER, (position(5),), stored(1).messages)
+    delivered_elsewhere = removed(1, reason=MessageClass.ACK_REACH_QUEUE)
+    court = Court()
+    court.tell(facts.QueueCreated(outgoing(ORDERS)), stored(1))
+    with pytest.raises(Violation, match="loss: m1"):
+        court.tell(delivered_elsewhere)
+    court = Court()
+    court.tell(facts.QueueCreated(outgoing(ORDERS)), stored(1))
+    court.tell(arrived, delivered_elsewhere)
+
+
+@pytest.mark.parametrize("reason", [MessageClass.NACK_QUEUE_EXCEED_QUOTA, MessageClass.NACK_BAD_DEST_QUEUE])
+def test_only_a_message_on_its_way_is_refused(reason: MessageClass) -> None:
+    court = Court()
+    court.tell(stored(1))
+    with pytest.raises(Violation, match="loss: m1"):
+        court.tell(removed(1, reason=reason))
+    court = Court()
+    court.tell(facts.QueueCreated(outgoing(ORDERS)), stored(1))
+    court.tell(removed(1, reason=reason))

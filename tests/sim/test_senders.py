@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from reliquary.sim.history import Standing
-from reliquary.sim.senders import Latecomer, Producer
+from reliquary.sim.senders import Latecomer, Producer, Traveller
 from tests.sim.theatre import Theatre
 
 
@@ -37,3 +37,10 @@ def test_some_of_a_latecomers_messages_come_too_late() -> None:
     theatre.rounds(Latecomer("late", theatre.stage), turns=60)
     assert {"OK", "IO_TIMEOUT"} <= theatre.statuses()
     assert standings(theatre)[Standing.REFUSED] > 0
+
+
+def test_a_travellers_messages_come_home() -> None:
+    theatre = Theatre()
+    theatre.rounds(Traveller("traveller", theatre.stage), turns=200)
+    assert len(theatre.witness.ledger.arrived) > 20
+    assert "DispatchMessages" in theatre.events()

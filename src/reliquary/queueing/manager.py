@@ -58,6 +58,7 @@ class QueueManager:
             serve(state, now)
         if state.stirred:
             dispatch.run(state, now)
+            serve(state, now)  # what was to be sent may have expired, and somebody waits for dead letters
         return state.draft.take()
 
     def hear(self, signal: Signal, now: Instant) -> Turn:

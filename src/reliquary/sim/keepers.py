@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing.events import (
+    BringOnline,
     BrowseMessages,
     ChangeQueue,
     CreateQueue,
     DeleteQueue,
     MoveMessage,
+    PauseQueue,
     PurgeQueue,
+    ResumeQueue,
+    TakeOffline,
 )
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.queue import QueueSettings
 from reliquary.sim.applications import Application, Call, Pause, Script, answer_of, succeeded
+from reliquary.sim.network import Make
 from reliquary.sim.readers import Reader
+from reliquary.sim.senders import DESTINATIONS
 
 SPARE = "spare"
 """The one queue that is deleted and created again."""
@@ -70,6 +76,28 @@ class Keeper(Administrator):
         settings = self.some_settings()
         for path in (SPARE, f"{SPARE};part"):
             self.tell((yield Call(lambda to: CreateQueue(to, path, settings))))  # noqa: B023
+
+
+class Steward(Application):
+    """Pauses and resumes outgoing queues, takes the manager offline and brings it online again."""
+
+    def script(self) -> Script:
+        """Again and again; in the end everything may travel."""
+        while not self.stage.finishing:
+            yield Pause(self.chance.between(1, 400_000))
+            for make in self.chance.pick((self._hold, self._cut))():
+                self.tell((yield Call(make)))
+                yield from self.rest()
+        yield from self.ask_until_answered(BringOnline)
+        for destination in DESTINATIONS:
+            yield from self.ask_until_answered(lambda to: ResumeQueue(to, destination))  # noqa: B023
+
+    def _hold(self) -> tuple[Make, ...]:
+        destination = self.chance.pick(DESTINATIONS)
+        return (lambda to: PauseQueue(to, destination), lambda to: ResumeQueue(to, destination))
+
+    def _cut(self) -> tuple[Make, ...]:
+        return (TakeOffline, BringOnline)
 
 
 class Mover(Reader):

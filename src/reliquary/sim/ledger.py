@@ -53,6 +53,10 @@ class Ledger:
         """The body by the number under which the message is stored."""
         self.stored: dict[bytes, int] = {}
         """The turn in which a message was stored."""
+        self.travelling: dict[bytes, Key] = {}
+        """Where a message lies that is in an outgoing queue."""
+        self.arrived: dict[bytes, int] = {}
+        """The turn in which a message from an outgoing queue got to the queue it was meant for."""
         self.left: dict[bytes, tuple[int, MessageClass]] = {}
         """The turn in which a message left the queue it was sent to, and why."""
         self.changed: dict[bytes, int] = {}
@@ -75,6 +79,8 @@ class Ledger:
         for fact in turned.facts:
             if not (durable_only and fact.volatile):
                 _TAKE[type(fact)](self, fact, turned, durable_only)
+        for body in self.travelling.keys() & self.arrived.keys():
+            raise Violation(f"duplication: {shown(body)} arrived and is still on its way")
 
     def enter(self, queue: int, position: Position, body: bytes, turned: Turned) -> None:
         """A message is at a place."""
@@ -86,6 +92,8 @@ class Ledger:
         if queue not in self.queues:
             raise Violation(f"{shown(body)} is in queue {queue}, which does not exist")
         self.places[key] = Place(body, position, turned.number)
+        if self.queues[queue].outgoing:
+            self.travelling[body] = key
         if not position.express:
             self.changed[body] = turned.batch
 
@@ -95,7 +103,10 @@ class Ledger:
         if place is None:
             raise Violation(f"position {position.lookup_id:#x} leaves queue {queue}, and is not there")
         self.judge(self, queue, place, reason, turned)
-        if place.position.reason is MessageClass.NORMAL and reason is not MessageClass.NORMAL:
+        if self.travelling.get(place.body) == (queue, position.lookup_id):
+            del self.travelling[place.body]
+        stays = reason in (MessageClass.NORMAL, MessageClass.ACK_REACH_QUEUE)
+        if place.position.reason is MessageClass.NORMAL and not stays:
             self.left[place.body] = (turned.number, reason)
         if not position.express:
             self.changed[place.body] = turned.batch
@@ -121,9 +132,12 @@ def _stored(ledger: Ledger, fact: facts.MessagesStored, turned: Turned, durable_
             continue
         body = message.body
         if body in ledger.stored:
-            raise Violation(f"{shown(body)} is stored twice, in turns {ledger.stored[body]}, {turned.number}")
+            if body not in ledger.travelling or body in ledger.arrived:
+                before = ledger.stored[body]
+                raise Violation(f"{shown(body)} is stored twice, in turns {before}, {turned.number}")
+            ledger.arrived[body] = turned.number
         ledger.entered += 1
-        ledger.stored[body] = turned.number
+        ledger.stored.setdefault(body, turned.number)
         ledger.bodies[position.message] = body
         ledger.enter(fact.queue, position, body, turned)
 

@@ -4,6 +4,8 @@ received     the answer of this very turn hands it over, or its reader acknowled
 expired      its time to be received has run out
 purged       the queue was purged after the message came
 deleted      its queue is on the way out
+arrived      it got from an outgoing queue to where it was meant for, in this very turn
+refused      it was on its way, and there was no room or no queue
 moved        this turn is a move, or the commit of one
 """
 
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reliquary.base.time import SECOND
 from reliquary.queueing import events
 from reliquary.queueing.message import MessageClass
 from reliquary.sim.history import History, Turned, Violation, shown
@@ -49,8 +52,14 @@ class Reasons:
                 fine = isinstance(turned.event, (events.MoveMessage, events.CommitTransaction))
             case MessageClass.ACK_RECEIVE:
                 fine = self._was_wanted(place.body, turned)
-            case MessageClass.NACK_RECEIVE_TIMEOUT:
+            case MessageClass.NACK_RECEIVE_TIMEOUT | MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER:
                 fine = 0 < place.position.expires <= turned.now
+            case MessageClass.NACK_REACH_QUEUE_TIMEOUT:  # a message knows its SentTime in whole seconds
+                fine = 0 < place.position.expires <= turned.now + SECOND
+            case MessageClass.ACK_REACH_QUEUE:
+                fine = ledger.arrived.get(place.body) == turned.number
+            case MessageClass.NACK_QUEUE_EXCEED_QUOTA | MessageClass.NACK_BAD_DEST_QUEUE:
+                fine = ledger.queues[queue].outgoing is not None
             case MessageClass.NACK_QUEUE_PURGED:
                 asked = self._purge_asked.get(_name(ledger.queues[queue].pathname), -1)
                 fine = max(self._purged.get(queue, -1), asked) > place.since

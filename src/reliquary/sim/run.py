@@ -13,12 +13,12 @@ from reliquary.sim.checkers import check_history, check_nothing_leaks
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History, Violation
 from reliquary.sim.host import Host
-from reliquary.sim.keepers import SPARE, Administrator, Keeper, Mover
+from reliquary.sim.keepers import SPARE, Administrator, Keeper, Mover, Steward
 from reliquary.sim.network import Network
 from reliquary.sim.process import Process, Surroundings
 from reliquary.sim.readers import Browser, Drainer, Holder, Taker
 from reliquary.sim.scheduler import Scheduler
-from reliquary.sim.senders import Latecomer, Producer
+from reliquary.sim.senders import Latecomer, Producer, Traveller
 from reliquary.sim.transactors import Impatient, Transactor
 from reliquary.sim.weather import Weather
 from reliquary.sim.witness import Witness
@@ -27,8 +27,8 @@ STEPS = 600
 """Turns of the manager before the sky clears."""
 QUEUES = ("orders", "ledger", "inbox", "orders;retry", SPARE, f"{SPARE};part")
 CAST: tuple[tuple[type[Application], int], ...] = (
-    (Producer, 3), (Latecomer, 1), (Taker, 2), (Holder, 2), (Browser, 1),
-    (Transactor, 2), (Impatient, 1), (Mover, 1), (Keeper, 1),
+    (Producer, 3), (Latecomer, 1), (Traveller, 1), (Taker, 2), (Holder, 2), (Browser, 1),
+    (Transactor, 2), (Impatient, 1), (Mover, 1), (Keeper, 1), (Steward, 1),
 )  # fmt: skip
 
 
@@ -151,8 +151,17 @@ class _Run:
         self._until(lambda: self.host.ready and self._process.idle, "liveness: the server is never idle")
 
     def _drain(self) -> None:
-        """Every queue is read to its end; journals last, because reading fills them."""
-        records = [queue.record for queue in self._process.manager.state.queues.values()]
+        """Every queue is read to its end, and again when what is on its way found no room before."""
+        self._read_to_the_end()
+        if any(len(queue.order) for queue in self._process.manager.state.outgoing.values()):
+            self._pass(2 * MINUTE)
+            self._read_to_the_end()
+        check_nothing_leaks(self._process.manager.state)
+
+    def _read_to_the_end(self) -> None:
+        """Journals last, because reading fills them."""
+        queues = self._process.manager.state.queues.values()
+        records = [queue.record for queue in queues if queue.link is None]
         copies = [each for each in records if each.is_journal or each.kind is QueueType.SYSTEM]
         for these in ([each for each in records if each not in copies], copies):
             for record in these:
@@ -160,7 +169,6 @@ class _Run:
                     self.stage.enter(Drainer(f"drainer{record.number}", self.stage, record.pathname))
             self._until(self._nobody_acts, "liveness: a queue cannot be read to its end")
         self._until(lambda: self._process.idle, "liveness: the server is never idle")
-        check_nothing_leaks(self._process.manager.state)
 
     def _restart(self) -> None:
         """A last stop in good order, and one more life."""

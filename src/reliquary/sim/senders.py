@@ -13,6 +13,7 @@ from reliquary.sim.network import Outcome
 
 LIVES = (FOREVER, FOREVER, FOREVER, FOREVER, FOREVER, 0, 1, 3600)
 """How many seconds a message may live."""
+DESTINATIONS = tuple(f"DIRECT=OS:loopback\\private$\\{name}" for name in ("orders", "inbox", "spare"))
 SHORT_LIVES = (FOREVER, FOREVER, 0, 1, 2)
 
 
@@ -87,6 +88,15 @@ class Producer(Sender):
         """One request."""
         count = 1 if self.chance.happens(0.6) else self.chance.between(2, 5)
         yield from self.send(self.a_queue(), count)
+
+
+class Traveller(Sender):
+    """Sends through an outgoing queue: the loop-back brings its messages home."""
+
+    def act(self) -> Script:
+        """One request, now and then for a queue that comes and goes."""
+        target = self.chance.pick(DESTINATIONS)
+        yield from self.send(target, 1 if self.chance.happens(0.6) else self.chance.between(2, 5))
 
 
 class Latecomer(Sender):

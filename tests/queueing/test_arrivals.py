@@ -78,7 +78,7 @@ def test_a_stream_s_message_is_taken_by_a_transactional_queue() -> None:
     assert exchange.bodies("strict") == [b"a"]
 
 
-@pytest.mark.spec("DM-124", "DM-294", "DM-295", "T28")
+@pytest.mark.spec("DM-124", "DM-294", "DM-295")
 def test_a_manager_that_takes_nothing_now_asks_to_try_later() -> None:
     exchange = Exchange()
     exchange.handle(FlowControl(throttled=True))

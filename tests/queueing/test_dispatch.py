@@ -44,7 +44,7 @@ OTHER = r"DIRECT=OS:other\private$\orders"
 # -- what goes next
 
 
-@pytest.mark.spec("DM-266", "DM-267", "DM-322", "DM-323", "T74")
+@pytest.mark.spec("DM-266", "DM-267", "DM-322", "DM-323")
 def test_the_highest_priority_goes_first_and_the_next_only_when_it_has_its_outcome() -> None:
     exchange = Exchange()
     exchange.clerk.connects = False
@@ -61,7 +61,7 @@ def test_the_highest_priority_goes_first_and_the_next_only_when_it_has_its_outco
     check(exchange.state)
 
 
-@pytest.mark.spec("DM-323", "AN-37")
+@pytest.mark.spec("DM-323")
 def test_of_one_priority_the_first_in_is_the_first_out() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a", b"b", b"c")
@@ -102,7 +102,7 @@ def test_messages_of_a_transaction_go_in_the_order_they_were_sent_whatever_their
     assert exchange.sent() == [b"a", b"b"]
 
 
-@pytest.mark.spec("DM-324", "T75")
+@pytest.mark.spec("DM-324")
 @pytest.mark.parametrize(
     ("name", "wrapper"),
     [
@@ -139,7 +139,6 @@ def test_a_million_messages_that_wait_cost_no_entries() -> None:
 # -- connections
 
 
-@pytest.mark.spec("AN-41")
 def test_the_first_message_wakes_an_inactive_queue() -> None:
     exchange = Exchange()
     exchange.clerk.connects = False
@@ -164,7 +163,7 @@ def test_a_session_that_was_cleaned_up_is_opened_again_by_the_next_message() -> 
     assert exchange.sent() == [b"a", b"b"]
 
 
-@pytest.mark.spec("DM-268", "AN-37")
+@pytest.mark.spec("DM-268")
 def test_a_connection_that_fails_gives_back_what_was_being_sent() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a", b"b")
@@ -336,7 +335,7 @@ def test_time_that_runs_out_on_the_way_counts_only_when_the_transfer_fails() -> 
 # -- those who interfere
 
 
-@pytest.mark.spec("DM-292", "DM-293", "T76")
+@pytest.mark.spec("DM-292", "DM-293")
 def test_a_paused_queue_finishes_what_is_under_way_and_sends_nothing_else() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a", b"b")
@@ -349,7 +348,6 @@ def test_a_paused_queue_finishes_what_is_under_way_and_sends_nothing_else() -> N
     assert exchange.sent() == [b"a", b"urgent"]
 
 
-@pytest.mark.spec("AN-49")
 def test_after_a_restart_what_waits_is_sent_unless_the_queue_is_on_hold() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")

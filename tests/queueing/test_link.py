@@ -25,7 +25,7 @@ def test_the_table_answers_every_case() -> None:
     assert set(NEXT) == set(product(OutgoingState, Happening))
 
 
-@pytest.mark.spec("DM-030", "AN-41")
+@pytest.mark.spec("DM-030")
 def test_every_state_but_those_of_other_protocols_is_reached_from_a_new_queue() -> None:
     reached, more = set(), {OutgoingState.INACTIVE}
     while more:
@@ -87,7 +87,6 @@ def test_a_life_of_happenings_ends_in_the_state_of_the_digest(happenings: str, s
     assert link.state is OutgoingState[state]
 
 
-@pytest.mark.spec("AN-49")
 @pytest.mark.parametrize(
     ("on_hold", "locked", "state"),
     [

@@ -6,6 +6,7 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.queueing.events import (
+    CommitTransaction,
     DeleteQueue,
     FlowControl,
     PauseQueue,
@@ -147,3 +148,34 @@ def test_a_deep_outgoing_queue_drains_turn_by_turn(exchange: Exchange) -> None:
         assert all(len(turn.facts) <= 2 for turn in exchange.turns[-1:])
     assert turns >= 300
     assert len(exchange.queue().order) == 301
+
+
+def test_a_message_goes_as_a_packet(exchange: Exchange) -> None:
+    exchange.send(LOOPED, b"a", response_queue="answers", allow_peek_when_locked=True, extension=b"e")
+    (delivered,) = exchange.receive("orders").messages
+    arrived = delivered.message
+    assert arrived.response_queue == r"DIRECT=OS:.\private$\answers"
+    assert arrived.extension == b"e"
+    assert not arrived.allow_peek_when_locked  # no packet carries it
+
+
+def test_a_message_that_fits_into_no_packet_is_refused_for_good(exchange: Exchange) -> None:
+    exchange.send(LOOPED, b"a", response_queue="a;b;c", negative_journaling=True)
+    (position,) = exchange.queue("system$;deadletter").order.some(-1, 10)
+    assert position.reason is MessageClass.NACK_COULD_NOT_ENCRYPT
+    exchange.send(LOOPED, b"b")
+    assert exchange.bodies() == [b"b"]
+    check(exchange.state)
+
+
+def test_a_message_of_a_transaction_arrives_in_a_transactional_queue(exchange: Exchange) -> None:
+    exchange.create("strict", transactional=True)
+    transaction = exchange.begin()
+    looped = r"DIRECT=OS:loopback\private$\strict"
+    exchange.send(looped, b"a", transaction=transaction, priority=0)
+    exchange.send(looped, b"b", transaction=transaction, priority=7)
+    exchange.ask(CommitTransaction(0, transaction))
+    assert exchange.bodies("strict") == [b"a", b"b"]
+    exchange.send(looped, b"c")
+    assert exchange.bodies("strict") == [b"a", b"b"]
+    assert exchange.link(looped).refused == 1

@@ -93,7 +93,7 @@ def test_a_new_queue_is_inactive_or_locked(hardened: bool, state: OutgoingState)
     assert link_of(queue).state is state
 
 
-@pytest.mark.spec("DM-095", "DM-031", "T04")
+@pytest.mark.spec("DM-095", "DM-031")
 def test_a_start_without_hardened_security_lets_locked_queues_go() -> None:
     exchange = Exchange()
     set_hardened(exchange, True)
@@ -110,7 +110,7 @@ def test_a_start_without_hardened_security_lets_locked_queues_go() -> None:
     assert exchange.sent() == [b"a"]
 
 
-@pytest.mark.spec("DM-095", "DM-031", "T04")
+@pytest.mark.spec("DM-095", "DM-031")
 def test_a_start_with_hardened_security_locks_what_does_not_go_by_http() -> None:
     exchange = Exchange()
     by_http = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
@@ -138,7 +138,6 @@ def test_resuming_does_not_evade_hardened_security() -> None:
     assert exchange.sent() == []
 
 
-@pytest.mark.spec("AN-49")
 def test_the_end_of_hardened_security_does_not_resume_a_queue_on_hold() -> None:
     exchange = Exchange()
     set_hardened(exchange, True)
@@ -160,7 +159,7 @@ def set_hardened(exchange: Exchange, hardened: bool) -> None:
 # -- Active
 
 
-@pytest.mark.spec("DM-026", "T79")
+@pytest.mark.spec("DM-026")
 @pytest.mark.parametrize("opened", [False, True])
 @pytest.mark.parametrize("filled", [False, True])
 def test_an_outgoing_queue_is_active_while_it_is_open_or_holds_a_message(opened: bool, filled: bool) -> None:

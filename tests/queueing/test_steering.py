@@ -30,7 +30,7 @@ def test_a_new_process_is_online() -> None:
     assert exchange.state.online
 
 
-@pytest.mark.spec("DM-126", "DM-127", "DM-292", "DM-293", "T76")
+@pytest.mark.spec("DM-126", "DM-127", "DM-292", "DM-293")
 def test_pause_and_resume_set_the_state_and_are_told() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")

@@ -161,7 +161,7 @@ def test_messages_that_come_out_in_the_wrong_order_are_found(monkeypatch: pytest
 
 
 def test_a_message_that_arrives_and_is_sent_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = dispatch.leave
+    real = leave_module.leave
 
     def leave(state: State, queue: Any, positions: Any, reason: Any, **more: Any) -> None:
         if reason is not MessageClass.ACK_REACH_QUEUE or state.sequence % 7:

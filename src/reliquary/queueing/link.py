@@ -71,9 +71,9 @@ def _table() -> dict[tuple[OutgoingState, Happening], OutgoingState | None]:
     d, v, h, k = (OutgoingState.DISCONNECTED, OutgoingState.NEED_VALIDATION, OutgoingState.ON_HOLD,
                   OutgoingState.LOCKED)  # fmt: skip
     n = None
-    # DEPARTS from 3.1.3: a queue on hold stays on hold when it is locked as well, because else the
+    # DEPARTS from 3.1.3 (DM-095): a queue on hold stays on hold when it is locked as well, because else the
     # end of hardened security would also end what an administrator ordered.
-    # DEPARTS from 3.1.7.2.4: Resume Queue leaves a queue alone that is not on hold, because its
+    # DEPARTS from 3.1.7.2.4 (DM-293): Resume Queue leaves a queue alone that is not on hold, because its
     # connection would be forgotten, or hardened security evaded.
     rows: dict[Happening, tuple[OutgoingState | None, ...]] = {
         #                               from: i  w  c  g  d  v  h  k
@@ -99,7 +99,7 @@ SILENT: Final = frozenset({OutgoingState.ON_HOLD, OutgoingState.LOCKED})
 """Nothing leaves a queue in these states (DM-031)."""
 UNCONNECTED: Final = frozenset({OutgoingState.INACTIVE, OutgoingState.DISCONNECTED, OutgoingState.WAITING})
 """A message that waits here wants a connection."""
-# DEPARTS from [MC-MQSRM] 3.1.7.7 (AN-41): a message wakes an inactive queue too, because new and
+# DEPARTS from 3.1.7.1.5 (AN-41): a message wakes an inactive queue too, because new and
 # resumed queues are inactive and would never send anything.
 
 

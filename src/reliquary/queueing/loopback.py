@@ -3,8 +3,8 @@ r"""Loop-back: a carrier without a wire, for destinations on the reserved host n
     DIRECT=OS:loopback\private$\orders   through an outgoing queue, into our own private queue orders
 
 A message takes the whole way of one that goes elsewhere (outgoing queue, connection, dispatch,
-transfer, arrival), and is here in the end.  Its arrival and its leaving are facts of one turn, so
-no crash loses or doubles it.  It shows what dispatch does, and stands in for a protocol in tests.
+packet, arrival), and is here in the end.  Its arrival and its leaving are facts of one turn, so no
+crash loses or doubles it.  It shows what dispatch does, and stands in for a protocol in tests.
 """
 
 from __future__ import annotations
@@ -12,20 +12,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, Turn
 from reliquary.queueing.formats import DirectName, Protocol, parse_single
 from reliquary.queueing.link import ConnectionStatus, Happening
+from reliquary.queueing.message import MessageClass
+from reliquary.queueing.packets import deserialize, serialize
 from reliquary.queueing.transfer import (
     ArrivalJudged,
     ConnectionChanged,
     ConnectionWanted,
     MessageArrived,
+    Outcome,
     SendUserMessage,
     TransferEnded,
 )
 
 HOST: Final = "loopback"
+HERE: Final = "."
 CARRIER: Final = "loopback"
 
 
@@ -60,8 +65,13 @@ def _carry(send: SendUserMessage) -> Signal | None:
     path = _path_here(send.destination)
     if path is None:
         return None
-    here = str(DirectName(Protocol.OS, ".", path))
-    return MessageArrived(CARRIER, (send.queue, send.lookup_id), here, send.message)
+    try:
+        packet = serialize(send.message, computer=HERE)
+    except UsageError:  # no class says that a message does not fit into a packet; this one comes closest
+        reason = MessageClass.NACK_COULD_NOT_ENCRYPT
+        return TransferEnded(send.queue, send.lookup_id, Outcome.REFUSED, reason)
+    here = str(DirectName(Protocol.OS, HERE, path))
+    return MessageArrived(CARRIER, (send.queue, send.lookup_id), here, deserialize(packet))
 
 
 def _report(judged: ArrivalJudged) -> Signal | None:

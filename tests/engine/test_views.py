@@ -25,7 +25,7 @@ from reliquary.queueing.queue import ManagerState, QueueSettings, QueueType
 from reliquary.queueing.transactions import Stage
 from reliquary.queueing.transfer import Outcome
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import NOON, Bench
+from tests.queueing.manager_harness import NOON, OPEN_LIST, Bench
 
 
 def test_a_queue_is_shown_with_what_it_holds_and_who_uses_it() -> None:
@@ -39,7 +39,7 @@ def test_a_queue_is_shown_with_what_it_holds_and_who_uses_it() -> None:
     assert (view.messages, view.locked) == (2, 1)
     assert view.bytes == sum(size_of(Message(body=body)) for body in (b"one", b"two", b"three"))
     assert (view.open_handles, view.readers_waiting) == (2, 0)
-    assert view.settings == QueueSettings()
+    assert view.settings == QueueSettings(security=OPEN_LIST)
     assert str(UUID(view.identifier)) == view.identifier
 
 

@@ -38,10 +38,13 @@ from reliquary.queueing.events import (
 )
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Delivery, Message, Position
+from reliquary.queueing.principals import MANAGER
 from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.rights import default_descriptor
 from reliquary.queueing.state import QueueState, Sizes, State
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
+from reliquary.wire.security import encode_descriptor
 
 NOON = Instant(1_700_000_000 * SECOND)
 COMPUTER = "BENCH"
@@ -55,6 +58,10 @@ class Seeded:
 
     def __init__(self, seed: int) -> None:
         self.bits = Random(seed).getrandbits
+
+
+OPEN_LIST = encode_descriptor(default_descriptor(None, MANAGER.user))
+"""The list of a queue that the manager itself made: everybody may do all."""
 
 
 class Bench:

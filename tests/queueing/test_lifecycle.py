@@ -25,7 +25,7 @@ from reliquary.queueing.message import FOREVER, NO_GUID, Delivery, MessageClass
 from reliquary.queueing.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueuePrivacy, QueueSettings, QueueType, Scope
 from tests.queueing.answers import bodies, everything
-from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, NOON, Bench, check
+from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, NOON, OPEN_LIST, Bench, check
 
 
 def reasons(bench: Bench) -> list[MessageClass]:
@@ -150,9 +150,9 @@ def test_a_new_queue_has_the_defaults() -> None:
     queue = bench.queue("a")
     record = queue.record
     assert answer.queue == record
-    assert record.settings == QueueSettings() == QueueSettings(
+    assert record.settings == QueueSettings(security=OPEN_LIST) == QueueSettings(
         label="", type=NO_GUID, journaling=False, quota=FOREVER, journal_quota=FOREVER, authentication=False,
-        privacy=QueuePrivacy.OPTIONAL, transactional=False, multicast_address=None, security=b"",
+        privacy=QueuePrivacy.OPTIONAL, transactional=False, multicast_address=None, security=OPEN_LIST,
         base_priority=0,
     )  # fmt: skip
     assert record.kind is QueueType.PRIVATE
@@ -173,7 +173,7 @@ def test_a_queue_keeps_what_its_creator_chose() -> None:
     chosen = {
         "label": "Orders", "type": UUID(int=5), "journaling": True, "quota": 10, "journal_quota": 20,
         "authentication": True, "privacy": QueuePrivacy.BODY, "transactional": True,
-        "multicast_address": "234.1.1.1:8001", "security": b"\x01", "base_priority": -3,
+        "multicast_address": "234.1.1.1:8001", "security": OPEN_LIST, "base_priority": -3,
     }  # fmt: skip
     for path in ("a", r".\b"):
         bench.create(path, **chosen)
@@ -311,7 +311,7 @@ def test_a_queue_changes_only_what_is_named() -> None:
     bench.advance(100)
     answer = bench.ask(ChangeQueue(0, "orders", {"quota": 20, "journaling": True}))
     assert answer.status is HResult.OK
-    expected = QueueSettings(label="Orders", quota=20, journaling=True)
+    expected = QueueSettings(label="Orders", quota=20, journaling=True, security=OPEN_LIST)
     assert answer.queue.settings == expected
     assert answer.queue.modify_time == answer.queue.create_time + 100
     bench.restart()
@@ -330,11 +330,11 @@ def test_a_smaller_quota_counts_from_now_on_and_takes_nothing_away() -> None:
 def test_a_change_takes_a_value_or_its_word(privacy: Any) -> None:
     bench = Bench()
     answer = bench.ask(
-        ChangeQueue(0, "orders", {"privacy": privacy, "type": UUID(int=9), "security": b"\xff"})
+        ChangeQueue(0, "orders", {"privacy": privacy, "type": UUID(int=9), "security": OPEN_LIST})
     )
     assert answer.status is HResult.OK
     settings = bench.queue().record.settings
-    assert (settings.privacy, settings.type, settings.security) == (QueuePrivacy.BODY, UUID(int=9), b"\xff")
+    assert (settings.privacy, settings.type, settings.security) == (QueuePrivacy.BODY, UUID(int=9), OPEN_LIST)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from reliquary.queueing.queue import (
 )
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import MANAGER, ONLY, QUEUES, queue_key
-from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, NOON, Bench
+from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, NOON, OPEN_LIST, Bench
 
 GIVEN = object()
 """No default: it is said when the thing is made."""
@@ -192,7 +192,7 @@ def test_a_new_queue_has_what_was_chosen_and_what_the_manager_sets() -> None:
     bench = Bench()
     chosen = QueueSettings(label="the orders", quota=5, transactional=True, type=UUID(int=7))
     queue = bench.create("new", **msgspec.structs.asdict(chosen)).queue
-    assert queue.settings == chosen
+    assert queue.settings == msgspec.structs.replace(chosen, security=OPEN_LIST)
     assert queue.pathname == f"{COMPUTER}\\private$\\new"
     assert queue.qualified_pathname == f"{DOMAIN_NAME}\\private$\\new"
     assert queue.create_time == queue.modify_time == NOON // 1_000_000

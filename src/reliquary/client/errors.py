@@ -143,6 +143,7 @@ _BY_CODE: Final[dict[str, type[ReliquaryError]]] = {
     "ILLEGAL_FORMATNAME": BadRequest,
     "UNSUPPORTED_FORMATNAME_OPERATION": BadRequest,
     "UNSUPPORTED_ACCESS_MODE": BadRequest,
+    "ILLEGAL_SECURITY_DESCRIPTOR": BadRequest,
     "QUEUE_NOT_FOUND": QueueNotFound,
     "MESSAGE_NOT_FOUND": MessageNotFound,
     "INVALID_HANDLE": NotOpen,

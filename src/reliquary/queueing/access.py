@@ -44,7 +44,7 @@ def open_queue(
     # DEPARTS from 3.1.7.1.5 (AN-16): the share mode is kept on the descriptor, because the rules
     # above ask for it.
     descriptor = Descriptor(
-        state.next_handle(), queue.number, path, access, share, lease=lease, passing=passing
+        state.next_handle(), queue.number, path, access, share, state.by, lease=lease, passing=passing
     )  # DM-178
     queue.descriptors[descriptor.handle] = descriptor
     queue.exclusive += share is Share.DENY_RECEIVE
@@ -61,7 +61,7 @@ def _open_several(
         return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-160
     if share is not Share.DENY_NONE:
         return HResult.UNSUPPORTED_ACCESS_MODE  # DM-160
-    parent = Descriptor(state.next_handle(), None, str(name), access, lease=lease)  # DM-161
+    parent = Descriptor(state.next_handle(), None, str(name), access, by=state.by, lease=lease)  # DM-161
     state.handles[parent.handle] = parent
     for element in name.elements:  # DM-162
         child = open_queue(state, str(element), access, share, now)

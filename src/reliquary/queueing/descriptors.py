@@ -17,6 +17,7 @@ from typing import Final
 
 from reliquary.base.time import Duration
 from reliquary.queueing.events import FOREVER_WAIT, Access, Share
+from reliquary.queueing.principals import MANAGER, Principal
 
 
 class RemoteReadState(Enum):
@@ -38,6 +39,8 @@ class Descriptor:
     format_name: str
     access: Access
     share: Share = Share.DENY_NONE
+    by: Principal = MANAGER
+    """Who opened it; nobody else may use it."""
     remote_read_state: RemoteReadState = RemoteReadState.NONE
     lease: Duration = FOREVER_WAIT
     passing: bool = False

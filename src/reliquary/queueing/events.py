@@ -19,6 +19,7 @@ from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.message import Message, MessageClass, ObjectId, Position
 from reliquary.queueing.principals import MANAGER, Principal
 from reliquary.queueing.queue import Queue, QueueSettings
+from reliquary.wire.security import Sid
 
 FOREVER_WAIT = Duration(-1)
 """iTimeout Infinite (DM-200)."""
@@ -93,6 +94,26 @@ class PurgeQueue(Request, frozen=True):
 
     to: int
     path: str
+
+
+class AccessChange(Enum):
+    """What becomes of an access list."""
+
+    GRANT = "grant"
+    DENY = "deny"
+    REVOKE = "revoke"
+    OWNER = "owner"
+
+
+class ChangeAccess(Request, frozen=True):
+    """Change who may do what with a queue, or with the manager itself where `path` is empty."""
+
+    to: int
+    path: str
+    change: AccessChange
+    sid: Sid
+    rights: int = 0
+    """A mask; what a new owner needs none of."""
 
 
 class OpenQueue(Request, frozen=True):
@@ -452,6 +473,8 @@ class StartManager(Event, frozen=True):
     """MachineDomainId."""
     directory: Integration | None = None
     """Not None where the manager takes part in a directory."""
+    first_list: bytes = b""
+    """The manager's security descriptor as long as it was given no other; empty allows everybody all."""
     in_doubt_wait: Duration = Duration(0)
     """Not 0: the start waits so long for the outcomes of prepared transactions, and fails without."""
     to: int = 0

@@ -22,6 +22,7 @@ from reliquary.queueing.initialization import initialize
 from reliquary.queueing.leave import leave
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.names import SYSTEM_QUEUES, Pathname
+from reliquary.queueing.permissions import check_own_list, end_forbidden_waits, with_list
 from reliquary.queueing.queue import (
     ManagerState,
     Queue,
@@ -52,6 +53,7 @@ def start(state: State, request: StartManager, now: Instant) -> None:
     except UsageError:
         advance(state, Happening.FAILED)  # DM-098
         raise
+    state.first_list = request.first_list
     state.starter = request.to
     if request.in_doubt_wait and state.transactions:
         state.draft.ask(SetTimer(IN_DOUBT, request.in_doubt_wait))  # DM-096
@@ -123,17 +125,20 @@ def stop(state: State) -> None:
 def create(state: State, request: CreateQueue, now: Instant) -> Queue | HResult:
     """Create Queue: private, public or a subqueue, with a journal of its own."""
     path = state.parse(request.path)
-    check_settings(request.settings)
+    if path.subqueue and request.settings.security:
+        raise UsageError("a subqueue has no access list: the one of its queue counts")
+    settings = request.settings if path.subqueue else with_list(state, request.settings)
+    check_settings(settings)
     if path.kind is QueueType.SYSTEM or path.journal:
         return HResult.ILLEGAL_QUEUE_PATHNAME
     if path.subqueue and state.find(path.queue) is None:
         return HResult.QUEUE_NOT_FOUND
     if state.find(path) is not None:
         return HResult.QUEUE_EXISTS  # AN-19
-    entry = None if request.skip_directory else membership.enter(state, path, request.settings, now)
+    entry = None if request.skip_directory else membership.enter(state, path, settings, now)
     if isinstance(entry, HResult):
         return entry
-    return _create(state, path, request.settings, now, entry)
+    return _create(state, path, settings, now, entry)
 
 
 def _create(
@@ -192,12 +197,16 @@ def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
         settings = msgspec.convert(fields, QueueSettings)
     except msgspec.ValidationError as why:
         raise UsageError(str(why)) from why
+    if "security" in request.changes:
+        check_own_list(queue)
+        settings = with_list(state, settings)
     check_settings(settings)
     record = msgspec.structs.replace(queue.record, settings=settings, modify_time=in_whole_seconds(now))
     status = membership.change(state, record, now)
     if status is not HResult.OK:
         return status
     apply(state, facts.QueueChanged(record))
+    end_forbidden_waits(state, queue)
     return record
 
 

@@ -14,8 +14,10 @@ from reliquary.base.turn import Event, Signal, TimerFired, Turn
 from reliquary.queueing import arrivals, coordinator, dispatch, events, requests, steering, transfer
 from reliquary.queueing.apply import settle
 from reliquary.queueing.directory.rules import RULES as DIRECTORY_RULES
-from reliquary.queueing.events import Answer
+from reliquary.queueing.events import Answer, Request
 from reliquary.queueing.formats import IllegalFormatName
+from reliquary.queueing.permits import refusal
+from reliquary.queueing.principals import MANAGER
 from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.read import serve
 from reliquary.queueing.recovery import recover
@@ -46,14 +48,16 @@ class QueueManager:
                 why += f" and waits for the outcome of {len(state.transactions)} transactions"
             state.reply(getattr(event, "to", 0), Answer(HResult.SERVICE_NOT_AVAILABLE, why))
             return state.draft.take()
+        state.by = event.by if isinstance(event, Request) else MANAGER
         try:
-            _RULES[type(event)](state, event, now)
-        except UsageError as refusal:
-            assert not state.draft.has_facts, f"{type(event).__name__} was refused half-way: {refusal}"
+            if state.by is MANAGER or not _is_refused(state, event):
+                _RULES[type(event)](state, event, now)
+        except UsageError as wrong:
+            assert not state.draft.has_facts, f"{type(event).__name__} was refused half-way: {wrong}"
             state.draft.take()
-            illegal = isinstance(refusal, IllegalFormatName)
+            illegal = isinstance(wrong, IllegalFormatName)
             status = HResult.ILLEGAL_FORMATNAME if illegal else HResult.INVALID_PARAMETER
-            state.reply(getattr(event, "to", 0), Answer(status, str(refusal)))
+            state.reply(getattr(event, "to", 0), Answer(status, str(wrong)))
         if state.woken:
             serve(state, now)
         if state.stirred:
@@ -74,6 +78,14 @@ class QueueManager:
     def settle(self) -> None:
         """Stage what is kept once a batch."""
         settle(self.state)
+
+
+def _is_refused(state: State, event: Any) -> bool:
+    """Whether whoever asks lacks a right; he is told which."""
+    why = refusal(state, event)
+    if why:
+        state.reply(event.to, Answer(HResult.ACCESS_DENIED, why))
+    return bool(why)
 
 
 AT_ANY_TIME: Final = frozenset[type[Event]](
@@ -97,6 +109,7 @@ AT_ANY_TIME: Final = frozenset[type[Event]](
 )
 """What is taken before the manager is ready, and while it stops: outcomes, and its own affairs."""
 
+
 Rule = Callable[[State, Any, Instant], None]
 
 _RULES: Final[dict[type[Event], Rule]] = {
@@ -104,6 +117,7 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.ChangeQueue: requests.change_queue,
     events.DeleteQueue: requests.delete_queue,
     events.PurgeQueue: requests.purge_queue,
+    events.ChangeAccess: requests.change_access,
     events.OpenQueue: requests.open_queue,
     events.CloseQueue: requests.close_queue,
     events.GetQueuePath: requests.get_queue_path,

@@ -90,6 +90,7 @@ def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None
         state.next_handle(),
         begun=record.begun,
         owner=record.owner,
+        user=record.user,
         external=record.external,
         prepared_at=record.prepared,
     )

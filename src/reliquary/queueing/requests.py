@@ -23,6 +23,7 @@ from reliquary.queueing import (
     expiry,
     lifecycle,
     paths,
+    permissions,
     read,
     sending,
     transactions,
@@ -30,6 +31,7 @@ from reliquary.queueing import (
 from reliquary.queueing.directory import operations, upkeep
 from reliquary.queueing.events import FOREVER_WAIT, Access, Answer
 from reliquary.queueing.message import FOREVER, check, size_of
+from reliquary.queueing.principals import MANAGER
 from reliquary.queueing.queue import Queue, QueueType
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation
@@ -188,7 +190,8 @@ def cancel(state: State, request: events.CancelRead, now: Instant) -> None:
         queue = access.queue_of(state, descriptor) if descriptor else None
     status = HResult.STATUS_NOT_FOUND
     waiting = list(queue.waiting.values()) if queue else []
-    found = next((waiter for waiter in waiting if request.tag and waiter.tag == request.tag), None)
+    own = [each for each in waiting if request.by in (MANAGER, each.request.by)]
+    found = next((waiter for waiter in own if request.tag and waiter.tag == request.tag), None)
     if queue is not None and found is not None:
         access.end_wait(state, queue, found, HResult.OPERATION_CANCELLED)
         status = HResult.OK
@@ -219,6 +222,12 @@ def _answer_queue(state: State, to: int, outcome: Queue | HResult) -> None:
         state.reply(to, events.QueueAnswer(outcome, outcome.sentence))
     else:
         state.reply(to, events.QueueAnswer(HResult.OK, queue=outcome))
+
+
+def change_access(state: State, request: events.ChangeAccess, now: Instant) -> None:
+    """Who may do what."""
+    status = permissions.change(state, request, now)
+    state.reply(request.to, Answer(status, status.sentence))
 
 
 def delete_queue(state: State, request: events.DeleteQueue, now: Instant) -> None:

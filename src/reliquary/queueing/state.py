@@ -24,6 +24,7 @@ from reliquary.queueing.link import Link
 from reliquary.queueing.message import Message, Position, SequenceId
 from reliquary.queueing.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
+from reliquary.queueing.principals import MANAGER, Principal
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
 from reliquary.queueing.tables import Operation, Outcome
@@ -122,6 +123,8 @@ class Transaction:
     identifier: UUID
     timer: int
     timeout: Duration = FOREVER_WAIT
+    user: str = ""
+    """The SID of the user who began it; empty when the manager did."""
     operations: list[Operation] = field(default_factory=list)
     messages: dict[int, Message] = field(default_factory=dict)
     """What it sent, by number; on disk only from prepare or commit on."""
@@ -141,6 +144,11 @@ class Transaction:
 
 class State:
     """Everything the processing rules work on."""
+
+    by: Principal = MANAGER
+    """On whose behalf this turn runs."""
+    first_list: bytes = b""
+    """What counts as the manager's access list until it is given one."""
 
     def __init__(  # noqa: PLR0915 - one line a thing it knows
         self,

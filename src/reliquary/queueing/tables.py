@@ -89,6 +89,8 @@ class PreparedTransaction(msgspec.Struct, frozen=True):
     """The application that will ask for it after a crash."""
     external: bool = False
     """Somebody else gave it its identifier, and decides."""
+    user: str = ""
+    """The SID of the user who began it; empty when the manager did."""
 
 
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -31,6 +31,7 @@ from reliquary.queueing.expiry import expire, is_over, release
 from reliquary.queueing.leave import bury, leave
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.outcomes import remember, told
+from reliquary.queueing.principals import MANAGER
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation, PreparedTransaction
 
@@ -141,6 +142,7 @@ def begin(
         single_phase=not external,  # AN-30
         external=external,
         owner=owner,
+        user="" if state.by is MANAGER else str(state.by.user),
         begun=now,
     )
     state.transactions[identifier] = transaction
@@ -182,7 +184,7 @@ def prepare(state: State, transaction: Transaction, now: Instant, *, single_phas
         transaction.messages[operation.position.message] for operation in kept if operation.kind == "enqueue"
     )
     record = PreparedTransaction(
-        kept, single_phase, now, transaction.begun, transaction.owner, transaction.external
+        kept, single_phase, now, transaction.begun, transaction.owner, transaction.external, transaction.user
     )
     apply(state, facts.TransactionPrepared(transaction.identifier, record, messages))
     transaction.prepared = True

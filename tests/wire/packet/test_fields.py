@@ -10,7 +10,7 @@ from hypothesis import given
 
 from reliquary.base.faults import PeerFault, UsageError
 from reliquary.base.hresult import HResult
-from reliquary.wire.packet.fields import NO_GUID, PacketFault, Reader, guid_of, padded, wide
+from reliquary.wire.packet.fields import NAME_LIMIT, NO_GUID, PacketFault, Reader, guid_of, padded, wide
 from tests.wire.packet import strategies
 
 
@@ -88,6 +88,13 @@ def test_a_zero_across_two_characters_ends_nothing() -> None:
     assert reader(raw).wide_to_zero(6, "a name") == "\u0100\u0001"
     with pytest.raises(PacketFault, match="does not end"):
         reader(b"\1\0\0\1").wide_to_zero(4, "a name")
+
+
+def test_an_end_is_looked_for_only_as_far_as_a_count_could_say() -> None:
+    longest = ("x" * (NAME_LIMIT // 2 - 1) + "\0").encode("utf-16-le")
+    assert len(reader(longest).wide_to_zero(len(longest), "a name")) == NAME_LIMIT // 2 - 1
+    with pytest.raises(PacketFault, match="does not end"):
+        reader(b"x\0" + longest).wide_to_zero(len(longest) + 2, "a name")
 
 
 @pytest.mark.parametrize(("text", "why"), [("a\0b", "zero character"), ("a\ud800", "surrogate")])

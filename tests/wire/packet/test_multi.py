@@ -70,7 +70,8 @@ def test_the_list_of_names_is_what_stands_in_the_packet() -> None:
         pytest.param(0, b"\xff\xff\xff\xff", 0, "says that it has", id="size beyond the packet"),
         pytest.param(0, b"\x40", 52, "takes", id="size cuts the last name"),
         pytest.param(8, b"\x02", 48, "after its 2 names", id="count too small"),
-        pytest.param(8, b"\xff\xff\xff\xff", 68, "takes", id="count too large"),
+        pytest.param(8, b"\x04", 68, "takes", id="count too large"),
+        pytest.param(8, b"\xff\xff\xff\xff", 8, "at most 1000", id="more names than are read"),
         pytest.param(12, b"\x04", 12, "4 is no kind", id="a machine's name"),
         pytest.param(14, b"\x2c\x00", 14, "no direct name", id="a comma"),
         pytest.param(112, b"\x5f", 112, "0x015f", id="another signature"),
@@ -91,3 +92,11 @@ def test_a_cut_one_is_refused(size: int) -> None:
 def test_a_direct_name_that_is_none_is_the_callers_mistake() -> None:
     with pytest.raises(UsageError, match="no direct name"):
         MultiQueueHeader((ListedQueue(ListedKind.DIRECT, direct="a,b"),)).encode()
+
+
+def test_a_list_has_at_most_a_thousand_names() -> None:
+    queue = ListedQueue(ListedKind.DIRECT, direct="a")
+    longest = MultiQueueHeader((queue,) * 1000)
+    assert read(MultiQueueHeader.decode, longest.encode()) == longest
+    with pytest.raises(UsageError, match="at most 1000 names, this one has 1001"):
+        MultiQueueHeader((queue,) * 1001).encode()

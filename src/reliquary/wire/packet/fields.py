@@ -7,7 +7,6 @@ padding       zero to three bytes up to the next multiple of four
 
 from __future__ import annotations
 
-import re
 from struct import Struct
 from typing import Any, Final
 from uuid import UUID
@@ -17,9 +16,10 @@ from reliquary.base.hresult import HResult
 
 NO_GUID: Final = UUID(int=0)
 NO_GUID_BYTES: Final = bytes(16)
+NAME_LIMIT: Final = 0xFFFF
+"""Bytes of a wide string that says nothing of its length: as many as a count of 16 bits could say."""
 
 _PADDING: Final = (b"", b"\0", b"\0\0", b"\0\0\0")
-_TO_ZERO: Final = re.compile(rb"(?:..)*?\x00\x00", re.DOTALL)
 
 
 class PacketFault(PeerFault):
@@ -92,10 +92,14 @@ class Reader:
 
     def wide_to_zero(self, end: int, what: str) -> str:
         """The next wide string, which ends with the first zero before `end`."""
-        found = _TO_ZERO.match(self.data, self.at, end)
-        if found is None:
-            raise self.fault(f"{what} does not end with a zero", self.at)
-        return self.wide(found.end() - self.at, what)
+        start = self.at
+        end = min(end, start + NAME_LIMIT)
+        zero = self.data.find(b"\0\0", start, end)
+        while (zero - start) & 1 and zero >= 0:  # half of one character and half of the next
+            zero = self.data.find(b"\0\0", zero + 1, end)
+        if zero < 0:
+            raise self.fault(f"{what} does not end with a zero", start)
+        return self.wide(zero + 2 - start, what)
 
     def pad(self) -> None:
         """Go to the next multiple of four."""

@@ -18,6 +18,7 @@ from uuid import UUID
 
 import msgspec
 
+from reliquary.base.faults import UsageError
 from reliquary.wire.packet.addresses import check_direct, is_direct
 from reliquary.wire.packet.fields import NO_GUID, Reader, padded, wide
 
@@ -26,6 +27,8 @@ DESTINATION_ID: Final = 0x0064
 ADMIN_ID: Final = 0x00C8
 RESPONSE_ID: Final = 0x012C
 SIGNATURE_ID: Final = 0x015E
+NAMES_LIMIT: Final = 1000
+"""More than any message has; a packet of nothing but names would keep its reader busy for seconds."""
 
 _LIST: Final = Struct("<IHHI")
 _SIGNATURE: Final = Struct("<HHI")
@@ -127,6 +130,8 @@ def name_list(queues: tuple[ListedQueue, ...]) -> bytes:
 
 
 def _encode_list(identifier: int, queues: tuple[ListedQueue, ...]) -> bytes:
+    if len(queues) > NAMES_LIMIT:
+        raise UsageError(f"a list has at most {NAMES_LIMIT} names, this one has {len(queues)}")
     elements = padded(name_list(queues))
     return _LIST.pack(_LIST.size + len(elements), identifier, 0, len(queues)) + elements
 
@@ -136,6 +141,8 @@ def _decode_list(reader: Reader, expected: int, what: str) -> tuple[ListedQueue,
     size, identifier, _, count = reader.unpack(_LIST, what)
     if identifier != expected:
         raise reader.fault(f"{what} has the id {identifier:#06x}, not {expected:#06x}", at + 4)
+    if count > NAMES_LIMIT:
+        raise reader.fault(f"{what} has {count} names, and at most {NAMES_LIMIT} are read", at + 8)
     packet_end, list_end = reader.end, at + size
     if not reader.at <= list_end <= packet_end:
         raise reader.fault(f"{what} says that it has {size} bytes", at)

@@ -14,9 +14,12 @@ from uuid import UUID
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
 from reliquary.queueing import events
-from reliquary.queueing.message import FOREVER, Delivery
+from reliquary.queueing.link import ConnectionStatus, Happening
+from reliquary.queueing.message import FOREVER, Delivery, MessageClass
 from reliquary.queueing.state import Sizes
 from reliquary.queueing.tables import EXPIRY, expiry_of
+from reliquary.queueing.transfer import Outcome
+from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import Bench, Snapshot, check, durable, every, walk
 
 TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5)
@@ -30,7 +33,7 @@ class Life:
     """Each public method is one thing that can happen to a manager; what it needs is drawn by name."""
 
     def __init__(self) -> None:
-        self.bench = Bench("a", "b", "a;sub", sizes=TINY)
+        self.bench = Exchange(None, "a", "b", "a;sub", sizes=TINY)
         self.receipts: list[int] = []
         self.transactions: list[UUID] = []
         self.flush(stop=False)
@@ -83,6 +86,25 @@ class Life:
     def move(self, readable: str, which: int, path: str, inside: bool) -> None:
         lookup_id = self._one(readable, which)
         self.bench.ask(events.MoveMessage(0, readable, lookup_id, path, self._inside(inside)))
+
+    # -- messages for elsewhere
+
+    def send_elsewhere(self, count: int, attributes: dict[str, Any], inside: bool) -> None:
+        self.bench.send(ELSEWHERE, *[b"body"] * count, transaction=self._inside(inside), **attributes)
+
+    def end_transfer(self, outcome: Outcome) -> None:
+        if self.bench.clerk.sending:
+            self.bench.end(outcome, MessageClass.NACK_ACCESS_DENIED)
+
+    def pause_or_resume(self, paused: bool) -> None:
+        self.bench.ask((events.PauseQueue if paused else events.ResumeQueue)(0, ELSEWHERE))
+
+    def purge_or_delete_elsewhere(self, deleted: bool) -> None:
+        self.bench.ask((events.DeleteQueue if deleted else events.PurgeQueue)(0, ELSEWHERE))
+
+    def break_connection(self) -> None:
+        if self.bench.state.outgoing:
+            self.bench.happen(Happening.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
 
     # -- transactions
 
@@ -200,6 +222,7 @@ DRAW: dict[str, Callable[[Random], Any]] = {
     "timeout": one_of(None, 50),
     "span": one_of(1, 5, 60, 100),
     "quota": one_of(1, FOREVER),
+    "outcome": one_of(*Outcome),
     "attributes": attributes,
 }
 """By the name of the parameter; all others are yes or no."""
@@ -210,6 +233,11 @@ WEIGHTS: dict[Callable[..., None], int] = {
     Life.receive_from_the_middle: 3,
     Life.end_read: 3,
     Life.move: 4,
+    Life.send_elsewhere: 3,
+    Life.end_transfer: 3,
+    Life.pause_or_resume: 1,
+    Life.purge_or_delete_elsewhere: 1,
+    Life.break_connection: 1,
     Life.begin: 1,
     Life.prepare: 4,
     Life.decide: 4,

@@ -107,7 +107,7 @@ def _targets_of_name(state: State, text: str, now: Instant) -> list[Target] | HR
         queue = destinations.queue_named(state, element, Access.SEND, now)
         if isinstance(queue, HResult):
             return queue
-        found.append(Target(queue, text if len(found) == 0 and element is name else str(element)))
+        found.append(Target(queue, str(element)))
     return found
 
 

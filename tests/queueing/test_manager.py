@@ -54,6 +54,26 @@ def test_every_event_has_its_rule() -> None:
     assert set(manager._RULES) == every_event()
 
 
+INTERNAL = (
+    "WaitForNewMessage",
+    "SeekAvailableMessagePosition",
+    "SeekAvailableMessagePositionWithId",
+    "WaitingMessageReadTimerStart",
+    "WaitingMessageReadTimerStop",
+    "WaitingMessageReadSatisfied",
+    "ReleaseNextReader",
+    "ExpandFormatName",
+    "DispatchSendMessage",
+)
+
+
+@pytest.mark.spec("DM-298", "DM-001")
+def test_the_internal_events_are_functions_that_nobody_outside_can_raise() -> None:
+    """3.1.7.3; that they are no events at all is what 3.1.1 allows an implementation."""
+    raised = {each.__name__ for each in [*Event.__subclasses__(), *events.Request.__subclasses__()]}
+    assert not raised.intersection(INTERNAL)
+
+
 def test_every_rule_serves_one_event() -> None:
     rules = list(manager._RULES.values())
     assert len(set(rules)) == len(rules)

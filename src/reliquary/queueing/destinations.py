@@ -184,7 +184,7 @@ def _elsewhere(state: State, name: SingleName, now: Instant) -> QueueState | HRe
         public = published_queue(state, name.queue)
         if public is None:
             return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-169
-        if public.manager == state.identity().identifier:
+        if public.queue_manager == state.identity().identifier:
             return HResult.QUEUE_NOT_FOUND  # DM-169
         base_priority = public.base_priority  # DM-172
     return create_outgoing(state, name, now, base_priority=base_priority)

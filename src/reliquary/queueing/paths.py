@@ -41,7 +41,7 @@ def _public(state: State, name: PublicName) -> PathAnswer:
     queue = published_queue(state, name.queue)
     if queue is None:
         return UNKNOWN
-    return PathAnswer(HResult.OK, path=queue.pathname, machine=computer_name(state, queue.manager))
+    return PathAnswer(HResult.OK, path=queue.pathname, machine=computer_name(state, queue.queue_manager))
 
 
 def _private(state: State, name: PrivateName) -> PathAnswer:

@@ -37,9 +37,26 @@ def _module(name: str) -> Callable[[], bool]:
     return lambda: importlib.util.find_spec(name) is not None
 
 
+def postgres_folder() -> Path | None:
+    """Where PostgreSQL's server programs are: Debian keeps them off the PATH."""
+    found = shutil.which("initdb")
+    folders = [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return next(
+        (each for each in folders if (each / "postgres").exists() and (each / "initdb").exists()), None
+    )
+
+
 NEEDED: dict[str, Need] = {
     need.name: need
-    for need in (Need("strace", "tests of a failing sync and a full disk", ("strace",), _command("strace")),)
+    for need in (
+        Need("strace", "tests of a failing sync and a full disk", ("strace",), _command("strace")),
+        Need(
+            "postgres",
+            "tests of exactly once with PostgreSQL",
+            ("postgresql",),
+            lambda: postgres_folder() is not None,
+        ),
+    )
 }
 
 VENV = Need("venv", "making .venv without uv", ("python3-venv",), _module("ensurepip"))

@@ -37,10 +37,12 @@ if TYPE_CHECKING:
         TransactionEnded,
         TransactionNeeded,
     )
+    from reliquary.client.exactly_once import AsyncExactlyOnce, Recovered
     from reliquary.client.manager import AsyncManager
     from reliquary.client.message import Message, OutgoingMessage, Sent
     from reliquary.client.queue import AsyncQueue
     from reliquary.client.records import QueueInfo
+    from reliquary.client.sync.exactly_once import ExactlyOnce
     from reliquary.client.sync.manager import Manager, connect
     from reliquary.client.sync.queue import Queue
     from reliquary.client.sync.transaction import Transaction
@@ -48,12 +50,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessDenied",
+    "AsyncExactlyOnce",
     "AsyncManager",
     "AsyncQueue",
     "AsyncTransaction",
     "BadRequest",
     "CursorError",
     "DirectoryUnavailable",
+    "ExactlyOnce",
     "Manager",
     "Message",
     "MessageNotFound",
@@ -69,6 +73,7 @@ __all__ = [
     "QueueInfo",
     "QueueNotFound",
     "QuotaExceeded",
+    "Recovered",
     "ReliquaryError",
     "Sent",
     "ServerUnreachable",
@@ -88,10 +93,12 @@ _ROOMS: Final = (
     "reliquary.client.sync.manager",
     "reliquary.client.sync.queue",
     "reliquary.client.sync.transaction",
+    "reliquary.client.sync.exactly_once",
     "reliquary.client.connect",
     "reliquary.client.manager",
     "reliquary.client.queue",
     "reliquary.client.transaction",
+    "reliquary.client.exactly_once",
 )
 
 

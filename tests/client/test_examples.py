@@ -8,22 +8,27 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.postgres import postgres
+
 FOLDER = Path(__file__).parents[2] / "examples"
 PRINTED = {
     "first_message.py": "received: one apple",
     "transaction.py": "still in orders: ['a unicorn']",
     "worker.py": "put aside: three ('three' is not a number)",
+    "exactly_once_sqlite.py": "in the queue: ['apples owe 3', 'plums owe 7']",
 }
+WITH_POSTGRES = {"exactly_once_postgres.py": "in the queue: ['apples owe 3', 'plums owe 7']"}
 
 
 def test_every_example_is_known() -> None:
-    assert {path.name for path in FOLDER.glob("*.py")} == set(PRINTED)
+    assert {path.name for path in FOLDER.glob("*.py")} == {*PRINTED, *WITH_POSTGRES}
     readme = (FOLDER / "README.md").read_text()
-    assert all(f"`{name}`" in readme for name in PRINTED)
+    assert all(f"`{name}`" in readme for name in (*PRINTED, *WITH_POSTGRES))
 
 
-def run(name: str) -> str:
-    done = subprocess.run([sys.executable, str(FOLDER / name)], capture_output=True, text=True, check=False)
+def run(name: str, *arguments: str) -> str:
+    command = [sys.executable, str(FOLDER / name), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -31,3 +36,10 @@ def run(name: str) -> str:
 @pytest.mark.parametrize("name", PRINTED)
 def test_an_example_runs_in_process(name: str) -> None:
     assert PRINTED[name] in run(name)
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.parametrize("name", WITH_POSTGRES)
+def test_an_example_runs_with_postgresql(name: str) -> None:
+    with postgres() as where:
+        assert WITH_POSTGRES[name] in run(name, where)

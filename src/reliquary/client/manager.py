@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Unpack
+from typing import Any, Unpack
 
 from reliquary.client.errors import QueueExists
+from reliquary.client.exactly_once import AsyncExactlyOnce
 from reliquary.client.queue import AsyncQueue
 from reliquary.client.records import (
     ManagerInfo,
@@ -61,6 +62,14 @@ class AsyncManager:
         coordinator's outcome through every restart.  `owner` names the application that will ask.
         """
         return AsyncTransaction(self, timeout, id, owner)
+
+    def exactly_once(self, connection: Any, owner: str, timeout: float = 60) -> AsyncExactlyOnce:
+        """Steps that receive, write to a database and send exactly once; see `exactly_once`.
+
+        `connection` is the database's, with `await` or without; `owner` names this application and
+        that database for ever.
+        """
+        return AsyncExactlyOnce(self, connection, owner, timeout)
 
     async def transactions(self, owner: str | None = None, *, ended: bool = False) -> list[TransactionInfo]:
         """Transactions that have not ended, of one owner or of all; with `ended` also how others did."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from ssl import SSLContext
 from types import TracebackType
-from typing import Unpack
+from typing import Any, Unpack
 
 from reliquary.client.address import DEFAULT
 from reliquary.client.connect import transport_of
@@ -18,6 +18,7 @@ from reliquary.client.records import (
     StoreReport,
     TransactionInfo,
 )
+from reliquary.client.sync.exactly_once import ExactlyOnce
 from reliquary.client.sync.portal import Portal
 from reliquary.client.sync.queue import Queue
 from reliquary.client.sync.transaction import Transaction
@@ -61,6 +62,13 @@ class Manager:
         coordinator's outcome through every restart.  `owner` names the application that will ask.
         """
         return Transaction(self._portal, self._inner.transaction(timeout, id=id, owner=owner))
+
+    def exactly_once(self, connection: Any, owner: str, timeout: float = 60) -> ExactlyOnce:
+        """Steps that receive, write to a database and send exactly once.
+
+        `connection` is the database's; `owner` names this application and that database for ever.
+        """
+        return ExactlyOnce(self._portal, self._inner, connection, owner, timeout)
 
     def transactions(self, owner: str | None = None, *, ended: bool = False) -> list[TransactionInfo]:
         """Transactions that have not ended, of one owner or of all; with `ended` also how others did."""

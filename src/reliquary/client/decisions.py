@@ -1,0 +1,184 @@
+"""The table in which an application's database decides transactions.
+
+    reliquary_outcomes
+      transaction_id    the key: a transaction is decided once
+      owner             the application
+      outcome           committed, written with the business rows; aborted, written by a recovery
+      decided           seconds since 1970
+
+Any connection of DB-API 2.0 will do, and any asynchronous one with the same methods: what they
+return is awaited where it can be.  A connection that commits each statement by itself will not.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from inspect import isawaitable
+from typing import Any, Final
+
+from reliquary.base.time import in_whole_seconds
+from reliquary.client.errors import BadRequest, TransactionEnded
+from reliquary.net.clock import RealClock
+
+COMMITTED: Final = "committed"
+ABORTED: Final = "aborted"
+KEPT: Final = 30 * 86400
+"""Seconds after which a recovery's "aborted" is forgotten: nobody decides that late."""
+ATTEMPTS: Final = 3
+"""So often an outcome is asked for when another instance is writing it."""
+
+_MARKS: Final = {"qmark": "?", "format": "%s", "pyformat": "%s"}
+"""How statements name their parameters, by the `paramstyle` of a database module."""
+
+
+async def done(result: Any) -> Any:
+    """What a call leads to, whether the connection is asynchronous or not."""
+    return await result if isawaitable(result) else result
+
+
+class Decisions:
+    """What one application has decided in its database."""
+
+    def __init__(self, connection: Any, owner: str) -> None:
+        if _commits_by_itself(connection):
+            raise BadRequest(
+                "INVALID_PARAMETER",
+                "the connection commits every statement by itself: turn autocommit off, or nothing is whole",
+            )
+        self._connection = connection
+        self._owner = owner
+        self._mark = _mark_of(connection)
+
+    async def make_table(self) -> None:
+        """The table, if it is missing."""
+        for attempt in range(ATTEMPTS):
+            try:
+                await self._execute(
+                    "CREATE TABLE IF NOT EXISTS reliquary_outcomes (transaction_id VARCHAR(36) PRIMARY KEY,"
+                    " owner VARCHAR(128) NOT NULL, outcome VARCHAR(9) NOT NULL, decided BIGINT NOT NULL)"
+                )
+                await self.commit()
+            except Exception:  # another instance makes it at the same time
+                await self.rollback()
+                if attempt == ATTEMPTS - 1:
+                    raise
+            else:
+                return
+
+    async def decide(self, transaction: str, ended: Iterable[str]) -> None:
+        """Write that this transaction commits, beside the business rows; `commit` makes it so.
+
+        The rows of transactions that have ended go in the same step.
+        """
+        try:
+            await self._write(transaction, COMMITTED)
+        except Exception as why:
+            await self.rollback()
+            if await self._read(transaction) == ABORTED:
+                sentence = f"transaction {transaction} was given up by a recovery: nothing of it happened"
+                raise TransactionEnded("TRANSACTION_SEQUENCE", sentence) from why
+            raise
+        await self._delete(ended)
+
+    async def outcome_of(self, transaction: str) -> bool:
+        """Whether this transaction commits.  If nobody has decided, it is decided now: it does not.
+
+        A decision that is being written is waited for, because the key can be there only once.
+        """
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return await self._outcome_of(transaction)
+            except Exception:  # noqa: BLE001 - somebody else has just written it; the last attempt tells
+                continue
+        return await self._outcome_of(transaction)
+
+    async def _outcome_of(self, transaction: str) -> bool:
+        await self.rollback()
+        found = await self._read(transaction)
+        if found is None:
+            await self._write(transaction, ABORTED)
+            found = ABORTED
+        await self.commit()
+        return found == COMMITTED
+
+    async def committed(self) -> list[str]:
+        """The transactions of this application that were decided and not yet forgotten."""
+        rows = await self._execute(
+            f"SELECT transaction_id FROM reliquary_outcomes WHERE owner = {self._mark}"
+            f" AND outcome = '{COMMITTED}'",
+            (self._owner,),
+        )
+        await self.rollback()
+        return [row[0] for row in rows]
+
+    async def forget(self, ended: Iterable[str]) -> None:
+        """Remove what no recovery will ask for again."""
+        await self._delete(ended)
+        await self._execute(
+            f"DELETE FROM reliquary_outcomes WHERE outcome = '{ABORTED}' AND decided < {self._mark}",
+            (_now() - KEPT,),
+        )
+        await self.commit()
+
+    async def commit(self) -> None:
+        """Make it so."""
+        await done(self._connection.commit())
+
+    async def rollback(self) -> None:
+        """Undo all that was not committed."""
+        await done(self._connection.rollback())
+
+    # -- statements
+
+    async def _write(self, transaction: str, outcome: str) -> None:
+        await self._execute(
+            "INSERT INTO reliquary_outcomes (transaction_id, owner, outcome, decided)"
+            f" VALUES ({', '.join([self._mark] * 4)})",
+            (transaction, self._owner, outcome, _now()),
+        )
+
+    async def _read(self, transaction: str) -> str | None:
+        rows = await self._execute(
+            f"SELECT outcome FROM reliquary_outcomes WHERE transaction_id = {self._mark}", (transaction,)
+        )
+        return rows[0][0] if rows else None
+
+    async def _delete(self, transactions: Iterable[str]) -> None:
+        for transaction in transactions:
+            await self._execute(
+                f"DELETE FROM reliquary_outcomes WHERE transaction_id = {self._mark}", (transaction,)
+            )
+
+    async def _execute(self, statement: str, parameters: Sequence[object] = ()) -> list[Any]:
+        cursor = await done(self._connection.cursor())
+        try:
+            await done(cursor.execute(statement, parameters))
+            return list(await done(cursor.fetchall())) if cursor.description else []
+        finally:
+            await done(cursor.close())
+
+
+def _commits_by_itself(connection: Any) -> bool:
+    autocommit = getattr(connection, "autocommit", None)
+    if isinstance(autocommit, bool):
+        return autocommit
+    # sqlite3 before autocommit: without an isolation level it opens no transaction
+    return hasattr(connection, "in_transaction") and getattr(connection, "isolation_level", "") is None
+
+
+def _mark_of(connection: Any) -> str:
+    """How its statements name a parameter; the module it comes from says so."""
+    for kind in type(connection).__mro__:
+        module = sys.modules.get(kind.__module__.partition(".")[0])
+        style = getattr(module, "paramstyle", None)
+        if style in _MARKS:
+            return _MARKS[style]
+    known = ", ".join(_MARKS)
+    raise BadRequest(
+        "INVALID_PARAMETER", f"{type(connection).__name__} is no connection with paramstyle {known}"
+    )
+
+
+def _now() -> int:
+    return in_whole_seconds(RealClock().now())

@@ -16,11 +16,14 @@ from reliquary import (
     AsyncTransaction,
     BadRequest,
     Manager,
+    NotFound,
     Queue,
     Transaction,
     TransactionEnded,
     TransactionNeeded,
 )
+from reliquary.base.chance import new_guid
+from reliquary.net.chance import SystemChance
 from tests.client.conftest import Play
 
 
@@ -222,3 +225,31 @@ def test_a_task_beside_the_block_is_not_inside(play: Play) -> None:
         assert [message.text async for message in orders.browse()] == ["beside"]
 
     play(scene)
+
+
+def test_a_transaction_of_somebody_else_waits_for_its_outcome(qm: Manager, orders: Queue) -> None:
+    theirs = str(new_guid(SystemChance()))
+    transaction = qm.transaction(id=theirs, owner="billing")
+    with transaction:
+        orders.send("a")
+        transaction.prepare()
+        transaction._inner._ended = True  # the coordinator decides elsewhere
+    (info,) = qm.transactions("billing")
+    assert (info.id, info.stage, info.external, info.queues) == (theirs, "prepared", True, ["orders"])
+    assert info.begun_at is not None
+    assert info.prepared_at is not None
+    assert info.begun_at <= info.prepared_at
+    assert qm.transactions("shipping") == []
+    for _ in range(2):
+        qm.commit(theirs, by="alice")
+    with pytest.raises(TransactionEnded, match=r"committed at .* by alice"):
+        qm.abort(theirs)
+    ended = qm.transaction_info(theirs)
+    assert (ended.stage, ended.decided_by, ended.owner) == ("committed", "alice", "billing")
+    assert ended in qm.transactions(ended=True)
+    assert texts(orders) == ["a"]
+
+
+def test_a_transaction_that_is_not_known_is_not_found(qm: Manager) -> None:
+    with pytest.raises(NotFound):
+        qm.transaction_info("00000000-0000-0000-0000-000000000404")

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
-from reliquary.base.faults import StoreFailure
+from reliquary.base.faults import StartFailed, StoreFailure
 from reliquary.base.hresult import HResult
-from reliquary.base.time import seconds
+from reliquary.base.time import Duration, seconds
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.clock import RealClock
 from reliquary.queueing.events import (
     Answer,
+    BeginTransaction,
+    CommitTransaction,
     CreateQueue,
     PauseQueue,
+    PrepareTransaction,
     Received,
     ReceiveMessages,
     ResumeQueue,
@@ -126,3 +130,62 @@ def test_a_message_to_the_loop_back_comes_in_again_and_waits_there_while_it_is_p
 
     asyncio.run(first())
     asyncio.run(second())
+
+
+THEIRS = UUID(int=7)
+
+
+async def leave_in_doubt(folder: Path) -> None:
+    opened = await opened_at(folder)
+    await opened.engine.ask(lambda to: BeginTransaction(to, identifier=THEIRS))
+    await opened.engine.ask(lambda to: PrepareTransaction(to, THEIRS, single_phase=False))
+    await opened.ready()
+    await opened.close()
+
+
+async def opened_with_a_wait(folder: Path, wait: Duration) -> OpenedEngine:
+    return await open_engine(
+        folder, clock=RealClock(), chance=SeededChance(2), computer_name="HOST", in_doubt_wait=wait
+    )
+
+
+@pytest.mark.spec("DM-096", "DM-121")
+def test_a_manager_that_waits_for_outcomes_is_open_before_it_is_ready(tmp_path: Path) -> None:
+    async def story() -> None:
+        await leave_in_doubt(tmp_path)
+        opened = await opened_with_a_wait(tmp_path, seconds(60))
+        assert stands(opened) is ManagerState.INITIALIZING
+        await opened.settled()
+        await opened.engine.ask(lambda to: CommitTransaction(to, THEIRS))
+        await opened.ready()
+        assert stands(opened) is ManagerState.READY
+        await opened.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.spec("DM-123")
+def test_a_manager_that_waited_in_vain_says_for_whom(tmp_path: Path) -> None:
+    async def wait_in_vain() -> None:
+        opened = await opened_with_a_wait(tmp_path, seconds(0.001))
+        try:
+            await opened.ready()
+        finally:
+            await opened.close()
+
+    async def story() -> None:
+        await leave_in_doubt(tmp_path)
+        with pytest.raises(StartFailed, match=str(THEIRS)):
+            await wait_in_vain()
+        await (await opened_at(tmp_path)).close()
+
+    asyncio.run(story())
+
+
+def test_a_start_that_the_manager_refuses_lets_go_of_the_folder(tmp_path: Path) -> None:
+    async def story() -> None:
+        with pytest.raises(StartFailed, match="wait"):
+            await opened_with_a_wait(tmp_path, Duration(-1))
+        await (await opened_at(tmp_path)).close()
+
+    asyncio.run(story())

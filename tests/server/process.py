@@ -42,9 +42,24 @@ class Process:
         for line in self._started.stdout:
             self.said += line
             if "/receive" in line:
+                self.data, self.control = re.findall(r"plane +(\S+)", self.said)[-2:]
+                return self
+        raise AssertionError(f"it did not start: {self.end()}")
+
+    def waits(self) -> Process:
+        """Wait until it says where it listens, before it is ready."""
+        assert self._started.stdout is not None
+        for line in self._started.stdout:
+            self.said += line
+            if "control plane" in line:
                 self.data, self.control = re.findall(r"plane +(\S+)", self.said)
                 return self
         raise AssertionError(f"it did not start: {self.end()}")
+
+    def tell(self, method: str, path: str) -> None:
+        """One request whose answer is empty."""
+        with urlopen(Request(f"{self.data}/api/v1{path}", b"", method=method), timeout=PATIENCE):
+            pass
 
     def call(self, method: str, path: str, body: object = None, plane: str = "") -> Any:
         """One request; an OSError when it gets no answer or a refusal."""

@@ -42,6 +42,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         computer_name = "HERE"
         quota = 3
         queues = ["orders", "orders;retry"]
+        in_doubt_wait = 2.5
         tls_certificate = "/c"
         tls_key = "/k"
         """,
@@ -55,6 +56,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         computer_name="HERE",
         quota=3,
         queues=("orders", "orders;retry"),
+        in_doubt_wait=2.5,
         tls_certificate=Path("/c"),
         tls_key=Path("/k"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
 from reliquary.server.exits import STORE_EXITS, Exit, exit_of
 
 
@@ -19,6 +19,7 @@ from reliquary.server.exits import STORE_EXITS, Exit, exit_of
         (StoreFailure("io", "x"), Exit.DISK_FAILED),
         (StoreDamage("x"), Exit.STORE_DAMAGED),
         (UsageError("x"), Exit.USAGE),
+        (StartFailed("x"), Exit.IN_DOUBT),
         (AssertionError("x"), Exit.FAILED),
     ],
 )

@@ -16,7 +16,7 @@ import pytest
 
 from reliquary.server import run
 from reliquary.server.exits import Exit
-from tests.server.process import ends, running, stop
+from tests.server.process import Process, ends, running, stop
 
 
 def one_sentence(err: str) -> str:
@@ -225,3 +225,59 @@ def test_a_sync_that_fails_ends_the_process_and_loses_nothing_acknowledged(
         assert kept[: len(acknowledged)] == acknowledged
         assert len(kept) <= len(acknowledged) + 1  # the one whose answer never came may be there
         assert stop(server) == (Exit.OK, "")
+
+
+# -- transactions in doubt
+
+
+def left_in_doubt(folder: Path) -> str:
+    """A folder whose server died with a prepared transaction."""
+    with running(folder) as server:
+        transaction: str = server.call("POST", "/transactions", {"owner": "billing"})["transaction"]
+        server.call("POST", f"/queues/orders/messages?transaction={transaction}", {"text": "a", "label": "a"})
+        server.tell("POST", f"/transactions/{transaction}/prepare")
+        server.signal(signal.SIGKILL)
+        server.end()
+    return transaction
+
+
+@pytest.mark.spec("DM-096", "DM-121")
+def test_a_server_may_wait_for_the_outcome_of_transactions_before_it_is_ready(tmp_path: Path) -> None:
+    transaction = left_in_doubt(tmp_path / "data")
+    server = Process(tmp_path / "data", IN_DOUBT_WAIT="60")
+    try:
+        server.waits()
+        assert "waits for the outcome of 1 transactions" in server.said
+        (listed,) = server.call("GET", "/transactions")["transactions"]
+        assert (listed["id"], listed["owner"]) == (transaction, "billing")
+        with pytest.raises(HTTPError) as refused:
+            server.send("b")
+        assert refused.value.code == 503
+        refused.value.close()
+        server.tell("POST", f"/transactions/{transaction}/commit")
+        server.ready()
+        assert server.labels() == ["a"]
+        assert stop(server) == (Exit.OK, "")
+    finally:
+        server.kill()
+
+
+@pytest.mark.spec("DM-123")
+def test_a_server_without_the_outcome_ends_and_names_the_transactions(tmp_path: Path) -> None:
+    transaction = left_in_doubt(tmp_path / "data")
+    code, err = ends(tmp_path / "data", IN_DOUBT_WAIT="0.01")
+    assert code == Exit.IN_DOUBT
+    assert transaction in one_sentence(err)
+    with running(tmp_path / "data") as server:
+        assert server.labels() == []
+        server.tell("POST", f"/transactions/{transaction}/abort")
+
+
+def test_a_server_that_waits_for_outcomes_can_be_stopped(tmp_path: Path) -> None:
+    left_in_doubt(tmp_path / "data")
+    server = Process(tmp_path / "data", IN_DOUBT_WAIT="60")
+    try:
+        server.waits()
+        assert stop(server) == (Exit.OK, "")
+    finally:
+        server.kill()

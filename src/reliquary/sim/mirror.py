@@ -32,6 +32,8 @@ class Picture:
     hidden: dict[int, set[int]]
     """What prepared transactions have locked."""
     transactions: dict[UUID, Any]
+    outcomes: dict[UUID, Any]
+    """How the last prepared transactions ended."""
     total_bytes: int
 
 
@@ -77,9 +79,10 @@ def picture(state: State, walked: Walk) -> Picture:
             for number, queue in queues.items()
         },
         transactions={
-            identifier: (each.single_phase, _kept(each), each.messages)
+            identifier: (each.single_phase, each.owner, each.begun, _kept(each), each.messages)
             for identifier, each in prepared.items()
         },
+        outcomes=dict(state.outcomes),
         total_bytes=sum(queue.stored_size for queue in queues.values()),
     )
 

@@ -149,3 +149,61 @@ def test_a_receive_is_held_or_in_a_transaction() -> None:
         assert (status, why) == (400, "a receive is held or in a transaction, not both")
 
     play(scene)
+
+
+THEIRS = "0c44cb60-0000-4000-8000-000000000008"
+
+
+@pytest.mark.spec("DM-186")
+def test_a_transaction_may_bring_its_id_and_its_owner() -> None:
+    async def scene(stage: Stage) -> None:
+        assert await begun(stage, id=THEIRS, owner="billing") == THEIRS
+        assert await begun(stage, id=THEIRS, owner="billing") == THEIRS
+        refused = await stage.refused("POST", "/transactions", {"id": THEIRS, "owner": "shipping"})
+        assert refused[:2] == (409, "TRANSACTION_SEQUENCE")
+        assert (await stage.refused("POST", "/transactions", {"id": "7"}))[:2] == (400, "INVALID_PARAMETER")
+        refused = await stage.refused("POST", "/transactions", {"owner": "x" * 129})
+        assert refused[:2] == (400, "INVALID_PARAMETER")
+        await begun(stage)
+        [seen] = (await stage.ok("GET", "/transactions?owner=billing"))["transactions"]
+        assert (seen["id"], seen["owner"], seen["external"], seen["stage"]) == (
+            THEIRS,
+            "billing",
+            True,
+            "active",
+        )
+        assert seen["begun_at"].endswith("Z")
+        assert (seen["prepared_at"], seen["ended_at"]) == (None, None)
+        assert len((await stage.ok("GET", "/transactions"))["transactions"]) == 2
+
+    play(scene)
+
+
+def test_an_outcome_can_be_asked_for_and_told_again() -> None:
+    async def scene(stage: Stage) -> None:
+        await begun(stage, id=THEIRS, owner="billing")
+        await stage.ok("POST", messages(THEIRS), {"text": "a"})
+        await stage.ok("POST", f"/transactions/{THEIRS}/prepare")
+        seen = await stage.ok("GET", f"/transactions/{THEIRS}")
+        assert (seen["stage"], seen["prepared"], seen["queues"]) == ("prepared", True, ["orders"])
+        assert seen["prepared_at"] is not None
+        await stage.ok("POST", f"/transactions/{THEIRS}/commit", {"by": "alice"})
+        await stage.ok("POST", f"/transactions/{THEIRS}/commit")
+        status, code, why = await stage.refused("POST", f"/transactions/{THEIRS}/abort")
+        assert (status, code) == (409, "TRANSACTION_SEQUENCE")
+        assert why.endswith("by alice")
+        seen = await stage.ok("GET", f"/transactions/{THEIRS}")
+        assert (seen["stage"], seen["decided_by"], seen["owner"]) == ("committed", "alice", "billing")
+        assert (await stage.ok("GET", "/transactions"))["transactions"] == []
+        assert (await stage.ok("GET", "/transactions?ended=true"))["transactions"] == [seen]
+        assert await stage.texts("orders") == ["a"]
+
+    play(scene)
+
+
+def test_a_transaction_that_is_not_known_is_not_found() -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await stage.refused("GET", f"/transactions/{NOBODY}"))[:2] == (404, "STATUS_NOT_FOUND")
+        assert (await stage.refused("GET", "/transactions?ended=maybe"))[:2] == (400, "INVALID_PARAMETER")
+
+    play(scene)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psycopg
 import pytest
 
 from reliquary import BadRequest, TransactionEnded
 from reliquary.client import decisions
 from reliquary.client.decisions import KEPT, Decisions, done
+from tests.e2e.postgres import postgres
 
 T = TypeVar("T")
 ONE, TWO = "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"
@@ -146,3 +149,36 @@ def test_what_can_be_awaited_is_awaited() -> None:
         return 7
 
     assert run(done(answer())) == run(done(7)) == 7
+
+
+@pytest.mark.needs("postgres")
+@pytest.mark.parametrize("isolation", ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"])
+@pytest.mark.parametrize("committed", [True, False])
+def test_in_postgresql_a_recovery_waits_for_the_decision_that_is_being_written(
+    where: str, isolation: str, committed: bool
+) -> None:
+    with psycopg.connect(where) as first, psycopg.connect(where) as second, psycopg.connect(where) as watch:
+        watch.autocommit = True
+        second.isolation_level = psycopg.IsolationLevel[isolation.replace(" ", "_")]
+        ours, recovering = Decisions(first, "billing"), Decisions(second, "billing")
+        run(recovering.make_table())
+        run(ours.forget([ONE]))
+        run(ours.decide(ONE, []))
+        with ThreadPoolExecutor(1) as pool:
+            outcome = pool.submit(run, recovering.outcome_of(ONE))
+            while not watch.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchall():
+                assert not outcome.done(), outcome.result()
+            run(ours.commit() if committed else ours.rollback())
+            assert outcome.result() is committed
+
+
+@pytest.mark.needs("postgres")
+def test_a_postgresql_connection_with_autocommit_is_refused(where: str) -> None:
+    with psycopg.connect(where, autocommit=True) as connection, pytest.raises(BadRequest, match="autocommit"):
+        Decisions(connection, "billing")
+
+
+@pytest.fixture(scope="module")
+def where() -> Iterator[str]:
+    with postgres() as address:
+        yield address

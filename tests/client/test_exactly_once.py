@@ -235,6 +235,26 @@ def test_a_recovery_brings_every_transaction_of_its_owner_to_its_end(
     assert qm.transaction_info(undecided).stage == "aborted"
 
 
+def test_a_person_who_decided_otherwise_than_the_database_is_told_of(
+    qm: Manager, once: ExactlyOnce, orders: Queue, bills: Queue, business: Database
+) -> None:
+    once.recover()
+    decided = left_behind(qm, "billing", orders, bills, business, decided=True)
+    qm.abort(decided, by="alice")
+    for _ in range(2):
+        assert once.recover().contradicted == [decided]
+    assert business.names("reliquary_outcomes") == ["committed"]
+
+
+def test_rows_of_what_the_manager_has_forgotten_go(once: ExactlyOnce, business: Database) -> None:
+    once.recover()
+    unknown = "00000000-0000-0000-0000-000000000404"
+    business.execute("INSERT INTO reliquary_outcomes VALUES (?, 'billing', 'committed', 1)", (unknown,))
+    business.commit()
+    assert once.recover() == Recovered()
+    assert business.names("reliquary_outcomes") == []
+
+
 def test_the_first_step_recovers_by_itself(
     qm: Manager, once: ExactlyOnce, orders: Queue, bills: Queue, business: Database
 ) -> None:

@@ -20,6 +20,7 @@ from reliquary.queueing.tables import (
     MANAGER,
     MESSAGES,
     ONLY,
+    OUTCOMES,
     POSITIONS,
     QUEUES,
     SEQUENCE,
@@ -293,6 +294,17 @@ def test_the_floor_of_the_expiries_goes_down_with_an_earlier_one(made: Made) -> 
     assert made.state.expiry_floor <= 50
     settle(made.state)
     assert every(made.state, SEQUENCE)[ONLY].expiry_floor <= 50
+
+
+def test_an_outcome_is_kept_until_it_is_forgotten(made: Made) -> None:
+    made.apply(prepared(made))
+    outcome = Outcome(committed=True, ended=1, owner="billing", by="alice")
+    made.apply(facts.TransactionEnded(IDENTIFIER, outcome))
+    assert every(made.state, OUTCOMES) == {IDENTIFIER.bytes: outcome}
+    assert made.state.outcomes == {IDENTIFIER: outcome}
+    made.apply(facts.OutcomesForgotten((IDENTIFIER,)))
+    assert not every(made.state, OUTCOMES)
+    assert not made.state.outcomes
 
 
 def test_every_fact_has_its_line_here() -> None:

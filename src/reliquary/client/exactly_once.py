@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from reliquary.base.chance import new_guid
 from reliquary.client.decisions import Decisions, done
-from reliquary.client.errors import BadRequest, ReliquaryError, TransactionEnded
+from reliquary.client.errors import BadRequest, NotFound, ReliquaryError, TransactionEnded
 from reliquary.client.patience import to_the_end
 from reliquary.net.chance import SystemChance
 
@@ -54,6 +54,8 @@ class Recovered:
 
     committed: list[str] = field(default_factory=list)
     aborted: list[str] = field(default_factory=list)
+    contradicted: list[str] = field(default_factory=list)
+    """The database committed, and a person aborted in the manager: somebody has to mend it by hand."""
 
 
 class AsyncExactlyOnce:
@@ -96,9 +98,18 @@ class AsyncExactlyOnce:
             if each.prepared:
                 committed = await self._bring_to_its_end(each.id)
                 (found.committed if committed else found.aborted).append(each.id)
-        await self._decisions.forget(set(decided) - {each.id for each in open_now})
+        ended = set(decided) - {each.id for each in open_now}
+        found.contradicted.extend([each for each in sorted(ended) if await self._was_aborted(each)])
+        await self._decisions.forget(ended - set(found.contradicted))
         self._recovered = True
         return found
+
+    async def _was_aborted(self, transaction: str) -> bool:
+        try:
+            info = await done(self._ask(self._manager.transaction_info(transaction)))
+        except NotFound:  # it ended so long ago that nobody asks
+            return False
+        return bool(info.stage == "aborted")
 
     async def _bring_to_its_end(self, transaction: str) -> bool:
         """Do as the database says; whether that is a commit."""

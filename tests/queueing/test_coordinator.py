@@ -102,6 +102,21 @@ def test_somebody_elses_transaction_is_prepared_for_two_phases_only() -> None:
     assert everything(bench.state) == before
 
 
+@pytest.mark.spec("DM-102", "DM-118")
+def test_what_was_prepared_for_one_phase_is_never_said_to_wait_for_an_outcome() -> None:
+    bench = Bench()
+    transaction = bench.begin()
+    bench.send("orders", b"sent", transaction=transaction)
+    for _ in range(2):
+        assert bench.ask(PrepareTransaction(0, transaction, single_phase=True)).status is HResult.OK
+    refused = bench.ask(PrepareTransaction(0, transaction, single_phase=False))
+    assert refused.status is HResult.TRANSACTION_SEQUENCE
+    assert "one phase" in refused.why
+    assert bench.ask(DtcPrepare(0, transaction)) == ABORTED
+    assert bench.bodies() == []
+    check(bench.state)
+
+
 def test_what_is_known_of_a_prepared_transaction_outlives_a_crash() -> None:
     bench = Bench()
     transaction = enlisted(bench, owner="billing")

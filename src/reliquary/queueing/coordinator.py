@@ -47,6 +47,9 @@ def prepare(state: State, identifier: UUID, now: Instant, *, single_phase: bool)
         return transactions.refusal(state, identifier)  # DM-101
     if transaction.external and single_phase:
         raise UsageError("somebody else decides this transaction, so it is prepared for two phases")
+    if transaction.prepared and transaction.single_phase and not single_phase:
+        why = f"transaction {identifier} is prepared for one phase, and would not outlive a restart"
+        return Answer(HResult.TRANSACTION_SEQUENCE, why)
     transactions.prepare(state, transaction, now, single_phase=single_phase)
     return Answer(HResult.OK)  # DM-105
 

@@ -109,6 +109,7 @@ def trial(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Trial]:
         made.close()
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.spec("DM-096", "DM-102", "DM-107", "DM-116")
 @pytest.mark.parametrize("victims", ["the worker", "the server", "the worker and the server"])
 def test_every_order_is_billed_exactly_once_whoever_is_killed_when(trial: Trial, victims: str) -> None:

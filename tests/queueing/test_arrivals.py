@@ -7,8 +7,17 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.time import SECOND, later, seconds
-from reliquary.queueing.events import FlowControl, ReceiveMessages, TakeOffline
-from reliquary.queueing.message import Message, MessageClass, ObjectId
+from reliquary.queueing.events import AccessChange, ChangeAccess, FlowControl, ReceiveMessages, TakeOffline
+from reliquary.queueing.message import (
+    AuthenticationLevel,
+    Message,
+    MessageClass,
+    MessagePrivacy,
+    ObjectId,
+)
+from reliquary.queueing.principals import EVERYONE
+from reliquary.queueing.queue import QueuePrivacy
+from reliquary.queueing.rights import QueueRight
 from reliquary.queueing.transfer import ArrivalJudged, MessageArrived, Outcome
 from tests.queueing.exchange import Exchange
 from tests.queueing.manager_harness import NOON, check, message
@@ -46,6 +55,7 @@ def test_a_message_that_was_taken_survives_a_restart() -> None:
     check(exchange.state)
 
 
+@pytest.mark.spec("DM-023")
 @pytest.mark.parametrize(
     ("destination", "attributes", "reason"),
     [
@@ -57,6 +67,10 @@ def test_a_message_that_was_taken_survives_a_restart() -> None:
         ("strict", {}, MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE),
         ("orders", {"transaction": STRANGER}, MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE),
         ("narrow", {}, MessageClass.NACK_QUEUE_EXCEED_QUOTA),
+        ("signed", {}, MessageClass.NACK_BAD_SIGNATURE),
+        ("sealed", {}, MessageClass.NACK_BAD_ENCRYPTION),
+        ("open", {"privacy": MessagePrivacy.BASE}, MessageClass.NACK_BAD_ENCRYPTION),
+        ("guarded", {}, MessageClass.NACK_ACCESS_DENIED),
         ("orders", LATE, MessageClass.NACK_REACH_QUEUE_TIMEOUT),
     ],
 )
@@ -66,9 +80,22 @@ def test_a_message_is_refused_with_the_reason(
     exchange = Exchange()
     exchange.create("strict", transactional=True)
     exchange.create("narrow", quota=0)
+    exchange.create("signed", authentication=True)
+    exchange.create("sealed", privacy=QueuePrivacy.BODY)
+    exchange.create("open", privacy=QueuePrivacy.NONE)
+    exchange.create("guarded")
+    exchange.ask(ChangeAccess(0, "guarded", AccessChange.DENY, EVERYONE, QueueRight.WRITE_MESSAGE))
     told = judge(exchange, destination, **attributes)
     assert (told.outcome, told.reason) == (Outcome.REFUSED, reason)
-    assert exchange.bodies("orders") == exchange.bodies("strict") == exchange.bodies("narrow") == []
+    for path in ("orders", "strict", "narrow", "signed", "sealed", "open", "guarded"):
+        assert exchange.bodies(path) == []
+
+
+def test_a_message_that_is_what_its_queue_wants_is_taken() -> None:
+    exchange = Exchange()
+    exchange.create("careful", authentication=True, privacy=QueuePrivacy.BODY)
+    claims = {"authentication": AuthenticationLevel.SIG30, "privacy": MessagePrivacy.ADVANCED}
+    assert judge(exchange, "careful", **claims).outcome is Outcome.DELIVERED
 
 
 def test_a_stream_s_message_is_taken_by_a_transactional_queue() -> None:

@@ -14,6 +14,7 @@ from reliquary.queueing.events import (
     CommitTransaction,
     DeleteQueue,
     PauseQueue,
+    PrepareTransaction,
     PurgeQueue,
     ReceiveMessages,
     ResumeQueue,
@@ -123,7 +124,7 @@ def test_the_name_decides_which_wrapper_is_raised(name: str, wrapper: Wrapper) -
     assert (send.destination, send.wrapper, send.message.body) == (name, wrapper, b"a")
 
 
-def test_a_million_messages_that_wait_cost_no_entries() -> None:
+def test_a_deep_queue_costs_one_entry_and_drains_in_order() -> None:
     exchange = Exchange(sizes=Sizes(window=4))
     exchange.clerk.connects = False
     exchange.send(ELSEWHERE, *(b"%d" % number for number in range(50)))
@@ -363,6 +364,20 @@ def test_after_a_restart_what_waits_is_sent_unless_the_queue_is_on_hold() -> Non
     exchange.ask(ResumeQueue(0, OTHER))
     assert exchange.sent() == [b"a", b"b"]
     check(exchange.state)
+
+
+@pytest.mark.spec("DM-096")
+def test_a_manager_that_waits_for_outcomes_sends_when_it_is_ready() -> None:
+    exchange = Exchange(in_doubt_wait=60)
+    transaction = exchange.begin()
+    exchange.send("orders", b"in doubt", transaction=transaction)
+    exchange.ask(PrepareTransaction(0, transaction, single_phase=False))
+    exchange.handle(TakeOffline(0))
+    exchange.send(ELSEWHERE, b"a")
+    exchange.restart()
+    assert exchange.sent() == []
+    exchange.ask(CommitTransaction(0, transaction))
+    assert exchange.sent() == [b"a"]
 
 
 @pytest.mark.spec("DM-124", "DM-125")

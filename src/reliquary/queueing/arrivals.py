@@ -9,7 +9,10 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing import destinations
 from reliquary.queueing.enqueue import Enqueued, enqueue
-from reliquary.queueing.message import Message, MessageClass, check
+from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass, MessagePrivacy, check
+from reliquary.queueing.permits import Act, lacks
+from reliquary.queueing.principals import ANONYMOUS
+from reliquary.queueing.queue import QueuePrivacy
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.transfer import ArrivalJudged, MessageArrived, Outcome
 
@@ -42,20 +45,26 @@ def _take(state: State, destination: str, message: Message, now: Instant) -> Ver
         return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
     if isinstance(queue, HResult):
         return Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED
-    mismatch = _mismatch(queue, message)
+    mismatch = _mismatch(state, queue, message)
     if mismatch is not None:
         return Outcome.REFUSED, mismatch
     verdict, _ = enqueue(state, queue, (message,), now)
     return _REFUSED[verdict]
 
 
-def _mismatch(queue: QueueState, message: Message) -> MessageClass | None:
-    """Transactional messages go to transactional queues, and no others do."""
+def _mismatch(state: State, queue: QueueState, message: Message) -> MessageClass | None:
+    """Why this queue takes no such message from elsewhere; None when it does."""
+    settings = queue.record.settings
     in_transaction = message.transaction is not None
-    if in_transaction == queue.record.settings.transactional:
-        return None
-    return (
-        MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE
-        if in_transaction
-        else MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE
-    )
+    is_private = message.privacy is not MessagePrivacy.NONE
+    if lacks(state, ANONYMOUS, queue, Act.SEND):  # [MC-MQSRM] 3.1.5.1.12
+        return MessageClass.NACK_ACCESS_DENIED
+    if in_transaction and not settings.transactional:
+        return MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE
+    if settings.transactional and not in_transaction:
+        return MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE
+    if settings.authentication and message.authentication is AuthenticationLevel.NONE:
+        return MessageClass.NACK_BAD_SIGNATURE
+    if settings.privacy is (QueuePrivacy.NONE if is_private else QueuePrivacy.BODY):  # DM-023
+        return MessageClass.NACK_BAD_ENCRYPTION
+    return None

@@ -58,8 +58,10 @@ def run(state: State, now: Instant) -> None:
     Whoever hears a message may end its transfer in the same turn; the next one then goes in a
     later turn, so nothing recurses and no turn is long (AN-37).
     """
+    if state.manager_state is not ManagerState.READY:
+        return
     stirred, state.stirred = state.stirred, {}
-    if state.manager_state is not ManagerState.READY or not state.online:
+    if not state.online:
         return
     # DEPARTS from 3.1.7.3.9 (DM-322): one send is in progress for each outgoing queue, not one for
     # the whole manager, because a destination that does not answer would stop all the others.
@@ -69,8 +71,8 @@ def run(state: State, now: Instant) -> None:
 
 
 def go_on_later(state: State) -> None:
-    """Let `run` come in a turn of its own."""
-    if not state.dispatch_asked:
+    """Let `run` come in a turn of its own; a manager that is not ready looks when it is."""
+    if not state.dispatch_asked and state.manager_state is ManagerState.READY:
         state.dispatch_asked = True
         state.draft.ask(Continue(DispatchMessages()))
 

@@ -72,7 +72,6 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
         if f"system$;{name}" not in state.names:  # AN-49: those of an earlier start are kept
             _create(state, Pathname(QueueType.SYSTEM, name), QueueSettings(), now)  # DM-093, DM-094
     outgoing.harden(state)
-    dispatch.stir_all(state)
     for transaction in list(state.transactions.values()):
         if transaction.single_phase or not transaction.prepared:
             abort(state, transaction, now)  # DM-097
@@ -91,6 +90,7 @@ def be_certain(state: State) -> None:
 
 def _be_ready(state: State) -> None:
     advance(state, Happening.INITIALIZED)
+    dispatch.stir_all(state)
     state.reply(state.starter, Answer(HResult.OK))
 
 

@@ -63,6 +63,8 @@ class QueueManager:
         if state.stirred:
             dispatch.run(state, now)
             serve(state, now)  # what was to be sent may have expired, and somebody waits for dead letters
+            if state.stirred:
+                dispatch.go_on_later(state)
         return state.draft.take()
 
     def hear(self, signal: Signal, now: Instant) -> Turn:

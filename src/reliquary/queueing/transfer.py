@@ -127,7 +127,7 @@ class TransferEnded(Signal, frozen=True):
 
 
 class MessageArrived(Signal, frozen=True):
-    """A message from elsewhere, for a queue of this manager."""
+    """A message from elsewhere, for a queue of this manager; its carrier has verified what it claims."""
 
     carrier: str
     """Who brings it, and wants to be told."""

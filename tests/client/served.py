@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reliquary.client.sync.portal import Portal
+from reliquary.net.api.users import User
 from reliquary.server.build import Server, build
 from reliquary.server.config import Settings
 
@@ -24,10 +25,15 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, certificate: Path | None = None) -> Iterator[Served]:
+def served(folder: Path, certificate: Path | None = None, users: tuple[User, ...] = ()) -> Iterator[Served]:
     """Run a server while the block runs; a certificate's file holds its key too."""
     settings = Settings(
-        folder=folder, data_port=0, control_port=0, tls_certificate=certificate, tls_key=certificate
+        folder=folder,
+        data_port=0,
+        control_port=0,
+        tls_certificate=certificate,
+        tls_key=certificate,
+        users=users,
     )
     portal = Portal()
     try:

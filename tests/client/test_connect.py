@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 import reliquary
-from reliquary import BadRequest, ReliquaryError, ServerUnreachable
+from reliquary import AccessDenied, BadRequest, ReliquaryError, ServerUnreachable, connect
+from reliquary.net.api.users import User
 from tests.client.served import served
 from tests.net.http.certificate import PEM, client_context
 
@@ -53,3 +55,28 @@ def test_a_server_with_a_certificate_is_trusted_when_we_say_so(tmp_path: Path) -
             pytest.raises(ServerUnreachable, match="certificate"),
         ):
             qm.queue("orders").receive()
+
+
+def test_a_token_says_who_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = User(name="alice", token_sha256=sha256(b"secret").hexdigest())
+    with served(tmp_path, users=(alice,)) as running:
+        with connect(running.data, control=running.control, token="secret") as manager:
+            manager.create_queue("hers").send("x")
+            assert manager.access("hers").owner == "alice"
+        with connect(running.data, control=running.control) as manager:
+            with pytest.raises(AccessDenied, match=r"anonymous .* lacks the right WRITE_MESSAGE"):
+                manager.queue("hers").send("x")
+            with pytest.raises(AccessDenied, match=r"anonymous .* lacks the right CREATE_QUEUE"):
+                manager.create_queue("more")
+        with connect(running.data, control=running.control, token="wrong") as manager:
+            for question in (manager.info, manager.queue("hers").peek):
+                with pytest.raises(AccessDenied, match="nobody has this token"):
+                    question()
+        monkeypatch.setenv("RELIQUARY_TOKEN", "secret")
+        with connect(running.data, control=running.control) as manager:
+            manager.queue("hers").send("x")
+
+
+def test_a_token_that_no_header_can_carry_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="a token is made of"):
+        connect("http://127.0.0.1:1", token="a\nb")

@@ -141,3 +141,27 @@ def test_the_loop_back_brings_messages_home_while_the_manager_is_online(qm: Mana
     assert message is not None
     assert message.text == "x"
     assert (qm.outgoing_queue(looped).state, qm.outgoing_queue(looped).delivered) == ("connected", 1)
+
+
+def test_access_lists_are_shown_and_changed(play: Play) -> None:
+    async def scene(qm: AsyncManager) -> None:
+        await qm.create_queue("orders")
+        (everyone,) = (await qm.access("orders")).entries
+        assert (everyone.user, everyone.allow, everyone.rights) == ("everyone", True, ["generic-all"])
+        denied = await qm.deny("anonymous", "peek", queue="orders")
+        assert [(each.user, each.allow) for each in denied.entries] == [
+            ("anonymous", False),
+            ("everyone", True),
+        ]
+        granted = await qm.grant("anonymous", "all", queue="orders")
+        assert [each.rights for each in granted.entries] == [["generic-all"], ["generic-all"]]
+        assert (await qm.revoke("anonymous", queue="orders")).entries == [everyone]
+        owned = await qm.set_owner("S-1-5-21-1-2-3-1001", queue="orders")
+        assert (owned.owner, owned.owner_sid) == ("", "S-1-5-21-1-2-3-1001")
+        assert (await qm.access()).entries[0].user == "everyone"
+        with pytest.raises(NotFound):
+            await qm.access("nowhere")
+        with pytest.raises(BadRequest, match="there is no user or group 'carol'"):
+            await qm.grant("carol", "send", queue="orders")
+
+    play(scene)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from reliquary.base.faults import UsageError
+from reliquary.net.api.users import User
 from reliquary.queueing.message import FOREVER
 from reliquary.server.config import NAMES, Settings, load
 
@@ -45,6 +47,10 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         in_doubt_wait = 2.5
         tls_certificate = "/c"
         tls_key = "/k"
+        [[users]]
+        name = "alice"
+        token_sha256 = "abababababababababababababababababababababababababababababababab"
+        groups = ["clerks"]
         """,
     )
     expected = Settings(
@@ -59,11 +65,19 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         in_doubt_wait=2.5,
         tls_certificate=Path("/c"),
         tls_key=Path("/k"),
+        users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
-    environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in NAMES}
+    names = [name for name in NAMES if name != "users"]
+    environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
     environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
-    assert load(None, environment) == expected
+    assert load(None, environment) == replace(expected, users=())
+
+
+def test_users_come_from_the_file_alone() -> None:
+    with pytest.raises(UsageError, match="users stand in the settings file alone"):
+        load(None, {"RELIQUARY_USERS": "alice"})
+    assert load(None, {"RELIQUARY_TOKEN": "secret"}) == Settings()
 
 
 def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
@@ -101,6 +115,9 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("folder = 1", "folder: Expected a path, got 1", id="no path"),
         pytest.param("folder = ''", "folder: Expected a path, got ''", id="empty path"),
         pytest.param("data_port = ", "are not TOML", id="not TOML"),
+        pytest.param("[[users]]\nname = 'a'", "missing required field `token_sha256`", id="no token"),
+        pytest.param("[[users]]\nname = 'a'\ntoken_sha256 = 'x'", "64 hexadecimal digits", id="no hash"),
+        pytest.param("[[users]]\ntoken = 'a'", "unknown field `token`", id="a token in the clear"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_name(tmp_path: Path, text: str, said: str) -> None:

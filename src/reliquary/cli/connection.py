@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 SERVER_VARIABLE = "RELIQUARY_SERVER"
 CONTROL_VARIABLE = "RELIQUARY_CONTROL"
+TOKEN_VARIABLE = "RELIQUARY_TOKEN"
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Where:
 
     server: str
     control: str | None
+    token: str | None = None
 
 
 def connected() -> Manager:
@@ -32,4 +34,4 @@ def connected() -> Manager:
     for address in (where.server, where.control):
         if address is not None and not is_address(address):
             raise click.UsageError(f"{address!r} is not an address such as http://127.0.0.1:8480.")
-    return connect(where.server, control=where.control)
+    return connect(where.server, control=where.control, token=where.token)

@@ -6,7 +6,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, Where
+from reliquary.cli.access import access
+from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, TOKEN_VARIABLE, Where
 from reliquary.cli.ending import Root
 from reliquary.cli.examples import examples
 from reliquary.cli.manager import manager
@@ -16,6 +17,7 @@ from reliquary.cli.queue import queue
 from reliquary.cli.serve import serve
 from reliquary.cli.store import store
 from reliquary.cli.transaction import transaction
+from reliquary.cli.user import user
 
 
 @examples(
@@ -56,6 +58,13 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     help="Its control plane.  [default: the port after the server's]",
 )
 @click.option(
+    "--token",
+    envvar=TOKEN_VARIABLE,
+    show_envvar=True,
+    metavar="TOKEN",
+    help="Who you are to the server.  [default: anonymous]",
+)
+@click.option(
     "--version",
     is_flag=True,
     is_eager=True,
@@ -71,17 +80,17 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     "reliquary message receive orders",
     heading="Start a server, make a queue, send a message and get it back:",
 )
-def cli(context: click.Context, server: str, control: str | None) -> None:
+def cli(context: click.Context, server: str, control: str | None, token: str | None) -> None:
     """Reliquary, a reliable message queue manager.
 
     Lists are tables for a person and JSON lines to a pipe.  What goes wrong is one sentence on
     stderr, and the exit code has a meaning: 2 the command is wrong, 3 refused, 4 not found,
     5 no server, 6 no message, 10 and above the store.
     """
-    context.obj = Where(server, control)
+    context.obj = Where(server, control, token or None)
 
 
-for command in (serve, queue, message, outgoing, store, transaction, manager):
+for command in (serve, queue, message, outgoing, store, transaction, manager, access, user):
     cli.add_command(command)
 
 

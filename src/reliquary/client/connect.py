@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from pathlib import Path
 from ssl import SSLContext
@@ -14,18 +15,23 @@ from reliquary.client.manager import AsyncManager
 from reliquary.client.remote import RemoteTransport
 from reliquary.client.transport import Transport
 
+TOKEN_VARIABLE = "RELIQUARY_TOKEN"
+
 
 class Connecting:
     """What `connect_async` returns: to be awaited, or entered with `async with`."""
 
-    def __init__(self, target: str | Path, control: str | None, tls: SSLContext | None) -> None:
+    def __init__(
+        self, target: str | Path, control: str | None, tls: SSLContext | None, token: str | None
+    ) -> None:
         self._target = target
         self._control = control
         self._tls = tls
+        self._token = token
         self._manager: AsyncManager | None = None
 
     async def _connect(self) -> AsyncManager:
-        return AsyncManager(await transport_of(self._target, self._control, self._tls))
+        return AsyncManager(await transport_of(self._target, self._control, self._tls, self._token))
 
     def __await__(self) -> Generator[Any, None, AsyncManager]:
         return self._connect().__await__()
@@ -41,15 +47,22 @@ class Connecting:
         await self._manager.close()
 
 
-async def transport_of(target: str | Path, control: str | None, tls: SSLContext | None) -> Transport:
+async def transport_of(
+    target: str | Path, control: str | None, tls: SSLContext | None, token: str | None
+) -> Transport:
     """The transport that a target asks for."""
     if is_address(target):
-        return RemoteTransport(str(target), control or control_of(str(target)), tls)
+        token = token or os.environ.get(TOKEN_VARIABLE) or None
+        return RemoteTransport(str(target), control or control_of(str(target)), tls, token)
     return await open_local(target)
 
 
 def connect_async(
-    target: str | Path = DEFAULT, *, control: str | None = None, tls: SSLContext | None = None
+    target: str | Path = DEFAULT,
+    *,
+    control: str | None = None,
+    tls: SSLContext | None = None,
+    token: str | None = None,
 ) -> Connecting:
     """A queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
 
@@ -57,7 +70,8 @@ def connect_async(
             await qm.queue("orders").send("hello")
 
     `control` is the control plane's address, by default the next port; `tls` is for https, by
-    default what the system trusts.  A server is not spoken to before the first request; a folder is
-    opened now, and nobody else can have it meanwhile.
+    default what the system trusts; `token` says who asks, by default that of RELIQUARY_TOKEN, and
+    without any the anonymous user does.  A server is not spoken to before the first request; a
+    folder is opened now, and nobody else can have it meanwhile.
     """
-    return Connecting(target, control, tls)
+    return Connecting(target, control, tls, token)

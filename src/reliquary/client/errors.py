@@ -156,6 +156,7 @@ _BY_CODE: Final[dict[str, type[ReliquaryError]]] = {
     "DS_ERROR": DirectoryUnavailable,
     "QUEUE_NOT_AVAILABLE": QueueDeleted,
     "ACCESS_DENIED": AccessDenied,
+    "UNAUTHENTICATED": AccessDenied,
     "SHARING_VIOLATION": SharingViolation,
     "ILLEGAL_CURSOR_ACTION": CursorError,
     "MESSAGE_ALREADY_RECEIVED": CursorError,

@@ -19,6 +19,8 @@ from reliquary.client.inbox import Inbox
 from reliquary.client.message import OutgoingMessage, Sent
 from reliquary.client.records import (
     Access,
+    AccessChange,
+    AccessInfo,
     LookUp,
     ManagerInfo,
     Move,
@@ -36,12 +38,14 @@ from reliquary.client.translate import number_of
 from reliquary.engine import views
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.api.numbers import LONGEST_WAIT, hold_of, span_of, transaction_of, wait_of
+from reliquary.net.api.users import Users
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.host import own_name
-from reliquary.queueing import events
+from reliquary.queueing import destinations, events, permissions
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.rights import ManagerRight, QueueRight
 from reliquary.store import backup, verify
 
 
@@ -52,6 +56,7 @@ class LocalTransport:
         self._opened = opened
         self._state = opened.state
         self._inbox = Inbox(opened.engine)
+        self._users = Users(opened.state.identity().identifier)
 
     async def close(self) -> None:
         """Finish what was asked and let go of the folder."""
@@ -286,6 +291,32 @@ class LocalTransport:
         """Take the manager offline, or bring it online."""
         await self._inbox.do(lambda to: events.BringOnline(to) if online else events.TakeOffline(to))
         return await self.manager()
+
+    # -- access lists
+
+    async def access(self, queue: str) -> AccessInfo:
+        """The list of a queue; without a name, the manager's own."""
+        security, kind = self._list(queue)
+        await self._settled()
+        return translate.access_info(security, kind, self._users.name_of)
+
+    async def change_access(
+        self, queue: str, change: AccessChange, user: str, rights: Sequence[str]
+    ) -> AccessInfo:
+        """Change it, and show it as it is then."""
+        kind = self._list(queue)[1]
+        with _told():
+            sid = self._users.sid_of(user)
+            mask = translate.rights_of(kind, change, rights)
+        wanted = events.AccessChange(change)
+        await self._inbox.do(lambda to: events.ChangeAccess(to, queue, wanted, sid, mask))
+        return await self.access(queue)
+
+    def _list(self, queue: str) -> tuple[bytes, type[QueueRight | ManagerRight]]:
+        with _told():
+            if queue and destinations.find(self._state, queue) is None:
+                raise error_of(HResult.QUEUE_NOT_FOUND.name, HResult.QUEUE_NOT_FOUND.sentence)
+            return permissions.list_named(self._state, queue)
 
     # -- the store
 

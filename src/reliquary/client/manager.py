@@ -9,6 +9,7 @@ from reliquary.client.errors import QueueExists
 from reliquary.client.exactly_once import AsyncExactlyOnce
 from reliquary.client.queue import AsyncQueue
 from reliquary.client.records import (
+    AccessInfo,
     ManagerInfo,
     OutgoingInfo,
     QueueInfo,
@@ -117,6 +118,26 @@ class AsyncManager:
     async def bring_online(self) -> ManagerInfo:
         """Let messages travel again."""
         return await self.transport.set_online(online=True)
+
+    async def access(self, queue: str = "") -> AccessInfo:
+        """Who may do what with a queue; without a name, with the manager itself."""
+        return await self.transport.access(queue)
+
+    async def grant(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
+        """Let a user or a group do something, such as "send", "receive", "peek" or "all"."""
+        return await self.transport.change_access(queue, "grant", user, rights)
+
+    async def deny(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
+        """Let a user or a group not do something, whatever else the list says."""
+        return await self.transport.change_access(queue, "deny", user, rights)
+
+    async def revoke(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
+        """Take back what was granted or denied; without rights, all of it."""
+        return await self.transport.change_access(queue, "revoke", user, rights)
+
+    async def set_owner(self, user: str, *, queue: str = "") -> AccessInfo:
+        """Name another owner, who may always read and change the list."""
+        return await self.transport.change_access(queue, "owner", user, ())
 
     async def verify(self) -> StoreReport:
         """Read every row of its store and check it."""

@@ -15,6 +15,7 @@ from reliquary.client.message import Message
 Access = Literal["receive", "peek", "send", "move"]
 Share = Literal["deny-none", "deny-receive"]
 Seek = Literal["current", "next", "previous", "first", "last"]
+AccessChange = Literal["grant", "deny", "revoke", "owner"]
 Privacy = Literal["none", "optional", "body"]
 
 
@@ -164,6 +165,24 @@ class OutgoingInfo(msgspec.Struct, frozen=True, kw_only=True):
     """It failed, and waits before it tries again."""
     unacknowledged: int
     history: list[ConnectionAttempt]
+
+
+class AccessEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of an access list: what a user or a group may do, or may not."""
+
+    user: str
+    """A name; empty for a SID that has none here."""
+    sid: str
+    allow: bool
+    rights: list[str]
+
+
+class AccessInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """An access list; for each right the first entry that names it decides."""
+
+    owner: str
+    owner_sid: str
+    entries: list[AccessEntry]
 
 
 class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True):

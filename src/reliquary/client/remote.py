@@ -25,6 +25,8 @@ from reliquary.client.message import Message, OutgoingMessage, Sent, lookup_ids
 from reliquary.client.patience import to_the_end
 from reliquary.client.records import (
     Access,
+    AccessChange,
+    AccessInfo,
     LookUp,
     ManagerInfo,
     Move,
@@ -84,6 +86,7 @@ _count = msgspec.json.Decoder(_Count)
 _queue = msgspec.json.Decoder(QueueInfo)
 _queues = msgspec.json.Decoder(_Queues)
 _manager = msgspec.json.Decoder(ManagerInfo)
+_access = msgspec.json.Decoder(AccessInfo)
 _outgoing = msgspec.json.Decoder(_Outgoing)
 _outgoing_queue = msgspec.json.Decoder(OutgoingInfo)
 _report = msgspec.json.Decoder(StoreReport)
@@ -94,9 +97,11 @@ _transaction = msgspec.json.Decoder(TransactionInfo)
 class RemoteTransport:
     """The two planes of one server."""
 
-    def __init__(self, data: str, control: str, tls: SSLContext | None = None) -> None:
-        self._data = Wire(data, tls)
-        self._control = Wire(control, tls)
+    def __init__(
+        self, data: str, control: str, tls: SSLContext | None = None, token: str | None = None
+    ) -> None:
+        self._data = Wire(data, tls, token)
+        self._control = Wire(control, tls, token)
 
     async def close(self) -> None:
         """Cut all connections."""
@@ -314,6 +319,19 @@ class RemoteTransport:
         path = "/manager/online" if online else "/manager/offline"
         return await self._control.read("POST", path, _manager)
 
+    # -- access lists
+
+    async def access(self, queue: str) -> AccessInfo:
+        """The list of a queue; without a name, the manager's own."""
+        return await self._control.read("GET", _access_path(queue), _access)
+
+    async def change_access(
+        self, queue: str, change: AccessChange, user: str, rights: Sequence[str]
+    ) -> AccessInfo:
+        """Change it, and show it as it is then; to ask again does no harm."""
+        body = {"change": change, "user": user, "rights": list(rights)}
+        return await self._control.read("POST", _access_path(queue), _access, body)
+
     # -- the store
 
     async def verify(self) -> StoreReport:
@@ -336,6 +354,10 @@ def _path(queue: str, *more: str, **query: object) -> str:
 def _with_query(path: str, **query: object) -> str:
     given = {name: value for name, value in query.items() if value is not None}
     return f"{path}?{urlencode(given)}" if given else path
+
+
+def _access_path(queue: str) -> str:
+    return _path(queue, "access") if queue else "/access"
 
 
 def _by_place(ask: LookUp | Move) -> dict[str, Any]:

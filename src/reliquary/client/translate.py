@@ -5,7 +5,7 @@ The rules are those of the JSON API (`net.api`), so a value means the same in bo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -21,8 +21,12 @@ from reliquary.net.api import messages as api
 from reliquary.queueing import message as machine
 from reliquary.queueing.events import Delivered
 from reliquary.queueing.message import FOREVER
+from reliquary.queueing.permissions import descriptor_of
+from reliquary.queueing.principals import ANONYMOUS_USER, EVERYONE
 from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.rights import ManagerRight, QueueRight, names_of, right_named
 from reliquary.queueing.transactions import Stage
+from reliquary.wire.security import Ace, AceKind, Sid
 
 _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _QUOTAS: Final = ("quota", "journal_quota")
@@ -168,6 +172,40 @@ def outgoing_info(view: views.OutgoingView) -> records.OutgoingInfo:
         "history": history,
     }
     return records.OutgoingInfo(**fields)
+
+
+def access_info(
+    security: bytes, kind: type[QueueRight | ManagerRight], name_of: Callable[[Sid], str]
+) -> records.AccessInfo:
+    """An access list, in words."""
+    descriptor = descriptor_of(security)
+    everybody = (Ace(AceKind.ALLOWED, kind["GENERIC_ALL"].value, EVERYONE),)
+    entries = [
+        records.AccessEntry(
+            user=name_of(ace.sid),
+            sid=str(ace.sid),
+            allow=ace.kind is AceKind.ALLOWED,
+            rights=[name.lower().replace("_", "-") for name in names_of(kind(ace.mask))],
+        )
+        for ace in (everybody if descriptor.dacl is None else descriptor.dacl)
+        if isinstance(ace, Ace)
+    ]
+    owner = descriptor.owner or ANONYMOUS_USER
+    return records.AccessInfo(owner=name_of(owner), owner_sid=str(owner), entries=entries)
+
+
+def rights_of(kind: type[QueueRight | ManagerRight], change: str, names: Sequence[str]) -> int:
+    """The mask of some rights by name; to revoke none in particular is to revoke all."""
+    if change == "owner":
+        return 0
+    if not names and change == "revoke":
+        return int(kind["GENERIC_ALL"])
+    if not names:
+        raise UsageError(f"{change} needs a right, such as send, receive, peek or all")
+    mask = 0
+    for name in names:
+        mask |= right_named(kind, name).value
+    return mask
 
 
 def transaction_info(view: views.TransactionView) -> records.TransactionInfo:

@@ -12,6 +12,8 @@ from typing import Protocol
 from reliquary.client.message import OutgoingMessage, Sent
 from reliquary.client.records import (
     Access,
+    AccessChange,
+    AccessInfo,
     LookUp,
     ManagerInfo,
     Move,
@@ -115,6 +117,16 @@ class Transport(Protocol):
 
     async def purge_queue(self, name: str) -> int:
         """Empty a queue; how many messages went."""
+
+    # -- access lists
+
+    async def access(self, queue: str) -> AccessInfo:
+        """The list of a queue; without a name, the manager's own."""
+
+    async def change_access(
+        self, queue: str, change: AccessChange, user: str, rights: Sequence[str]
+    ) -> AccessInfo:
+        """Change it, and show it as it is then."""
 
     # -- traffic
 

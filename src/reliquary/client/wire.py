@@ -8,6 +8,7 @@ no answer           nothing was asked to change, or it never left: ServerUnreach
 
 from __future__ import annotations
 
+import re
 from ssl import SSLContext
 from typing import Any, Final, TypeVar
 
@@ -26,6 +27,8 @@ PATIENCE: Final = 60.0
 """How long an answer may take, in seconds, beyond the time that the request itself allows."""
 LARGEST_ANSWER: Final = 256 * 1024 * 1024
 HEADERS: Final = ((b"content-type", b"application/json"),)
+TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+"""What a bearer token may look like, RFC 6750 2.1."""
 
 
 class _Refusal(msgspec.Struct):
@@ -40,7 +43,11 @@ _encode = msgspec.json.Encoder().encode
 class Wire:
     """One plane of one server."""
 
-    def __init__(self, url: str, tls: SSLContext | None = None) -> None:
+    def __init__(self, url: str, tls: SSLContext | None = None, token: str | None = None) -> None:
+        if token is not None and not TOKEN.fullmatch(token):
+            raise BadRequest("INVALID_PARAMETER", "a token is made of letters, digits and -._~+/=")
+        bearer = () if token is None else ((b"authorization", b"Bearer " + token.encode()),)
+        self._headers = (*HEADERS, *bearer)
         try:
             self._http = HttpClient(url, tls=tls, limits=ClientLimits(body_bytes=LARGEST_ANSWER))
         except (UsageError, ValueError) as why:
@@ -86,7 +93,7 @@ class Wire:
         time: Duration | None = None if wait is None else seconds(wait + PATIENCE)
         try:
             response = await self._http.request(
-                method, PREFIX + path, data, HEADERS, time, idempotent=harmless
+                method, PREFIX + path, data, self._headers, time, idempotent=harmless
             )
         except RequestFailed as why:
             raise self._silence(why, harmless=harmless) from why

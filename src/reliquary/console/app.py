@@ -12,11 +12,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reliquary.base.hresult import HResult
-from reliquary.console import metrics, page, queues, store, traffic
+from reliquary.console import access, metrics, page, queues, store, traffic
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.errors import HANDLERS
 from reliquary.net.api.errors import error_json
 from reliquary.net.api.origin import differs
+from reliquary.net.api.users import CHALLENGE, UNAUTHENTICATED, NotKnown, Users
 
 API: Final = "/api/v1"
 
@@ -41,6 +42,10 @@ ROUTES: Final = (
     Route(f"{API}/outgoing/{{destination:path}}", traffic.show_outgoing, methods=["GET"]),
     Route(f"{API}/queues", queues.list_queues, methods=["GET"]),
     Route(f"{API}/queues", queues.create_queue, methods=["POST"]),
+    Route(f"{API}/access", access.show_access, methods=["GET"]),
+    Route(f"{API}/access", access.change_access, methods=["POST"]),
+    Route(f"{API}/queues/{{queue:path}}/access", access.show_access, methods=["GET"]),
+    Route(f"{API}/queues/{{queue:path}}/access", access.change_access, methods=["POST"]),
     Route(f"{API}/queues/{{queue:path}}/purge", queues.purge_queue, methods=["POST"]),
     Route(f"{API}/queues/{{queue:path}}", queues.show_queue, methods=["GET"]),
     Route(f"{API}/queues/{{queue:path}}", queues.change_queue, methods=["PATCH"]),
@@ -68,10 +73,32 @@ class OwnPagesOnly:
         await self._app(scope, receive, send)
 
 
+class KnownUsersOnly:
+    """Says who asks, and refuses who says it wrongly."""
+
+    def __init__(self, app: ASGIApp, users: Users) -> None:
+        self._app = app
+        self._users = users
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request through, or answer 401."""
+        if scope["type"] == "http":
+            try:
+                scope["by"] = self._users.who(dict(scope["headers"]).get(b"authorization"))
+            except NotKnown as why:
+                headers = {name.decode(): value.decode() for name, value in CHALLENGE}
+                body = error_json(UNAUTHENTICATED, str(why))
+                await Response(body, 401, headers, media_type="application/json")(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
 def build_app(context: Context) -> Starlette:
     """The app of one server."""
     app = Starlette(
-        routes=list(ROUTES), exception_handlers=dict(HANDLERS), middleware=[Middleware(OwnPagesOnly)]
+        routes=list(ROUTES),
+        exception_handlers=dict(HANDLERS),
+        middleware=[Middleware(OwnPagesOnly), Middleware(KnownUsersOnly, context.users)],
     )
     app.router.redirect_slashes = False
     app.state.context = context

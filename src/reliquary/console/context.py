@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 import msgspec
@@ -16,7 +16,13 @@ from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
 from reliquary.console.errors import Refusal
 from reliquary.engine.open import OpenedEngine
+from reliquary.net.api.users import Users
+from reliquary.queueing import events
 from reliquary.queueing.events import Answer
+from reliquary.queueing.permits import Act, lacks, lacks_on_manager
+from reliquary.queueing.principals import ANONYMOUS, Principal
+from reliquary.queueing.rights import ManagerRight
+from reliquary.queueing.state import QueueState
 
 BODY_LIMIT: Final = 1024 * 1024
 
@@ -32,23 +38,44 @@ class Context:
     version: str
     connections: Callable[[], int]
     """How many clients the data plane has."""
+    users: Users
+    by: Principal = ANONYMOUS
+    """Who asks."""
     long_work: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One verify or backup at a time."""
 
     async def ask(self, make: Callable[[int], Event]) -> Answer:
         """Submit an event and wait for its answer; a Refusal when it is not OK."""
-        answer = await self.opened.engine.ask(make)
+
+        def asked(to: int) -> Event:
+            event = make(to)
+            return msgspec.structs.replace(event, by=self.by) if isinstance(event, events.Request) else event
+
+        answer = await self.opened.engine.ask(asked)
         assert isinstance(answer, Answer), f"no answer: {answer!r}"
         if answer.status is not HResult.OK:
             raise Refusal(answer)
         return answer
 
+    def need(self, right: ManagerRight) -> None:
+        """Refuse whoever lacks this right of the manager."""
+        _refuse(lacks_on_manager(self.opened.state, self.by, right))
+
+    def need_on(self, queue: QueueState, act: Act) -> None:
+        """Refuse whoever may not do this with a queue."""
+        _refuse(lacks(self.opened.state, self.by, queue, act))
+
+
+def _refuse(why: str) -> None:
+    if why:
+        raise Refusal(Answer(HResult.ACCESS_DENIED, why))
+
 
 def context_of(request: Request) -> Context:
-    """The context of the app that the request came to."""
+    """The context of the app that the request came to, with the user who sent it."""
     context = request.app.state.context
     assert isinstance(context, Context), "the app was built without a context"
-    return context
+    return replace(context, by=request.scope["by"])
 
 
 async def read_body(request: Request, decoder: msgspec.json.Decoder[Body]) -> Body:

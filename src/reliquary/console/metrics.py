@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from reliquary.console.context import Context, context_of
 from reliquary.engine import views
+from reliquary.queueing.rights import ManagerRight
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -19,6 +20,7 @@ Sample = tuple[dict[str, str], float]
 async def show_metrics(request: Request) -> Response:
     """GET /metrics."""
     context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     text = "".join(_families(context))
     await context.opened.settled()
     return Response(text, media_type=CONTENT_TYPE)

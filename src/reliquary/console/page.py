@@ -12,6 +12,7 @@ from starlette.responses import Response
 from reliquary.console.context import context_of
 from reliquary.engine import views
 from reliquary.engine.views import ManagerView, QueueView
+from reliquary.queueing.rights import ManagerRight
 
 REFRESH_SECONDS: Final = 5
 
@@ -41,8 +42,9 @@ _HEAD: Final = "".join(
 async def show_page(request: Request) -> Response:
     """GET /."""
     context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     state = context.opened.state
-    html = render(views.manager(state), list(views.queues(state)), context.version)
+    html = render(views.manager(state), list(views.queues(state, context.by)), context.version)
     await context.opened.settled()
     return Response(html, headers=HEADERS, media_type="text/html")
 

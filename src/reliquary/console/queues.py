@@ -14,31 +14,41 @@ from reliquary.client.translate import changes_of, manager_info, queue_info
 from reliquary.console.context import Context, answer, context_of, read_body
 from reliquary.console.errors import Refusal
 from reliquary.engine import views
+from reliquary.queueing import destinations
 from reliquary.queueing.events import Answer, ChangeQueue, CreateQueue, DeleteQueue, Purged, PurgeQueue
+from reliquary.queueing.permits import Act
 from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.rights import ManagerRight
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
 
 async def show_manager(request: Request) -> Response:
     """GET /manager."""
-    opened = context_of(request).opened
+    context = context_of(request)
+    opened = context.opened
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     seen = manager_info(views.manager(opened.state))
     await opened.settled()
     return answer(seen)
 
 
 async def list_queues(request: Request) -> Response:
-    """GET /queues."""
-    opened = context_of(request).opened
-    seen = [queue_info(each) for each in views.queues(opened.state)]
+    """GET /queues: those that whoever asks may look at."""
+    context = context_of(request)
+    opened = context.opened
+    seen = [queue_info(each) for each in views.queues(opened.state, context.by)]
     await opened.settled()
     return answer({"queues": seen})
 
 
 async def show_queue(request: Request) -> Response:
     """GET /queues/{queue}."""
-    return await _shown(context_of(request), request.path_params["queue"])
+    context, name = context_of(request), request.path_params["queue"]
+    queue = destinations.find(context.opened.state, name)
+    if queue is not None:
+        context.need_on(queue, Act.SHOW)
+    return await _shown(context, name)
 
 
 async def create_queue(request: Request) -> Response:

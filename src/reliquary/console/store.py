@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from reliquary.base.faults import UsageError
 from reliquary.console.context import answer, context_of, read_body
+from reliquary.queueing.rights import ManagerRight
 from reliquary.store import backup, verify
 
 
@@ -34,6 +35,7 @@ _backup = msgspec.json.Decoder(BackupIn)
 async def verify_store(request: Request) -> Response:
     """POST /store/verify."""
     context = context_of(request)
+    context.need(ManagerRight.SET_MACHINE_PROPERTIES)
     await read_body(request, _verify)
     disk = context.opened.disk
     async with context.long_work:
@@ -44,6 +46,7 @@ async def verify_store(request: Request) -> Response:
 async def backup_store(request: Request) -> Response:
     """POST /store/backup."""
     context = context_of(request)
+    context.need(ManagerRight.SET_MACHINE_PROPERTIES)
     given = await read_body(request, _backup)
     if not given.path.startswith("/") or "\0" in given.path:
         raise UsageError(f"path is a full path on the server, from / on, not {given.path[:200]!r}")

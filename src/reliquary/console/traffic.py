@@ -12,11 +12,14 @@ from reliquary.console.errors import Refusal
 from reliquary.console.queues import show_manager
 from reliquary.engine import views
 from reliquary.queueing.events import Answer, BringOnline, PauseQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.rights import ManagerRight
 
 
 async def list_outgoing(request: Request) -> Response:
     """GET /outgoing."""
-    opened = context_of(request).opened
+    context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
+    opened = context.opened
     seen = [outgoing_info(each) for each in views.outgoing_queues(opened.state)]
     await opened.settled()
     return answer({"outgoing": seen})
@@ -24,7 +27,9 @@ async def list_outgoing(request: Request) -> Response:
 
 async def show_outgoing(request: Request) -> Response:
     """GET /outgoing/{destination}."""
-    return await _shown(context_of(request), request.path_params["destination"])
+    context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
+    return await _shown(context, request.path_params["destination"])
 
 
 async def pause(request: Request) -> Response:

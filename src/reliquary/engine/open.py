@@ -55,6 +55,7 @@ async def open_engine(
     chance: Chance,
     computer_name: str,
     quota: int | None = None,
+    first_list: bytes = b"",
     in_doubt_wait: Duration = Duration(0),  # noqa: B008 - a number
 ) -> OpenedEngine:
     """Open a folder, or make it a store; the manager is started when this returns.
@@ -74,7 +75,8 @@ async def open_engine(
         disk.close()
         raise
     engine = Engine(core, disk, clock)
-    started = await _start(engine, StartManager(computer_name, quota=quota, in_doubt_wait=in_doubt_wait))
+    start = StartManager(computer_name, quota=quota, first_list=first_list, in_doubt_wait=in_doubt_wait)
+    started = await _start(engine, start)
     return OpenedEngine(engine, manager.state, disk, started)
 
 

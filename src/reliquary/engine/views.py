@@ -10,6 +10,8 @@ import msgspec
 from reliquary.queueing import destinations
 from reliquary.queueing.events import Access
 from reliquary.queueing.link import ConnectionRecord, OutgoingState
+from reliquary.queueing.permits import Act, lacks, may_use
+from reliquary.queueing.principals import MANAGER, Principal
 from reliquary.queueing.queue import ManagerState, QueueManagerRecord, QueueSettings, QueueType
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.transactions import Stage, stage
@@ -93,10 +95,12 @@ def queue(state: State, path: str) -> QueueView | None:
     return None if found is None else _view(state, found)
 
 
-def queues(state: State) -> Iterator[QueueView]:
-    """All queues that are not on their way out, by name."""
+def queues(state: State, by: Principal = MANAGER) -> Iterator[QueueView]:
+    """All queues that are not on their way out and that somebody may look at, by name."""
     shown = (
-        each for each in state.queues.values() if not each.record.deleting and not each.record.is_journal
+        each
+        for each in state.queues.values()
+        if not each.record.deleting and not each.record.is_journal and not lacks(state, by, each, Act.SHOW)
     )
     for each in sorted(shown, key=lambda each: each.record.pathname.casefold()):
         yield _view(state, each)
@@ -154,9 +158,10 @@ def _outgoing_view(queue: QueueState) -> OutgoingView:
     )
 
 
-def transactions(state: State, *, ended: bool = False) -> Iterator[TransactionView]:
-    """Transactions that have not ended, and on demand how the last prepared ones did."""
-    for identifier in [*state.transactions, *(state.outcomes if ended else ())]:
+def transactions(state: State, by: Principal = MANAGER, *, ended: bool = False) -> Iterator[TransactionView]:
+    """Transactions that have not ended and are somebody's, and on demand how the last prepared ones did."""
+    own = [identifier for identifier, each in state.transactions.items() if may_use(state, by, each)]
+    for identifier in [*own, *(state.outcomes if ended else ())]:
         view = transaction(state, identifier)
         assert view is not None
         yield view

@@ -15,7 +15,7 @@ from reliquary.queueing.access import end_wait
 from reliquary.queueing.apply import apply
 from reliquary.queueing.directory import membership
 from reliquary.queueing.events import AccessChange, ChangeAccess
-from reliquary.queueing.permits import Act, Place, lacks, manager_list, place_of
+from reliquary.queueing.permits import Act, Place, lacks, list_of, manager_list, place_of
 from reliquary.queueing.principals import ANONYMOUS_USER, EVERYONE
 from reliquary.queueing.queue import QueueSettings
 from reliquary.queueing.rights import (
@@ -59,6 +59,17 @@ def check_own_list(queue: QueueState) -> None:
         raise UsageError("the manager's own queues have no access list: the manager's counts")
     if queue.record.parent is not None:
         raise UsageError("a journal or a subqueue has no access list: the one of its queue counts")
+
+
+def list_named(state: State, path: str) -> tuple[bytes, type[QueueRight | ManagerRight]]:
+    """The descriptor that counts for a queue, or without a name for the manager, and its rights."""
+    if not path:
+        return manager_list(state), ManagerRight
+    queue = destinations.find(state, path)
+    if queue is None:
+        raise UsageError(f"there is no queue {path[:200]!r}")
+    kind = QueueRight if place_of(queue) in (Place.QUEUE, Place.JOURNAL) else ManagerRight
+    return list_of(state, queue), kind
 
 
 def descriptor_of(security: bytes) -> SecurityDescriptor:

@@ -20,10 +20,12 @@ from reliquary.console.context import Context
 from reliquary.console.listener import ControlListener
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.api import DataPlane
+from reliquary.net.api.users import Users
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
 from reliquary.queueing.events import Answer, CreateQueue
+from reliquary.queueing.rights import MANAGER_LIST
 from reliquary.server.config import Settings
 
 DRAIN: Final = seconds(5)
@@ -66,12 +68,14 @@ async def build(settings: Settings) -> Server:
         chance=chance,
         computer_name=settings.computer_name,
         quota=settings.quota,
+        first_list=MANAGER_LIST if settings.users else b"",
         in_doubt_wait=seconds(settings.in_doubt_wait),
     )
-    plane = DataPlane(opened.engine, opened.state, chance, release())
+    users = Users(opened.state.identity().identifier, settings.users)
+    plane = DataPlane(opened.engine, opened.state, chance, release(), users)
     data = Listener(plane.handle, limits=LIMITS, tls=tls, clock=clock)
     opened.engine.on_pressure = lambda pressed: data.pause() if pressed else data.resume()
-    context = Context(opened, release(), lambda: data.connections)
+    context = Context(opened, release(), lambda: data.connections, users)
     control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
     return Server(opened, plane, data, control)
 

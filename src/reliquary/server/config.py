@@ -3,6 +3,9 @@
     folder = "/var/lib/reliquary"       RELIQUARY_FOLDER
     data_port = 8480                    RELIQUARY_DATA_PORT
     queues = ["orders", "invoices"]     RELIQUARY_QUEUES=orders,invoices
+    [[users]]                           only here; `reliquary user token` writes the lines
+    name = "alice"
+    token_sha256 = "..."
 
 A setting that is not known is refused by name: a slip of the pen must not become a default.
 """
@@ -20,13 +23,16 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND
+from reliquary.net.api.users import User, check_users
 from reliquary.net.host import own_name
 from reliquary.queueing.lifecycle import LONGEST_IN_DOUBT
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
 
 PREFIX: Final = "RELIQUARY_"
-NOT_OURS: Final = frozenset({"RELIQUARY_SERVER", "RELIQUARY_CONTROL", "RELIQUARY_SETTINGS"})
+NOT_OURS: Final = frozenset(
+    {"RELIQUARY_SERVER", "RELIQUARY_CONTROL", "RELIQUARY_SETTINGS", "RELIQUARY_TOKEN"}
+)
 """Variables that speak to the client and the command line."""
 
 
@@ -51,6 +57,8 @@ class Settings:
     tls_certificate: Path | None = None
     """A PEM file; both planes speak HTTPS then."""
     tls_key: Path | None = None
+    users: tuple[User, ...] = ()
+    """Who may say who he is; without any, all are anonymous.  Only in the file."""
 
     def __post_init__(self) -> None:
         for name in ("data_port", "control_port"):
@@ -67,6 +75,7 @@ class Settings:
         _check_computer_name(self.computer_name)
         for queue in self.queues:
             parse(queue, self.computer_name)
+        check_users(self.users)
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise UsageError("tls_certificate and tls_key belong together, and only one is given")
         # Not Path.exists: where one may not look it raises, and the store tells of that better.
@@ -117,6 +126,8 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     for variable, text in environment.items():
         if variable.startswith(PREFIX) and variable not in NOT_OURS:
             name = variable.removeprefix(PREFIX).lower()
+            if name == "users":
+                raise UsageError("environment: users stand in the settings file alone")
             is_list = get_origin(_TYPES.get(name)) is tuple
             found[name] = [part.strip() for part in text.split(",") if part.strip()] if is_list else text
     return found

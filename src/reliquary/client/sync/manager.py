@@ -11,6 +11,7 @@ from reliquary.client.address import DEFAULT
 from reliquary.client.connect import transport_of
 from reliquary.client.manager import AsyncManager
 from reliquary.client.records import (
+    AccessInfo,
     ManagerInfo,
     OutgoingInfo,
     QueueInfo,
@@ -117,6 +118,26 @@ class Manager:
         """Let messages travel again."""
         return self._portal.call(self._inner.bring_online())
 
+    def access(self, queue: str = "") -> AccessInfo:
+        """Who may do what with a queue; without a name, with the manager itself."""
+        return self._portal.call(self._inner.access(queue))
+
+    def grant(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
+        """Let a user or a group do something, such as "send", "receive", "peek" or "all"."""
+        return self._portal.call(self._inner.grant(user, *rights, queue=queue))
+
+    def deny(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
+        """Let a user or a group not do something, whatever else the list says."""
+        return self._portal.call(self._inner.deny(user, *rights, queue=queue))
+
+    def revoke(self, user: str, *rights: str, queue: str = "") -> AccessInfo:
+        """Take back what was granted or denied; without rights, all of it."""
+        return self._portal.call(self._inner.revoke(user, *rights, queue=queue))
+
+    def set_owner(self, user: str, *, queue: str = "") -> AccessInfo:
+        """Name another owner, who may always read and change the list."""
+        return self._portal.call(self._inner.set_owner(user, queue=queue))
+
     def verify(self) -> StoreReport:
         """Read every row of its store and check it."""
         return self._portal.call(self._inner.verify())
@@ -145,7 +166,11 @@ class Manager:
 
 
 def connect(
-    target: str | Path = DEFAULT, *, control: str | None = None, tls: SSLContext | None = None
+    target: str | Path = DEFAULT,
+    *,
+    control: str | None = None,
+    tls: SSLContext | None = None,
+    token: str | None = None,
 ) -> Manager:
     """A queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
 
@@ -153,12 +178,13 @@ def connect(
             qm.queue("orders").send("hello")
 
     `control` is the control plane's address, by default the next port; `tls` is for https, by
-    default what the system trusts.  A server is not spoken to before the first request; a folder is
-    opened now, and nobody else can have it meanwhile.
+    default what the system trusts; `token` says who asks, by default that of RELIQUARY_TOKEN, and
+    without any the anonymous user does.  A server is not spoken to before the first request; a
+    folder is opened now, and nobody else can have it meanwhile.
     """
     portal = Portal()
     try:
-        return Manager(portal, AsyncManager(portal.call(transport_of(target, control, tls))))
+        return Manager(portal, AsyncManager(portal.call(transport_of(target, control, tls, token))))
     except BaseException:
         portal.close()
         raise

@@ -16,22 +16,44 @@ from reliquary.base.turn import Event
 from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.api.errors import refuse, refuse_stopping
 from reliquary.net.api.numbers import Tickets
+from reliquary.net.api.users import Users
 from reliquary.net.http import Request, Responder
-from reliquary.queueing import destinations
+from reliquary.queueing import destinations, events
 from reliquary.queueing.events import Answer, AwaitDisk, CallerGone
+from reliquary.queueing.principals import ANONYMOUS, Principal
 from reliquary.queueing.state import State
 
 Body = TypeVar("Body")
 
 
+class Asking:
+    """The engine as clients reach it: whatever a request says, its user says it."""
+
+    __slots__ = ("_submit", "by", "caller", "forget")
+
+    def __init__(self, engine: Engine) -> None:
+        self.caller = engine.caller
+        self.forget = engine.forget
+        self._submit = engine.submit
+        self.by: Principal = ANONYMOUS
+        """Who asks now; a handler is done with its request before the next one comes."""
+
+    def submit(self, event: Event) -> None:
+        """Hand over an event."""
+        if isinstance(event, events.Request):
+            event = msgspec.structs.replace(event, by=self.by)
+        self._submit(event)
+
+
 class Context:
-    """The engine, the state for views, and what clients know their handles by."""
+    """The engine, the state for views, who is known, and what clients know their handles by."""
 
-    __slots__ = ("engine", "state", "stopping", "tickets", "version")
+    __slots__ = ("engine", "state", "stopping", "tickets", "users", "version")
 
-    def __init__(self, engine: Engine, state: State, chance: Chance, version: str) -> None:
-        self.engine = engine
+    def __init__(self, engine: Engine, state: State, chance: Chance, version: str, users: Users) -> None:
+        self.engine = Asking(engine)
         self.state = state
+        self.users = users
         self.tickets = Tickets(chance)
         self.version = version
         self.stopping = False

@@ -19,15 +19,20 @@ from reliquary.net.api.errors import (
 )
 from reliquary.net.api.origin import is_foreign
 from reliquary.net.api.routes import ROUTES, allowed, shape_of
+from reliquary.net.api.users import CHALLENGE, UNAUTHENTICATED, NotKnown, Users
 from reliquary.net.http import Request, Responder
+from reliquary.queueing.message import NO_GUID
 from reliquary.queueing.state import State
 
 
 class DataPlane:
     """Turns requests into events and answers into responses."""
 
-    def __init__(self, engine: Engine, state: State, chance: Chance, version: str) -> None:
-        self._context = Context(engine, state, chance, version)
+    def __init__(
+        self, engine: Engine, state: State, chance: Chance, version: str, users: Users | None = None
+    ) -> None:
+        """Without `users`, all who come are anonymous."""
+        self._context = Context(engine, state, chance, version, users or Users(NO_GUID))
 
     def stop(self) -> None:
         """Take nothing new: what comes now is told that the server stops."""
@@ -52,11 +57,15 @@ class DataPlane:
             try:
                 if method != "GET" and is_foreign(request):
                     raise Refused(HResult.ACCESS_DENIED, "a page of another site may not ask for this")
+                if context.users.any:
+                    context.engine.by = context.users.who(request.header(b"authorization"))
                 handler(context, request, responder, name)
             except (UsageError, msgspec.MsgspecError, UnicodeDecodeError) as why:
                 refuse(responder, HResult.INVALID_PARAMETER, str(why))
             except PeerFault as fault:
                 responder.respond(fault.status, error_json(HResult.INVALID_PARAMETER.name, fault.why))
+            except NotKnown as why:
+                responder.respond(401, error_json(UNAUTHENTICATED, str(why)), headers=CHALLENGE)
             except Refused as refusal:
                 refuse(responder, refusal.status, str(refusal))
             except EngineStopped:

@@ -128,7 +128,7 @@ def several(context: Context, request: Request, responder: Responder, _: str) ->
     ended = flag_of("ended", given.get("ended", "false"))
     seen = [
         _shown(each)
-        for each in views.transactions(context.state, ended=ended)
+        for each in views.transactions(context.state, context.engine.by, ended=ended)
         if given.get("owner", each.owner) == each.owner
     ]
     body = _encode(TransactionsOut(seen))

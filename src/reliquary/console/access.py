@@ -1,0 +1,62 @@
+"""Access lists: who may do what with a queue, or with the manager itself."""
+
+from __future__ import annotations
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.base.hresult import HResult
+from reliquary.client.translate import access_info, rights_of
+from reliquary.console.context import Context, answer, context_of, read_body
+from reliquary.console.errors import Refusal
+from reliquary.queueing import destinations
+from reliquary.queueing.events import AccessChange, Answer, ChangeAccess
+from reliquary.queueing.permissions import list_named
+from reliquary.queueing.permits import Act
+from reliquary.queueing.rights import ManagerRight
+
+
+class ChangeIn(msgspec.Struct, forbid_unknown_fields=True):
+    """What is to change for whom; rights go by their names."""
+
+    change: AccessChange
+    user: str
+    rights: list[str] = []
+
+
+_change = msgspec.json.Decoder(ChangeIn)
+
+
+async def show_access(request: Request) -> Response:
+    """GET /access, GET /queues/{queue}/access."""
+    context, name = context_of(request), request.path_params.get("queue", "")
+    _check_there(context, name)
+    if not name:
+        context.need(ManagerRight.GET_MACHINE_PERMISSIONS)
+    queue = destinations.find(context.opened.state, name) if name else None
+    if queue is not None:
+        context.need_on(queue, Act.SHOW_ACCESS)
+    return await _shown(context, name)
+
+
+async def change_access(request: Request) -> Response:
+    """POST /access, POST /queues/{queue}/access."""
+    context, name = context_of(request), request.path_params.get("queue", "")
+    given = await read_body(request, _change)
+    _check_there(context, name)
+    sid = context.users.sid_of(given.user)
+    mask = rights_of(list_named(context.opened.state, name)[1], given.change.value, given.rights)
+    await context.ask(lambda to: ChangeAccess(to, name, given.change, sid, mask))
+    return await _shown(context, name)
+
+
+def _check_there(context: Context, name: str) -> None:
+    if name and destinations.find(context.opened.state, name) is None:
+        raise Refusal(Answer(HResult.QUEUE_NOT_FOUND))
+
+
+async def _shown(context: Context, name: str) -> Response:
+    seen = access_info(*list_named(context.opened.state, name), context.users.name_of)
+    await context.opened.settled()
+    return answer(seen)

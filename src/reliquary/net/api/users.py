@@ -1,0 +1,128 @@
+"""Who asks, on both planes: a bearer token stands for a user, and no token for the anonymous one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.principals import (
+    ADMINISTRATORS,
+    ANONYMOUS,
+    ANONYMOUS_USER,
+    AUTHENTICATED_USERS,
+    EVERYONE,
+    Principal,
+    user_sid,
+)
+from reliquary.wire.security import Sid, parse_sid
+
+WELL_KNOWN: Final = {
+    "everyone": EVERYONE,
+    "anonymous": ANONYMOUS_USER,
+    "authenticated": AUTHENTICATED_USERS,
+    "administrators": ADMINISTRATORS,
+}
+UNAUTHENTICATED: Final = "UNAUTHENTICATED"
+CHALLENGE: Final = ((b"www-authenticate", b'Bearer realm="reliquary"'),)
+
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
+_NAME: Final = re.compile(r"[\w.@-]{1,64}")
+
+
+class NotKnown(Exception):
+    """Somebody says who he is, and nobody knows him: 401."""
+
+
+class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A user as the settings name him."""
+
+    name: str
+    token_sha256: str
+    """What SHA-256 makes of his token; the token itself is written nowhere."""
+    groups: tuple[str, ...] = ()
+    sid: str = ""
+    """By default one that follows from his name."""
+
+
+def check_users(users: Sequence[User]) -> None:
+    """Refuse users that cannot be told apart, or cannot be at all."""
+    seen: set[str] = set()
+    for user in users:
+        for name in (user.name, *user.groups):
+            if not _NAME.fullmatch(name) or name[:4].upper() == "S-1-":
+                raise UsageError(
+                    f"a user or group has a name of 1 to 64 letters or digits, not {name[:80]!r}"
+                )
+        if user.name.casefold() in WELL_KNOWN:
+            raise UsageError(f"{user.name!r} is a group that everybody knows, and no user")
+        if not _DIGEST.fullmatch(user.token_sha256):
+            raise UsageError(f"token_sha256 of {user.name} is 64 hexadecimal digits in lower case")
+        for what in (f"the name {user.name.casefold()!r}", f"the token of {user.token_sha256}"):
+            if what in seen:
+                raise UsageError(f"two users have {what}")
+            seen.add(what)
+        if user.sid:
+            parse_sid(user.sid)
+
+
+class Users:
+    """Those whom a server knows."""
+
+    def __init__(self, manager: UUID, users: Sequence[User] = ()) -> None:
+        self._sids = dict(WELL_KNOWN)
+        for user in users:
+            self._sids[user.name.casefold()] = (
+                parse_sid(user.sid) if user.sid else user_sid(manager, user.name)
+            )
+            for group in user.groups:
+                self._sids.setdefault(group.casefold(), user_sid(manager, group))
+        self._names = {sid: name for name, sid in self._sids.items()}
+        self._tokens = tuple(
+            (
+                bytes.fromhex(user.token_sha256),
+                Principal(self.sid_of(user.name), tuple(map(self.sid_of, user.groups)), user.name),
+            )
+            for user in users
+        )
+
+    @property
+    def any(self) -> bool:
+        """Whether it knows anybody: else all who come are anonymous, whatever they say."""
+        return bool(self._tokens)
+
+    def who(self, authorization: bytes | None) -> Principal:
+        """Whose Authorization header this is."""
+        if authorization is None or not self._tokens:
+            return ANONYMOUS
+        scheme, _, token = authorization.strip().partition(b" ")
+        if scheme.lower() != b"bearer":
+            raise NotKnown("Authorization is 'Bearer' and a token")
+        digest = sha256(token.strip()).digest()
+        found = None
+        for known, principal in self._tokens:  # all of them, so that the time tells nothing
+            if compare_digest(known, digest):
+                found = principal
+        if found is None:
+            raise NotKnown("nobody has this token")
+        return found
+
+    def sid_of(self, name: str) -> Sid:
+        """The SID of a user or a group, who may also be named by his SID."""
+        if name[:4].upper() == "S-1-":
+            return parse_sid(name)
+        sid = self._sids.get(name.casefold())
+        if sid is None:
+            known = ", ".join(self._sids)
+            raise UsageError(f"there is no user or group {name[:80]!r}; there is {known}, or give a SID")
+        return sid
+
+    def name_of(self, sid: Sid) -> str:
+        """What people call a SID; empty when nobody has a name for it."""
+        return self._names.get(sid, "")

@@ -1,0 +1,37 @@
+"""`reliquary user`."""
+
+from __future__ import annotations
+
+import os
+import re
+from hashlib import sha256
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from reliquary.cli.main import cli
+from reliquary.server.config import load
+from reliquary.server.exits import Exit
+
+
+def test_a_token_is_shown_once_and_the_lines_are_settings(tmp_path: Path) -> None:
+    made = CliRunner().invoke(cli, ["user", "token", "alice", "--group", "administrators"])
+    assert made.exit_code == 0
+    found = re.fullmatch(r"# token of alice: ([\w-]{43})\n", made.stderr)
+    assert found is not None
+    file = tmp_path / "reliquary.toml"
+    file.write_text(made.stdout, encoding="utf-8")
+    (user,) = load(file).users
+    assert (user.name, user.groups) == ("alice", ("administrators",))
+    assert user.token_sha256 == sha256(found[1].encode()).hexdigest()
+
+
+def test_each_token_is_another() -> None:
+    tokens = {CliRunner().invoke(cli, ["user", "token", "alice"]).stderr for _ in range(3)}
+    assert len(tokens) == 3
+
+
+def test_a_name_that_no_user_can_have_is_refused() -> None:
+    refused = CliRunner(env=dict(os.environ)).invoke(cli, ["user", "token", "a b"])
+    assert refused.exit_code == Exit.USAGE
+    assert "1 to 64 letters or digits" in refused.stderr

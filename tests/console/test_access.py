@@ -1,0 +1,175 @@
+"""Users and access lists on a whole server: who is known, who may, and how lists are changed."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reliquary.net.api.users import User
+from reliquary.net.http import HttpClient
+from tests.console.stage import Stage, play
+
+ROOT, ALICE, BOB = "root-token", "alice-token", "bob-token"
+USERS = tuple(
+    User(name=name, token_sha256=sha256(token.encode()).hexdigest(), groups=groups)
+    for name, token, groups in (
+        ("root", ROOT, ("administrators",)),
+        ("alice", ALICE, ("clerks",)),
+        ("bob", BOB, ()),
+    )
+)
+
+
+async def ask(
+    client: HttpClient, token: str | None, method: str, path: str, body: object = None
+) -> tuple[int, Any]:
+    """One request as somebody; status and JSON."""
+    headers = () if token is None else ((b"authorization", b"Bearer " + token.encode()),)
+    data = b"" if body is None else json.dumps(body).encode()
+    answer = await client.request(method, "/api/v1" + path, data, headers)
+    return answer.status, json.loads(answer.body) if answer.body else None
+
+
+@pytest.mark.parametrize("plane", ["data", "control"])
+def test_a_wrong_token_is_refused_with_one_sentence(tmp_path: Path, plane: str) -> None:
+    async def scene(stage: Stage) -> None:
+        client = getattr(stage, plane)
+        answer = await client.request("GET", "/api/v1/health", b"", ((b"authorization", b"Bearer no"),))
+        assert answer.status == 401
+        assert json.loads(answer.body) == {"error": "nobody has this token", "code": "UNAUTHENTICATED"}
+        assert (b"www-authenticate", b'Bearer realm="reliquary"') in tuple(answer.headers)
+        assert (await ask(client, ALICE, "GET", "/health"))[0] == 200
+        assert (await ask(client, None, "GET", "/health"))[0] == 200
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_without_users_everybody_may_do_all_as_ever(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await ask(stage.control, "whatever", "POST", "/queues", {"name": "new"}))[0] == 201
+        assert (await ask(stage.data, None, "POST", "/queues/new/messages", {"text": "x"}))[0] == 201
+        assert (await ask(stage.control, None, "POST", "/store/verify"))[0] == 200
+        assert (await ask(stage.control, None, "DELETE", "/queues/new"))[0] == 200
+
+    play(tmp_path, scene)
+
+
+def test_a_users_queue_is_his_until_he_grants_more(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await ask(stage.control, ALICE, "POST", "/queues", {"name": "hers"}))[0] == 201
+        send = ("POST", "/queues/hers/messages", {"text": "x"})
+        assert (await ask(stage.data, ALICE, *send))[0] == 201
+        status, refused = await ask(stage.data, BOB, *send)
+        assert (status, refused["code"]) == (403, "ACCESS_DENIED")
+        assert refused["error"].startswith("bob (S-1-5-21-")
+        assert refused["error"].endswith("lacks the right WRITE_MESSAGE on private$\\hers")
+        assert (await ask(stage.data, None, *send))[0] == 403
+        grant = {"change": "grant", "user": "bob", "rights": ["send"]}
+        assert (await ask(stage.control, BOB, "POST", "/queues/hers/access", grant))[0] == 403
+        status, shown = await ask(stage.control, ALICE, "POST", "/queues/hers/access", grant)
+        assert status == 200
+        assert shown["owner"] == "alice"
+        assert [(each["user"], each["allow"], each["rights"]) for each in shown["entries"]] == [
+            ("everyone", True, ["get-queue-properties", "get-queue-permissions"]),
+            ("alice", True, ["generic-all"]),
+            ("bob", True, ["write-message"]),
+        ]
+        assert (await ask(stage.data, BOB, *send))[0] == 201
+        assert (await ask(stage.data, BOB, "POST", "/queues/hers/receive"))[0] == 403
+        assert await ask(stage.control, BOB, "GET", "/queues/hers/access") == (200, shown)
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_handles_and_transactions_are_refused_to_others_on_the_data_plane(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        _, opened = await ask(stage.data, ALICE, "POST", "/queues/orders/open", {"access": "receive"})
+        assert (await ask(stage.data, BOB, "DELETE", f"/handles/{opened['handle']}"))[0] == 403
+        assert (await ask(stage.data, BOB, "POST", f"/handles/{opened['handle']}/cursors"))[0] == 403
+        assert (await ask(stage.data, ALICE, "DELETE", f"/handles/{opened['handle']}"))[0] == 204
+        _, begun = await ask(stage.data, ALICE, "POST", "/transactions")
+        commit = f"/transactions/{begun['transaction']}/commit"
+        assert (await ask(stage.data, BOB, "GET", "/transactions"))[1]["transactions"] == []
+        assert len((await ask(stage.data, ALICE, "GET", "/transactions"))[1]["transactions"]) == 1
+        assert (await ask(stage.data, BOB, "POST", commit))[0] == 403
+        assert (await ask(stage.data, ALICE, "POST", commit))[0] == 204
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_to_administer_needs_a_right_of_the_manager(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for path, body in (("/store/verify", None), ("/store/backup", {"path": "/nowhere/at/all"})):
+            assert (await ask(stage.control, ALICE, "POST", path, body))[0] == 403
+        assert (await ask(stage.control, ROOT, "POST", "/store/verify"))[0] == 200
+        assert (await ask(stage.control, None, "POST", "/queues", {"name": "new"}))[0] == 403
+        assert (await ask(stage.control, ALICE, "GET", "/manager"))[0] == 200
+        change = {"change": "deny", "user": "clerks", "rights": ["get-machine-properties"]}
+        assert (await ask(stage.control, ALICE, "POST", "/access", change))[0] == 403
+        assert (await ask(stage.control, ROOT, "POST", "/access", change))[0] == 200
+        for path in ("/manager", "/outgoing"):
+            assert (await ask(stage.control, ALICE, "GET", path))[0] == 403
+            assert (await ask(stage.control, BOB, "GET", path))[0] == 200
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_a_list_of_queues_has_those_that_one_may_look_at(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await ask(stage.control, ALICE, "POST", "/queues", {"name": "hers"})
+        await ask(
+            stage.control, ALICE, "POST", "/queues/hers/access", {"change": "revoke", "user": "everyone"}
+        )
+
+        async def seen(token: str) -> set[str]:
+            _, answer = await ask(stage.control, token, "GET", "/queues")
+            return {each["name"] for each in answer["queues"]}
+
+        assert await seen(ALICE) - await seen(BOB) == {"hers"}
+        assert (await ask(stage.control, BOB, "GET", "/queues/hers"))[0] == 403
+        assert (await ask(stage.control, BOB, "GET", "/queues/hers/access"))[0] == 403
+        owner = {"change": "owner", "user": "root"}
+        assert (await ask(stage.control, BOB, "POST", "/queues/hers/access", owner))[0] == 403
+        assert (await ask(stage.control, ROOT, "POST", "/queues/hers/access", owner))[1]["owner"] == "root"
+
+    play(tmp_path, scene, users=USERS)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"change": "fly", "user": "bob"}, 400, "fly"),
+        (
+            {"change": "grant", "user": "nobody", "rights": ["send"]},
+            400,
+            "there is no user or group 'nobody'",
+        ),
+        ({"change": "grant", "user": "everyone"}, 400, "grant needs a right"),
+        ({"change": "grant", "user": "everyone", "rights": ["fly"]}, 400, "there is no right 'fly'"),
+        ({"change": "grant", "user": "bob", "rights": ["send"], "more": 1}, 400, "more"),
+    ],
+)
+def test_a_change_that_cannot_be_is_refused(tmp_path: Path, body: object, status: int, words: str) -> None:
+    async def scene(stage: Stage) -> None:
+        refused = await stage.refused("POST", "/queues/orders/access", body)
+        assert refused[0] == status
+        assert words in refused[2]
+
+    play(tmp_path, scene)
+
+
+def test_what_is_not_there_has_no_list(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await stage.refused("GET", "/queues/nowhere/access"))[:2] == (404, "QUEUE_NOT_FOUND")
+        change = {"change": "owner", "user": "everyone"}
+        assert (await stage.refused("POST", "/queues/nowhere/access", change))[:2] == (404, "QUEUE_NOT_FOUND")
+        shown = await stage.ok("GET", "/access")
+        assert shown["entries"] == [
+            {"user": "everyone", "sid": "S-1-1-0", "allow": True, "rights": ["generic-all"]}
+        ]
+
+    play(tmp_path, scene)

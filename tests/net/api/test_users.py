@@ -1,0 +1,99 @@
+"""Users: who a token stands for, and what settings are refused."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.net.api.users import NotKnown, User, Users, check_users
+from reliquary.queueing.principals import ADMINISTRATORS, ANONYMOUS, EVERYONE, user_sid
+from reliquary.wire.security import parse_sid
+
+HERE = UUID(int=1)
+SID = "S-1-5-21-1-2-3-1001"
+
+
+def known(name: str, token: str, **fields: Any) -> User:
+    return User(name=name, token_sha256=sha256(token.encode()).hexdigest(), **fields)
+
+
+ALICE = known("alice", "open sesame", groups=("clerks", "administrators"))
+BOB = known("bob", "swordfish", sid=SID)
+USERS = Users(HERE, (ALICE, BOB))
+
+
+def test_a_token_stands_for_its_user() -> None:
+    alice = USERS.who(b"Bearer open sesame")
+    assert alice.name == "alice"
+    assert alice.user == user_sid(HERE, "alice")
+    assert alice.groups == (user_sid(HERE, "clerks"), ADMINISTRATORS)
+    assert USERS.who(b"bearer  swordfish ").user == parse_sid(SID)
+
+
+def test_each_user_is_one_principal_for_all_his_requests() -> None:
+    assert USERS.who(b"Bearer swordfish") is USERS.who(b"Bearer swordfish")
+
+
+def test_without_a_token_one_is_anonymous() -> None:
+    assert USERS.who(None) is ANONYMOUS
+
+
+def test_where_nobody_is_known_all_are_anonymous() -> None:
+    nobody = Users(HERE)
+    assert not nobody.any
+    assert nobody.who(b"Bearer swordfish") is ANONYMOUS
+
+
+@pytest.mark.parametrize(
+    "header", [b"Bearer wrong", b"Bearer ", b"Bearer", b"", b"Basic swordfish", b"swordfish"]
+)
+def test_a_wrong_token_is_nobodys(header: bytes) -> None:
+    with pytest.raises(NotKnown):
+        USERS.who(header)
+
+
+def test_a_name_is_of_a_user_a_group_or_well_known() -> None:
+    assert USERS.sid_of("Alice") == user_sid(HERE, "alice")
+    assert USERS.sid_of("clerks") == user_sid(HERE, "clerks")
+    assert USERS.sid_of("everyone") == EVERYONE
+    assert USERS.sid_of("s-1-5-32-544") == ADMINISTRATORS
+    assert [USERS.name_of(USERS.sid_of(name)) for name in ("alice", "clerks", "administrators")] == [
+        "alice",
+        "clerks",
+        "administrators",
+    ]
+    assert USERS.name_of(parse_sid("S-1-5-9")) == ""
+
+
+def test_a_name_that_nobody_has_is_refused() -> None:
+    with pytest.raises(UsageError, match="there is no user or group 'carol'; there is everyone"):
+        USERS.sid_of("carol")
+    with pytest.raises(UsageError, match="a SID looks like"):
+        USERS.sid_of("S-1-x")
+
+
+@pytest.mark.parametrize(
+    ("users", "why"),
+    [
+        ((known("", "x"),), "1 to 64 letters or digits"),
+        ((known("a b", "x"),), "1 to 64 letters or digits"),
+        ((known("S-1-5-7", "x"),), "1 to 64 letters or digits"),
+        ((known("a", "x", groups=("b;c",)),), "1 to 64 letters or digits"),
+        ((known("Everyone", "x"),), "no user"),
+        ((User(name="a", token_sha256="abc"),), "token_sha256 of a is 64 hexadecimal digits"),
+        ((known("a", "x"), known("A", "y")), "two users have the name 'a'"),
+        ((known("a", "x"), known("b", "x")), "two users have the token"),
+        ((known("a", "x", sid="S-2"),), "a SID looks like"),
+    ],
+)
+def test_users_that_cannot_be_are_refused(users: tuple[User, ...], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        check_users(users)
+
+
+def test_users_that_can_be_are_let_through() -> None:
+    check_users((ALICE, BOB))

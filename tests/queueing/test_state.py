@@ -12,8 +12,9 @@ from reliquary.queueing import events
 from reliquary.queueing.facts import PositionAvailable
 from reliquary.queueing.message import Delivery
 from reliquary.queueing.names import SYSTEM_QUEUES
+from reliquary.queueing.principals import MANAGER
 from reliquary.queueing.queue import ManagerState, QueueType
-from reliquary.queueing.state import LONGEST_TIMER, Sizes
+from reliquary.queueing.state import LONGEST_TIMER, Sizes, Verdicts
 from reliquary.queueing.tables import ONLY, SEQUENCE
 from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, Bench
 
@@ -191,3 +192,10 @@ def test_the_clock_is_watched_for_the_earliest_deadline(deadlines: list[int], ti
 
 def test_no_timer_is_longer_than_a_minute() -> None:
     assert Duration(60_000_000) == LONGEST_TIMER
+
+
+def test_verdicts_do_not_grow_without_end() -> None:
+    verdicts = Verdicts()
+    for number in range(Verdicts.LIMIT + 1):
+        verdicts.add((number, MANAGER, 0))
+    assert verdicts == {(Verdicts.LIMIT, MANAGER, 0)}

@@ -68,6 +68,7 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
         window=state.sizes.window,
     )
     queue = QueueState(record, order, counters.count, counters.size)
+    state.permitted.clear()
     queue.link = None if record.outgoing is None else Link.of(record.outgoing)
     state.queues[record.number] = queue
     if not record.deleting:
@@ -87,6 +88,7 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
 
 def _manager_named(state: State, fact: facts.ManagerNamed) -> None:
     state.record = fact.record
+    state.permitted.clear()
     state.rows.put(MANAGER, ONLY, fact.record)
 
 
@@ -99,12 +101,14 @@ def _queue_changed(state: State, fact: facts.QueueChanged) -> None:
     state.rows.put(QUEUES, queue_key(fact.queue.number), fact.queue)
     queue = state.queues[fact.queue.number]
     queue.record = fact.queue
+    state.permitted.clear()
     if fact.queue.deleting:
         _forget_name(state, fact.queue)
 
 
 def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     queue = state.queues.pop(fact.number)
+    state.permitted.clear()
     assert not queue.stored, f"queue {fact.number} still holds {queue.stored} messages"
     for lookup_id in queue.order.locked:  # of prepared transactions, which keep the messages
         state.rows.delete(POSITIONS, position_key(fact.number, lookup_id))

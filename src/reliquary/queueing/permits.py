@@ -10,7 +10,7 @@ outgoing queues are the manager's.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import Enum, auto
+from enum import IntEnum
 from typing import Any, Final
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from reliquary.queueing import destinations, events
 from reliquary.queueing.directory import events as directory
 from reliquary.queueing.events import Access
 from reliquary.queueing.expand import elements_of
+from reliquary.queueing.formats import is_format_name
 from reliquary.queueing.names import Pathname
 from reliquary.queueing.principals import MANAGER, Principal
 from reliquary.queueing.queue import QueueType
@@ -27,29 +28,29 @@ from reliquary.queueing.state import QueueState, State, Transaction
 Right = QueueRight | ManagerRight
 
 
-class Act(Enum):
+class Act(IntEnum):
     """What is done with a queue."""
 
-    SEND = auto()
-    PEEK = auto()
-    RECEIVE = auto()
-    PURGE = auto()
-    SHOW = auto()
-    CHANGE = auto()
-    DELETE = auto()
-    SHOW_ACCESS = auto()
-    CHANGE_ACCESS = auto()
-    OWN = auto()
+    SEND = 0
+    PEEK = 1
+    RECEIVE = 2
+    PURGE = 3
+    SHOW = 4
+    CHANGE = 5
+    DELETE = 6
+    SHOW_ACCESS = 7
+    CHANGE_ACCESS = 8
+    OWN = 9
 
 
-class Place(Enum):
+class Place(IntEnum):
     """What kind of queue it is done with."""
 
-    QUEUE = auto()
-    JOURNAL = auto()
-    DEAD_LETTERS = auto()
-    SYSTEM_JOURNAL = auto()
-    OUTGOING = auto()
+    QUEUE = 0
+    JOURNAL = 1
+    DEAD_LETTERS = 2
+    SYSTEM_JOURNAL = 3
+    OUTGOING = 4
 
 
 _ON_ITSELF: Final[Mapping[Act, Right]] = {
@@ -209,6 +210,9 @@ def refusal(state: State, request: events.Request) -> str:
 
 def _on(state: State, request: events.Request, target: int | str, act: Act) -> str:
     """What is lacking to do this with all the queues that a name or a handle means."""
+    asked = (target, request.by, int(act))
+    if asked in state.permitted:
+        return ""
     if isinstance(target, str):
         queues = _named(state, target, Access.SEND if act is Act.SEND else Access.PEEK)
     else:
@@ -218,6 +222,8 @@ def _on(state: State, request: events.Request, target: int | str, act: Act) -> s
     for queue in queues:
         if why := lacks(state, request.by, queue, act):
             return why
+    if isinstance(target, str) and len(queues) == 1 and not is_format_name(target):
+        state.permitted.add(asked)
     return ""
 
 

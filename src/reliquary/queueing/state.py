@@ -142,6 +142,18 @@ class Transaction:
     """Why it can no longer commit: nothing of it is left."""
 
 
+class Verdicts(set[tuple[int | str, Principal, int]]):
+    """Who may do what under which name, as found once; forgotten when a name or a list changes."""
+
+    LIMIT: Final = 10_000
+
+    def add(self, verdict: tuple[int | str, Principal, int]) -> None:
+        """Remember one; when there are too many, begin anew."""
+        if len(self) >= self.LIMIT:
+            self.clear()
+        super().add(verdict)
+
+
 class State:
     """Everything the processing rules work on."""
 
@@ -183,6 +195,7 @@ class State:
         """Who is told when the manager is ready, or cannot be."""
         self.callers: dict[int, tuple[int, int]] = {}
         """Where a waiting caller waits: queue and number of the waiter."""
+        self.permitted = Verdicts()
         self.throttled = False
         self.online = True
         """ConnectionActive (DM-124, DM-125): messages come from and go to other managers."""

@@ -39,6 +39,21 @@ def test_metrics_count_what_happened(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+def test_a_copy_that_was_lost_shows_in_metrics_and_views(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.ok("POST", "/queues", {"name": "kept", "journaling": True, "journal_quota": 0})
+        await stage.send("kept", "a", "b")
+        await stage.data.request("POST", "/api/v1/queues/kept/receive", b'{"count": 2}')
+        found = samples((await stage.get("/metrics")).body.decode())
+        assert found['reliquary_copies_lost_total{copy="journal"}'] == 2
+        assert found['reliquary_copies_lost_total{copy="dead-letter"}'] == 0
+        assert found['reliquary_queue_copies_lost_total{queue="kept",copy="journal"}'] == 2
+        assert (await stage.ok("GET", "/queues/kept"))["copies_lost"] == {"journal": 2}
+        assert (await stage.ok("GET", "/manager"))["copies_lost"] == {"journal": 2}
+
+    play(tmp_path, scene)
+
+
 def test_every_metric_has_a_type_and_a_meaning(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         text = (await stage.get("/metrics")).body.decode()

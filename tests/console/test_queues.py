@@ -15,6 +15,7 @@ from tests.console.stage import Stage, play
 SETTINGS = {
     "label": "what customers want",
     "journaling": True,
+    "journal_required": True,
     "quota": 100,
     "journal_quota": 10,
     "transactional": True,
@@ -27,6 +28,7 @@ SETTINGS = {
 DEFAULTS = {
     "label": "",
     "journaling": False,
+    "journal_required": False,
     "quota": None,
     "journal_quota": None,
     "transactional": False,

@@ -12,7 +12,7 @@ import pytest
 
 from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.time import Duration, Instant
-from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired, Turn
+from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired, Turn, Warn
 from reliquary.engine import loop as loop_module
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine, EngineStopped
@@ -86,6 +86,21 @@ def run(story: Callable[[Room], Coroutine[Any, Any, None]]) -> None:
         await story(Room())
 
     asyncio.run(asyncio.wait_for(begin(), timeout=30))
+
+
+def test_a_warning_is_logged_when_its_turn_is_on_disk(caplog: pytest.LogCaptureFixture) -> None:
+    async def story(room: Room) -> None:
+        room.do(Warn("orders", "lost", "full", 2))
+        room.write("a")
+        room.write("b")
+        await room.sync_begun()
+        assert not caplog.records
+        room.disk.let_go()
+        await room.until(lambda: len(room.answers) == 2)
+        assert [record.getMessage() for record in caplog.records] == ["orders: lost 2 times: full"]
+        await room.stop()
+
+    run(story)
 
 
 # -- the order of the world

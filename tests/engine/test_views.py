@@ -74,7 +74,7 @@ def test_the_manager_is_shown_with_its_totals() -> None:
     view = views.manager(bench.state)
     assert (view.computer_name, view.quota_kilobytes, view.messages) == ("BENCH", 500, 2)
     assert view.queues == len(list(views.queues(bench.state)))
-    assert (view.transactions_active, view.transactions_prepared, view.journal_overflows) == (1, 1, 0)
+    assert (view.transactions_active, view.transactions_prepared, view.copies_lost) == (1, 1, {})
     assert view.bytes == bench.state.total_bytes > 0
 
 

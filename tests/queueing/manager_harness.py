@@ -24,7 +24,18 @@ import msgspec
 
 from reliquary.base.rows import Record, Table
 from reliquary.base.time import SECOND, Instant, later, seconds
-from reliquary.base.turn import CancelTimer, Continue, Event, Fact, Reply, SetTimer, Signal, TimerFired, Turn
+from reliquary.base.turn import (
+    CancelTimer,
+    Continue,
+    Event,
+    Fact,
+    Reply,
+    SetTimer,
+    Signal,
+    TimerFired,
+    Turn,
+    Warn,
+)
 from reliquary.queueing import tables
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import (
@@ -94,6 +105,7 @@ class Bench:
         self.answers: dict[int, list[Any]] = {}
         """What each caller was told, in order."""
         self.turns: list[Turn] = []
+        self.warnings: list[Warn] = []
         self._last_caller = 0
         self._build()
         if start:
@@ -167,6 +179,8 @@ class Bench:
                     self.timers.pop(name, None)
                 case Continue(more):
                     self.pending.append(more)
+                case Warn():
+                    self.warnings.append(effect)
                 case _:
                     raise AssertionError(f"nobody performs {effect}")
         return turn
@@ -299,6 +313,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     positions: dict[int, list[Position]]
     """The committed ones, available or locked."""
     counters: dict[int, tuple[int, int]]
+    lost: dict[int, tuple[int, ...]]
+    """Copies that could not be kept, by queue; 0 is for those that are gone."""
     reserved: dict[int, int]
     purged: set[tuple[int, int]]
     """What prepared transactions have of queues that were purged meanwhile."""
@@ -348,6 +364,7 @@ def durable(state: State) -> Snapshot:
         subqueues={number: set(queue.subqueues) for number, queue in sorted(state.queues.items())},
         positions=dict(sorted(positions.items())),
         counters={n: (queue.stored, queue.stored_size) for n, queue in sorted(state.queues.items())},
+        lost={0: state.lost} | {n: queue.lost for n, queue in sorted(state.queues.items())},
         reserved={number: size for number, size in sorted(reserved.items()) if number in state.queues},
         purged={place for place in purged if not _is_express(state, *place)},
         total_bytes=sum(queue.stored_size for queue in state.queues.values()),

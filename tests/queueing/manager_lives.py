@@ -5,7 +5,7 @@ At each restart the new process must know what the old one knew; after a crash, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import signature
 from random import Random
 from typing import Any
@@ -15,7 +15,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
 from reliquary.queueing import events
 from reliquary.queueing.link import ConnectionStatus, Happening
-from reliquary.queueing.message import FOREVER, Delivery, MessageClass
+from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, MessageClass
 from reliquary.queueing.state import Sizes
 from reliquary.queueing.tables import EXPIRY, expiry_of
 from reliquary.queueing.transfer import Outcome
@@ -76,12 +76,12 @@ class Life:
         request = events.LookUpMessage(0, readable, lookup_id, peek=False, transaction=inside, hold=hold)
         self._keep(self.bench.ask(request))
 
-    def end_read(self, which: int, delete: bool, only_first: bool) -> None:
+    def end_read(self, which: int, delete: bool, only_first: bool, reject: bool) -> None:
         if self.receipts:
             receipt = self.receipts[which % len(self.receipts)]
             descriptor = self.bench.state.handles.get(receipt)
             held = tuple(sorted(descriptor.held)) if descriptor and only_first else ()
-            self.bench.ask(events.EndRead(0, receipt, delete, held[:1]))
+            self.bench.ask(events.EndRead(0, receipt, delete, held[:1], delete and reject))
 
     def move(self, readable: str, which: int, path: str, inside: bool) -> None:
         lookup_id = self._one(readable, which)
@@ -192,7 +192,7 @@ def check_clock(bench: Bench) -> None:
 
 Step = tuple[str, dict[str, Any]]
 
-ATTRIBUTES: dict[str, tuple[float, tuple[Any, ...]]] = {
+ATTRIBUTES: dict[str, tuple[float, Sequence[Any]]] = {
     "priority": (0.5, (0, 3, 7)),
     "delivery": (0.3, (Delivery.EXPRESS,)),
     "time_to_be_received": (0.4, (0, 1, 5, 90)),
@@ -200,6 +200,8 @@ ATTRIBUTES: dict[str, tuple[float, tuple[Any, ...]]] = {
     "negative_journaling": (0.3, (True,)),
     "allow_peek_when_locked": (0.3, (True,)),
     "application_deadletter_queue": (0.2, PATHS),
+    "acknowledgements": (0.4, [(each,) for each in Acknowledgement]),
+    "administration_queue": (0.4, (*PATHS, "nowhere")),
 }
 """How often a message has the attribute, and with which values."""
 

@@ -26,6 +26,7 @@ from reliquary.queueing.tables import (
     SEQUENCE,
     SHARES,
     TRANSACTIONS,
+    Copy,
     Counters,
     DirectoryRow,
     Operation,
@@ -307,6 +308,15 @@ def test_an_outcome_is_kept_until_it_is_forgotten(made: Made) -> None:
     assert not made.state.outcomes
 
 
+def test_a_copy_that_was_lost_is_counted_for_its_queue_or_for_those_that_are_gone(made: Made) -> None:
+    for copy in (Copy.JOURNAL, Copy.REPORT, Copy.JOURNAL):
+        apply(made.state, facts.CopyLost(made.orders.number, copy, "full"))
+    apply(made.state, facts.CopyLost(0, Copy.DEAD_LETTER, "full"))
+    settle(made.state)
+    assert every(made.state, COUNTERS)[queue_key(made.orders.number)].lost == (2, 0, 0, 0, 1)
+    assert every(made.state, SEQUENCE)[ONLY].lost == (0, 0, 1, 0, 0)
+
+
 def test_every_fact_has_its_line_here() -> None:
     """A fact that is added later must be added above too."""
     shown = {
@@ -315,5 +325,6 @@ def test_every_fact_has_its_line_here() -> None:
         facts.TransactionPrepared, facts.OperationsPurged, facts.TransactionEnded,
         facts.PreparedMessageDropped, facts.DirectoryObjectWritten, facts.DirectoryObjectRemoved,
         facts.OutcomesForgotten,
+        facts.CopyLost,
     }  # fmt: skip
     assert set(_APPLY) == shown

@@ -8,19 +8,26 @@ import msgspec
 import pytest
 
 from reliquary.base.hresult import HResult
+from reliquary.base.time import seconds
 from reliquary.queueing.events import (
     AbortTransaction,
+    Access,
     ChangeQueue,
     CommitTransaction,
     DeleteQueue,
     EndRead,
     LookUpMessage,
     MoveMessage,
+    OpenCursor,
+    OpenQueue,
     PrepareTransaction,
     PurgeQueue,
+    ReceiveMessages,
+    Seek,
 )
 from reliquary.queueing.facts import PositionDeleted
-from reliquary.queueing.message import PACKET_HEADERS, Delivery, MessageClass
+from reliquary.queueing.losses import by_word
+from reliquary.queueing.message import PACKET_HEADERS, Delivery, MessageClass, SequenceId
 from reliquary.queueing.tables import MESSAGES, SHARES
 from tests.queueing.answers import bodies, body
 from tests.queueing.manager_harness import Bench, check, every, walk
@@ -138,7 +145,7 @@ def test_a_copy_for_which_the_journal_has_no_room_is_not_kept(second: int, kept:
     bench.send("orders", sized(724), sized(second))
     assert len(bench.receive("orders", count=2).messages) == 2
     assert len(bench.bodies("orders;journal")) == kept
-    assert bench.state.journal_overflows == 2 - kept
+    assert by_word(bench.queue().lost) == ({"journal": 1} if kept == 1 else {})
     check(bench.state)
 
 
@@ -330,7 +337,7 @@ def test_a_dead_letter_for_which_there_is_no_room_is_not_kept() -> None:
         bench.send("orders", sized(600), negative_journaling=True)
     bench.ask(PurgeQueue(0, "orders"))
     assert len(bench.bodies(DEAD)) == 1
-    assert bench.state.journal_overflows == 1
+    assert by_word(bench.queue().lost) == {"dead-letter": 1}
     assert bench.bodies() == []
     check(bench.state)
 
@@ -376,4 +383,154 @@ def test_the_system_journal_has_the_quota_of_the_manager() -> None:
     bench.state.record = msgspec.structs.replace(bench.state.identity(), journal_quota=0)
     bench.send("orders", b"m1", positive_journaling=True)
     assert bench.bodies(JOURNAL) == []
-    assert bench.state.journal_overflows == 1
+    assert by_word(bench.queue().lost) == {"source-journal": 1}
+
+
+# -- a journal that is required
+
+
+def required(quota: int = 1) -> Bench:
+    """A queue whose journal has room for one message of the two."""
+    bench = Bench("other")
+    bench.create("orders", journaling=True, journal_required=True, journal_quota=quota)
+    bench.send("orders", sized(600), sized(600))
+    return bench
+
+
+HOWS = pytest.mark.parametrize("how", ["receive", "hold", "transaction", "look up", "cursor", "wait"])
+
+
+def take(bench: Bench, how: str) -> Any:
+    if how == "hold":
+        return bench.receive("orders", hold=30)
+    if how == "transaction":
+        return bench.receive("orders", transaction=bench.begin())
+    if how == "look up":
+        return bench.ask(LookUpMessage(0, "orders", 0, Seek.FIRST, peek=False))
+    if how == "cursor":
+        handle = bench.ask(OpenQueue(0, "orders", Access.RECEIVE)).handle
+        cursor = bench.ask(OpenCursor(0, handle)).handle
+        return bench.receive(handle, cursor=cursor)
+    return bench.receive("orders", timeout=30 if how == "wait" else 0)
+
+
+@HOWS
+def test_what_a_required_journal_has_no_room_for_is_not_received(how: str) -> None:
+    bench = required()
+    bench.receive("orders")
+    answer = take(bench, how)
+    assert answer.status is HResult.INSUFFICIENT_RESOURCES
+    assert "journal is full" in answer.why
+    assert len(bench.bodies()) == len(bench.bodies("orders;journal")) == 1
+    assert not bench.queue().lost
+    bench.receive("orders;journal")
+    assert len(take(bench, how).messages) == 1
+    check(bench.state)
+
+
+@pytest.mark.parametrize("cursor", [False, True])
+def test_a_reader_who_waits_is_told_that_the_required_journal_is_full(cursor: bool) -> None:
+    bench = required()
+    bench.receive("orders", count=2)
+    bench.receive("orders")
+    bench.ask(PurgeQueue(0, "orders"))
+    handle = bench.ask(OpenQueue(0, "orders", Access.RECEIVE)).handle
+    opened = bench.ask(OpenCursor(0, handle)).handle if cursor else 0
+    request = ReceiveMessages(0, handle, timeout=seconds(30), cursor=opened)
+    waiting = bench.begin_asking(request)
+    assert bench.answer_to(waiting) is None
+    bench.send("orders", sized(600))
+    assert bench.answer_to(waiting).status is HResult.INSUFFICIENT_RESOURCES
+    assert len(bench.bodies()) == 1
+    check(bench.state)
+
+
+def test_as_many_are_received_as_a_required_journal_has_room_for() -> None:
+    bench = required()
+    bench.send("orders", sized(300))
+    assert len(bench.receive("orders", count=3).messages) == 1, "not the small one before the large one"
+
+
+@pytest.mark.parametrize("how", ["hold", "transaction"])
+def test_a_required_copy_is_kept_whatever_came_into_the_journal_meanwhile(how: str) -> None:
+    bench = required()
+    transaction = bench.begin()
+    held: dict[str, Any] = {"hold": 30} if how == "hold" else {"transaction": transaction}
+    receipt = bench.receive("orders", **held).receipt
+    bench.receive("orders")
+    bench.ask(EndRead(0, receipt, delete=True) if how == "hold" else CommitTransaction(0, transaction))
+    assert len(bench.bodies("orders;journal")) == 2
+    assert not bench.queue().lost
+
+
+def test_a_journal_is_required_only_where_there_is_one() -> None:
+    bench = Bench()
+    bench.create("plain", journal_required=True)
+    bench.create("plain;sub", journaling=True, journal_required=True, journal_quota=0)
+    for path in ("plain", "plain;sub"):
+        bench.send(path, b"m")
+        assert body(bench.receive(path)) == b"m"
+
+
+# -- rejected by its reader
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_message_that_its_reader_rejects_is_a_dead_letter(asked: bool) -> None:
+    bench = journaled()
+    bench.send("orders", b"m1", b"m2", negative_journaling=asked)
+    received = bench.receive("orders", count=2, hold=30)
+    first = received.messages[0].position.lookup_id
+    rejection = EndRead(0, received.receipt, delete=True, lookup_ids=(first,), reject=True)
+    assert bench.ask(rejection).status is HResult.OK
+    dead = walk(bench.queue(DEAD))
+    assert [position.reason for position in dead] == [MessageClass.NACK_RECEIVE_REJECTED] * asked
+    assert bench.bodies("orders;journal") == []
+    bench.ask(EndRead(0, received.receipt, delete=True))
+    assert bench.bodies("orders;journal") == [b"m2"]
+    check(bench.state)
+
+
+def test_a_message_is_not_rejected_and_given_back() -> None:
+    bench = Bench()
+    bench.send("orders", b"m1")
+    receipt = bench.receive("orders", hold=30).receipt
+    answer = bench.ask(EndRead(0, receipt, delete=False, reject=True))
+    assert answer.status is HResult.INVALID_PARAMETER
+    assert answer.why == "a message is rejected or given back, not both"
+
+
+# -- where a copy came from
+
+
+@WAYS
+def test_a_dead_letter_names_its_queue_even_when_that_is_gone(how: str) -> None:
+    bench = Bench("orders", "other")
+    fail(bench, how, negative_journaling=True)
+    bench.ask(DeleteQueue(0, "orders"))
+    bench.restart()
+    (dead,) = walk(bench.queue(DEAD))
+    assert dead.origin_path == "BENCH\\private$\\orders"
+
+
+@pytest.mark.spec("DM-051")
+@pytest.mark.parametrize("name", ["PUBLIC={id}", "DIRECT=OS:localhost\\private$\\mine"])
+def test_a_queue_for_failed_messages_may_have_a_format_name(name: str) -> None:
+    bench = Bench("orders", "mine")
+    name = name.format(id=bench.queue("mine").record.identifier)
+    fail(bench, "purge", negative_journaling=True, application_deadletter_queue=name)
+    assert bench.bodies("mine") == [b"m1"]
+
+
+@pytest.mark.spec("DM-051")
+def test_a_journal_is_no_queue_for_failed_messages() -> None:
+    bench = Bench("orders", "mine")
+    fail(bench, "purge", negative_journaling=True, application_deadletter_queue="mine;journal")
+    assert bench.bodies(DEAD) == [b"m1"]
+
+
+@pytest.mark.spec("DM-050")
+def test_a_message_of_another_managers_transaction_goes_to_the_transactional_one() -> None:
+    bench = Bench()
+    fail(bench, "purge", negative_journaling=True, sequence=SequenceId(1, 1))
+    assert bench.bodies(DEAD_TRANSACTIONAL) == [b"m1"]

@@ -71,6 +71,18 @@ class Continue(Effect, frozen=True, gc=False):
     event: Event
 
 
+class Warn(Effect, frozen=True, gc=False):
+    """Tell whoever looks after the system; of one thing at most once a minute."""
+
+    about: str
+    """Which thing, such as a queue."""
+    what: str
+    """What is wrong with it, in few words that stay the same."""
+    why: str
+    count: int = 1
+    """How often it happened in this turn."""
+
+
 class TimerFired(Event, frozen=True, gc=False):
     """The timer of this name ran out."""
 

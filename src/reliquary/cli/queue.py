@@ -26,6 +26,12 @@ def queue() -> None:
 @click.argument("name")
 @click.option("--label", help="A description.")
 @click.option("--journaling", is_flag=True, default=None, help="Keep a copy of each message received.")
+@click.option(
+    "--journal-required",
+    is_flag=True,
+    default=None,
+    help="Refuse to receive what the journal has no room for.",
+)
 @click.option("--quota", type=int, metavar="KB", help="What it may hold.  [default: no limit]")
 @click.option("--journal-quota", type=int, metavar="KB", help="What its journal may hold.")
 @click.option("--transactional", is_flag=True, default=None, help="Take messages in transactions only.")
@@ -87,6 +93,7 @@ def _show(info: QueueInfo, as_json: bool | None) -> None:
     fields: dict[str, object] = {
         field: getattr(info, field) for field in info.__struct_fields__ if field != "settings"
     }
+    fields["copies_lost"] = ", ".join(f"{count} {copy}" for copy, count in info.copies_lost.items()) or None
     settings = {field: getattr(info.settings, field) for field in info.settings.__struct_fields__}
     print_fields(fields | settings)
 

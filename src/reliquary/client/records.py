@@ -72,6 +72,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     label: str = ""
     journaling: bool = False
+    journal_required: bool = False
+    """Refuse a receive whose copy the journal has no room for, instead of leaving the copy out."""
     quota: int | None = None
     journal_quota: int | None = None
     transactional: bool = False
@@ -87,6 +89,7 @@ class QueueOptions(TypedDict, total=False):
 
     label: str
     journaling: bool
+    journal_required: bool
     quota: int | None
     journal_quota: int | None
     transactional: bool
@@ -111,6 +114,8 @@ class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     readers_waiting: int
     open_handles: int
+    copies_lost: dict[str, int]
+    """Copies and acknowledgements for which there was no room or no queue, by kind."""
     created: datetime
     modified: datetime
     settings: Settings
@@ -127,7 +132,8 @@ class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):
     quota_kilobytes: int | None
     transactions_active: int
     transactions_prepared: int
-    journal_overflows: int
+    copies_lost: dict[str, int]
+    """Of all its queues, those that are gone among them."""
     state: str
     online: bool
     """Messages come from and go to other managers."""

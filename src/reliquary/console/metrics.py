@@ -11,6 +11,7 @@ from starlette.responses import Response
 from reliquary.console.context import Context, context_of
 from reliquary.engine import views
 from reliquary.queueing.rights import ManagerRight
+from reliquary.queueing.tables import Copy
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -38,12 +39,6 @@ def _families(context: Context) -> Iterable[str]:
         ("events_under_way", "gauge", "Events that are queued or wait for a sync.", engine.under_way),
         ("turns_total", "counter", "Events that were carried out.", engine.turns),
         ("syncs_total", "counter", "Syncs of the store.", engine.syncs),
-        (
-            "journal_overflows_total",
-            "counter",
-            "Journal and dead-letter copies for which there was no room.",
-            manager.journal_overflows,
-        ),
     ):
         yield family(f"reliquary_{name}", kind, meaning, [({}, value)])
     yield family(
@@ -55,6 +50,24 @@ def _families(context: Context) -> Iterable[str]:
             ({"state": "prepared"}, manager.transactions_prepared),
         ],
     )
+    yield family(
+        "reliquary_copies_lost_total",
+        "counter",
+        "Journal copies, dead letters, acknowledgements and reports that could not be kept.",
+        [({"copy": copy.word}, manager.copies_lost.get(copy.word, 0)) for copy in Copy],
+    )
+    lost: list[Sample] = [
+        ({"queue": queue.name, "copy": copy}, count)
+        for queue in queues
+        for copy, count in queue.copies_lost.items()
+    ]
+    if lost:
+        yield family(
+            "reliquary_queue_copies_lost_total",
+            "counter",
+            "The same for one queue, where there were any.",
+            lost,
+        )
     for name, meaning in (
         ("messages", "Messages that can be received."),
         ("locked", "Messages that a receipt or a transaction holds."),

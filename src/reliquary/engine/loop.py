@@ -24,9 +24,10 @@ from queue import SimpleQueue
 from typing import Final, Protocol
 
 from reliquary.base.time import Instant
-from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired
+from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired, Warn
 from reliquary.engine.core import Batch, Core
 from reliquary.engine.timers import Timers
+from reliquary.engine.warnings import Warnings
 from reliquary.store.disk import Disk
 
 TURNS_IN_A_BATCH: Final = 512
@@ -93,6 +94,7 @@ class Engine:
         self.on_failure: Callable[[BaseException], None] = _raise
         self.on_pressure: Callable[[bool], None] = _ignore
         """Called with True when sources have to pause, with False when they may go on."""
+        self.warnings = Warnings()
         self.syncs = 0
         self.turns = 0
 
@@ -316,6 +318,8 @@ class Engine:
                 self._timers.cancel(effect.name)
             elif type(effect) is Continue:
                 self._enqueue(effect.event)
+            elif type(effect) is Warn:
+                self.warnings.tell(effect, self._clock.monotonic())
             else:
                 raise AssertionError(f"nobody performs {effect}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from uuid import UUID
 
@@ -10,6 +11,7 @@ import msgspec
 from reliquary.queueing import destinations
 from reliquary.queueing.events import Access
 from reliquary.queueing.link import ConnectionRecord, OutgoingState
+from reliquary.queueing.losses import by_word
 from reliquary.queueing.permits import Act, lacks, may_use
 from reliquary.queueing.principals import MANAGER, Principal
 from reliquary.queueing.queue import ManagerState, QueueManagerRecord, QueueSettings, QueueType
@@ -29,6 +31,8 @@ class QueueView(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     readers_waiting: int
     open_handles: int
+    copies_lost: dict[str, int]
+    """Journal copies, dead letters, acknowledgements that could not be kept, by kind."""
     created: int
     modified: int
     settings: QueueSettings
@@ -45,7 +49,8 @@ class ManagerView(msgspec.Struct, frozen=True, kw_only=True):
     quota_kilobytes: int
     transactions_active: int
     transactions_prepared: int
-    journal_overflows: int
+    copies_lost: dict[str, int]
+    """Of all its queues, those that are gone among them."""
     state: ManagerState
     online: bool
     """Messages come from and go to other managers."""
@@ -119,7 +124,7 @@ def manager(state: State) -> ManagerView:
         quota_kilobytes=record.quota,
         transactions_active=len(state.transactions) - prepared,
         transactions_prepared=prepared,
-        journal_overflows=state.journal_overflows,
+        copies_lost=_copies_lost(state),
         state=state.manager_state,
         online=state.online,
         throttled=state.throttled,
@@ -216,10 +221,16 @@ def _view(state: State, each: QueueState) -> QueueView:
         bytes=each.total_bytes,
         readers_waiting=len(each.waiting),
         open_handles=len(each.descriptors),
+        copies_lost=by_word(each.lost),
         created=record.create_time,
         modified=record.modify_time,
         settings=record.settings,
     )
+
+
+def _copies_lost(state: State) -> dict[str, int]:
+    every = [by_word(state.lost), *(by_word(queue.lost) for queue in state.queues.values())]
+    return dict(sum(map(Counter, every), Counter()))
 
 
 def _name(state: State, each: QueueState) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from heapq import heappush
+from itertools import zip_longest
 from typing import Any, Final
 
 import msgspec
@@ -28,6 +29,7 @@ from reliquary.queueing.tables import (
     QUEUES,
     SEQUENCE,
     TRANSACTIONS,
+    Copy,
     Counters,
     DirectoryRow,
     Expiry,
@@ -49,12 +51,12 @@ def settle(state: State) -> None:
     """Stage what is kept once a batch: counters, and the numbers that are spoken for."""
     for queue in state.dirty:
         queue.dirty = False
-        counters = Counters(queue.stored, queue.stored_size, queue.order.floors())
+        counters = Counters(queue.stored, queue.stored_size, queue.order.floors(), queue.lost)
         state.rows.put(COUNTERS, queue_key(queue.number), counters)
     state.dirty.clear()
     if state.sequence_dirty:
         state.sequence_dirty = False
-        sequence = tables.Sequence(state.ceiling, state.expiry_floor, state.last_number)
+        sequence = tables.Sequence(state.ceiling, state.expiry_floor, state.last_number, state.lost)
         state.rows.put(SEQUENCE, ONLY, sequence)
 
 
@@ -67,7 +69,7 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
         floors=counters.floors,
         window=state.sizes.window,
     )
-    queue = QueueState(record, order, counters.count, counters.size)
+    queue = QueueState(record, order, counters.count, counters.size, lost=counters.lost)
     state.permitted.clear()
     queue.link = None if record.outgoing is None else Link.of(record.outgoing)
     state.queues[record.number] = queue
@@ -117,6 +119,9 @@ def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     state.rows.delete(COUNTERS, queue_key(fact.number))
     if queue.dirty:
         state.dirty.remove(queue)
+    if queue.lost:
+        state.lost = _sum(state.lost, queue.lost)
+        state.sequence_dirty = True
 
 
 def _forget_name(state: State, record: Queue) -> None:
@@ -223,6 +228,24 @@ def _touch(state: State, queue: QueueState) -> None:
         state.dirty.append(queue)
 
 
+# -- copies
+
+
+def _copy_lost(state: State, fact: facts.CopyLost) -> None:
+    queue = state.queues.get(fact.queue)
+    one = tuple(int(each is fact.copy) for each in Copy)
+    if queue is not None:
+        queue.lost = _sum(queue.lost, one)
+        _touch(state, queue)
+    else:
+        state.lost = _sum(state.lost, one)
+        state.sequence_dirty = True
+
+
+def _sum(some: tuple[int, ...], more: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(sum, zip_longest(some, more, fillvalue=0)))
+
+
 # -- transactions
 
 
@@ -295,4 +318,5 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.PreparedMessageDropped: _prepared_dropped,
     facts.DirectoryObjectWritten: _object_written,
     facts.DirectoryObjectRemoved: _object_removed,
+    facts.CopyLost: _copy_lost,
 }

@@ -8,7 +8,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing import destinations
-from reliquary.queueing.enqueue import Enqueued, enqueue
+from reliquary.queueing.enqueue import Enqueued, enqueue, refused
 from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass, MessagePrivacy, check
 from reliquary.queueing.permits import Act, lacks
 from reliquary.queueing.principals import ANONYMOUS
@@ -30,6 +30,8 @@ _REFUSED: Final[dict[Enqueued, Verdict]] = {
 def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     """Take a message in, or say why not."""
     outcome, reason = _take(state, signal.destination, signal.message, now)
+    if outcome is Outcome.REFUSED:
+        refused(state, signal.message, reason, now)
     state.draft.tell(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
 
 
@@ -48,7 +50,7 @@ def _take(state: State, destination: str, message: Message, now: Instant) -> Ver
     mismatch = _mismatch(state, queue, message)
     if mismatch is not None:
         return Outcome.REFUSED, mismatch
-    verdict, _ = enqueue(state, queue, (message,), now)
+    verdict, _ = enqueue(state, queue, (message,), now, travelled=True)
     return _REFUSED[verdict]
 
 

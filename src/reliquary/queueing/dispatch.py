@@ -172,7 +172,8 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
         delivered = signal.outcome is Outcome.DELIVERED
         link.delivered += delivered
         link.refused += not delivered
-        leave(state, queue, (position,), MessageClass.ACK_REACH_QUEUE if delivered else signal.reason)
+        reason = MessageClass.ACK_REACH_QUEUE if delivered else signal.reason
+        leave(state, queue, (position,), reason, told=not delivered)
     stir(state, queue)
 
 

@@ -12,6 +12,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, Instant, in_whole_seconds
 from reliquary.queueing import facts
+from reliquary.queueing.acknowledge import ANSWERS, asked, asked_in
 from reliquary.queueing.apply import apply
 from reliquary.queueing.leave import bury, copy_to_system_journal, journal_has_room
 from reliquary.queueing.message import (
@@ -25,7 +26,7 @@ from reliquary.queueing.message import (
     size_of,
 )
 from reliquary.queueing.queue import exceeds
-from reliquary.queueing.state import QueueState, State, Transaction
+from reliquary.queueing.state import Owed, QueueState, State, Transaction
 from reliquary.queueing.tables import LANE_SHIFT, SEQUENCE_MASK, Operation
 
 TRANSACTION_BYTES: Final = 256 * 1024 * 1024
@@ -78,19 +79,38 @@ def enqueue(
     messages: Sequence[Message],
     now: Instant,
     transaction: Transaction | None = None,
+    *,
+    travelled: bool = False,
 ) -> tuple[Enqueued, list[int]]:
     """Put messages into a queue, or into a transaction that will; answers with LookupIdentifiers.
 
-    All of them or none: a message is left out alone only when its own time has run out.
+    All of them or none: a message is left out alone only when its own time has run out.  What
+    `travelled` is journaled by its source (DM-049), and is `refused` where it cannot be taken.
     """
     sizes = [size_of(message) for message in messages]
     verdict = judge(state, queue, sum(sizes))
     if verdict is not Enqueued.DONE:
         return verdict, []
+    return insert(state, queue, messages, sizes, now, transaction, travelled=travelled)
+
+
+def insert(
+    state: State,
+    queue: QueueState,
+    messages: Sequence[Message],
+    sizes: Sequence[int],
+    now: Instant,
+    transaction: Transaction | None = None,
+    *,
+    travelled: bool = False,
+) -> tuple[Enqueued, list[int]]:
+    """As `enqueue`, when it is known that there is room."""
+    verdict = Enqueued.DONE
     positions, stamped, lookup_ids = [], [], []
     for message, size in zip(messages, sizes, strict=True):
         if message.sent_time and too_late(message, now):
-            _bury_late(state, message, size, now, transaction)
+            if message.negative_journaling and not travelled:
+                _bury_late(state, message, size, now, transaction)
             verdict = Enqueued.TOO_LATE
             lookup_ids.append(0)
             continue
@@ -104,19 +124,39 @@ def enqueue(
     if transaction is not None:
         _join(transaction, queue, positions, stamped)
     elif positions:
-        admit(state, queue, positions, stamped, now)
+        admit(state, queue, positions, stamped, now, travelled=travelled)
     return verdict, lookup_ids
 
 
 def _bury_late(
     state: State, message: Message, size: int, now: Instant, transaction: Transaction | None
 ) -> None:
-    """A message that came too late takes a number only where it is kept (DM-197)."""
-    if message.negative_journaling:
-        sequence = state.next_sequence()
-        message = _stamp(state, message, sequence, now, transaction)
-        late = Position(sequence, sequence, size, now, express=message.is_express)
-        bury(state, message, late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+    """A message that came too late takes a number only where it is kept (DM-197); its sender is told."""
+    sequence = state.next_sequence()
+    message = _stamp(state, message, sequence, now, transaction)
+    late = Position(sequence, sequence, size, now, express=message.is_express, dead_letter=True)
+    bury(state, message, late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+
+
+def refused(
+    state: State, message: Message, reason: MessageClass, now: Instant, *, keep: bool = False
+) -> None:
+    """A message came from another manager and does not get into its queue: its sender is written to.
+
+    Its source keeps the dead letter (DM-050); `keep` where the way it came by cannot tell the source,
+    [MS-MQQB] 3.1.5.8.8.
+    """
+    sequence = state.next_sequence()
+    position = Position(
+        sequence,
+        sequence,
+        size_of(message),
+        now,
+        express=message.is_express,
+        dead_letter=keep and message.negative_journaling and not message.is_transactional,
+        asks=asked(message),
+    )
+    bury(state, message, position, reason)
 
 
 def admit(
@@ -127,18 +167,26 @@ def admit(
     now: Instant,
     *,
     prepared: bool = False,
+    travelled: bool = False,
 ) -> None:
     """Messages are in the queue for good: tell the disk, the journal and the clock (DM-194, DM-196)."""
     placed = [
         msgspec.structs.replace(position, shared=True)
-        if message.positive_journaling and journal_has_room(state, position.size)
+        if message.positive_journaling
+        and not travelled
+        and queue.record.outgoing is None  # that is for the moment when it gets to its destination
+        and journal_has_room(state, queue.number, position.size)
         else position
         for position, message in zip(positions, messages, strict=True)
     ]
     apply(state, facts.MessagesStored(queue.number, tuple(placed), tuple(messages), prepared))
-    for position in placed:
+    for position, message in zip(placed, messages, strict=True):
+        if position.asks and queue.record.outgoing is None:
+            arrival = position.asks & ANSWERS[MessageClass.ACK_REACH_QUEUE]
+            if arrival:
+                state.owed.append(Owed(queue.number, message, MessageClass.ACK_REACH_QUEUE, arrival))
         if position.shared:
-            copy_to_system_journal(state, position)
+            copy_to_system_journal(state, queue, position)
         if position.expires:
             state.watch_clock(position.expires, now)
 
@@ -186,6 +234,7 @@ def _position(
         express=message.is_express,
         peekable=message.allow_peek_when_locked,
         dead_letter=message.negative_journaling,
+        asks=asked_in(queue.record, message),
     )
 
 

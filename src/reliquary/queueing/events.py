@@ -193,6 +193,8 @@ class EndRead(Request, frozen=True):
     receipt: int
     delete: bool
     lookup_ids: tuple[int, ...] = ()
+    reject: bool = False
+    """They are gone, and were refused by their reader: NackReceiveRejected."""
 
 
 class PeekMessage(Request, frozen=True):

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from reliquary.base.turn import Fact, Signal
 from reliquary.queueing.directory.objects import DirectoryObject, Kind
-from reliquary.queueing.message import Message, MessageClass, Position
+from reliquary.queueing.message import Message, MessageClass, ObjectId, Position, SequenceId
 from reliquary.queueing.queue import Queue, QueueManagerRecord
-from reliquary.queueing.tables import Operation, Outcome, PreparedTransaction
+from reliquary.queueing.tables import Copy, Operation, Outcome, PreparedTransaction
 
 
 class ManagerNamed(Fact, frozen=True):
@@ -142,6 +142,15 @@ class DirectoryObjectRemoved(Fact, frozen=True):
     identifier: UUID
 
 
+class CopyLost(Fact, frozen=True):
+    """Somebody asked for a copy of a message, or for news of it, and it could not be stored."""
+
+    queue: int
+    """Whose message it was; 0 for a queue that is gone or never was."""
+    copy: Copy
+    why: str
+
+
 class ChangeOperation(Enum):
     """What a change notification tells of, [MS-MQCN] 3.3.4.1."""
 
@@ -174,4 +183,15 @@ class PositionDeleted(Signal, frozen=True):
 
     queue: int
     position: Position
+    reason: MessageClass
+
+
+class FinalAckDue(Signal, frozen=True):
+    """A message of a stream left its last queue, and its sender waits to hear how (DM-063)."""
+
+    identifier: ObjectId
+    sender: UUID
+    """The manager that sent it."""
+    sequence: SequenceId
+    sequence_number: int
     reason: MessageClass

@@ -2,9 +2,11 @@
 
     received                      -> the queue's journal, when it keeps one
     expired, purged, deleted ...  -> a dead-letter queue, when the message asked for it
+    sent to another manager       -> the system journal, when the message asked for it
     otherwise                     -> nowhere
 
 A journal or dead-letter copy is the same message at another place: one move, no second body.
+Whoever asked for an acknowledgement gets it at the end of the turn (`news`).
 """
 
 from __future__ import annotations
@@ -14,25 +16,40 @@ from collections.abc import Sequence
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing import facts
+from reliquary.queueing import destinations, facts
+from reliquary.queueing.acknowledge import ANSWERS, AT_THE_SOURCE, JOURNALED
 from reliquary.queueing.apply import apply
+from reliquary.queueing.losses import lose
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import QueueType, exceeds
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import SEQUENCE_MASK
+from reliquary.queueing.state import Owed, QueueState, State
+from reliquary.queueing.tables import SEQUENCE_MASK, Copy
 
 
-def leave(state: State, queue: QueueState, positions: Sequence[Position], reason: MessageClass) -> None:
-    """Take positions out of their queue for this reason (DM-286, DM-287)."""
+def leave(
+    state: State,
+    queue: QueueState,
+    positions: Sequence[Position],
+    reason: MessageClass,
+    *,
+    told: bool = False,
+) -> None:
+    """Take positions out of their queue for this reason (DM-286, DM-287).
+
+    A message leaves an outgoing queue with AckReachQueue when the next manager has it.  `told` when
+    another manager has acknowledged the message for this reason already.
+    """
+    if queue.record.outgoing is not None:
+        reason = AT_THE_SOURCE.get(reason, reason)
     gone = []
     for position in positions:
+        if position.asks and not told:
+            _owe(state, queue, position, reason)
         refuge = _refuge(state, queue, position, reason)
         if refuge is None:
             gone.append(position)
         else:
-            kept = msgspec.structs.replace(
-                position, reason=reason, origin=queue.number, expires=0, dead_letter=False
-            )
+            kept = _copy(position, reason, queue)
             apply(state, facts.PositionMoved(queue.number, refuge.number, kept, reason))
     if gone:
         apply(state, facts.PositionsRemoved(queue.number, tuple(gone), reason))
@@ -41,32 +58,89 @@ def leave(state: State, queue: QueueState, positions: Sequence[Position], reason
             state.draft.tell(facts.PositionDeleted(queue.number, position, reason))
 
 
+def _owe(state: State, queue: QueueState, position: Position, reason: MessageClass) -> None:
+    """Note who wants to know of it."""
+    asks = position.asks & ANSWERS[reason]
+    if asks:
+        state.owed.append(Owed(queue.number, state.shelf.get(position), reason, asks))
+
+
+def _copy(position: Position, reason: MessageClass, queue: QueueState | None = None) -> Position:
+    """The position of a copy: it says why and whence, and nothing happens to it by itself."""
+    return msgspec.structs.replace(
+        position,
+        reason=reason,
+        origin=queue.number if queue else 0,
+        origin_path=queue.record.pathname if queue else "",
+        expires=0,
+        dead_letter=False,
+        asks=0,
+    )
+
+
 def _refuge(state: State, queue: QueueState, position: Position, reason: MessageClass) -> QueueState | None:
     """Where the message is kept now, if anywhere."""
     if reason is MessageClass.ACK_RECEIVE:
-        journal = state.queues.get(queue.record.journal or 0)  # gone before its queue, in a delete
-        if not queue.record.settings.journaling or journal is None:
-            return None
-        return journal if _has_room(state, journal, queue.record.settings.journal_quota, position) else None
+        return _journal(state, queue, position)
+    if reason is MessageClass.ACK_REACH_QUEUE and position.asks & JOURNALED:
+        has_room = journal_has_room(state, queue.number, position.size)
+        return state.system_queue("journal") if has_room else None
     if not position.dead_letter or not reason.is_failure:
         return None
-    return _dead_letter_queue(state, state.shelf.get(position), position)
+    return _dead_letter_queue(state, queue.number, state.shelf.get(position), position)
+
+
+# -- the journal of a queue
+
+
+def _journal(state: State, queue: QueueState, position: Position) -> QueueState | None:
+    """Where a queue keeps what was received from it (AN-42)."""
+    settings = queue.record.settings
+    journal = state.queues.get(queue.record.journal or 0)  # gone before its queue, in a delete
+    if not settings.journaling or journal is None:
+        return None
+    # One that is required had room when the message was taken, and whoever took it was told so.
+    if settings.journal_required or not exceeds(settings.journal_quota, journal.total_bytes + position.size):
+        return journal
+    lose(state, queue.number, Copy.JOURNAL, f"the journal's quota is {settings.journal_quota} kilobytes")
+    return None
+
+
+def may_receive(state: State, queue: QueueState, size: int) -> bool:
+    """Whether so many bytes may be received: not when their journal is required and is full."""
+    settings = queue.record.settings
+    journal = state.queues.get(queue.record.journal or 0)
+    if not settings.journal_required or not settings.journaling or journal is None:
+        return True
+    return not exceeds(settings.journal_quota, journal.total_bytes + size)
+
+
+# -- dead letters
 
 
 def bury(state: State, message: Message, position: Position, reason: MessageClass) -> None:
     """A message that never got into its queue is kept only where it asked for that (DM-050)."""
-    refuge = _dead_letter_queue(state, message, position) if message.negative_journaling else None
-    if refuge is not None:
-        kept = msgspec.structs.replace(position, reason=reason, expires=0, dead_letter=False)
-        apply(state, facts.MessagesStored(refuge.number, (kept,), (message,)))
+    asks = position.asks & ANSWERS[reason]
+    if asks:
+        state.owed.append(Owed(0, message, reason, asks))
+    if position.dead_letter:
+        refuge = _dead_letter_queue(state, 0, message, position)
+        if refuge is not None:
+            kept = msgspec.structs.replace(_copy(position, reason), origin_path=message.destination_queue)
+            apply(state, facts.MessagesStored(refuge.number, (kept,), (message,)))
 
 
-def _dead_letter_queue(state: State, message: Message, position: Position) -> QueueState | None:
+def _dead_letter_queue(state: State, source: int, message: Message, position: Position) -> QueueState | None:
     """Where a failed message goes that asked for negative journaling (DM-050, DM-051)."""
     target = _application_queue(state, message)
     if target is None:
-        target = state.system_queue("deadxact" if message.transaction else "deadletter")
-    return target if _has_room(state, target, target.record.settings.quota, position) else None
+        target = state.system_queue("deadxact" if message.is_transactional else "deadletter")
+    quota = target.record.settings.quota
+    if not exceeds(quota, target.total_bytes + position.size):
+        return target
+    why = f"the quota of {target.record.pathname} is {quota} kilobytes"
+    lose(state, source, Copy.DEAD_LETTER, why)
+    return None
 
 
 def _application_queue(state: State, message: Message) -> QueueState | None:
@@ -74,42 +148,37 @@ def _application_queue(state: State, message: Message) -> QueueState | None:
     if not message.application_deadletter_queue:
         return None
     try:
-        target = state.find(state.parse(message.application_deadletter_queue))
+        target = destinations.find(state, message.application_deadletter_queue)
     except UsageError:
         return None
     usable = (
         target is not None
         and target.record.kind is not QueueType.SYSTEM
-        and target.record.settings.transactional == (message.transaction is not None)
+        and target.record.outgoing is None
+        and not target.record.is_journal
+        and target.record.settings.transactional == message.is_transactional
     )
     return target if usable else None
 
 
-def _has_room(state: State, target: QueueState, quota: int, position: Position) -> bool:
-    """A copy for which there is no room is not kept (DM-049, DM-050, AN-42), and is counted."""
-    fits = not exceeds(quota, target.total_bytes + position.size)
-    state.journal_overflows += not fits
-    return fits
+# -- the source journal
 
 
-def copy_to_system_journal(state: State, position: Position) -> None:
+def copy_to_system_journal(state: State, queue: QueueState, position: Position) -> None:
     """PositiveJournalingRequested: keep a copy of what was delivered (DM-049)."""
     journal = state.system_queue("journal")
     # A LookupIdentifier of its own: both positions may be moved into one queue some day (AN-13).
     lane, sequence = position.lookup_id & ~SEQUENCE_MASK, state.next_sequence() & SEQUENCE_MASK
     kept = msgspec.structs.replace(
-        position,
-        lookup_id=lane | sequence,
-        reason=MessageClass.ACK_REACH_QUEUE,
-        expires=0,
-        dead_letter=False,
+        _copy(position, MessageClass.ACK_REACH_QUEUE, queue), lookup_id=lane | sequence
     )
     apply(state, facts.PositionCopied(journal.number, kept))
 
 
-def journal_has_room(state: State, size: int) -> bool:
-    """Whether the system journal can take a message of this size."""
-    journal = state.system_queue("journal")
-    fits = not exceeds(state.identity().journal_quota, journal.total_bytes + size)
-    state.journal_overflows += not fits
-    return fits
+def journal_has_room(state: State, source: int, size: int) -> bool:
+    """Whether the system journal can take a message of this size; one that is not kept is counted."""
+    journal, quota = state.system_queue("journal"), state.identity().journal_quota
+    if not exceeds(quota, journal.total_bytes + size):
+        return True
+    lose(state, source, Copy.SOURCE_JOURNAL, f"the quota of the manager's journals is {quota} kilobytes")
+    return False

@@ -16,6 +16,8 @@ from reliquary.queueing.apply import settle
 from reliquary.queueing.directory.rules import RULES as DIRECTORY_RULES
 from reliquary.queueing.events import Answer, Request
 from reliquary.queueing.formats import IllegalFormatName
+from reliquary.queueing.losses import warn
+from reliquary.queueing.news import send_news
 from reliquary.queueing.permits import refusal
 from reliquary.queueing.principals import MANAGER
 from reliquary.queueing.queue import ManagerState
@@ -58,21 +60,28 @@ class QueueManager:
             illegal = isinstance(wrong, IllegalFormatName)
             status = HResult.ILLEGAL_FORMATNAME if illegal else HResult.INVALID_PARAMETER
             state.reply(getattr(event, "to", 0), Answer(status, str(wrong)))
-        if state.woken:
-            serve(state, now)
+        self._finish(now)
         if state.stirred:
             dispatch.run(state, now)
-            serve(state, now)  # what was to be sent may have expired, and somebody waits for dead letters
+            self._finish(now)  # what was to be sent may have expired
             if state.stirred:
                 dispatch.go_on_later(state)
         return state.draft.take()
+
+    def _finish(self, now: Instant) -> None:
+        """What a turn owes to others: news to those who asked for it, messages to those who wait."""
+        state = self.state
+        while state.woken or state.owed:
+            send_news(state, now)
+            serve(state, now)
+        if state.losses:
+            warn(state)
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
         """Take what a carrier of messages says, inside its turn or one of ours."""
         state = self.state
         _HEARD[type(signal)](state, signal, now)
-        if state.woken:
-            serve(state, now)
+        self._finish(now)
         if state.stirred:
             dispatch.go_on_later(state)
         return state.draft.take()

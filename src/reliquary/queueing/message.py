@@ -259,6 +259,11 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
         """Kept in memory only (DM-046)."""
         return self.delivery is Delivery.EXPRESS
 
+    @property
+    def is_transactional(self) -> bool:
+        """Sent in a transaction, here or at the manager it came from."""
+        return self.transaction is not None or self.sequence is not None
+
     def deadline(self, now: Instant) -> int:
         """When TimeToBeReceived ends, or 0 for never."""
         # DEPARTS from 3.1.2.4 (AN-07): the timer runs from SentTime where there is one, as
@@ -292,6 +297,8 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Why it is here, in a journal or dead-letter queue."""
     origin: int = 0
     """The number of the queue it came from, in a journal or dead-letter queue."""
+    origin_path: str = ""
+    """The path name of that queue, which may be gone by now."""
     shared: bool = False
     """Another position shows the same message, so the last one to go removes it."""
     express: bool = False
@@ -299,6 +306,8 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """AllowPeekWhenLocked of its message."""
     dead_letter: bool = False
     """NegativeJournalingRequested of its message."""
+    asks: int = 0
+    """What its message wants to be told on the way, in the bits of `acknowledge`; mostly nothing."""
 
 
 PACKET_HEADERS: Final = 222

@@ -76,6 +76,8 @@ class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     type: UUID = NO_GUID
     """Application-defined; never interpreted (DM-021)."""
     journaling: bool = False
+    journal_required: bool = False
+    """Nothing is received whose copy the journal has no room for; else the copy is left out."""
     quota: int = FOREVER
     """Kilobytes."""
     journal_quota: int = FOREVER

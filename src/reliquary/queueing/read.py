@@ -29,7 +29,7 @@ from reliquary.queueing.events import (
     Seek,
 )
 from reliquary.queueing.expiry import expire, is_over, release
-from reliquary.queueing.leave import leave
+from reliquary.queueing.leave import leave, may_receive
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import LAST_ID, Operation
@@ -62,6 +62,8 @@ def receive(state: State, request: ReceiveMessages, transaction: Transaction | N
         taken = _take(state, queue, descriptor, request, transaction, now)
         if taken:
             _answer(state, request, descriptor, taken)
+        elif _lacks_journal(state, queue):
+            _refuse_unjournaled(state, request)
         else:
             _wait_or_give_up(state, queue, descriptor, request, HResult.IO_TIMEOUT)
     close_if_done(state, descriptor, now)
@@ -88,6 +90,8 @@ def _take(
                 size += position.size
         for position in over:
             expire(state, queue, position)
+        if queue.record.settings.journal_required:
+            wanted = _journalable(state, queue, wanted)
         if wanted or not over:
             return _consume(state, queue, descriptor, request, transaction, wanted)
 
@@ -150,6 +154,29 @@ def _wait_or_give_up(
         begin_wait(state, queue, Waiter(state.next_handle(), request, descriptor.handle))
 
 
+def _journalable(state: State, queue: QueueState, positions: list[Position]) -> list[Position]:
+    """As many of them, from the front, as the journal has room for."""
+    size = 0
+    for place, position in enumerate(positions):
+        size += position.size
+        if not may_receive(state, queue, size):
+            return positions[:place]
+    return positions
+
+
+def _lacks_journal(state: State, queue: QueueState) -> bool:
+    """Whether there is a message, and it has to stay because of the journal."""
+    if not queue.record.settings.journal_required:
+        return False
+    return any(not may_receive(state, queue, position.size) for position in queue.order.some(-1, 1))
+
+
+def _refuse_unjournaled(state: State, request: ReceiveMessages | LookUpMessage) -> None:
+    """There is a message, and it stays: its copy is required and its journal is full."""
+    why = "the queue's journal is full, and the queue requires a copy of each message received"
+    state.reply(request.to, Answer(HResult.INSUFFICIENT_RESOURCES, why))
+
+
 # -- with a cursor
 
 
@@ -165,6 +192,9 @@ def _receive_at_cursor(
     cursor = state.cursors[request.cursor]
     ask = Ask.RECEIVE if request.timeout else Ask.RECEIVE_NOW
     found = _at_cursor(state, queue, cursor, ask, now)
+    if found is not None and not may_receive(state, queue, found.size):
+        _refuse_unjournaled(state, request)
+        return
     outcome = cursor.step(ask, found.lookup_id if found else None)
     if outcome is Outcome.SUCCEEDED and found is not None:
         taken = _consume(state, queue, descriptor, request, transaction, (found,))
@@ -275,6 +305,8 @@ def look_up(state: State, request: LookUpMessage, transaction: Transaction | Non
         state.reply(request.to, Answer(status, status.sentence))  # DM-218
     elif request.peek:
         show(state, request.to, [position])
+    elif not may_receive(state, queue, position.size):
+        _refuse_unjournaled(state, request)
     else:
         taken = _consume(state, queue, descriptor, request, transaction, (position,))
         _answer(state, request, descriptor, taken)
@@ -336,7 +368,8 @@ def end_read(state: State, request: EndRead, now: Instant) -> HResult:
         return HResult.TRANSACTION_SEQUENCE  # DM-211
     descriptor.held.difference_update(lookup_ids)
     done = [each for each in lookup_ids if request.delete and each not in queue.purge_pending]
-    leave(state, queue, [queue.order.locked[each] for each in done], MessageClass.ACK_RECEIVE)  # DM-213
+    reason = MessageClass.NACK_RECEIVE_REJECTED if request.reject else MessageClass.ACK_RECEIVE
+    leave(state, queue, [queue.order.locked[each] for each in done], reason)  # DM-213
     for lookup_id in lookup_ids if len(done) < len(lookup_ids) else ():
         if lookup_id in queue.order.locked:
             release(state, queue, lookup_id, now)
@@ -381,6 +414,8 @@ def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int]
             state.cursors[request.cursor].arrived(position.lookup_id)  # DM-330
         if isinstance(request, PeekMessage):
             show(state, request.to, [position])  # AN-21: the next reader goes on at once
+        elif not may_receive(state, queue, position.size):
+            _refuse_unjournaled(state, request)
         else:
             transaction = state.transactions.get(request.transaction) if request.transaction else None
             taken = _consume(state, queue, descriptor, request, transaction, (position,))
@@ -388,10 +423,13 @@ def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int]
     else:
         transaction = state.transactions.get(request.transaction) if request.transaction else None
         taken_all = _take(state, queue, descriptor, request, transaction, now)
-        if not taken_all:
+        if not taken_all and not _lacks_journal(state, queue):
             return
         stop_wait(state, queue, waiter)
-        _answer(state, request, descriptor, taken_all)
+        if taken_all:
+            _answer(state, request, descriptor, taken_all)
+        else:
+            _refuse_unjournaled(state, request)
     close_if_done(state, descriptor, now)
 
 

@@ -45,6 +45,7 @@ def recover(state: State) -> None:
     state.sequence = state.ceiling = sequence.ceiling
     state.expiry_scan = expiry_key(sequence.expiry_floor, 0, 0)
     state.last_number = sequence.last_queue
+    state.lost = sequence.lost
     prepared = _every(state, TRANSACTIONS)
     locked = _locked(state, [record for _, record in prepared])
     for key, record in _every(state, QUEUES):

@@ -138,6 +138,8 @@ def look_up(state: State, request: events.LookUpMessage, now: Instant) -> None:
 
 def end_read(state: State, request: events.EndRead, now: Instant) -> None:
     """Dequeue Message End."""
+    if request.reject and not request.delete:
+        raise UsageError("a message is rejected or given back, not both")
     status = read.end_read(state, request, now)
     state.reply(request.to, Answer(status, status.sentence))
 

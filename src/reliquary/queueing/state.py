@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from reliquary.base.chance import Chance
@@ -21,13 +21,13 @@ from reliquary.queueing.directory.holdings import Directory
 from reliquary.queueing.events import FOREVER_WAIT, Answer
 from reliquary.queueing.facts import PositionAvailable
 from reliquary.queueing.link import Link
-from reliquary.queueing.message import Message, Position, SequenceId
+from reliquary.queueing.message import Message, MessageClass, Position, SequenceId
 from reliquary.queueing.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.principals import MANAGER, Principal
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
-from reliquary.queueing.tables import Operation, Outcome
+from reliquary.queueing.tables import Copy, Operation, Outcome
 from reliquary.queueing.waiting import Waiter
 
 SEQUENCE_BLOCK: Final = 1 << 20
@@ -78,6 +78,8 @@ class QueueState:
     express_size: int = 0
     reserved: int = 0
     """Bytes of messages in transactions that have not ended."""
+    lost: tuple[int, ...] = ()
+    """Copies of its messages that could not be kept, by `Copy`."""
     dirty: bool = False
     """Its counters have to be written with this batch."""
     descriptors: dict[int, Descriptor] = field(default_factory=dict)
@@ -154,6 +156,17 @@ class Verdicts(set[tuple[int | str, Principal, int]]):
         super().add(verdict)
 
 
+class Owed(NamedTuple):
+    """News of a message that somebody asked for; sent at the end of the turn (`news`)."""
+
+    queue: int
+    """Where it happened; 0 for nowhere."""
+    message: Message
+    reason: MessageClass
+    asks: int
+    """Those of the position's that this reason answers."""
+
+
 class State:
     """Everything the processing rules work on."""
 
@@ -209,8 +222,12 @@ class State:
         self.ceiling = 0
         """Numbers up to here are reserved on disk."""
         self.sequence_dirty = False
-        self.journal_overflows = 0
-        """Journal and dead-letter copies for which there was no room."""
+        self.lost: tuple[int, ...] = ()
+        """As `QueueState.lost`, for messages of queues that are gone."""
+        self.losses: dict[tuple[str, Copy], tuple[str, int]] = {}
+        """What this turn could not keep: by queue and kind, why and how often."""
+        self.owed: list[Owed] = []
+        """Acknowledgements and reports that this turn has to send."""
         self.dirty: list[QueueState] = []
         self.woken: dict[int, QueueState] = {}
         """Queues with something new for those who wait."""

@@ -15,6 +15,7 @@ outcomes      transaction                      how the last prepared ones ended
 
 from __future__ import annotations
 
+from enum import IntEnum
 from struct import Struct as Layout
 from typing import Final
 from uuid import UUID
@@ -33,6 +34,23 @@ SEQUENCE_MASK: Final = (1 << LANE_SHIFT) - 1
 LAST_ID: Final = (LANES << LANE_SHIFT) - 1
 
 
+class Copy(IntEnum):
+    """What may be kept or sent beside a message; the numbers are places in `Counters.lost`."""
+
+    JOURNAL = 0
+    """In the journal of the queue it was received from."""
+    SOURCE_JOURNAL = 1
+    """In `system$;journal`."""
+    DEAD_LETTER = 2
+    ACKNOWLEDGEMENT = 3
+    REPORT = 4
+
+    @property
+    def word(self) -> str:
+        """For a person."""
+        return self.name.lower().replace("_", "-")
+
+
 class Sequence(msgspec.Struct, frozen=True, omit_defaults=True):
     """Numbers up to `ceiling` may have been given out; no expiry lies before `expiry_floor`."""
 
@@ -40,6 +58,8 @@ class Sequence(msgspec.Struct, frozen=True, omit_defaults=True):
     expiry_floor: int = 0
     last_queue: int = 0
     """The highest number that a queue ever had: dead letters still name queues that are gone."""
+    lost: tuple[int, ...] = ()
+    """As `Counters.lost`, for messages of queues that are gone."""
 
 
 class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -49,6 +69,8 @@ class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
     size: int = 0
     floors: tuple[int, ...] = ()
     """For each lane a LookupIdentifier below which the lane has no row."""
+    lost: tuple[int, ...] = ()
+    """How many copies of each kind could not be kept; empty stands for none at all."""
 
 
 class Shares(msgspec.Struct, frozen=True):

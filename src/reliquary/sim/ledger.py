@@ -193,4 +193,5 @@ _TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
     facts.OperationsPurged: _purged,
     facts.TransactionEnded: _ended,
     facts.PreparedMessageDropped: _nothing,
+    facts.CopyLost: _nothing,
 }

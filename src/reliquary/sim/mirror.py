@@ -27,6 +27,8 @@ class Picture:
     queues: dict[int, object]
     subqueues: dict[int, set[int]]
     counters: dict[int, tuple[int, int]]
+    lost: dict[int, tuple[int, ...]]
+    """Copies that could not be kept, by queue; 0 is for those that are gone."""
     positions: dict[int, list[Position]]
     """Committed ones, in their order, locked or not."""
     hidden: dict[int, set[int]]
@@ -66,6 +68,7 @@ def picture(state: State, walked: Walk) -> Picture:
         queues={number: queue.record for number, queue in queues.items()},
         subqueues={number: queue.subqueues for number, queue in queues.items()},
         counters={number: (queue.stored, queue.stored_size) for number, queue in queues.items()},
+        lost={0: state.lost} | {number: queue.lost for number, queue in queues.items()},
         positions={
             number: [
                 each

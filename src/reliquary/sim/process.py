@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from reliquary.base.faults import StoreFailure
 from reliquary.base.time import MILLISECOND
-from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired
+from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired, Warn
 from reliquary.engine.core import Batch, Core
 from reliquary.engine.timers import Timers
 from reliquary.queueing.events import StartManager, StopManager
@@ -253,6 +253,8 @@ class Process:
                 self._timers.cancel(effect.name)
             elif isinstance(effect, Continue):
                 self.submit(effect.event)
+            elif isinstance(effect, Warn):
+                self._history.note(self._scheduler.now, f"warning: {effect.about}: {effect.what}")
             else:
                 raise AssertionError(f"nobody performs {effect}")
 

@@ -9,7 +9,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.queueing.directory.objects import Kind, QueueObject
+from reliquary.queueing.directory.objects import SHARED_SETTINGS, Kind, QueueObject
 from reliquary.queueing.directory.operations import by_identifier, create, delete, read, write
 from reliquary.queueing.directory.publishing import is_published, queue_object
 from reliquary.queueing.directory.results import DirectoryResult
@@ -32,7 +32,7 @@ def enter(
         qualified_pathname=f"{identity.qualified_computer_name}\\{path}",
         create_time=moment,
         modify_time=moment,
-        **{name: getattr(settings, name) for name in QueueSettings.__struct_fields__},
+        **{name: getattr(settings, name) for name in SHARED_SETTINGS},
     )
     made = create(state, subject, now)  # DM-142
     if not isinstance(made.subject, QueueObject):

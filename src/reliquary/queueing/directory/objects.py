@@ -162,8 +162,14 @@ class QueueObject(_Base, frozen=True, tag=Kind.QUEUE.value):
 
     @property
     def settings(self) -> QueueSettings:
-        """Those of its attributes that a caller may choose."""
-        return QueueSettings(**{name: getattr(self, name) for name in QueueSettings.__struct_fields__})
+        """Those of its attributes that a caller may choose; the rest only its manager knows."""
+        return QueueSettings(**{name: getattr(self, name) for name in SHARED_SETTINGS})
+
+
+SHARED_SETTINGS: Final = tuple(
+    name for name in QueueSettings.__struct_fields__ if name in QueueObject.__struct_fields__
+)
+"""The settings of a queue that the directory knows; the others are its manager's own."""
 
 
 class User(_Base, frozen=True, tag=Kind.USER.value):

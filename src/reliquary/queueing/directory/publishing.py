@@ -9,8 +9,8 @@ import msgspec
 
 from reliquary.queueing import facts
 from reliquary.queueing.apply import apply
-from reliquary.queueing.directory.objects import ManagerObject, QueueObject
-from reliquary.queueing.queue import Queue, QueueManagerRecord, QueueSettings, QueueType
+from reliquary.queueing.directory.objects import SHARED_SETTINGS, ManagerObject, QueueObject
+from reliquary.queueing.queue import Queue, QueueManagerRecord, QueueType
 from reliquary.queueing.state import QueueState, State
 
 OURS: Final = frozenset({"identifier", "computer_name", "qualified_computer_name", "create_time"})
@@ -31,7 +31,7 @@ def queue_object(queue: Queue, manager: UUID) -> QueueObject:
     return QueueObject(
         queue_manager=manager,
         **{name: getattr(queue, name) for name in own + paths},
-        **{name: getattr(queue.settings, name) for name in QueueSettings.__struct_fields__},
+        **{name: getattr(queue.settings, name) for name in SHARED_SETTINGS},
     )
 
 

@@ -1,0 +1,33 @@
+"""A bench with an administration queue: messages that ask for acknowledgements, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reliquary.queueing.message import Acknowledgement, Message, MessageClass
+from tests.queueing.manager_harness import Bench, walk
+
+FULL = (Acknowledgement.FULL_RECEIVE,)
+ARRIVED, TAKEN = MessageClass.ACK_REACH_QUEUE, MessageClass.ACK_RECEIVE
+DEAD = "system$;deadletter"
+
+
+def bench_with(*queues: str, **settings: Any) -> Bench:
+    bench = Bench("admin", *queues)
+    bench.create("orders", **settings)
+    return bench
+
+
+def ask(bench: Bench, *bodies: bytes, wants: tuple[Acknowledgement, ...] = FULL, **attributes: Any) -> Any:
+    return bench.send(
+        "orders", *bodies, **{"acknowledgements": wants, "administration_queue": "admin", **attributes}
+    )
+
+
+def news(bench: Bench, path: str = "admin") -> list[Message]:
+    queue = bench.queue(path)
+    return [bench.state.shelf.get(position) for position in walk(queue)]
+
+
+def classes(bench: Bench, path: str = "admin") -> list[int]:
+    return [message.message_class for message in news(bench, path)]

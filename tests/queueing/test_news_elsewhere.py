@@ -1,0 +1,234 @@
+"""News of messages that came from other managers, or go to them."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from reliquary.base.hresult import HResult
+from reliquary.queueing.destinations import route
+from reliquary.queueing.enqueue import enqueue, refused
+from reliquary.queueing.events import (
+    PurgeQueue,
+)
+from reliquary.queueing.facts import FinalAckDue
+from reliquary.queueing.leave import leave
+from reliquary.queueing.loopback import Loopback
+from reliquary.queueing.message import (
+    Acknowledgement,
+    Delivery,
+    Message,
+    MessageClass,
+    ObjectId,
+    SequenceId,
+)
+from reliquary.queueing.state import QueueState
+from tests.queueing.administration import ARRIVED, DEAD, FULL, TAKEN, ask, bench_with, classes, news
+from tests.queueing.exchange import LOOPED, Exchange
+from tests.queueing.manager_harness import Bench, check, walk
+
+# -- from elsewhere
+
+TRAVELLED = Message(
+    identifier=ObjectId(UUID(int=77), 5),
+    source_machine=UUID(int=77),
+    body=b"m",
+    delivery=Delivery.RECOVERABLE,
+    acknowledgements=FULL,
+    administration_queue="admin",
+    negative_journaling=True,
+    sent_time=1_700_000_000,
+)
+
+
+def refuse(bench: Bench, message: Message, reason: MessageClass, *, keep: bool = True) -> None:
+    refused(bench.state, message, reason, bench.now, keep=keep)
+    bench.manager._finish(bench.now)
+    bench.state.draft.take()
+
+
+@pytest.mark.parametrize("reason", [each for each in MessageClass if 0x8000 <= each < 0xC000])
+def test_the_sender_of_a_message_that_was_refused_is_written_to(reason: MessageClass) -> None:
+    bench = bench_with()
+    refuse(bench, TRAVELLED, reason)
+    (made,) = news(bench)
+    assert (made.message_class, made.correlation, made.body) == (reason, TRAVELLED.identifier, b"m")
+    (dead,) = walk(bench.queue(DEAD))
+    assert dead.reason is reason
+    check(bench.state)
+
+
+def test_what_its_sender_keeps_is_no_dead_letter_here() -> None:
+    bench = bench_with()
+    streamed = msgspec.structs.replace(TRAVELLED, sequence=SequenceId(1, 1))
+    refuse(bench, streamed, MessageClass.NACK_QUEUE_EXCEED_QUOTA)
+    refuse(bench, TRAVELLED, MessageClass.NACK_QUEUE_EXCEED_QUOTA, keep=False)
+    assert classes(bench) == [MessageClass.NACK_QUEUE_EXCEED_QUOTA] * 2
+    assert bench.bodies(DEAD) == bench.bodies("system$;deadxact") == []
+
+
+def test_a_sender_here_has_the_status_of_a_late_message_and_nothing_more() -> None:
+    bench = bench_with()
+    bench.advance(100)
+    answer = ask(bench, b"m", time_to_reach_queue=1, sent_time=1_700_000_000)
+    assert answer.status is HResult.IO_TIMEOUT
+    assert classes(bench) == []
+
+
+def test_a_sender_here_is_told_of_a_full_queue_by_the_status_alone() -> None:
+    bench = bench_with(quota=1)
+    assert ask(bench, b"x" * 2000).status is HResult.INSUFFICIENT_RESOURCES
+    assert classes(bench) == []
+
+
+@pytest.mark.spec("DM-063")
+@pytest.mark.parametrize("how", ["receive", "purge"])
+def test_the_last_word_on_a_message_of_a_stream_is_told_to_the_protocol(how: str) -> None:
+    bench = Bench(heard=[FinalAckDue])
+    stream = SequenceId(3, 4)
+    known: dict[str, Any] = {
+        "identifier": TRAVELLED.identifier,
+        "source_machine": UUID(int=77),
+        "sequence": stream,
+    }
+    bench.send("orders", b"m", sequence_number=9, final_ack_required=True, **known)
+    bench.send("orders", b"not this one", sequence_number=10, **known)
+    assert not bench.signals
+    if how == "receive":
+        bench.receive("orders", count=2)
+    else:
+        bench.ask(PurgeQueue(0, "orders"))
+    reason = TAKEN if how == "receive" else MessageClass.NACK_QUEUE_PURGED
+    assert bench.signals == [FinalAckDue(TRAVELLED.identifier, UUID(int=77), stream, 9, reason)]
+
+
+# -- outgoing queues
+
+
+def outgoing(bench: Bench) -> QueueState:
+    queue = route(bench.state, "DIRECT=OS:there\\q", bench.now)
+    assert isinstance(queue, QueueState)
+    return queue
+
+
+def send_away(bench: Bench, queue: QueueState, reason: MessageClass, **attributes: Any) -> None:
+    """A message enters an outgoing queue and leaves it for this reason."""
+    message = Message(
+        body=b"m",
+        **{"acknowledgements": tuple(Acknowledgement), "administration_queue": "admin"} | attributes,
+    )
+    enqueue(bench.state, queue, (message,), bench.now)
+    bench.manager._finish(bench.now)
+    leave(bench.state, queue, walk(queue), reason)
+    bench.manager._finish(bench.now)
+    bench.state.draft.take()
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (MessageClass.ACK_REACH_QUEUE, None),
+        (MessageClass.NACK_QUEUE_PURGED, MessageClass.NACK_PURGED),
+        (MessageClass.NACK_QUEUE_DELETED, MessageClass.NACK_PURGED),
+        (MessageClass.NACK_REACH_QUEUE_TIMEOUT, MessageClass.NACK_REACH_QUEUE_TIMEOUT),
+        (MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER, MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER),
+    ],
+)
+def test_an_outgoing_queue_tells_only_what_its_destination_cannot(
+    reason: MessageClass, told: MessageClass | None
+) -> None:
+    bench = bench_with()
+    send_away(bench, outgoing(bench), reason)
+    assert classes(bench) == ([told] if told else [])
+    check(bench.state)
+
+
+@pytest.mark.spec("DM-049", "DM-050")
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_was_sent_away_is_journaled_when_it_got_there_and_dead_when_it_did_not(fails: bool) -> None:
+    bench = bench_with()
+    reason = MessageClass.NACK_BAD_DEST_QUEUE if fails else MessageClass.ACK_REACH_QUEUE
+    send_away(bench, outgoing(bench), reason, positive_journaling=True, negative_journaling=True)
+    assert bench.bodies(DEAD) == ([b"m"] if fails else [])
+    assert bench.bodies("system$;journal") == ([] if fails else [b"m"])
+    (kept,) = walk(bench.queue(DEAD if fails else "system$;journal"))
+    assert (kept.reason, kept.origin_path, kept.asks) == (reason, "DIRECT=OS:there\\q", 0)
+    check(bench.state)
+
+
+# -- there and back
+
+
+@pytest.fixture
+def exchange() -> Exchange:
+    made = Exchange(Loopback())
+    made.create("admin")
+    return made
+
+
+def round_trip(exchange: Exchange, destination: str = LOOPED, **attributes: Any) -> None:
+    both = (Acknowledgement.FULL_REACH_QUEUE, Acknowledgement.FULL_RECEIVE)
+    exchange.send(destination, b"m", acknowledgements=both, administration_queue="admin", **attributes)
+
+
+@pytest.mark.spec("DM-049", "DM-056")
+def test_a_message_that_goes_out_and_comes_in_is_acknowledged_and_journaled_once(exchange: Exchange) -> None:
+    round_trip(exchange, positive_journaling=True, negative_journaling=True)
+    assert classes(exchange) == [ARRIVED]
+    assert exchange.bodies("system$;journal") == [b"m"]
+    exchange.receive("orders")
+    assert classes(exchange) == [ARRIVED, TAKEN]
+    assert exchange.bodies(DEAD) == []
+    check(exchange.state)
+
+
+@pytest.mark.spec("DM-050", "DM-056")
+@pytest.mark.parametrize(
+    ("destination", "reason"),
+    [
+        ("DIRECT=OS:loopback\\private$\\nowhere", MessageClass.NACK_BAD_DEST_QUEUE),
+        ("DIRECT=OS:loopback\\private$\\strict", MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE),
+        ("DIRECT=OS:loopback\\private$\\small", MessageClass.NACK_QUEUE_EXCEED_QUOTA),
+    ],
+)
+def test_a_message_that_is_refused_there_is_acknowledged_there_and_dead_here(
+    exchange: Exchange, destination: str, reason: MessageClass
+) -> None:
+    exchange.create("strict", transactional=True)
+    exchange.create("small", quota=0)
+    round_trip(exchange, destination, positive_journaling=True, negative_journaling=True)
+    assert classes(exchange) == [reason]
+    assert exchange.bodies(DEAD) == [b"m"]
+    assert exchange.bodies("system$;journal") == []
+    check(exchange.state)
+
+
+def test_a_traced_message_leaves_its_trail(exchange: Exchange) -> None:
+    exchange.create("trail")
+    trail = exchange.queue("trail").record.identifier
+    exchange.send(LOOPED, b"m", tracing_requested=True, tracing_queue=trail)
+    exchange.receive("orders")
+    steps = [message.label.split()[1] for message in news(exchange, "trail")]
+    assert sorted(steps) == ["delivered", "received", "sent"]
+
+
+def test_an_acknowledgement_takes_the_way_of_its_queue(exchange: Exchange) -> None:
+    away = "DIRECT=OS:loopback\\private$\\admin"
+    exchange.send("orders", b"m", acknowledgements=FULL, administration_queue=away)
+    exchange.receive("orders")
+    assert classes(exchange) == [TAKEN]
+    assert exchange.waiting(away) == []
+    check(exchange.state)
+
+
+def test_what_expires_on_its_way_is_acknowledged_by_its_source() -> None:
+    bench = bench_with()
+    bench.send(
+        "DIRECT=OS:there\\q", b"m", acknowledgements=FULL, administration_queue="admin", time_to_reach_queue=5
+    )
+    bench.advance(10)
+    assert classes(bench) == [MessageClass.NACK_REACH_QUEUE_TIMEOUT]
+    check(bench.state)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from reliquary import Manager, Queue
+from reliquary.cli.message import ACKNOWLEDGEMENTS
+from reliquary.client.message import Acknowledgement
+from reliquary.queueing import message as machine
 from reliquary.server.exits import Exit
 from tests.cli.conftest import Run
 
@@ -156,3 +160,27 @@ def test_nothing_that_a_terminal_would_obey_is_shown(run: Run, orders: Queue) ->
     assert "\x1b" not in output
     assert "\x07" not in output
     assert "[bold]not markup[/bold]" in output
+
+
+# -- reject
+
+
+def test_a_message_is_rejected_and_its_sender_told(run: Run, qm: Manager, orders: Queue) -> None:
+    qm.create_queue("news")
+    asked = ("--acknowledge", "full-receive", "--administration-queue", "news")
+    run("message", "send", "orders", "bad", "--deadletter", *asked)
+    (waiting,) = orders.browse()
+    result = run("message", "reject", "orders", str(waiting.lookup_id))
+    assert (result.exit_code, result.output) == (0, f"rejected {waiting.lookup_id}\n")
+    assert texts(orders) == []
+    told = json.loads(run("message", "peek", "news", "--json").output)
+    assert (told["class"], told["correlation"]) == ("nack-receive-rejected", waiting.id)
+    table = run("message", "peek", "system$;deadletter", "--table").output
+    assert "nack-receive-rejected" in table
+    assert "orders" in table
+    assert run("message", "reject", "orders", str(waiting.lookup_id)).exit_code == Exit.NOT_FOUND
+
+
+def test_the_words_for_acknowledgements_are_those_of_the_client() -> None:
+    assert get_args(Acknowledgement) == ACKNOWLEDGEMENTS
+    assert tuple(each.value for each in machine.Acknowledgement) == ACKNOWLEDGEMENTS

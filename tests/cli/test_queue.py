@@ -94,3 +94,14 @@ def test_a_person_is_asked_first(run: Run, qm: Manager, monkeypatch: pytest.Monk
     assert "orders" in asked[0]
     assert qm.queue("orders").info().messages == 1
     assert run("queue", verb, "orders", "--yes").exit_code == 0
+
+
+def test_copies_that_were_lost_are_shown(run: Run, qm: Manager) -> None:
+    run("queue", "create", "kept", "--journaling", "--journal-quota", "0")
+    kept = qm.queue("kept")
+    kept.send("x")
+    kept.receive()
+    lines = [line.split() for line in run("queue", "show", "kept", "--table").output.splitlines()]
+    assert ["copies_lost", "1", "journal"] in lines
+    run("queue", "create", "careful", "--journaling", "--journal-required")
+    assert qm.queue("careful").info().settings.journal_required

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from reliquary import AsyncManager, Manager, Queue
+from reliquary import AsyncManager, BadRequest, Manager, Queue
 from reliquary.client.consumer import AsyncConsumer
 from tests.client.conftest import Play
 
@@ -154,3 +154,26 @@ def test_a_consumer_of_an_open_queue_reads_through_it(orders: Queue) -> None:
         taken = [message.text for message in alone.consume(batch=4, timeout=0)]
     assert len(taken) == 10
     assert orders.info().locked == 0
+
+
+# -- rejected
+
+
+def test_a_message_in_hand_is_rejected_and_the_others_are_done(qm: Manager, orders: Queue) -> None:
+    qm.create_queue("news")
+    orders.send("bad", deadletter=True, acknowledgements=("full-receive",), administration_queue="news")
+    with orders.consume(timeout=0) as messages:
+        for message in messages:
+            if message.text == "bad":
+                messages.reject()
+    assert (orders.info().messages, orders.info().locked) == (0, 0)
+    (dead,) = qm.queue("system$;deadletter").browse()
+    assert (dead.text, dead.message_class, dead.origin) == ("bad", "nack-receive-rejected", "orders")
+    news = qm.queue("news").receive()
+    assert news is not None
+    assert (news.message_class, news.text, news.correlation) == ("nack-receive-rejected", "bad", dead.id)
+
+
+def test_without_a_message_in_hand_there_is_nothing_to_reject(orders: Queue) -> None:
+    with orders.consume(timeout=0) as messages, pytest.raises(BadRequest, match="no message in hand"):
+        messages.reject()

@@ -165,3 +165,16 @@ def test_access_lists_are_shown_and_changed(play: Play) -> None:
             await qm.grant("carol", "send", queue="orders")
 
     play(scene)
+
+
+def test_a_reply_goes_to_the_response_queue_and_names_its_message(qm: Manager) -> None:
+    requests, answers = qm.create_queue("requests"), qm.create_queue("answers")
+    requests.send("question", response_queue="answers")
+    asked = requests.receive()
+    assert asked is not None
+    qm.reply(asked, "answer", label="L")
+    answer = answers.receive()
+    assert answer is not None
+    assert (answer.text, answer.label, answer.correlation) == ("answer", "L", asked.id)
+    with pytest.raises(BadRequest, match="names no response queue"):
+        qm.reply(answer, "thanks")

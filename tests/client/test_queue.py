@@ -12,6 +12,7 @@ from reliquary import (
     AsyncManager,
     BadRequest,
     Manager,
+    NotFound,
     OutgoingMessage,
     Queue,
     QueueDeleted,
@@ -259,3 +260,29 @@ def test_a_wait_outside_its_range_is_refused(orders: Queue, wrong: float) -> Non
 
 def test_a_queue_shows_its_name(orders: Queue) -> None:
     assert repr(orders) == "<Queue orders>"
+
+
+def test_a_message_that_waits_is_rejected(qm: Manager, orders: Queue) -> None:
+    sent = orders.send("bad", deadletter=True)
+    orders.reject(sent.lookup_id)
+    assert orders.info().messages == 0
+    (dead,) = qm.queue("system$;deadletter").browse()
+    assert (dead.message_class, dead.origin) == ("nack-receive-rejected", "orders")
+    with pytest.raises(NotFound):
+        orders.reject(sent.lookup_id)
+
+
+def test_a_word_that_is_no_acknowledgement_is_refused(orders: Queue) -> None:
+    with pytest.raises(BadRequest, match="often"):
+        orders.send("x", acknowledgements=("often",), administration_queue="news")  # type: ignore[arg-type]
+
+
+def test_a_queue_may_refuse_to_give_what_its_journal_cannot_keep(qm: Manager) -> None:
+    careful = qm.create_queue("careful", journaling=True, journal_required=True, journal_quota=0)
+    careful.send("x")
+    with pytest.raises(QuotaExceeded, match="journal is full"):
+        careful.receive()
+    assert careful.change(journal_required=False).settings.journal_required is False
+    assert careful.receive() is not None
+    assert careful.info().copies_lost == {"journal": 1}
+    assert qm.info().copies_lost == {"journal": 1}

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from reliquary.client.message import Message, Sent
     from reliquary.client.sync.queue import Queue
 
+ACKNOWLEDGEMENTS = (
+    "pos-arrival",
+    "pos-receive",
+    "neg-arrival",
+    "neg-receive",
+    "nack-reach-queue",
+    "full-reach-queue",
+    "nack-receive",
+    "full-receive",
+)
 BATCH = 64
 PREVIEW = 60
 
@@ -43,6 +53,16 @@ def message() -> None:
 @click.option("--express", is_flag=True, help="Keep it in memory only; a crash loses it.")
 @click.option("--journal", is_flag=True, help="Keep a copy in system$;journal.")
 @click.option("--deadletter", is_flag=True, help="Keep it in a dead-letter queue when it expires.")
+@click.option("--deadletter-queue", default="", metavar="QUEUE", help="Keep it in this queue instead.")
+@click.option("--response-queue", default="", metavar="QUEUE", help="Where an answer is wanted.")
+@click.option("--administration-queue", default="", metavar="QUEUE", help="Where acknowledgements go.")
+@click.option(
+    "--acknowledge",
+    "acknowledgements",
+    multiple=True,
+    type=click.Choice(ACKNOWLEDGEMENTS),
+    help="Which acknowledgements are wanted; may be given more than once.",
+)
 @click.option("--correlation", metavar="ID", help="The id of the message that this one answers.")
 @click.option("--tag", type=int, default=0, help="A number for the application.")
 @format_option
@@ -50,6 +70,7 @@ def message() -> None:
     'reliquary message send orders "hello"',
     "reliquary message send orders < order.json",
     "tail -f log | reliquary message send logs --lines",
+    "reliquary message send orders hello --acknowledge full-receive --administration-queue news",
 )
 def send(
     queue: str, bodies: tuple[str, ...], lines: bool, express: bool, as_json: bool | None, **options: Any
@@ -173,6 +194,24 @@ def _record(each: Message) -> dict[str, Any]:
     return record
 
 
+# -- reject
+
+
+@message.command()
+@click.argument("queue")
+@click.argument("lookup_id", type=click.IntRange(0))
+@examples("reliquary message reject orders 216172782113784833")
+def reject(queue: str, lookup_id: int) -> None:
+    """Refuse the message LOOKUP_ID of QUEUE.
+
+    It is gone from the queue, and kept in a dead-letter queue if its sender asked for that; who asked
+    for acknowledgements is told.
+    """
+    with connected() as manager:
+        manager.queue(queue).reject(lookup_id)
+    click.echo(f"rejected {lookup_id}")
+
+
 # -- peek
 
 
@@ -188,14 +227,15 @@ def peek(queue: str, limit: int, as_json: bool | None) -> None:
     if wants_json(as_json):
         print_json(map(_record, messages))
     else:
-        columns = ("lookup id", "priority", "label", "arrived", "class", "bytes", "text")
+        columns = ("lookup id", "priority", "label", "arrived", "class", "origin", "bytes", "text")
         print_table(columns, map(_row, messages))
 
 
 def _row(each: Message) -> tuple[object, ...]:
     arrived = each.arrived.isoformat(" ", "seconds").removesuffix("+00:00")
     size = len(each.body)
-    return each.lookup_id, each.priority, each.label, arrived, each.message_class, size, _preview(each.body)
+    why = each.message_class, each.origin
+    return each.lookup_id, each.priority, each.label, arrived, *why, size, _preview(each.body)
 
 
 def _preview(body: bytes) -> str:

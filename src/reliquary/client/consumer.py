@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from reliquary.base.time import seconds
-from reliquary.client.errors import NotOpen, TransactionEnded
+from reliquary.client.errors import BadRequest, NotOpen, TransactionEnded
 from reliquary.client.leaving import let_go
 from reliquary.client.message import Message, lookup_ids
 from reliquary.client.records import Receive, Received
@@ -104,6 +104,16 @@ class AsyncConsumer:
             with suppress(NotOpen, TransactionEnded):
                 await self._transport.end_read(self._receipt, lookup_ids(self._done), delete=True)
         self._done.clear()
+
+    async def reject(self) -> None:
+        """Refuse the message in hand: it is gone from the queue, and a dead letter if it asked for that.
+
+        Its sender hears of it where it asked for acknowledgements.
+        """
+        if self._in_hand is None or self._receipt is None:
+            raise BadRequest("INVALID_PARAMETER", "there is no message in hand to reject")
+        message, self._in_hand = self._in_hand, None
+        await self._transport.end_read(self._receipt, [message.lookup_id], delete=True, reject=True)
 
     # -- the end
 

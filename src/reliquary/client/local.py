@@ -97,10 +97,12 @@ class LocalTransport:
             )
         return _shown(await self._inbox.read(make))
 
-    async def end_read(self, receipt: str, lookup_ids: Sequence[int], *, delete: bool) -> None:
-        """Be done with held messages, or give them back."""
+    async def end_read(
+        self, receipt: str, lookup_ids: Sequence[int], *, delete: bool, reject: bool = False
+    ) -> None:
+        """Be done with held messages, or give them back; `reject` makes them dead letters."""
         number, places = number_of(receipt, "receipt"), tuple(lookup_ids)
-        await self._inbox.do(lambda to: events.EndRead(to, number, delete, places))
+        await self._inbox.do(lambda to: events.EndRead(to, number, delete, places, reject))
 
     async def peek(self, queue: str, ask: Peek) -> Received:
         """Look, and leave it there."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Unpack
 
-from reliquary.client.errors import QueueExists
+from reliquary.client.errors import BadRequest, QueueExists
 from reliquary.client.exactly_once import AsyncExactlyOnce
+from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
 from reliquary.client.queue import AsyncQueue
 from reliquary.client.records import (
     AccessInfo,
@@ -49,6 +50,15 @@ class AsyncManager:
     async def delete_queue(self, name: str) -> int:
         """Delete a queue; how many messages went with it."""
         return await self.transport.delete_queue(name)
+
+    async def reply(
+        self, message: Message, body: Body | OutgoingMessage, **options: Unpack[SendOptions]
+    ) -> Sent:
+        """Answer a message: to its response queue, with its id as the correlation."""
+        if not message.response_queue:
+            raise BadRequest("INVALID_PARAMETER", f"message {message.id} names no response queue")
+        options.setdefault("correlation", message.id)
+        return await self.queue(message.response_queue).send(body, **options)
 
     def transaction(
         self,

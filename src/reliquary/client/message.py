@@ -7,11 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import msgspec
 
 Body = bytes | str
+Acknowledgement = Literal[
+    "pos-arrival",
+    "pos-receive",
+    "neg-arrival",
+    "neg-receive",
+    "nack-reach-queue",
+    "full-reach-queue",
+    "nack-receive",
+    "full-receive",
+]
 
 
 class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -37,7 +47,15 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     body_type: int = 0
     extension: bytes = b""
     response_queue: str = ""
+    """Where an answer is wanted; `reply` sends it there."""
     administration_queue: str = ""
+    """Where acknowledgements go."""
+    acknowledgements: tuple[Acknowledgement, ...] = ()
+    """Which of them are wanted, such as `("full-receive",)`."""
+    deadletter_queue: str = ""
+    """A dead-letter queue of the application's own, instead of the manager's."""
+    tracing_queue: str = ""
+    """The id of a queue that hears of each step of the message."""
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -71,8 +89,13 @@ class Message(
     extension: bytes = b""
     response_queue: str = ""
     administration_queue: str = ""
+    acknowledgements: tuple[Acknowledgement, ...] = ()
+    deadletter_queue: str = ""
+    tracing_queue: str = ""
     message_class: str = ""
-    """In a journal or dead-letter queue: why it is there."""
+    """In a journal or dead-letter queue: why it is there.  Of an acknowledgement: what became."""
+    origin: str = ""
+    """In a journal or dead-letter queue: the queue it was in before."""
     source: str = ""
     """The id of the manager that took it first."""
     transaction: str | None = None
@@ -100,6 +123,9 @@ class SendOptions(TypedDict, total=False):
     extension: bytes
     response_queue: str
     administration_queue: str
+    acknowledgements: tuple[Acknowledgement, ...]
+    deadletter_queue: str
+    tracing_queue: str
 
 
 def outgoing(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> OutgoingMessage:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PAGE: Final = 100
 """Messages in one request of a browse."""
+HOLD: Final = 30.0
+"""Seconds in which a rejection must have come through."""
 
 
 class AsyncQueue:
@@ -124,6 +126,14 @@ class AsyncQueue:
         lookup_id = message if isinstance(message, int) else message.lookup_id
         ask = Move(lookup_id=lookup_id, target=target, transaction=self.inside(), handle=self._handle)
         await self.manager.transport.move(self.name, ask)
+
+    async def reject(self, message: Message | int) -> None:
+        """Refuse a message that waits: it is gone, and a dead letter if its sender asked for that."""
+        lookup_id = message if isinstance(message, int) else message.lookup_id
+        ask = LookUp(lookup_id=lookup_id, peek=False, hold=HOLD, handle=self._handle)
+        received = await self.manager.transport.look_up(self.name, ask)
+        assert received.receipt is not None, "held messages have a receipt"
+        await self.manager.transport.end_read(received.receipt, [lookup_id], delete=True, reject=True)
 
     def consume(
         self,

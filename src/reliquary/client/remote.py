@@ -164,9 +164,12 @@ class RemoteTransport:
             raise lost
         raise OutcomeUnknown(sentence=_doubt(messages, lost), messages=messages) from lost
 
-    async def end_read(self, receipt: str, lookup_ids: Sequence[int], *, delete: bool) -> None:
-        """Be done with held messages, or give them back."""
-        body = {"delete": delete, "lookup_ids": [str(lookup_id) for lookup_id in lookup_ids]}
+    async def end_read(
+        self, receipt: str, lookup_ids: Sequence[int], *, delete: bool, reject: bool = False
+    ) -> None:
+        """Be done with held messages, or give them back; `reject` makes them dead letters."""
+        places = [str(lookup_id) for lookup_id in lookup_ids]
+        body = {"delete": delete, "reject": reject, "lookup_ids": places}
         await self._data.do("POST", _named("receipts", receipt), body)
 
     async def peek(self, queue: str, ask: Peek) -> Received:

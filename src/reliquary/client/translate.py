@@ -20,7 +20,7 @@ from reliquary.engine import views
 from reliquary.net.api import messages as api
 from reliquary.queueing import message as machine
 from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import FOREVER
+from reliquary.queueing.message import FOREVER, NO_GUID
 from reliquary.queueing.permissions import descriptor_of
 from reliquary.queueing.principals import ANONYMOUS_USER, EVERYONE
 from reliquary.queueing.queue import QueueSettings
@@ -51,6 +51,9 @@ def message_of(given: OutgoingMessage) -> machine.Message:
             extension=given.extension,
             response_queue=given.response_queue,
             administration_queue=given.administration_queue,
+            acknowledgements=tuple(map(_acknowledgement, given.acknowledgements)),
+            deadletter_queue=given.deadletter_queue,
+            tracing_queue=given.tracing_queue,
         )
     )
 
@@ -77,10 +80,22 @@ def shown(delivered: Delivered) -> Message:
         extension=out.extension,
         response_queue=out.response_queue,
         administration_queue=out.administration_queue,
+        acknowledgements=tuple(each.value for each in out.acknowledgements),
+        deadletter_queue=out.deadletter_queue,
+        tracing_queue=str(out.tracing_queue) if out.tracing_queue != NO_GUID else "",
+        origin=out.origin,
         message_class=out.why,
         source=str(out.source),
         transaction=None if out.transaction is None else str(out.transaction),
     )
+
+
+def _acknowledgement(word: str) -> machine.Acknowledgement:
+    try:
+        return machine.Acknowledgement(word)
+    except ValueError:
+        words = ", ".join(each.value for each in machine.Acknowledgement)
+        raise UsageError(f"{word!r} is no acknowledgement; these are {words}") from None
 
 
 def _moment(microseconds: int) -> datetime:

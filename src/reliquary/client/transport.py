@@ -46,8 +46,10 @@ class Transport(Protocol):
     async def receive(self, queue: str, ask: Receive) -> Received:
         """Receive; without `hold` and `transaction`, what this returns is gone from the queue."""
 
-    async def end_read(self, receipt: str, lookup_ids: Sequence[int], *, delete: bool) -> None:
-        """Be done with held messages, or give them back."""
+    async def end_read(
+        self, receipt: str, lookup_ids: Sequence[int], *, delete: bool, reject: bool = False
+    ) -> None:
+        """Be done with held messages, or give them back; `reject` makes them dead letters."""
 
     async def peek(self, queue: str, ask: Peek) -> Received:
         """Look, and leave it there."""

@@ -91,6 +91,21 @@ def parse(text: str, *computers: str) -> Pathname:
     return Pathname(kind, name, subqueue=check_name("a subqueue name", tail, SUBQUEUE_NAME_LIMIT))
 
 
+def spoken(pathname: str) -> str:
+    r"""A queue's full path name as people write it; what is elsewhere keeps its format name.
+
+    >>> spoken("HERE\\private$\\orders"), spoken("HERE\\orders"), spoken("DIRECT=OS:there\\q")
+    ('orders', '.\\orders', 'DIRECT=OS:there\\q')
+    """
+    if "=" in pathname.partition("\\")[0]:
+        return pathname
+    _, _, path = pathname.partition("\\")
+    private, found, name = path.rpartition("private$\\")
+    if found and not private:
+        return name
+    return path if path.startswith("system$") else f".\\{path}"
+
+
 def _check_computer(computer: str, computers: tuple[str, ...]) -> None:
     if len(computer) > COMPUTER_NAME_LIMIT:
         raise UsageError(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from uuid import UUID
 
 import msgspec
 import pytest
 
+from reliquary.base.faults import UsageError
 from reliquary.net.api.messages import REACH, MessageIn, message_of, moment, shown
 from reliquary.net.api.origin import differs
 from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import Delivery, Message, MessageClass, ObjectId, Position
+from reliquary.queueing.message import Acknowledgement, Delivery, Message, MessageClass, ObjectId, Position
 
 
 def test_a_message_that_says_nothing_is_durable_and_otherwise_the_default() -> None:
@@ -37,6 +39,52 @@ def test_the_class_is_a_word(reason: MessageClass, own: int, word: str | None) -
     position = Position(lookup_id=1, message=1, size=1, arrived=1, reason=reason)
     message = Message(identifier=ObjectId(UUID(int=7), 1), message_class=own)
     assert msgspec.to_builtins(shown(Delivered(position, message))).get("class") == word
+
+
+def test_a_copy_tells_where_it_came_from() -> None:
+    position = Position(
+        1, 1, 1, 1, reason=MessageClass.ACK_RECEIVE, origin=3, origin_path="HERE\\private$\\a"
+    )
+    told = msgspec.to_builtins(shown(Delivered(position, Message())))
+    assert (told["class"], told["origin"]) == ("ack-receive", "a")
+    assert "origin" not in msgspec.to_builtins(shown(Delivered(Position(1, 1, 1, 1), Message())))
+
+
+def test_what_a_message_asks_for_goes_in_and_comes_out() -> None:
+    asked = {
+        "acknowledgements": ["full-receive", "pos-arrival"],
+        "administration_queue": "admin",
+        "deadletter_queue": "dead",
+        "tracing_queue": str(UUID(int=9)),
+    }
+    message = message_of(msgspec.convert(asked, MessageIn))
+    assert message.acknowledgements == (Acknowledgement.FULL_RECEIVE, Acknowledgement.POS_ARRIVAL)
+    assert (message.tracing_requested, message.application_deadletter_queue) == (True, "dead")
+    out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), message))))
+    assert {name: out[name] for name in asked} == asked
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"acknowledgements": ["full-receive"]}, "no administration_queue is named for them"),
+        ({"tracing_queue": "trail"}, "tracing_queue is the id of a queue, a GUID, not 'trail'"),
+        ({"response_queue": "DIRECT=XX:a"}, "response_queue is the name of a queue: "),
+        ({"administration_queue": "a\\b\\c\\d"}, "administration_queue is the name of a queue: "),
+        ({"deadletter_queue": "a;b;c"}, "deadletter_queue is the name of a queue: "),
+    ],
+)
+def test_a_name_that_is_none_is_refused(given: dict[str, object], why: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(why)):
+        message_of(msgspec.convert(given, MessageIn))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["answers", "OTHER\\private$\\q", "other/private$/q", ".\\public", "DIRECT=OS:there\\q", "a;sub", ""],
+)
+def test_a_name_of_any_manager_is_taken(name: str) -> None:
+    assert message_of(MessageIn(response_queue=name)).response_queue == name
 
 
 def test_an_origin_is_ours_or_foreign() -> None:

@@ -122,6 +122,20 @@ def test_held_messages_are_nobody_elses_until_they_are_acknowledged() -> None:
     play(scene)
 
 
+def test_a_held_message_is_rejected() -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.ok("POST", on("orders", "messages"), {"text": "a", "deadletter": True})
+        held = await stage.ok("POST", RECEIVE, {"hold": 60})
+        receipt = f"/receipts/{held['receipt']}"
+        refused = await stage.refused("POST", receipt, {"delete": False, "reject": True})
+        assert refused[2] == "a message is rejected or given back, not both"
+        assert await stage.call("POST", receipt, {"reject": True}) == (204, None)
+        (dead,) = (await stage.ok("GET", on("system$;deadletter", "messages")))["messages"]
+        assert (dead["class"], dead["origin"]) == ("nack-receive-rejected", "orders")
+
+    play(scene)
+
+
 def test_held_messages_are_given_back_one_by_one_at_their_old_place() -> None:
     async def scene(stage: Stage) -> None:
         places = await stage.send("orders", "a", "b", "c")

@@ -30,6 +30,10 @@ class Consumer:
             if not self._in_block:
                 self._portal.call(self._inner.close())
 
+    def reject(self) -> None:
+        """Refuse the message in hand: it is gone from the queue, and a dead letter if it asked for that."""
+        self._portal.call(self._inner.reject())
+
     def __enter__(self) -> Consumer:
         self._in_block = True
         return self

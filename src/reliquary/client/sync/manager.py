@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from reliquary.client.address import DEFAULT
 from reliquary.client.connect import transport_of
 from reliquary.client.manager import AsyncManager
+from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
 from reliquary.client.records import (
     AccessInfo,
     ManagerInfo,
@@ -49,6 +50,10 @@ class Manager:
     def delete_queue(self, name: str) -> int:
         """Delete a queue; how many messages went with it."""
         return self._portal.call(self._inner.delete_queue(name))
+
+    def reply(self, message: Message, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
+        """Answer a message: to its response queue, with its id as the correlation."""
+        return self._portal.call(self._inner.reply(message, body, **options))
 
     def transaction(
         self,

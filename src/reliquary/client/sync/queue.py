@@ -67,6 +67,10 @@ class Queue:
         """Put a message, or the one at this lookup id, into another queue, such as `orders;retry`."""
         self._portal.call(self._inner.move(message, target))
 
+    def reject(self, message: Message | int) -> None:
+        """Refuse a message that waits: it is gone, and a dead letter if its sender asked for that."""
+        self._portal.call(self._inner.reject(message))
+
     def consume(self, batch: int = 64, hold: float = 30, timeout: float | None = None) -> Consumer:
         """Take message after message, each at least once; see `AsyncConsumer`."""
         return Consumer(self._portal, self._inner.consume(batch, hold, timeout))

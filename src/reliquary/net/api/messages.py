@@ -10,17 +10,19 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, as_text
-from reliquary.net.api.numbers import object_id_of, queue_name, whole_seconds
+from reliquary.net.api.numbers import object_id_of, queue_name, tracing_queue_of, whole_seconds
 from reliquary.queueing.events import Delivered
 from reliquary.queueing.message import (
     FOREVER,
     NO_GUID,
     NO_OBJECT,
+    Acknowledgement,
     Delivery,
     Message,
     MessageClass,
     Position,
 )
+from reliquary.queueing.names import spoken
 
 REACH: Final = 345_600
 """Seconds; TimeToReachQueue of a message that does not say another (DM-057)."""
@@ -46,6 +48,9 @@ class MessageIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     extension: bytes = b""
     response_queue: str = ""
     administration_queue: str = ""
+    acknowledgements: tuple[Acknowledgement, ...] = ()
+    deadletter_queue: str = ""
+    tracing_queue: str = ""
 
 
 class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
@@ -72,6 +77,10 @@ class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
     administration_queue: str = ""
     why: str = msgspec.field(default="", name="class")
     transaction: UUID | None = None
+    acknowledgements: tuple[Acknowledgement, ...] = ()
+    deadletter_queue: str = ""
+    tracing_queue: UUID = NO_GUID
+    origin: str = ""
 
 
 def message_of(given: MessageIn) -> Message:
@@ -81,6 +90,8 @@ def message_of(given: MessageIn) -> Message:
         if body is not None:
             raise UsageError("a message has a body or a text, not both")
         body = given.text.encode()
+    if given.acknowledgements and not given.administration_queue:
+        raise UsageError("acknowledgements are asked for, and no administration_queue is named for them")
     return Message(
         body=body or b"",
         label=given.label,
@@ -98,6 +109,10 @@ def message_of(given: MessageIn) -> Message:
         extension=given.extension,
         response_queue=queue_name("response_queue", given.response_queue),
         administration_queue=queue_name("administration_queue", given.administration_queue),
+        acknowledgements=given.acknowledgements,
+        application_deadletter_queue=queue_name("deadletter_queue", given.deadletter_queue),
+        tracing_requested=bool(given.tracing_queue),
+        tracing_queue=tracing_queue_of(given.tracing_queue) if given.tracing_queue else NO_GUID,
     )
 
 
@@ -127,6 +142,10 @@ def shown(delivered: Delivered) -> MessageOut:
         message.administration_queue,
         _class_word(message, position),
         message.transaction,
+        message.acknowledgements,
+        message.application_deadletter_queue,
+        message.tracing_queue,
+        spoken(position.origin_path) if position.origin_path else "",
     )
 
 

@@ -12,7 +12,9 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import DAY, HOUR, MILLISECOND, SECOND, Duration, seconds
 from reliquary.net.api.errors import Refused
 from reliquary.queueing.events import FOREVER_WAIT
+from reliquary.queueing.formats import is_format_name, parse_format
 from reliquary.queueing.message import FOREVER, ObjectId
+from reliquary.queueing.names import parse
 from reliquary.queueing.tables import LAST_ID
 
 LONGEST_WAIT: Final = Duration(7 * DAY)
@@ -92,9 +94,26 @@ def transaction_of(given: str) -> UUID:
 
 def queue_name(name: str, given: str) -> str:
     """The name of a queue that a message carries along; it may be another manager's."""
+    if not given:
+        return given
     if len(given) > NAME_LIMIT:
         raise UsageError(f"{name} has at most {NAME_LIMIT} characters, this one has {len(given)}")
+    try:
+        if is_format_name(given):
+            parse_format(given)
+        else:
+            parse(given, given.replace("/", "\\").partition("\\")[0])
+    except UsageError as why:
+        raise UsageError(f"{name} is the name of a queue: {why}") from why
     return given
+
+
+def tracing_queue_of(given: str) -> UUID:
+    """The id of the queue that reports go to."""
+    try:
+        return UUID(given)
+    except ValueError:
+        raise UsageError(f"tracing_queue is the id of a queue, a GUID, not {given[:80]!r}") from None
 
 
 class Tickets:

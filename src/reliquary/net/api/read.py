@@ -63,6 +63,7 @@ class EndIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """What becomes of messages that were held."""
 
     delete: bool = True
+    reject: bool = False
     lookup_ids: list[str] | None = None
 
 
@@ -180,7 +181,7 @@ def end_read(context: Context, request: Request, responder: Responder, receipt: 
     if given.lookup_ids == []:
         raise UsageError("lookup_ids is empty; without it, all messages of the receipt are meant")
     lookup_ids = tuple(dict.fromkeys(map(lookup_id_of, given.lookup_ids or ())))
-    context.submit(responder, lambda to: EndRead(to, number, given.delete, lookup_ids))
+    context.submit(responder, lambda to: EndRead(to, number, given.delete, lookup_ids, given.reject))
 
 
 def cancel(context: Context, request: Request, responder: Responder, queue: str) -> None:

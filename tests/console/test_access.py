@@ -95,6 +95,10 @@ def test_handles_and_transactions_are_refused_to_others_on_the_data_plane(tmp_pa
         commit = f"/transactions/{begun['transaction']}/commit"
         assert (await ask(stage.data, BOB, "GET", "/transactions"))[1]["transactions"] == []
         assert len((await ask(stage.data, ALICE, "GET", "/transactions"))[1]["transactions"]) == 1
+        one = f"/transactions/{begun['transaction']}"
+        assert (await ask(stage.data, BOB, "GET", one))[0] == 404
+        assert (await ask(stage.data, ALICE, "GET", one))[0] == 200
+        assert (await ask(stage.data, ROOT, "GET", one))[0] == 200
         assert (await ask(stage.data, BOB, "POST", commit))[0] == 403
         assert (await ask(stage.data, ALICE, "POST", commit))[0] == 204
 

@@ -172,10 +172,12 @@ def transactions(state: State, by: Principal = MANAGER, *, ended: bool = False) 
         yield view
 
 
-def transaction(state: State, identifier: UUID) -> TransactionView | None:
-    """One transaction, if it has not ended or its outcome is remembered."""
+def transaction(state: State, identifier: UUID, by: Principal = MANAGER) -> TransactionView | None:
+    """One transaction, if it is somebody's and has not ended, or its outcome is remembered."""
     found = state.transactions.get(identifier)
     outcome = state.outcomes.get(identifier)
+    if found is not None and not may_use(state, by, found):
+        return None
     if found is not None:
         numbers = [
             number

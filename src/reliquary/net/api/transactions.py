@@ -139,7 +139,7 @@ def one(context: Context, request: Request, responder: Responder, transaction: s
     """GET /transactions/{id}."""
     parameters(request)
     identifier = transaction_of(transaction)
-    view = views.transaction(context.state, identifier)
+    view = views.transaction(context.state, identifier, context.engine.by)
     if view is None:
         raise Refused(HResult.STATUS_NOT_FOUND, f"transaction {identifier} has ended or never was")
     body = _encode(_shown(view))

@@ -46,7 +46,7 @@ def everything(state: State) -> tuple[Any, ...]:
         dict(state.callers),
         {each.identifier: (list(each.operations), each.size) for each in state.transactions.values()},
         {number: (set(queue.order.locked), queue.reserved) for number, queue in state.queues.items()},
-        {number: (len(queue.waiting), set(queue.purge_pending)) for number, queue in state.queues.items()},
+        {number: (len(queue.waiting), queue.delayed) for number, queue in state.queues.items()},
         {number: set(queue.descriptors) for number, queue in state.queues.items()},
         {number: set(queue.subqueues) for number, queue in state.queues.items()},
     )

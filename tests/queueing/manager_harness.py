@@ -47,6 +47,7 @@ from reliquary.queueing.events import (
     StartManager,
     StopManager,
 )
+from reliquary.queueing.expiry import some_delayed
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Delivery, Message, Position
 from reliquary.queueing.principals import MANAGER
@@ -312,12 +313,12 @@ class Snapshot(msgspec.Struct, frozen=True):
     subqueues: dict[int, set[int]]
     positions: dict[int, list[Position]]
     """The committed ones, available or locked."""
-    counters: dict[int, tuple[int, int]]
+    counters: dict[int, tuple[int, int, int]]
     lost: dict[int, tuple[int, ...]]
     """Copies that could not be kept, by queue; 0 is for those that are gone."""
     reserved: dict[int, int]
-    purged: set[tuple[int, int]]
-    """What prepared transactions have of queues that were purged meanwhile."""
+    delayed: dict[int, list[Position]]
+    """Those that nobody sees yet."""
     total_bytes: int
     transactions: dict[UUID, Any]
     outcomes: dict[UUID, tables.Outcome]
@@ -350,12 +351,9 @@ def durable(state: State) -> Snapshot:
         for operation in each.operations:
             if operation.kind == "enqueue":
                 reserved[operation.queue] += operation.position.size
-    purged = {
-        (operation.queue, operation.position.lookup_id)
-        for each in prepared.values()
-        for operation in each.operations
-        if operation.queue in state.queues
-        and operation.position.lookup_id in state.queues[operation.queue].purge_pending
+    delayed = {
+        number: [each for each in some_delayed(state, queue, -1, 1_000_000) if not each.express]
+        for number, queue in state.queues.items()
     }
     return Snapshot(
         manager=state.record,
@@ -363,10 +361,12 @@ def durable(state: State) -> Snapshot:
         names=dict(sorted(state.names.items())),
         subqueues={number: set(queue.subqueues) for number, queue in sorted(state.queues.items())},
         positions=dict(sorted(positions.items())),
-        counters={n: (queue.stored, queue.stored_size) for n, queue in sorted(state.queues.items())},
+        counters={
+            n: (queue.stored, queue.stored_size, queue.delayed) for n, queue in sorted(state.queues.items())
+        },
         lost={0: state.lost} | {n: queue.lost for n, queue in sorted(state.queues.items())},
         reserved={number: size for number, size in sorted(reserved.items()) if number in state.queues},
-        purged={place for place in purged if not _is_express(state, *place)},
+        delayed=dict(sorted(delayed.items())),
         total_bytes=sum(queue.stored_size for queue in state.queues.values()),
         transactions={
             identifier: (
@@ -378,16 +378,14 @@ def durable(state: State) -> Snapshot:
         },
         outcomes=dict(state.outcomes),
         messages={
-            position.message: state.shelf.get(position) for here in positions.values() for position in here
+            position.message: state.shelf.get(position)
+            for here in [*positions.values(), *delayed.values()]
+            for position in here
         },
         directory=[
             each for objects in state.directory.objects.values() for _, each in sorted(objects.items())
         ],
     )
-
-
-def _is_express(state: State, number: int, lookup_id: int) -> bool:
-    return state.queues[number].order.locked[lookup_id].express
 
 
 def every(state: State, table: Table[Record]) -> dict[bytes, Record]:
@@ -407,9 +405,13 @@ def check(state: State) -> None:
     }
     assert waiting <= rows.keys(), "a prepared message has no position"
     committed = {key: row for key, row in rows.items() if key not in waiting}
-    _check_queues(state, committed)
-    _check_messages(state, rows, {operation.position.message for operation in sent})
-    _check_expiry(state, committed)
+    delayed = every(state, tables.DELAYED)
+    assert not rows.keys() & delayed.keys(), "delayed, and there to be seen"
+    assert all(row.due for row in delayed.values()), "delayed, and nobody knows until when"
+    assert not any(row.due for row in committed.values()), "to be seen, and delayed"
+    _check_queues(state, committed, delayed)
+    _check_messages(state, rows | delayed, {operation.position.message for operation in sent})
+    _check_expiry(state, committed | delayed)
     assert state.total_bytes == sum(queue.total_bytes for queue in state.queues.values())
     assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
     assert every(state, tables.OUTCOMES) == {each.bytes: outcome for each, outcome in state.outcomes.items()}
@@ -419,7 +421,7 @@ def check(state: State) -> None:
     }
 
 
-def _check_queues(state: State, committed: dict[bytes, Position]) -> None:
+def _check_queues(state: State, committed: dict[bytes, Position], delayed: dict[bytes, Position]) -> None:
     expected: dict[bytes, Position] = {}
     assert {number: queue.record for number, queue in state.queues.items()} == {
         record.number: record for record in every(state, tables.QUEUES).values()
@@ -437,12 +439,15 @@ def _check_queues(state: State, committed: dict[bytes, Position]) -> None:
         stored = [position for position in here.values() if not position.express]
         express = [position for position in here.values() if position.express]
         assert queue.stored == len(stored), f"queue {number} holds {len(stored)}, not {queue.stored}"
-        assert queue.stored_size == sum(position.size for position in stored)
+        later = [position for key, position in delayed.items() if int.from_bytes(key[:4], "big") == number]
+        assert queue.delayed == len(later), f"queue {number} delays {len(later)}, not {queue.delayed}"
+        express += queue.delayed_express.values()
+        assert queue.stored_size == sum(position.size for position in [*stored, *later])
         assert queue.express_size == sum(position.size for position in express)
         assert queue.reserved == _reserved(state, number), f"queue {number} reserves {queue.reserved}"
         for position in stored:
             expected[tables.position_key(number, position.lookup_id)] = position
-        for position in here.values():
+        for position in [*here.values(), *later, *queue.delayed_express.values()]:
             state.shelf.get(position)
     assert committed == expected, "the rows and the orders differ"
 
@@ -478,9 +483,10 @@ def _check_messages(state: State, rows: dict[bytes, Position], prepared: set[int
 def _check_expiry(state: State, committed: dict[bytes, Position]) -> None:
     rows = {tables.expiry_of(key) for key in every(state, tables.EXPIRY)}
     due = {
-        (position.expires, int.from_bytes(key[:4], "big"), position.lookup_id)
+        (moment, int.from_bytes(key[:4], "big"), position.lookup_id)
         for key, position in committed.items()
-        if position.expires
+        for moment in (position.expires, position.due, position.purged)
+        if moment
     }
     assert rows <= due, f"an expiry row without its message: {rows - due}"
     for deadline, number, lookup_id in due - rows:
@@ -511,5 +517,3 @@ def _check_locks(state: State) -> None:
     }
     assert all(count == 1 for count in owners.values()), "held twice"
     assert locked <= set(owners), f"locked for ever: {locked - set(owners)}"
-    for queue in state.queues.values():
-        assert queue.purge_pending <= queue.order.locked.keys()

@@ -26,7 +26,8 @@ TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5)
 """So that small examples reach every edge."""
 
 PATHS = ("a", "b", "a;sub")
-READABLE = (*PATHS, "a;journal", "system$;deadletter", "system$;deadxact", "system$;journal")
+POISON = ("a;poison", "b;poison")
+READABLE = (*PATHS, *POISON, "a;journal", "system$;deadletter", "system$;deadxact", "system$;journal")
 
 
 class Life:
@@ -76,12 +77,12 @@ class Life:
         request = events.LookUpMessage(0, readable, lookup_id, peek=False, transaction=inside, hold=hold)
         self._keep(self.bench.ask(request))
 
-    def end_read(self, which: int, delete: bool, only_first: bool, reject: bool) -> None:
+    def end_read(self, which: int, delete: bool, only_first: bool, reject: bool, unseen: bool) -> None:
         if self.receipts:
             receipt = self.receipts[which % len(self.receipts)]
             descriptor = self.bench.state.handles.get(receipt)
             held = tuple(sorted(descriptor.held)) if descriptor and only_first else ()
-            self.bench.ask(events.EndRead(0, receipt, delete, held[:1], delete and reject))
+            self.bench.ask(events.EndRead(0, receipt, delete, held[:1], delete and reject, unseen))
 
     def move(self, readable: str, which: int, path: str, inside: bool) -> None:
         lookup_id = self._one(readable, which)
@@ -133,6 +134,17 @@ class Life:
         made = self.bench.create(path, journaling=journaling, transactional=transactional)
         if made.status is HResult.QUEUE_EXISTS:
             self.bench.ask(events.ChangeQueue(0, path, {"journaling": journaling, "quota": quota}))
+
+    def watch_for_poison(self, path: str, limit: int, pause: int) -> None:
+        changes: dict[str, object] = {
+            "poison_limit": limit,
+            "retry_delay": pause,
+            "longest_retry_delay": 2 * pause,
+        }
+        self.bench.ask(events.ChangeQueue(0, path, changes))
+
+    def limit_poison(self, quota: int) -> None:
+        self.bench.ask(events.ChangeQueue(0, "a;poison", {"quota": quota}))
 
     # -- time and the process
 
@@ -198,6 +210,7 @@ ATTRIBUTES: dict[str, tuple[float, Sequence[Any]]] = {
     "time_to_be_received": (0.4, (0, 1, 5, 90)),
     "positive_journaling": (0.3, (True,)),
     "negative_journaling": (0.3, (True,)),
+    "delay": (0.2, (1, seconds(1), seconds(5), seconds(90))),
     "allow_peek_when_locked": (0.3, (True,)),
     "application_deadletter_queue": (0.2, PATHS),
     "acknowledgements": (0.4, [(each,) for each in Acknowledgement]),
@@ -225,6 +238,8 @@ DRAW: dict[str, Callable[[Random], Any]] = {
     "span": one_of(1, 5, 60, 100),
     "quota": one_of(1, FOREVER),
     "outcome": one_of(*Outcome),
+    "limit": one_of(0, 1, 2),
+    "pause": one_of(0, 1, 30),
     "attributes": attributes,
 }
 """By the name of the parameter; all others are yes or no."""
@@ -246,6 +261,8 @@ WEIGHTS: dict[Callable[..., None], int] = {
     Life.purge: 2,
     Life.delete: 1,
     Life.create_or_change: 2,
+    Life.watch_for_poison: 2,
+    Life.limit_poison: 1,
     Life.wait: 2,
     Life.put_off_or_go_on: 1,
     Life.flush: 1,

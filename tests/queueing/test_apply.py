@@ -33,6 +33,8 @@ from reliquary.queueing.tables import (
     Outcome,
     PreparedTransaction,
     directory_key,
+    expiry_of,
+    position_key,
     queue_key,
 )
 from tests.queueing.manager_harness import Bench, check, every, message, walk
@@ -137,10 +139,67 @@ def test_a_copied_message_is_kept_until_the_last_position_goes(made: Made) -> No
 def test_a_locked_position_is_removed_as_an_available_one_is(made: Made) -> None:
     made.store(made.at(1))
     made.orders.order.lock(made.at(1).lookup_id)
-    made.orders.purge_pending.add(made.at(1).lookup_id)
     made.apply(facts.PositionsRemoved(made.orders.number, (made.at(1),), REASON))
     assert made.orders.order.locked == {}
-    assert made.orders.purge_pending == set()
+    check(made.state)
+
+
+@pytest.mark.spec("DM-040")
+def test_a_position_that_is_marked_says_so_on_disk_and_stays_locked(made: Made) -> None:
+    made.store(made.at(1), made.at(2))
+    made.orders.order.lock(made.at(1).lookup_id)
+    marked = made.at(1, handed_out=1, aborted=2)
+    made.apply(facts.PositionsMarked(made.orders.number, (marked,)))
+    assert made.orders.order.locked == {marked.lookup_id: marked}
+    assert every(made.state, POSITIONS)[position_key(made.orders.number, marked.lookup_id)] == marked
+
+
+def test_a_purge_that_waits_is_a_moment_of_its_own(made: Made) -> None:
+    made.store(made.at(1, expires=70))
+    made.orders.order.lock(made.at(1).lookup_id)
+    marked = made.at(1, expires=70, purged=50)
+    made.apply(facts.PositionsMarked(made.orders.number, (marked,)))
+    assert [expiry_of(key)[0] for key in every(made.state, EXPIRY)] == [50, 70]
+    assert made.state.expiry_floor <= 50
+    made.apply(facts.PositionsRemoved(made.orders.number, (marked,), REASON))
+    assert every(made.state, EXPIRY) == {}
+
+
+def test_a_delayed_position_counts_its_bytes_and_is_not_seen(made: Made) -> None:
+    made.store(made.at(1, due=50), made.at(2))
+    assert walk(made.orders) == [made.at(2)]
+    assert len(made.orders.order) == 1
+    assert made.counted() == (1, 200, 0)
+    assert made.orders.delayed == 1
+    check(made.state)
+    made.apply(facts.PositionsDue(made.orders.number, (made.at(1, due=50),)))
+    assert walk(made.orders) == [made.at(1), made.at(2)]
+    assert made.counted() == (2, 200, 0)
+    assert made.orders.delayed == 0
+    assert every(made.state, EXPIRY) == {}
+    check(made.state)
+
+
+def test_a_delay_that_ends_with_the_time_of_the_message_leaves_its_deadline(made: Made) -> None:
+    made.store(made.at(1, due=50, expires=50))
+    assert [expiry_of(key)[0] for key in every(made.state, EXPIRY)] == [50]
+    made.apply(facts.PositionsDue(made.orders.number, (made.at(1, due=50, expires=50),)))
+    assert [expiry_of(key)[0] for key in every(made.state, EXPIRY)] == [50]
+    check(made.state)
+
+
+@pytest.mark.parametrize("express", [False, True])
+def test_a_locked_position_can_be_delayed(made: Made, express: bool) -> None:
+    made.store(made.at(1, expires=70, express=express))
+    made.orders.order.lock(made.at(1).lookup_id)
+    later = made.at(1, due=60, expires=70, express=express)
+    made.apply(facts.PositionsDelayed(made.orders.number, (later,)))
+    assert made.orders.order.locked == {}
+    assert walk(made.orders) == []
+    assert made.orders.total_bytes == 100
+    check(made.state)
+    made.apply(facts.PositionsDue(made.orders.number, (later,)))
+    assert walk(made.orders) == [made.at(1, expires=70, express=express)]
     check(made.state)
 
 
@@ -215,17 +274,6 @@ def test_a_prepared_message_has_rows_is_not_counted_and_does_not_show(made: Made
     assert len(every(made.state, POSITIONS)) == len(every(made.state, MESSAGES)) == 1
     assert every(made.state, EXPIRY) == {}
     assert every(made.state, TRANSACTIONS)[IDENTIFIER.bytes].operations[0].position == made.at(1, expires=50)
-
-
-@pytest.mark.spec("DM-040", "DM-064")
-def test_a_prepared_transaction_remembers_what_was_purged(made: Made) -> None:
-    made.store(made.at(1))
-    before = Operation("dequeue", made.orders.number, made.at(1))
-    record = PreparedTransaction((before,), single_phase=True, prepared=7)
-    made.apply(facts.TransactionPrepared(IDENTIFIER, record, ()))
-    after = msgspec.structs.replace(before, purged=True)
-    made.apply(facts.OperationsPurged(IDENTIFIER, (after,)))
-    assert every(made.state, TRANSACTIONS)[IDENTIFIER.bytes] == PreparedTransaction((after,), True, 7)
 
 
 @pytest.mark.spec("DM-108")
@@ -322,9 +370,8 @@ def test_every_fact_has_its_line_here() -> None:
     shown = {
         facts.ManagerNamed, facts.QueueCreated, facts.QueueChanged, facts.QueueDeleted,
         facts.MessagesStored, facts.PositionCopied, facts.PositionMoved, facts.PositionsRemoved,
-        facts.TransactionPrepared, facts.OperationsPurged, facts.TransactionEnded,
-        facts.PreparedMessageDropped, facts.DirectoryObjectWritten, facts.DirectoryObjectRemoved,
-        facts.OutcomesForgotten,
-        facts.CopyLost,
+        facts.TransactionPrepared, facts.TransactionEnded, facts.PreparedMessageDropped,
+        facts.PositionsMarked, facts.PositionsDelayed, facts.PositionsDue,
+        facts.CopyLost, facts.DirectoryObjectWritten, facts.DirectoryObjectRemoved, facts.OutcomesForgotten,
     }  # fmt: skip
     assert set(_APPLY) == shown

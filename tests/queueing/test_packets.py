@@ -79,7 +79,7 @@ def test_of_a_full_message_only_that_is_lost_which_is_listed() -> None:
 
 def test_the_full_message_has_nothing_left_at_its_default_that_a_loss_could_hide_behind() -> None:
     same = set(Message.__struct_fields__) - differing(FULL, Message())
-    assert same == {"destination_kind", "sender_kind"}
+    assert same == {"destination_kind", "sender_kind", "delay"}  # a packet has no place for a delay
 
 
 def test_the_lists_of_losses_name_attributes_and_no_attribute_twice() -> None:

@@ -285,7 +285,7 @@ def test_a_held_message_goes_with_a_purge_when_its_read_ends(delete: bool) -> No
     bench.send("orders", b"m1")
     receipt = bench.receive("orders", hold=30).receipt
     bench.ask(PurgeQueue(0, "orders"))
-    assert bench.queue().purge_pending
+    assert [each.purged for each in bench.queue().order.locked.values()] == [bench.now]
     assert bench.ask(EndRead(0, receipt, delete=delete)).status is HResult.OK
     assert reasons(bench) == [MessageClass.NACK_QUEUE_PURGED]
     assert bench.bodies() == []

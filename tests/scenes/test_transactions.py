@@ -42,7 +42,7 @@ def test_what_was_purged_while_locked_goes_when_it_comes_back() -> None:
     transaction = scene.begin()
     scene.take("orders", transaction=transaction)
     scene.ask(PurgeQueue(0, "orders"))
-    assert scene.queue().purge_pending
+    assert [each.purged for each in scene.queue().order.locked.values()] == [scene.now]
     scene.abort(transaction)
     assert scene.bodies() == []
     assert scene.deleted == [MessageClass.NACK_QUEUE_PURGED]

@@ -12,9 +12,9 @@ from reliquary.queueing.cursors import Cursor
 from reliquary.queueing.descriptors import ALLOWS, Descriptor, sharing_violated
 from reliquary.queueing.events import FOREVER_WAIT, Access, Answer, Share
 from reliquary.queueing.expand import elements_of
-from reliquary.queueing.expiry import release
 from reliquary.queueing.formats import MultipleName
 from reliquary.queueing.names import Pathname
+from reliquary.queueing.poison import give_back
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.waiting import Waiter
 
@@ -124,9 +124,7 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
         waiting = list(queue.waiting.values()) if descriptor.waits else []
         for waiter in [each for each in waiting if each.descriptor == descriptor.handle]:
             end_wait(state, queue, waiter, HResult.OPERATION_CANCELLED)  # DM-181
-        for lookup_id in sorted(descriptor.held):
-            if lookup_id in queue.order.locked:
-                release(state, queue, lookup_id, now)
+        give_back(state, queue, sorted(descriptor.held & queue.order.locked.keys()), now)
         del queue.descriptors[descriptor.handle]  # DM-183
         queue.exclusive -= descriptor.share is Share.DENY_RECEIVE
     for handle in descriptor.cursors:

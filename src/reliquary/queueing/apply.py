@@ -20,6 +20,7 @@ from reliquary.queueing.queue import Queue
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import (
     COUNTERS,
+    DELAYED,
     DIRECTORY,
     EXPIRY,
     MANAGER,
@@ -51,7 +52,8 @@ def settle(state: State) -> None:
     """Stage what is kept once a batch: counters, and the numbers that are spoken for."""
     for queue in state.dirty:
         queue.dirty = False
-        counters = Counters(queue.stored, queue.stored_size, queue.order.floors(), queue.lost)
+        floors = queue.order.floors()
+        counters = Counters(queue.stored, queue.stored_size, floors, queue.lost, queue.delayed)
         state.rows.put(COUNTERS, queue_key(queue.number), counters)
     state.dirty.clear()
     if state.sequence_dirty:
@@ -69,7 +71,9 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
         floors=counters.floors,
         window=state.sizes.window,
     )
-    queue = QueueState(record, order, counters.count, counters.size, lost=counters.lost)
+    queue = QueueState(
+        record, order, counters.count, counters.size, delayed=counters.delayed, lost=counters.lost
+    )
     state.permitted.clear()
     queue.link = None if record.outgoing is None else Link.of(record.outgoing)
     state.queues[record.number] = queue
@@ -111,7 +115,8 @@ def _queue_changed(state: State, fact: facts.QueueChanged) -> None:
 def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     queue = state.queues.pop(fact.number)
     state.permitted.clear()
-    assert not queue.stored, f"queue {fact.number} still holds {queue.stored} messages"
+    left = queue.stored + queue.delayed
+    assert not left, f"queue {fact.number} still holds {left} messages"
     for lookup_id in queue.order.locked:  # of prepared transactions, which keep the messages
         state.rows.delete(POSITIONS, position_key(fact.number, lookup_id))
     _forget_name(state, queue.record)
@@ -163,8 +168,66 @@ def _positions_removed(state: State, fact: facts.PositionsRemoved) -> None:
     state.shelf.drop(fact.positions)
 
 
+def _positions_marked(state: State, fact: facts.PositionsMarked) -> None:
+    queue, number = state.queues[fact.queue], fact.queue
+    for position in fact.positions:
+        before = queue.order.mark(position)
+        if position.purged and not before.purged:
+            _watch(state, number, position, position.purged)
+        if not position.express:
+            state.rows.put(POSITIONS, position_key(number, position.lookup_id), position)
+
+
+def _positions_delayed(state: State, fact: facts.PositionsDelayed) -> None:
+    queue = state.queues[fact.queue]
+    _displace(state, queue, fact.positions)
+    _put_off(state, queue, fact.positions)
+
+
+def _positions_due(state: State, fact: facts.PositionsDue) -> None:
+    queue, number = state.queues[fact.queue], fact.queue
+    stored = [position for position in fact.positions if not position.express]
+    for position in fact.positions:
+        if position.express:
+            del queue.delayed_express[position.lookup_id]
+        else:
+            state.rows.delete(DELAYED, position_key(number, position.lookup_id))
+            state.rows.delete(EXPIRY, expiry_key(position.due, number, position.lookup_id))
+    _weigh(state, queue, fact.positions, stored, -1)
+    queue.delayed -= len(stored)
+    seen = tuple(msgspec.structs.replace(position, due=0) for position in fact.positions)
+    _place(state, queue, seen, fresh=True)
+
+
+def _put_off(
+    state: State, queue: QueueState, positions: Sequence[Position], *, prepared: bool = False
+) -> None:
+    """Keep positions out of sight until they are due; `prepared` when they have rows among the others."""
+    number = queue.number
+    stored = [position for position in positions if not position.express]
+    for position in positions:
+        key = position_key(number, position.lookup_id)
+        if position.express:
+            queue.delayed_express[position.lookup_id] = position
+        else:
+            state.rows.put(DELAYED, key, position, fresh=True)
+        if prepared:
+            state.rows.delete(POSITIONS, key)
+        _watch(state, number, position, position.due)
+        if position.expires:
+            _watch(state, number, position, position.expires)
+    _weigh(state, queue, positions, stored, +1)
+    queue.delayed += len(stored)
+
+
 def _place(state: State, queue: QueueState, positions: tuple[Position, ...], *, fresh: bool) -> None:
-    """Put available positions into a queue; `fresh` when there are no such rows."""
+    """Put positions into a queue, for all to see unless they are delayed; `fresh`: without rows yet."""
+    later = [position for position in positions if position.due]
+    if later:
+        _put_off(state, queue, later, prepared=not fresh)
+        positions = tuple(position for position in positions if not position.due)
+        if not positions:
+            return
     number = queue.number
     stored = [position for position in positions if not position.express]
     rows = {position_key(number, position.lookup_id): position for position in stored}
@@ -176,7 +239,7 @@ def _place(state: State, queue: QueueState, positions: tuple[Position, ...], *, 
     _count(state, queue, positions, stored, +1)
     for position in positions:
         if position.expires:
-            _watch(state, number, position)
+            _watch(state, number, position, position.expires)
     queue.order.extend(positions)
     state.wake(queue, positions)
 
@@ -186,40 +249,51 @@ def _displace(state: State, queue: QueueState, positions: tuple[Position, ...]) 
     number = queue.number
     for position in positions:
         there = queue.order.remove(position.lookup_id)
-        if there.expires and not there.express:
-            state.rows.delete(EXPIRY, expiry_key(there.expires, number, there.lookup_id))
-            state.overdue.pop((number, there.lookup_id), None)
+        if there.expires or there.purged:
+            _forget_moments(state, number, there)
     stored = [position for position in positions if not position.express]
     state.rows.delete_all(POSITIONS, [position_key(number, position.lookup_id) for position in stored])
     _count(state, queue, positions, stored, -1)
-    if queue.purge_pending:
-        queue.purge_pending.difference_update(position.lookup_id for position in positions)
 
 
 def _count(
     state: State, queue: QueueState, positions: Sequence[Position], stored: Sequence[Position], sign: int
 ) -> None:
     """Keep the counters; all positions of a queue add up to what its counters say."""
+    _weigh(state, queue, positions, stored, sign)
+    queue.stored += sign * len(stored)
+
+
+def _weigh(
+    state: State, queue: QueueState, positions: Sequence[Position], stored: Sequence[Position], sign: int
+) -> None:
+    """Keep the bytes that count against quotas."""
     size = sign * sum([position.size for position in positions])
     stored_size = size if len(stored) == len(positions) else sign * sum(each.size for each in stored)
     state.total_bytes += size
-    queue.stored += sign * len(stored)
     queue.stored_size += stored_size
     queue.express_size += size - stored_size
     if stored:
         _touch(state, queue)
 
 
-def _watch(state: State, number: int, position: Position) -> None:
-    """Note when a position expires."""
+def _watch(state: State, number: int, position: Position, moment: int) -> None:
+    """Note when a position expires or is due."""
     if position.express:
-        heappush(state.express_expiry, (position.expires, number, position.lookup_id))
+        heappush(state.express_expiry, (moment, number, position.lookup_id))
         return
-    key = expiry_key(position.expires, number, position.lookup_id)
+    key = expiry_key(moment, number, position.lookup_id)
     state.rows.put(EXPIRY, key, Expiry())
     if key < state.expiry_scan:
         state.expiry_scan = key
         state.sequence_dirty = True
+
+
+def _forget_moments(state: State, number: int, position: Position) -> None:
+    if not position.express:
+        for moment in filter(None, (position.expires, position.purged)):
+            state.rows.delete(EXPIRY, expiry_key(moment, number, position.lookup_id))
+        state.overdue.pop((number, position.lookup_id), None)
 
 
 def _touch(state: State, queue: QueueState) -> None:
@@ -258,13 +332,6 @@ def _transaction_prepared(state: State, fact: facts.TransactionPrepared) -> None
             state.rows.put(POSITIONS, position_key(queue.number, position.lookup_id), position, fresh=True)
             queue.order.hold(position)
     state.rows.put(TRANSACTIONS, transaction_key(fact.identifier), fact.record)
-
-
-def _operations_purged(state: State, fact: facts.OperationsPurged) -> None:
-    key = transaction_key(fact.identifier)
-    record = state.rows.get(TRANSACTIONS, key)
-    assert record is not None, f"transaction {fact.identifier} was prepared and has no row"
-    state.rows.put(TRANSACTIONS, key, msgspec.structs.replace(record, operations=fact.operations))
 
 
 def _transaction_ended(state: State, fact: facts.TransactionEnded) -> None:
@@ -311,8 +378,10 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.PositionCopied: _position_copied,
     facts.PositionMoved: _position_moved,
     facts.PositionsRemoved: _positions_removed,
+    facts.PositionsMarked: _positions_marked,
+    facts.PositionsDelayed: _positions_delayed,
+    facts.PositionsDue: _positions_due,
     facts.TransactionPrepared: _transaction_prepared,
-    facts.OperationsPurged: _operations_purged,
     facts.TransactionEnded: _transaction_ended,
     facts.OutcomesForgotten: _outcomes_forgotten,
     facts.PreparedMessageDropped: _prepared_dropped,

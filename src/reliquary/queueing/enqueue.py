@@ -115,9 +115,10 @@ def insert(
             lookup_ids.append(0)
             continue
         sequence = state.next_sequence()
-        expires = _deadline(queue, message, now)  # before the stamp, which knows only whole seconds
+        # before the stamp, which knows only whole seconds
+        expires, due = _deadline(queue, message, now), message.due(now)
         message = _stamp(state, message, sequence, now, transaction)  # noqa: PLW2901
-        position = _position(queue, message, sequence, size, now, expires)
+        position = _position(queue, message, sequence, size, now, expires, due)
         stamped.append(message)
         positions.append(position)
         lookup_ids.append(position.lookup_id)
@@ -187,8 +188,8 @@ def admit(
                 state.owed.append(Owed(queue.number, message, MessageClass.ACK_REACH_QUEUE, arrival))
         if position.shared:
             copy_to_system_journal(state, queue, position)
-        if position.expires:
-            state.watch_clock(position.expires, now)
+        if position.expires or position.due:
+            state.watch_clock(min(filter(None, (position.expires, position.due))), now)
 
 
 def _stamp(
@@ -218,7 +219,7 @@ def _deadline(queue: QueueState, message: Message, now: Instant) -> int:
 
 
 def _position(
-    queue: QueueState, message: Message, sequence: int, size: int, now: Instant, expires: int
+    queue: QueueState, message: Message, sequence: int, size: int, now: Instant, expires: int, due: int
 ) -> Position:
     # DEPARTS from 3.1.7.1.9 (AN-03): the printed condition is the wrong way round; a message
     # outside a stream is ordered by its priority, one in a transactional queue by arrival alone,
@@ -235,6 +236,7 @@ def _position(
         peekable=message.allow_peek_when_locked,
         dead_letter=message.negative_journaling,
         asks=asked_in(queue.record, message),
+        due=due,
     )
 
 

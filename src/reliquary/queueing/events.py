@@ -195,6 +195,8 @@ class EndRead(Request, frozen=True):
     lookup_ids: tuple[int, ...] = ()
     reject: bool = False
     """They are gone, and were refused by their reader: NackReceiveRejected."""
+    unseen: bool = False
+    """With `delete` False: nobody has tried these, so that no counter grows."""
 
 
 class PeekMessage(Request, frozen=True):
@@ -496,6 +498,7 @@ class EmptyQueue(Event, frozen=True):
     until: int
     """Messages with a higher sequence number came after the request and stay."""
     place: int = -1
+    delayed_place: int = -1
     count: int = 0
     outcome: HResult = HResult.OK
     """What the directory said to a delete."""

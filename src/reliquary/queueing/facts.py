@@ -12,7 +12,7 @@ from reliquary.base.turn import Fact, Signal
 from reliquary.queueing.directory.objects import DirectoryObject, Kind
 from reliquary.queueing.message import Message, MessageClass, ObjectId, Position, SequenceId
 from reliquary.queueing.queue import Queue, QueueManagerRecord
-from reliquary.queueing.tables import Copy, Operation, Outcome, PreparedTransaction
+from reliquary.queueing.tables import Copy, Outcome, PreparedTransaction
 
 
 class ManagerNamed(Fact, frozen=True):
@@ -93,20 +93,48 @@ class PositionsRemoved(Fact, frozen=True):
         return all(position.express for position in self.positions)
 
 
+class PositionsMarked(Fact, frozen=True):
+    """Positions that somebody has are counted once more, or purged; they stay where they are."""
+
+    queue: int
+    positions: tuple[Position, ...]
+
+    @property
+    def volatile(self) -> bool:
+        """An express message is kept in memory only (DM-046)."""
+        return all(position.express for position in self.positions)
+
+
+class PositionsDelayed(Fact, frozen=True):
+    """Positions of a queue are not to be seen until their moment comes."""
+
+    queue: int
+    positions: tuple[Position, ...]
+
+    @property
+    def volatile(self) -> bool:
+        """An express message is kept in memory only (DM-046)."""
+        return all(position.express for position in self.positions)
+
+
+class PositionsDue(Fact, frozen=True):
+    """The delay of positions is over; they are told as they were until now."""
+
+    queue: int
+    positions: tuple[Position, ...]
+
+    @property
+    def volatile(self) -> bool:
+        """An express message is kept in memory only (DM-046)."""
+        return all(position.express for position in self.positions)
+
+
 class TransactionPrepared(Fact, frozen=True):
     """A transaction waits for its outcome; its messages are stored, and nobody sees them yet."""
 
     identifier: UUID
     record: PreparedTransaction
     messages: tuple[Message, ...]
-
-
-class OperationsPurged(Fact, frozen=True):
-    """A queue was purged while a prepared transaction had messages of it."""
-
-    identifier: UUID
-    operations: tuple[Operation, ...]
-    """All of the transaction's, as they are now."""
 
 
 class TransactionEnded(Fact, frozen=True):

@@ -75,6 +75,8 @@ def _copy(position: Position, reason: MessageClass, queue: QueueState | None = N
         expires=0,
         dead_letter=False,
         asks=0,
+        purged=0,
+        due=0,
     )
 
 

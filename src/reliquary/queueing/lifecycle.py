@@ -6,7 +6,6 @@ from typing import Final
 
 import msgspec
 
-from reliquary.base.chance import new_guid
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import DAY, Duration, Instant, in_whole_seconds
@@ -14,13 +13,13 @@ from reliquary.base.turn import CancelTimer, Continue, SetTimer
 from reliquary.queueing import destinations, dispatch, facts, outgoing
 from reliquary.queueing.access import end_wait
 from reliquary.queueing.apply import apply
+from reliquary.queueing.creation import create_at
 from reliquary.queueing.directory import membership
-from reliquary.queueing.directory.objects import QueueObject
 from reliquary.queueing.events import Answer, ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
-from reliquary.queueing.expiry import watch_next
+from reliquary.queueing.expiry import let_in, some_delayed, watch_next
 from reliquary.queueing.initialization import initialize
 from reliquary.queueing.leave import leave
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.names import SYSTEM_QUEUES, Pathname
 from reliquary.queueing.permissions import check_own_list, end_forbidden_waits, with_list
 from reliquary.queueing.queue import (
@@ -33,7 +32,7 @@ from reliquary.queueing.queue import (
 from reliquary.queueing.readiness import Happening, advance
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import SEQUENCE_MASK
-from reliquary.queueing.transactions import abort, mark_purged, promised, uncommitted, undo_users
+from reliquary.queueing.transactions import abort, promised, uncommitted, undo_users
 
 FIXED: Final = frozenset({"transactional"})
 """Settings that cannot change while messages may be on their way."""
@@ -71,7 +70,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
     state.reserve()
     for name in SYSTEM_QUEUES:
         if f"system$;{name}" not in state.names:  # AN-49: those of an earlier start are kept
-            _create(state, Pathname(QueueType.SYSTEM, name), QueueSettings(), now)  # DM-093, DM-094
+            create_at(state, Pathname(QueueType.SYSTEM, name), QueueSettings(), now)  # DM-093, DM-094
     outgoing.harden(state)
     for transaction in list(state.transactions.values()):
         if transaction.single_phase or not transaction.prepared:
@@ -139,48 +138,7 @@ def create(state: State, request: CreateQueue, now: Instant) -> Queue | HResult:
     entry = None if request.skip_directory else membership.enter(state, path, settings, now)
     if isinstance(entry, HResult):
         return entry
-    return _create(state, path, settings, now, entry)
-
-
-def _create(
-    state: State, path: Pathname, settings: QueueSettings, now: Instant, entry: QueueObject | None = None
-) -> Queue:
-    owner = state.find(path.queue) if path.subqueue else None
-    journal = None
-    if owner is None and path.kind is not QueueType.SYSTEM:  # DM-137
-        journal = _record(state, Pathname(path.kind, path.name, journal=True), QueueSettings(), now)
-    queue = _record(state, path, settings, now)
-    queue = msgspec.structs.replace(
-        queue,
-        journal=journal.number if journal else None,
-        parent=owner.number if owner else None,
-    )
-    if entry is not None:
-        queue = msgspec.structs.replace(
-            queue,
-            identifier=entry.identifier,  # DM-142
-            full_path=entry.full_path,
-            directory_path=entry.directory_path,
-        )
-    if journal is not None:
-        journal = msgspec.structs.replace(journal, parent=queue.number, is_journal=True)
-        apply(state, facts.QueueCreated(journal))
-    apply(state, facts.QueueCreated(queue))
-    return queue
-
-
-def _record(state: State, path: Pathname, settings: QueueSettings, now: Instant) -> Queue:
-    identity, moment = state.identity(), in_whole_seconds(now)
-    return Queue(
-        number=state.next_number(),
-        identifier=new_guid(state.chance),
-        pathname=f"{identity.computer_name}\\{path}",
-        qualified_pathname=f"{identity.qualified_computer_name}\\{path}",  # DM-022
-        kind=path.kind,  # DM-140
-        settings=settings,  # DM-138
-        create_time=moment,
-        modify_time=moment,
-    )
+    return create_at(state, path, settings, now, entry)
 
 
 def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
@@ -214,15 +172,27 @@ def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
 # -- purge and delete
 
 
-def purge(state: State, to: int, path: str) -> HResult:
+def purge(state: State, to: int, path: str, now: Instant) -> HResult:
     """Purge Queue: what is available goes; what is locked goes when it comes back (DM-184)."""
     queue = destinations.find(state, path)
     if queue is None:
         return HResult.QUEUE_NOT_FOUND
-    queue.purge_pending.update(queue.order.locked.keys() - uncommitted(state, queue))  # AN-11
-    mark_purged(state, queue)
+    _purge_locked(state, queue, now)
     _go_on(state, to, queue, MessageClass.NACK_QUEUE_PURGED)
     return HResult.OK
+
+
+def _purge_locked(state: State, queue: QueueState, now: Instant) -> None:
+    """PurgePending outlives a crash: the clock finds what nobody has any more (DM-040)."""
+    sent = uncommitted(state, queue)  # AN-11
+    marked = tuple(
+        msgspec.structs.replace(position, purged=now)
+        for lookup_id, position in sorted(queue.order.locked.items())
+        if lookup_id not in sent and not position.purged
+    )
+    if marked:
+        apply(state, facts.PositionsMarked(queue.number, marked))
+        state.watch_clock(now, now)
 
 
 def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bool = False) -> HResult:
@@ -283,12 +253,17 @@ def empty(state: State, request: EmptyQueue) -> None:
         leave(state, queue, [queue.order.locked[lookup_id] for lookup_id in locked], request.reason)
     at_once = state.sizes.at_once
     found = queue.order.some(request.place, at_once)
-    going = [each for each in found if deleting or each.lookup_id & SEQUENCE_MASK <= request.until]
-    leave(state, queue, going, request.reason)
-    count = request.count + len(going)
-    if len(found) == at_once:
-        place = request.place if len(going) == at_once else found[-1].lookup_id
-        state.draft.ask(Continue(msgspec.structs.replace(request, place=place, count=count)))
+    room = at_once - len(found)
+    delayed = some_delayed(state, queue, request.delayed_place, room) if room else []
+    going = [each for each in found if _goes(request, each)]
+    later = let_in(state, queue, [each for each in delayed if _goes(request, each)])
+    leave(state, queue, [*going, *later], request.reason)
+    count = request.count + len(going) + len(later)
+    if len(found) + len(delayed) == at_once:
+        place = request.place if len(going) == len(found) else found[-1].lookup_id
+        delayed_place = request.delayed_place if len(later) == len(delayed) else delayed[-1].lookup_id
+        more = msgspec.structs.replace(request, place=place, delayed_place=delayed_place, count=count)
+        state.draft.ask(Continue(more))
         return
     if deleting and not kept & queue.order.locked.keys():
         apply(state, facts.QueueDeleted(queue.number))  # DM-156
@@ -301,3 +276,9 @@ def _emptied(state: State, request: EmptyQueue, count: int) -> None:
     if request.outcome is not HResult.OK:
         why = f"the queue is deleted here, and the directory still has it: {request.outcome.sentence}"
     state.reply(request.to, Purged(request.outcome, why, count))
+
+
+def _goes(request: EmptyQueue, position: Position) -> bool:
+    """A delete takes all; a purge takes what was there when it was asked for."""
+    deleting = request.reason is MessageClass.NACK_QUEUE_DELETED
+    return deleting or position.lookup_id & SEQUENCE_MASK <= request.until

@@ -26,6 +26,7 @@ LABEL_LIMIT: Final = 249
 PRIORITY_LIMIT: Final = 7
 BODY_LIMIT: Final = 64 * 1024 * 1024
 EXTENSION_LIMIT: Final = 1024 * 1024
+LONGEST_DELAY: Final = FOREVER * SECOND
 
 
 class MessageClass(IntEnum):
@@ -204,6 +205,8 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     """Seconds after SentTime; four days (DM-057)."""
     time_to_be_received: int = FOREVER
     """Seconds after SentTime (DM-058)."""
+    delay: int = 0
+    """Microseconds after SentTime before which nobody sees it; ours, the specification has none."""
     correlation: ObjectId = NO_OBJECT
     application_tag: int = 0
     extension: bytes = b""
@@ -280,6 +283,13 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
         start = self.sent_time * SECOND if self.sent_time else now
         return start + self.time_to_reach_queue * SECOND + 1
 
+    def due(self, now: Instant) -> int:
+        """When its delay is over, or 0 when it is over already."""
+        if not self.delay:
+            return 0
+        moment = (self.sent_time * SECOND if self.sent_time else now) + self.delay
+        return moment if moment > now else 0
+
 
 class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """MessagePosition: one message's place in one queue."""
@@ -308,6 +318,16 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """NegativeJournalingRequested of its message."""
     asks: int = 0
     """What its message wants to be told on the way, in the bits of `acknowledge`; mostly nothing."""
+    handed_out: int = 0
+    """How often somebody got it in a transaction or on trial since it is in this queue."""
+    aborted: int = 0
+    """How often it came back from there; AbortCounter of [MS-MQQP]'s SubqueueHeader."""
+    moved: int = 0
+    """How often it was moved to another queue; MoveCounter."""
+    purged: int = 0
+    """PurgePending: when its queue was purged while somebody had it; 0 when it was not."""
+    due: int = 0
+    """Not 0: nobody sees it before this moment, microseconds since 1970."""
 
 
 PACKET_HEADERS: Final = 222
@@ -343,6 +363,7 @@ def check(message: Message) -> None:
         and 0 <= message.body_type <= FOREVER
         and 0 <= message.application_tag <= FOREVER
         and 0 <= message.sent_time <= FOREVER
+        and 0 <= message.delay <= LONGEST_DELAY
     ):
         _refuse_number(message)
 
@@ -357,3 +378,4 @@ def _refuse_number(message: Message) -> None:
     ):
         if not 0 <= value <= FOREVER:
             raise UsageError(f"{name} is 0 to {FOREVER}, not {value}")
+    raise UsageError(f"a delay is 0 to {LONGEST_DELAY} microseconds, not {message.delay}")

@@ -123,6 +123,12 @@ class Order:
         if peekable:
             self._peekable.add(position.lookup_id)
 
+    def mark(self, position: Position) -> Position:
+        """Say something new of a locked position; what it was before."""
+        before = self.locked[position.lookup_id]
+        self.locked[position.lookup_id] = position
+        return before
+
     def unlock(self, lookup_id: int) -> Position:
         """Make a locked position available again, at its old place."""
         self._peekable.discard(lookup_id)

@@ -89,6 +89,12 @@ class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     security: bytes = b""
     """Security descriptor in self-relative form; empty stands for the default list."""
     base_priority: int = 0
+    poison_limit: int = 0
+    """How often a message is handed out without being consumed before it is put aside; 0 is no limit."""
+    retry_delay: int = 0
+    """Seconds before a message that came back is handed out again, doubled each time it does."""
+    longest_retry_delay: int = 3600
+    """Seconds; the delay does not grow beyond this."""
 
 
 class Outgoing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -180,6 +186,18 @@ def check_settings(settings: QueueSettings) -> None:
     for name, value in (("quota", settings.quota), ("journal quota", settings.journal_quota)):
         if not 0 <= value <= FOREVER:
             raise UsageError(f"a {name} is 0 to {FOREVER} kilobytes, not {value}")
+    for name, value in (
+        ("poison limit", settings.poison_limit),
+        ("retry delay", settings.retry_delay),
+        ("longest retry delay", settings.longest_retry_delay),
+    ):
+        if not 0 <= value <= FOREVER:
+            raise UsageError(f"a {name} is 0 to {FOREVER}, not {value}")
+    if settings.retry_delay > settings.longest_retry_delay:
+        raise UsageError(
+            f"a retry delay of {settings.retry_delay} seconds is longer than the longest,"
+            f" {settings.longest_retry_delay} seconds"
+        )
     if abs(settings.base_priority) > BASE_PRIORITY_LIMIT:
         raise UsageError(
             f"a base priority is -{BASE_PRIORITY_LIMIT} to {BASE_PRIORITY_LIMIT},"

@@ -28,9 +28,12 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     Seek,
 )
-from reliquary.queueing.expiry import expire, is_over, release
+from reliquary.queueing.expiry import expire, is_over
 from reliquary.queueing.leave import leave, may_receive
 from reliquary.queueing.message import MessageClass, Position
+from reliquary.queueing.poison import give_back, hand_out, is_poison, put_aside
+from reliquary.queueing.positions import Happening, step
+from reliquary.queueing.positions import State as Standing
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import LAST_ID, Operation
 from reliquary.queueing.waiting import Waiter
@@ -78,22 +81,31 @@ def _take(
     now: Instant,
 ) -> list[Delivered]:
     """As many messages from the front as there are, are wanted, and fit into one answer."""
+    watched = queue.record.settings.poison_limit > 0
     while True:
         size = 0
         wanted: list[Position] = []
-        over: list[Position] = []
+        unfit: list[Position] = []
         for position in queue.order.some(-1, request.count):
-            if is_over(position, now):
-                over.append(position)
+            if is_over(position, now) or (watched and is_poison(queue, position)):
+                unfit.append(position)
             elif size < ANSWER_BYTES:
                 wanted.append(position)
                 size += position.size
-        for position in over:
-            expire(state, queue, position)
+        for position in unfit:
+            _turn_away(state, queue, position, now)
         if queue.record.settings.journal_required:
             wanted = _journalable(state, queue, wanted)
-        if wanted or not over:
+        if wanted or not unfit:
             return _consume(state, queue, descriptor, request, transaction, wanted)
+
+
+def _turn_away(state: State, queue: QueueState, position: Position, now: Instant) -> None:
+    """Nobody gets this one: its time is over, or it has been tried too often."""
+    if is_over(position, now):
+        expire(state, queue, position)
+    else:
+        put_aside(state, queue, position, now)
 
 
 def _consume(
@@ -105,14 +117,16 @@ def _consume(
     positions: Sequence[Position],
 ) -> list[Delivered]:
     """Hand out positions: for good, in a transaction, or on trial."""
+    if not positions:
+        return []
     messages = state.shelf.get_all(positions)
-    delivered = list(map(Delivered, positions, messages))
-    if transaction is None and not request.hold:
-        if positions:
-            leave(state, queue, positions, MessageClass.ACK_RECEIVE)  # DM-207, DM-221
+    happening = Happening.TAKEN if request.hold or transaction is not None else Happening.RECEIVED
+    if step(Standing.AVAILABLE, happening) is Standing.DELETED:
+        delivered = list(map(Delivered, positions, messages))
+        leave(state, queue, positions, MessageClass.ACK_RECEIVE)  # DM-207, DM-221
         return delivered
-    for position in positions:
-        queue.order.lock(position.lookup_id)  # DM-205, DM-206, DM-219, DM-220
+    positions = hand_out(state, queue, positions)
+    delivered = list(map(Delivered, positions, messages))
     if transaction is not None:
         transaction.operations += [Operation("dequeue", queue.number, position) for position in positions]
     else:
@@ -207,22 +221,27 @@ def _receive_at_cursor(
 
 def _at_cursor(state: State, queue: QueueState, cursor: Cursor, ask: Ask, now: Instant) -> Position | None:
     """What a cursor event is about: the position under it, or the next one ahead."""
+    peek = ask in (Ask.PEEK, Ask.PEEK_NEXT)
     if cursor.stays(ask):
         position = queue.order.get(cursor.place)
         there = position is not None and cursor.place not in queue.order.locked and not is_over(position, now)
+        if there and position is not None and not peek and is_poison(queue, position):
+            put_aside(state, queue, position, now)
+            there = False
         return position if there else None
-    peek = ask in (Ask.PEEK, Ask.PEEK_NEXT)
     return _ahead(state, queue, cursor.place, now, peek=peek)
 
 
 def _ahead(state: State, queue: QueueState, place: int, now: Instant, *, peek: bool) -> Position | None:
     """Seek Available Message Position, forward, 3.1.7.3.2 (DM-303, DM-305)."""
     seek = queue.order.visible_after if peek else queue.order.after
-    while (position := seek(place)) is not None and is_over(position, now):
+    while (position := seek(place)) is not None and (
+        _is_hidden(queue, position, now) or (not peek and is_poison(queue, position))
+    ):
         if position.lookup_id in queue.order.locked:
             place = position.lookup_id
         else:
-            expire(state, queue, position)
+            _turn_away(state, queue, position, now)
     return position
 
 
@@ -301,6 +320,9 @@ def look_up(state: State, request: LookUpMessage, transaction: Transaction | Non
     queue = queue_of(state, descriptor)
     assert queue is not None
     position, status = seek_with_id(queue, request.lookup_id, request.seek, now, peek=request.peek)
+    while position is not None and not request.peek and is_poison(queue, position):
+        put_aside(state, queue, position, now)
+        position, status = seek_with_id(queue, request.lookup_id, request.seek, now, peek=False)
     if position is None:
         state.reply(request.to, Answer(status, status.sentence))  # DM-218
     elif request.peek:
@@ -330,9 +352,15 @@ def seek_with_id(
         Seek.PREVIOUS: (before, lookup_id),  # DM-309
     }[seek]
     position = step(place)
-    while position is not None and is_over(position, now):
+    while position is not None and _is_hidden(queue, position, now):
         position = step(position.lookup_id)
     return position, HResult.MESSAGE_NOT_FOUND  # AN-26
+
+
+def _is_hidden(queue: QueueState, position: Position, now: Instant) -> bool:
+    """Whether its time is over; one that waits for its purge is still somebody's (AN-27)."""
+    waits = position.purged and position.lookup_id in queue.order.locked
+    return is_over(position, now) and not waits
 
 
 def _current(
@@ -341,7 +369,7 @@ def _current(
     position = queue.order.get(lookup_id)
     # DEPARTS from 3.1.7.3.3 (DM-312): a message that is gone is not found, whether it was received
     # or never there, because to tell the two apart every message would have to be remembered.
-    if position is None or is_over(position, now):
+    if position is None or _is_hidden(queue, position, now):
         return None, HResult.MESSAGE_NOT_FOUND  # DM-307
     if lookup_id not in queue.order.locked:
         return position, HResult.OK  # DM-310
@@ -367,12 +395,13 @@ def end_read(state: State, request: EndRead, now: Instant) -> HResult:
     if not descriptor.held.issuperset(lookup_ids):
         return HResult.TRANSACTION_SEQUENCE  # DM-211
     descriptor.held.difference_update(lookup_ids)
-    done = [each for each in lookup_ids if request.delete and each not in queue.purge_pending]
+    locked = queue.order.locked
+    done = [each for each in lookup_ids if request.delete and not locked[each].purged]
     reason = MessageClass.NACK_RECEIVE_REJECTED if request.reject else MessageClass.ACK_RECEIVE
-    leave(state, queue, [queue.order.locked[each] for each in done], reason)  # DM-213
-    for lookup_id in lookup_ids if len(done) < len(lookup_ids) else ():
-        if lookup_id in queue.order.locked:
-            release(state, queue, lookup_id, now)
+    leave(state, queue, [locked[each] for each in done], reason)  # DM-213
+    if len(done) < len(lookup_ids):
+        rest = [lookup_id for lookup_id in lookup_ids if lookup_id in locked]
+        give_back(state, queue, rest, now, unseen=request.unseen)
     if not descriptor.held:
         state.draft.ask(CancelTimer(("hold", descriptor.handle)))
     close_if_done(state, descriptor, now)

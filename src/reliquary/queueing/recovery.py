@@ -11,6 +11,7 @@ from uuid import UUID
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import Record, Table
 from reliquary.queueing.apply import adopt
+from reliquary.queueing.message import Position
 from reliquary.queueing.state import State, Transaction
 from reliquary.queueing.tables import (
     COUNTERS,
@@ -80,8 +81,12 @@ def _locked(state: State, prepared: list[PreparedTransaction]) -> dict[int, int]
 
 
 def _is_there(state: State, operation: Operation) -> bool:
-    key = position_key(operation.queue, operation.position.lookup_id)
-    return state.rows.get(POSITIONS, key) is not None
+    return _row(state, operation) is not None
+
+
+def _row(state: State, operation: Operation) -> Position | None:
+    """The position as it is by now: a purge may have marked it after the prepare."""
+    return state.rows.get(POSITIONS, position_key(operation.queue, operation.position.lookup_id))
 
 
 def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None:
@@ -100,10 +105,9 @@ def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None
     transaction.single_phase = record.single_phase
     for operation in record.operations:
         queue, position = state.queues.get(operation.queue), operation.position
-        if queue is not None and _is_there(state, operation):
-            queue.order.hold(position, peekable=operation.kind != "enqueue" and position.peekable)
-            if operation.purged:
-                queue.purge_pending.add(position.lookup_id)
+        there = _row(state, operation)
+        if queue is not None and there is not None:
+            queue.order.hold(there, peekable=operation.kind != "enqueue" and there.peekable)
         if operation.kind == "enqueue":
             message = state.rows.get(MESSAGES, message_key(position.message))
             if message is None:

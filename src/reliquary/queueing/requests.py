@@ -241,8 +241,7 @@ def delete_queue(state: State, request: events.DeleteQueue, now: Instant) -> Non
 
 def purge_queue(state: State, request: events.PurgeQueue, now: Instant) -> None:
     """Purge Queue; the answer comes when the last message is gone."""
-    del now
-    status = lifecycle.purge(state, request.to, request.path)
+    status = lifecycle.purge(state, request.to, request.path, now)
     if status is not HResult.OK:
         state.reply(request.to, Answer(status, status.sentence))
 

@@ -76,6 +76,9 @@ class QueueState:
     """Committed positions that have rows."""
     stored_size: int = 0
     express_size: int = 0
+    delayed: int = 0
+    """Stored positions that nobody sees yet; they are not in `stored`, and their bytes are in the sizes."""
+    delayed_express: dict[int, Position] = field(default_factory=dict)
     reserved: int = 0
     """Bytes of messages in transactions that have not ended."""
     lost: tuple[int, ...] = ()
@@ -88,8 +91,6 @@ class QueueState:
     waiting: dict[int, Waiter] = field(default_factory=dict)
     woken: list[int] = field(default_factory=list)
     """What became available in this turn while somebody waits."""
-    purge_pending: set[int] = field(default_factory=set)
-    """Positions that were locked when the queue was purged."""
     subqueues: set[int] = field(default_factory=set)
     incoming: dict[UUID, IncomingTransfer] = field(default_factory=dict)
     """IncomingTransactionalTransferInfoCollection, by sender."""
@@ -228,13 +229,14 @@ class State:
         """What this turn could not keep: by queue and kind, why and how often."""
         self.owed: list[Owed] = []
         """Acknowledgements and reports that this turn has to send."""
+        self.poison_overflows = 0
         self.dirty: list[QueueState] = []
         self.woken: dict[int, QueueState] = {}
         """Queues with something new for those who wait."""
         self.express_expiry: list[tuple[int, int, int]] = []
         """A heap of (deadline, queue, LookupIdentifier)."""
         self.next_expiry = 0
-        """When the expiry timer will fire; 0 when it is not set."""
+        """When the timer for deadlines and delays will fire; 0 when it is not set."""
         self.expiry_scan = b""
         """Where in the expiry rows the next look begins."""
         self.overdue: dict[tuple[int, int], int] = {}
@@ -322,7 +324,7 @@ class State:
                 self.draft.tell(PositionAvailable(queue.number, position.lookup_id))
 
     def watch_clock(self, deadline: int, now: Instant) -> None:
-        """See to it that the expiry timer fires at this moment at the latest."""
+        """See to it that the timer for deadlines and delays fires at this moment at the latest."""
         if self.next_expiry and self.next_expiry <= deadline:
             return
         self.next_expiry = deadline

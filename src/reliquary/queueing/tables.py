@@ -5,9 +5,10 @@ sequence      one row                          numbers that are spoken for, the 
 queues        queue                            a queue's attributes
 counters      queue                            how many, how many bytes, where each lane begins
 positions     queue, LookupIdentifier          a queue is a key range in the order of its messages
+delayed       queue, LookupIdentifier          positions that nobody sees yet
 messages      message                          each message once
 shares        message                          how many positions show it, when more than one
-expiry        deadline, queue, LookupIdentifier
+expiry        moment, queue, LookupIdentifier  when a message expires, is due, or was purged
 transactions  transaction                      prepared and not yet decided
 directory     type, identifier                 what is known of other managers, queues and sites
 outcomes      transaction                      how the last prepared ones ended
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 from struct import Struct as Layout
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -71,6 +72,8 @@ class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
     """For each lane a LookupIdentifier below which the lane has no row."""
     lost: tuple[int, ...] = ()
     """How many copies of each kind could not be kept; empty stands for none at all."""
+    delayed: int = 0
+    """Positions that are not in `count` because nobody sees them yet; `size` has their bytes."""
 
 
 class Shares(msgspec.Struct, frozen=True):
@@ -94,8 +97,6 @@ class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
     """TargetQueueReference of a move."""
     reason: MessageClass = MessageClass.ACK_RECEIVE
     """DequeueReason."""
-    purged: bool = False
-    """The queue was purged meanwhile: the message does not come back (PurgePending)."""
 
 
 class PreparedTransaction(msgspec.Struct, frozen=True):
@@ -137,6 +138,7 @@ SEQUENCE: Final = Table("sequence", Sequence)
 QUEUES: Final = Table("queues", Queue)
 COUNTERS: Final = Table("counters", Counters)
 POSITIONS: Final = Table("positions", Position)
+DELAYED: Final = Table("delayed", Position)
 MESSAGES: Final = Table("messages", Message)
 SHARES: Final = Table("shares", Shares)
 EXPIRY: Final = Table("expiry", Expiry)
@@ -144,22 +146,11 @@ TRANSACTIONS: Final = Table("transactions", PreparedTransaction)
 DIRECTORY: Final = Table("directory", DirectoryRow)
 OUTCOMES: Final = Table("outcomes", Outcome)
 
-TABLES: Final[tuple[str, ...]] = tuple(
-    table.name
-    for table in (
-        MANAGER,
-        SEQUENCE,
-        QUEUES,
-        COUNTERS,
-        POSITIONS,
-        MESSAGES,
-        SHARES,
-        EXPIRY,
-        TRANSACTIONS,
-        DIRECTORY,
-        OUTCOMES,
-    )
-)
+_ALL: Final[tuple[Table[Any], ...]] = (
+    MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, DELAYED, MESSAGES, SHARES, EXPIRY, TRANSACTIONS,
+    DIRECTORY, OUTCOMES,
+)  # fmt: skip
+TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 
 ONLY: Final = b"\0"
 """The key of a table with one row."""
@@ -178,9 +169,9 @@ expiry_key = _expiry_layout.pack
 
 
 def expiry_of(key: bytes) -> tuple[int, int, int]:
-    """The deadline, the queue and the LookupIdentifier of an expiry row."""
-    deadline, queue, lookup_id = _expiry_layout.unpack(key)
-    return deadline, queue, lookup_id
+    """The moment, the queue and the LookupIdentifier of an expiry row."""
+    moment, queue, lookup_id = _expiry_layout.unpack(key)
+    return moment, queue, lookup_id
 
 
 def transaction_key(identifier: UUID) -> bytes:

@@ -31,6 +31,7 @@ from reliquary.queueing.expiry import expire, is_over, release
 from reliquary.queueing.leave import bury, leave
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.outcomes import remember, told
+from reliquary.queueing.poison import give_back, moved
 from reliquary.queueing.principals import MANAGER
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation, PreparedTransaction
@@ -248,24 +249,7 @@ def _undo(state: State, transaction: Transaction, now: Instant) -> None:
             if transaction.prepared:
                 apply(state, facts.PreparedMessageDropped(operation.queue, operation.position))  # DM-115
         elif queue is not None and operation.position.lookup_id in queue.order.locked:
-            release(state, queue, operation.position.lookup_id, now)
-
-
-def mark_purged(state: State, queue: QueueState) -> None:
-    """PurgePending outlives a restart where a prepared transaction has the message (DM-040)."""
-    for transaction in state.transactions.values():
-        operations = [
-            msgspec.structs.replace(operation, purged=True)
-            if operation.queue == queue.number and operation.kind != "enqueue"
-            else operation
-            for operation in transaction.operations
-        ]
-        if operations == transaction.operations:
-            continue
-        transaction.operations = operations
-        if transaction.prepared:
-            kept = tuple(operation for operation in operations if not operation.position.express)
-            apply(state, facts.OperationsPurged(transaction.identifier, kept))
+            give_back(state, queue, (operation.position.lookup_id,), now)
 
 
 def uncommitted(state: State, queue: QueueState) -> set[int]:
@@ -325,9 +309,12 @@ def _commit_enqueue(state: State, transaction: Transaction, operation: Operation
         bury(state, message, position, MessageClass.NACK_BAD_DEST_QUEUE)
         return
     queue.reserved -= position.size
+    if position.due <= now or queue.record.deleting:
+        position = msgspec.structs.replace(position, due=0)
     admit(state, queue, (position,), (message,), now, prepared=transaction.prepared)
     stored = queue.order.get(position.lookup_id)
-    assert stored is not None
+    if stored is None:  # it is delayed: the timer sees to it, or the delete that is under way
+        return
     if queue.record.deleting:
         leave(state, queue, (stored,), MessageClass.NACK_QUEUE_DELETED)
     elif is_over(stored, now):  # AN-46, DM-296
@@ -351,8 +338,9 @@ def _commit_move(state: State, _: Transaction, operation: Operation, now: Instan
         release(state, queue, operation.position.lookup_id, now)
     else:
         move(state, queue, target, operation.position.lookup_id)
-        if is_over(operation.position, now):  # AN-09: it was locked when its timer fired
-            expire(state, target, operation.position)
+        position = target.order.get(operation.position.lookup_id)
+        if position is not None and is_over(position, now):  # AN-09: it was locked when its timer fired
+            expire(state, target, position)
 
 
 def move(state: State, queue: QueueState, target: QueueState, lookup_id: int) -> None:
@@ -361,7 +349,7 @@ def move(state: State, queue: QueueState, target: QueueState, lookup_id: int) ->
     # readers of a system queue are woken too, because both would be wrong ever after.
     position = queue.order.get(lookup_id)
     assert position is not None
-    apply(state, facts.PositionMoved(queue.number, target.number, position, MessageClass.NORMAL))
+    apply(state, facts.PositionMoved(queue.number, target.number, moved(position), MessageClass.NORMAL))
 
 
 _COMMIT: Final = {"enqueue": _commit_enqueue, "dequeue": _commit_dequeue, "move": _commit_move}

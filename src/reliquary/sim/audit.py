@@ -4,7 +4,7 @@ counters     are what counting the positions gives, in messages and in bytes
 positions    each shows a message that is there; none lies below its lane's floor
 messages     each is shown, or waits in a prepared transaction
 shares       are kept for messages with more than one position, and are right
-expiry       has a row for each position that expires, and no other
+expiry       has a row for each moment that a position waits for, and no other
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Contents:
     queues: dict[int, Queue]
     counters: dict[int, tables.Counters]
     positions: dict[Key, Position]
+    delayed: dict[Key, Position]
     messages: dict[int, Message]
     shares: dict[int, int]
     expiry: set[tuple[int, int, int]]
@@ -53,11 +54,12 @@ class Contents:
 
 def contents(disk: Disk) -> Contents:
     """Read everything."""
-    positions = _rows(disk, tables.POSITIONS)
+    positions, delayed = _rows(disk, tables.POSITIONS), _rows(disk, tables.DELAYED)
     return Contents(
         queues={_number(key): row for key, row in _rows(disk, tables.QUEUES).items()},
         counters={_number(key): row for key, row in _rows(disk, tables.COUNTERS).items()},
         positions={(_number(key[:4]), _number(key[4:])): row for key, row in positions.items()},
+        delayed={(_number(key[:4]), _number(key[4:])): row for key, row in delayed.items()},
         messages={_number(key): row for key, row in _rows(disk, tables.MESSAGES).items()},
         shares={_number(key): row.count for key, row in _rows(disk, tables.SHARES).items()},
         expiry={tables.expiry_of(key) for key in _rows(disk, tables.EXPIRY)},
@@ -81,7 +83,10 @@ def audit(rows: Contents) -> None:
         _audit_counters(rows, number)
     _audit_messages(rows)
     due = {
-        (each.expires, queue, each.lookup_id) for (queue, _), each in rows.committed.items() if each.expires
+        (moment, queue, each.lookup_id)
+        for (queue, _), each in [*rows.committed.items(), *rows.delayed.items()]
+        for moment in (each.expires, each.due, each.purged)
+        if moment
     }
     _same("expiry rows", rows.expiry, due)
     early = [deadline for deadline, _, _ in rows.expiry if deadline < rows.sequence.expiry_floor]
@@ -96,9 +101,10 @@ def audit(rows: Contents) -> None:
 
 def _audit_counters(rows: Contents, number: int) -> None:
     here = [position for (queue, _), position in rows.committed.items() if queue == number]
-    counted = (len(here), sum(position.size for position in here))
+    later = [position for (queue, _), position in rows.delayed.items() if queue == number]
+    counted = (len(here), len(later), sum(position.size for position in here + later))
     counters = rows.counters.get(number, tables.Counters())
-    _same(f"counters of queue {number}", (counters.count, counters.size), counted)
+    _same(f"counters of queue {number}", (counters.count, counters.delayed, counters.size), counted)
     if counters.floors:
         low = [
             each.lookup_id
@@ -109,7 +115,8 @@ def _audit_counters(rows: Contents, number: int) -> None:
 
 
 def _audit_messages(rows: Contents) -> None:
-    positions = Counter(position.message for position in rows.positions.values())
+    everywhere = [*rows.positions.values(), *rows.delayed.values()]
+    positions = Counter(position.message for position in everywhere)
     prepared = {
         operation.position.message
         for transaction in rows.transactions.values()
@@ -118,14 +125,18 @@ def _audit_messages(rows: Contents) -> None:
     }
     _none("positions without a message", positions.keys() - rows.messages.keys())
     _none("messages that nothing shows", rows.messages.keys() - positions.keys() - prepared)
-    _none("positions without a queue", {queue for queue, _ in rows.positions} - rows.queues.keys())
+    queues = {queue for queue, _ in [*rows.positions, *rows.delayed]}
+    _none("positions without a queue", queues - rows.queues.keys())
     _same("shares", rows.shares, {number: count for number, count in positions.items() if count > 1})
 
 
 def compare(rows: Contents, ledger: Ledger) -> None:
     """Compare the rows with what the facts add up to: sent = received + live + dead + expired + purged."""
     stated = {key: place.body for key, place in ledger.places.items() if not place.position.express}
-    found = {key: rows.messages[position.message].body for key, position in rows.committed.items()}
+    found = {
+        key: rows.messages[position.message].body
+        for key, position in [*rows.committed.items(), *rows.delayed.items()]
+    }
     lost = [f"{shown(body)} at {key}" for key, body in stated.items() if found.get(key) != body]
     new = [f"{shown(body)} at {key}" for key, body in found.items() if stated.get(key) != body]
     _none("loss: messages that the facts speak of and the disk has not", lost)

@@ -144,7 +144,7 @@ def check_nothing_leaks(state: State) -> None:
         "locks": {n: queue.order.locked for n, queue in state.queues.items() if queue.order.locked},
         "reserved bytes": {n: queue.reserved for n, queue in state.queues.items() if queue.reserved},
         "bytes": state.total_bytes,
-        "purges": {n: queue.purge_pending for n, queue in state.queues.items() if queue.purge_pending},
+        "delayed messages": {n: queue.delayed for n, queue in state.queues.items() if queue.delayed},
         "queues that are being deleted": [n for n, queue in state.queues.items() if queue.record.deleting],
     }
     for what, which in left.items():

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-import msgspec
-
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts
 from reliquary.queueing.message import MessageClass, Position
@@ -167,11 +165,6 @@ def _prepared(ledger: Ledger, fact: facts.TransactionPrepared, turned: Turned, _
         ledger.changed[message.body] = turned.batch
 
 
-def _purged(ledger: Ledger, fact: facts.OperationsPurged, *_: Any) -> None:
-    record = ledger.prepared[fact.identifier]
-    ledger.prepared[fact.identifier] = msgspec.structs.replace(record, operations=fact.operations)
-
-
 def _ended(ledger: Ledger, fact: facts.TransactionEnded, *_: Any) -> None:
     del ledger.prepared[fact.identifier]
 
@@ -189,8 +182,10 @@ _TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
     facts.PositionCopied: _copied,
     facts.PositionMoved: _moved,
     facts.PositionsRemoved: _removed,
+    facts.PositionsMarked: _nothing,
+    facts.PositionsDelayed: _nothing,
+    facts.PositionsDue: _nothing,
     facts.TransactionPrepared: _prepared,
-    facts.OperationsPurged: _purged,
     facts.TransactionEnded: _ended,
     facts.PreparedMessageDropped: _nothing,
     facts.CopyLost: _nothing,

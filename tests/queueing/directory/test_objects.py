@@ -68,7 +68,8 @@ def test_the_directory_attributes_are_those_that_a_manager_and_a_queue_have() ->
     own = set(QueueManagerRecord.__struct_fields__)
     assert set(ManagerObject.__struct_fields__) <= own
     assert own - set(ManagerObject.__struct_fields__) >= {"last_domain", "directory_servers"}
-    assert set(QueueSettings.__struct_fields__) - set(QueueObject.__struct_fields__) == {"journal_required"}
+    ours = {"journal_required", "poison_limit", "retry_delay", "longest_retry_delay"}
+    assert set(QueueSettings.__struct_fields__) - set(QueueObject.__struct_fields__) == ours
     assert QueueObject(pathname="A\\b", label="l", quota=7).settings == QueueSettings(label="l", quota=7)
 
 

@@ -58,7 +58,9 @@ def take_manager(state: State, found: ManagerObject) -> None:
 
 def take_queue(state: State, queue: QueueState, found: QueueObject) -> None:
     """A public queue's attributes are those of the directory (DM-256)."""
-    kept = {name: getattr(queue.record.settings, name) for name in FIXED}
+    own = queue.record.settings
+    names = FIXED | set(own.__struct_fields__) - set(SHARED_SETTINGS)
+    kept = {name: getattr(own, name) for name in names}
     record = msgspec.structs.replace(
         queue.record,
         settings=msgspec.structs.replace(found.settings, **kept),

@@ -85,6 +85,16 @@ def test_the_priority_of_the_queue_counts_too() -> None:
 
 
 @pytest.mark.spec("DM-322")
+def test_nothing_overtakes_what_is_being_sent() -> None:
+    exchange = Exchange()
+    exchange.send(ELSEWHERE, b"a")
+    exchange.send(ELSEWHERE, b"urgent", priority=7)
+    assert exchange.sent() == [b"a"]
+    exchange.end(Outcome.DELIVERED)
+    assert exchange.sent() == [b"a", b"urgent"]
+
+
+@pytest.mark.spec("DM-322")
 def test_a_destination_that_does_not_answer_stops_no_other() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a", b"b")
@@ -182,8 +192,13 @@ def test_an_outcome_that_comes_after_it_was_given_back_is_not_believed() -> None
     exchange.send(ELSEWHERE, b"a")
     (first,) = exchange.clerk.sending
     exchange.happen(Happening.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
+    exchange.send(ELSEWHERE, b"urgent", priority=7)
+    exchange.advance(1)
+    assert exchange.sent() == [b"a", b"urgent"]
     exchange.say(TransferEnded(first.queue, first.lookup_id, Outcome.DELIVERED))
     assert exchange.waiting() == [b"a"]
+    assert exchange.sent() == [b"a", b"urgent"]
+    check(exchange.state)
 
 
 @pytest.mark.spec("DM-032")

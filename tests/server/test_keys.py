@@ -1,0 +1,59 @@
+"""The manager's own keys: made once, kept for the owner alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.server.keys import FILE, own_keys
+from reliquary.wire.public_keys import PROVIDERS, Purpose, decode_key
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("keys")
+    own_keys(made)
+    return made
+
+
+@pytest.mark.spec("DM-088", "DM-089")
+@pytest.mark.parametrize("purpose", Purpose)
+def test_there_is_a_key_for_each_provider_and_purpose(folder: Path, purpose: Purpose) -> None:
+    """T01; they are longer than printed."""
+    keys = [decode_key(each) for each in own_keys(folder).public(purpose)]
+    assert [key.provider for key in keys] == list(PROVIDERS)
+    assert {(key.purpose, key.bits) for key in keys} == {(purpose, 2048)}
+    assert len({key.modulus for key in keys}) == 3
+
+
+def test_they_are_made_once(folder: Path) -> None:
+    before = (folder / FILE).read_bytes()
+    for purpose in Purpose:
+        assert own_keys(folder).public(purpose) == own_keys(folder).public(purpose)
+    assert (folder / FILE).read_bytes() == before
+
+
+def test_only_the_owner_can_read_them(folder: Path, tmp_path: Path) -> None:
+    assert (folder / FILE).stat().st_mode & 0o777 == 0o600
+    (tmp_path / FILE).write_bytes((folder / FILE).read_bytes())
+    (tmp_path / FILE).chmod(0o640)
+    with pytest.raises(UsageError, match="can be read by others; chmod 600"):
+        own_keys(tmp_path)
+
+
+@pytest.mark.parametrize("text", [b"", b"nonsense", b"cut"])
+def test_damage_is_told_and_nothing_is_made_anew(folder: Path, tmp_path: Path, text: bytes) -> None:
+    damaged = (folder / FILE).read_bytes()[:3000] if text == b"cut" else text
+    (tmp_path / FILE).write_bytes(damaged)
+    (tmp_path / FILE).chmod(0o600)
+    with pytest.raises(UsageError, match="are damaged"):
+        own_keys(tmp_path)
+    assert (tmp_path / FILE).read_bytes() == damaged
+
+
+def test_a_folder_that_cannot_be_had_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be used"):
+        own_keys(tmp_path / "file")

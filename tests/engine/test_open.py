@@ -13,6 +13,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, seconds
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.clock import RealClock
+from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import (
     Answer,
     BeginTransaction,
@@ -189,3 +190,29 @@ def test_a_start_that_the_manager_refuses_lets_go_of_the_folder(tmp_path: Path) 
         await (await opened_at(tmp_path)).close()
 
     asyncio.run(story())
+
+
+def test_how_it_takes_part_in_a_directory_is_asked_once_the_folder_is_ours(tmp_path: Path) -> None:
+    asked: list[bool] = []
+
+    def integrate() -> Integration:
+        asked.append((tmp_path / "data" / "FORMAT").exists())
+        return Integration(servers=("dc1",))
+
+    async def scene() -> None:
+        opened = await open_engine(
+            tmp_path / "data",
+            clock=RealClock(),
+            chance=SeededChance(1),
+            computer_name="HERE",
+            domain="shop.example",
+            integrate=integrate,
+        )
+        record = opened.state.identity()
+        assert (record.directory_integrated, record.directory_servers) == (True, ("dc1",))
+        assert record.qualified_computer_name == "HERE.shop.example"
+        assert record.last_domain is not None
+        await opened.close()
+
+    asyncio.run(scene())
+    assert asked == [True]

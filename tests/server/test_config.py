@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -47,6 +48,10 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         in_doubt_wait = 2.5
         tls_certificate = "/c"
         tls_key = "/k"
+        directory_integrated = true
+        site = "0f0e0d0c-0b0a-0908-0706-050403020100"
+        domain = "shop.example"
+        directory_servers = ["dc1", "dc2.shop.example"]
         [[users]]
         name = "alice"
         token_sha256 = "abababababababababababababababababababababababababababababababab"
@@ -65,12 +70,17 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         in_doubt_wait=2.5,
         tls_certificate=Path("/c"),
         tls_key=Path("/k"),
+        directory_integrated=True,
+        site=UUID("0f0e0d0c-0b0a-0908-0706-050403020100"),
+        domain="shop.example",
+        directory_servers=("dc1", "dc2.shop.example"),
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
     names = [name for name in NAMES if name != "users"]
     environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
     environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
+    environment["RELIQUARY_DIRECTORY_SERVERS"] = "dc1, dc2.shop.example"
     assert load(None, environment) == replace(expected, users=())
 
 
@@ -115,6 +125,18 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("folder = 1", "folder: Expected a path, got 1", id="no path"),
         pytest.param("folder = ''", "folder: Expected a path, got ''", id="empty path"),
         pytest.param("data_port = ", "are not TOML", id="not TOML"),
+        pytest.param("site = 'north'", "site: Invalid UUID", id="no identifier"),
+        pytest.param("domain = 'a b'", "domain has 'a b', which is not a name such as", id="bad domain"),
+        pytest.param(
+            "directory_integrated = true\ndirectory_servers = ['-x']",
+            "directory_servers has '-x', which is not a name",
+            id="bad directory server",
+        ),
+        pytest.param(
+            "directory_servers = ['dc1']",
+            "directory_servers means nothing unless directory_integrated is true",
+            id="directory servers alone",
+        ),
         pytest.param("[[users]]\nname = 'a'", "missing required field `token_sha256`", id="no token"),
         pytest.param("[[users]]\nname = 'a'\ntoken_sha256 = 'x'", "64 hexadecimal digits", id="no hash"),
         pytest.param("[[users]]\ntoken = 'a'", "unknown field `token`", id="a token in the clear"),

@@ -8,6 +8,7 @@ import click
 
 from reliquary.cli.access import access
 from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, TOKEN_VARIABLE, Where
+from reliquary.cli.directory import directory
 from reliquary.cli.ending import Root
 from reliquary.cli.examples import examples
 from reliquary.cli.manager import manager
@@ -90,7 +91,7 @@ def cli(context: click.Context, server: str, control: str | None, token: str | N
     context.obj = Where(server, control, token or None)
 
 
-for command in (serve, queue, message, outgoing, store, transaction, manager, access, user):
+for command in (serve, queue, message, outgoing, directory, store, transaction, manager, access, user):
     cli.add_command(command)
 
 

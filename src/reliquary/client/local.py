@@ -16,6 +16,7 @@ from reliquary.base.hresult import HResult
 from reliquary.client import records, translate
 from reliquary.client.errors import BadRequest, StoreUnusable, error_of
 from reliquary.client.inbox import Inbox
+from reliquary.client.local_directory import LocalDirectory
 from reliquary.client.message import OutgoingMessage, Sent
 from reliquary.client.records import (
     Access,
@@ -57,6 +58,7 @@ class LocalTransport:
         self._state = opened.state
         self._inbox = Inbox(opened.engine)
         self._users = Users(opened.state.identity().identifier)
+        self.directory = LocalDirectory(self._inbox, self._state, self._settled)
 
     async def close(self) -> None:
         """Finish what was asked and let go of the folder."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Unpack
 
+from reliquary.client.directory import AsyncDirectory
 from reliquary.client.errors import BadRequest, QueueExists
 from reliquary.client.exactly_once import AsyncExactlyOnce
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
@@ -128,6 +129,11 @@ class AsyncManager:
     async def bring_online(self) -> ManagerInfo:
         """Let messages travel again."""
         return await self.transport.set_online(online=True)
+
+    @property
+    def directory(self) -> AsyncDirectory:
+        """What managers know of each other; asks nobody."""
+        return self.transport.directory
 
     async def access(self, queue: str = "") -> AccessInfo:
         """Who may do what with a queue; without a name, with the manager itself."""

@@ -40,6 +40,7 @@ from reliquary.client.records import (
     StoreReport,
     TransactionInfo,
 )
+from reliquary.client.remote_directory import RemoteDirectory
 from reliquary.client.wire import Wire
 from reliquary.net.api.numbers import wait_of
 
@@ -102,6 +103,7 @@ class RemoteTransport:
     ) -> None:
         self._data = Wire(data, tls, token)
         self._control = Wire(control, tls, token)
+        self.directory = RemoteDirectory(self._control)
 
     async def close(self) -> None:
         """Cut all connections."""

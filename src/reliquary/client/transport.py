@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from reliquary.client.directory import AsyncDirectory
 from reliquary.client.message import OutgoingMessage, Sent
 from reliquary.client.records import (
     Access,
@@ -146,6 +147,12 @@ class Transport(Protocol):
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""
+
+    # -- the directory
+
+    @property
+    def directory(self) -> AsyncDirectory:
+        """What managers know of each other."""
 
     # -- the store
 

@@ -86,10 +86,18 @@ class Wire:
         """Change something; the answer says no more than that it is done."""
         await self._request(method, path, body, wait, harmless=False)
 
+    async def text(self, method: str, path: str) -> str:
+        """Ask for a file; to ask again does no harm."""
+        response = await self._request(method, path, None, 0, harmless=True)
+        try:
+            return bytes(response.body).decode()
+        except UnicodeDecodeError as why:
+            raise ReliquaryError("BAD_ANSWER", f"the server's answer is not understood: {why}") from why
+
     async def _request(
         self, method: str, path: str, body: Any, wait: float | None, *, harmless: bool
     ) -> Response:
-        data = b"" if body is None else _encode(body)
+        data = body if isinstance(body, bytes) else b"" if body is None else _encode(body)
         time: Duration | None = None if wait is None else seconds(wait + PATIENCE)
         try:
             response = await self._http.request(

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reliquary.base.hresult import HResult
-from reliquary.console import access, metrics, page, queues, store, traffic
+from reliquary.console import access, directory, metrics, page, queues, store, traffic
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.errors import HANDLERS
 from reliquary.net.api.errors import error_json
@@ -40,6 +40,16 @@ ROUTES: Final = (
     Route(f"{API}/outgoing/{{destination:path}}/pause", traffic.pause, methods=["POST"]),
     Route(f"{API}/outgoing/{{destination:path}}/resume", traffic.resume, methods=["POST"]),
     Route(f"{API}/outgoing/{{destination:path}}", traffic.show_outgoing, methods=["GET"]),
+    Route(f"{API}/directory", directory.show_status, methods=["GET"]),
+    Route(f"{API}/directory/attach", directory.attach, methods=["POST"]),
+    Route(f"{API}/directory/detach", directory.detach, methods=["POST"]),
+    Route(f"{API}/directory/export", directory.export, methods=["GET"]),
+    Route(f"{API}/directory/import", directory.take_in, methods=["POST"]),
+    Route(f"{API}/directory/{{kind}}", directory.list_objects, methods=["GET"]),
+    Route(f"{API}/directory/{{kind}}", directory.add_object, methods=["POST"]),
+    Route(f"{API}/directory/{{kind}}/{{which:path}}", directory.show_object, methods=["GET"]),
+    Route(f"{API}/directory/{{kind}}/{{which:path}}", directory.change_object, methods=["PATCH"]),
+    Route(f"{API}/directory/{{kind}}/{{which:path}}", directory.remove_object, methods=["DELETE"]),
     Route(f"{API}/queues", queues.list_queues, methods=["GET"]),
     Route(f"{API}/queues", queues.create_queue, methods=["POST"]),
     Route(f"{API}/access", access.show_access, methods=["GET"]),

@@ -79,13 +79,18 @@ def context_of(request: Request) -> Context:
 
 
 async def read_body(request: Request, decoder: msgspec.json.Decoder[Body]) -> Body:
-    """The JSON of a request; a body over the limit is refused before it is read to its end."""
+    """The JSON of a request."""
+    return decoder.decode(await read_bytes(request, BODY_LIMIT) or b"{}")
+
+
+async def read_bytes(request: Request, limit: int) -> bytes:
+    """The body of a request; one over the limit is refused before it is read to its end."""
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > BODY_LIMIT:
-            raise HTTPException(413, f"a body may have {BODY_LIMIT} bytes, this has more")
-    return decoder.decode(bytes(body) or b"{}")
+        if len(body) > limit:
+            raise HTTPException(413, f"a body may have {limit} bytes, this has more")
+    return bytes(body)
 
 
 def answer(content: object, status: int = 200) -> Response:

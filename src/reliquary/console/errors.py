@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.hresult import HResult
+from reliquary.engine.directory import NotShown
 from reliquary.engine.loop import EngineStopped
 from reliquary.net.api.errors import (
     METHOD_NOT_ALLOWED,
@@ -51,6 +52,11 @@ async def _on_refusal(_: Request, why: Exception) -> Response:
     return _response(STATUS[why.status], why.status.name, str(why))
 
 
+async def _on_not_shown(_: Request, why: Exception) -> Response:
+    assert isinstance(why, NotShown), f"not an answer of the directory: {why!r}"
+    return _response(STATUS[why.answer.status], why.answer.status.name, str(why))
+
+
 async def _on_stopped(_: Request, __: Exception) -> Response:
     return _response(503, STOPPING, STOPPING_SENTENCE)
 
@@ -82,6 +88,7 @@ HANDLERS: Final[dict[int | type[Exception], Callable[[Request, Exception], Await
     msgspec.MsgspecError: _on_usage,
     UnicodeDecodeError: _on_usage,
     Refusal: _on_refusal,
+    NotShown: _on_not_shown,
     EngineStopped: _on_stopped,
     StoreFailure: _on_store,
     HTTPException: _on_http,

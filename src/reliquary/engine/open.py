@@ -6,8 +6,10 @@ The server and the in-process client both begin here, so both keep the same prom
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import NAMESPACE_DNS, uuid5
 
 from msgspec.structs import replace
 
@@ -17,6 +19,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Clock, Engine
+from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, AwaitDisk, StartManager, StopManager
 from reliquary.queueing.loopback import Loopback
 from reliquary.queueing.manager import HEARS, QueueManager
@@ -57,8 +60,13 @@ async def open_engine(
     quota: int | None = None,
     first_list: bytes = b"",
     in_doubt_wait: Duration = Duration(0),  # noqa: B008 - a number
+    domain: str = "",
+    integrate: Callable[[], Integration] | None = None,
 ) -> OpenedEngine:
     """Open a folder, or make it a store; the manager is started when this returns.
+
+    `integrate` says how the manager takes part in a directory; it is asked in a thread, once the
+    folder is ours.
 
     It is ready then too, unless `in_doubt_wait` lets it wait for the outcome of transactions; then
     `ready` tells.  A StoreFailure, StoreDamage or StartFailed says why it cannot be had; the folder
@@ -71,11 +79,20 @@ async def open_engine(
         core = Core(disk, rows)
         core.add(manager, hears=HEARS)
         core.add(Loopback(), hears=Loopback.HEARS)
+        directory = await asyncio.to_thread(integrate) if integrate else None
     except BaseException:
         disk.close()
         raise
     engine = Engine(core, disk, clock)
-    start = StartManager(computer_name, quota=quota, first_list=first_list, in_doubt_wait=in_doubt_wait)
+    start = StartManager(
+        computer_name,
+        quota=quota,
+        dns_domain=domain,
+        machine_domain=uuid5(NAMESPACE_DNS, domain) if domain else None,
+        directory=directory,
+        first_list=first_list,
+        in_doubt_wait=in_doubt_wait,
+    )
     started = await _start(engine, start)
     return OpenedEngine(engine, manager.state, disk, started)
 

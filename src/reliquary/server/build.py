@@ -24,12 +24,18 @@ from reliquary.net.api.users import Users
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
+from reliquary.net.srv import find_servers
+from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.queueing.rights import MANAGER_LIST
 from reliquary.server.config import Settings
+from reliquary.server.keys import own_keys
+from reliquary.wire.public_keys import Purpose
 
 DRAIN: Final = seconds(5)
 """How long clients may take to fetch their last answers."""
+DIRECTORY_SERVICE: Final = "_ldap._tcp.dc._msdcs"
+"""Under this name a domain tells where its directory servers are."""
 LIMITS: Final = Limits(body_bytes=96 * 1024 * 1024)
 """Room for the largest message: base64 makes four bytes of three."""
 
@@ -70,6 +76,8 @@ async def build(settings: Settings) -> Server:
         quota=settings.quota,
         first_list=MANAGER_LIST if settings.users else b"",
         in_doubt_wait=seconds(settings.in_doubt_wait),
+        domain=settings.domain,
+        integrate=(lambda: integration(settings)) if settings.directory_integrated else None,
     )
     users = Users(opened.state.identity().identifier, settings.users)
     plane = DataPlane(opened.engine, opened.state, chance, release(), users)
@@ -78,6 +86,17 @@ async def build(settings: Settings) -> Server:
     context = Context(opened, release(), lambda: data.connections, users)
     control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
     return Server(opened, plane, data, control)
+
+
+def integration(settings: Settings) -> Integration:
+    """How the manager takes part in the directory: its keys, its site, where directory servers are."""
+    keys = own_keys(settings.folder)
+    servers = settings.directory_servers
+    if not servers and settings.domain:
+        servers = find_servers(f"{DIRECTORY_SERVICE}.{settings.domain}")  # DM-086
+    return Integration(
+        settings.site, servers, keys.public(Purpose.ENCRYPTION), keys.public(Purpose.SIGNATURE)
+    )
 
 
 async def make_queues(opened: OpenedEngine, names: tuple[str, ...]) -> None:

@@ -13,11 +13,13 @@ A setting that is not known is refused by name: a slip of the pen must not becom
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, get_origin, get_type_hints
+from uuid import UUID
 
 import msgspec
 
@@ -30,6 +32,8 @@ from reliquary.queueing.message import FOREVER
 from reliquary.queueing.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
 
 PREFIX: Final = "RELIQUARY_"
+DOMAIN_LIMIT: Final = 255
+_HOST: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 NOT_OURS: Final = frozenset(
     {"RELIQUARY_SERVER", "RELIQUARY_CONTROL", "RELIQUARY_SETTINGS", "RELIQUARY_TOKEN"}
 )
@@ -57,6 +61,14 @@ class Settings:
     tls_certificate: Path | None = None
     """A PEM file; both planes speak HTTPS then."""
     tls_key: Path | None = None
+    directory_integrated: bool = False
+    """Take part in the directory: enter it, and let public queues enter it."""
+    site: UUID | None = None
+    """The identifier of the site that this computer is in."""
+    domain: str = ""
+    """The DNS domain of this computer."""
+    directory_servers: tuple[str, ...] = ()
+    """Hosts of directory servers; without any, DNS is asked for those of the domain."""
     users: tuple[User, ...] = ()
     """Who may say who he is; without any, all are anonymous.  Only in the file."""
 
@@ -78,9 +90,20 @@ class Settings:
         check_users(self.users)
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise UsageError("tls_certificate and tls_key belong together, and only one is given")
+        _check_directory(self)
         # Not Path.exists: where one may not look it raises, and the store tells of that better.
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise UsageError(f"folder is {self.folder}, which is a file")
+
+
+def _check_directory(settings: Settings) -> None:
+    for name in (settings.domain, *settings.directory_servers):
+        if name and (len(name) > DOMAIN_LIMIT or not _HOST.fullmatch(name)):
+            where = "domain" if name == settings.domain else "directory_servers"
+            raise UsageError(f"{where} has {name[:80]!r}, which is not a name such as shop.example.com")
+    for setting in ("site", "directory_servers"):
+        if getattr(settings, setting) and not settings.directory_integrated:
+            raise UsageError(f"{setting} means nothing unless directory_integrated is true")
 
 
 def _check_computer_name(name: str) -> None:

@@ -20,6 +20,7 @@ from reliquary.client.records import (
     StoreReport,
     TransactionInfo,
 )
+from reliquary.client.sync.directory import Directory
 from reliquary.client.sync.exactly_once import ExactlyOnce
 from reliquary.client.sync.portal import Portal
 from reliquary.client.sync.queue import Queue
@@ -122,6 +123,11 @@ class Manager:
     def bring_online(self) -> ManagerInfo:
         """Let messages travel again."""
         return self._portal.call(self._inner.bring_online())
+
+    @property
+    def directory(self) -> Directory:
+        """What managers know of each other; asks nobody."""
+        return Directory(self._portal, self._inner.directory)
 
     def access(self, queue: str = "") -> AccessInfo:
         """Who may do what with a queue; without a name, with the manager itself."""

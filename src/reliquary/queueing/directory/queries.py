@@ -70,7 +70,7 @@ def matcher(kind: Kind, filters: Sequence[Filter]) -> Matches:
 def _test(kind: Kind, each: Filter) -> Matches:
     hint = _attribute(kind, each.attribute)
     try:
-        wanted = msgspec.convert(each.value, hint)
+        wanted = msgspec.convert(each.value, hint, strict=False)
     except msgspec.ValidationError as why:
         raise UsageError(f"{each.attribute} cannot be {each.value!r}: {why}") from why
     if each.operator not in (Operator.EQUALS, Operator.NOT_EQUALS) and not _is_ordered(wanted):

@@ -1,0 +1,63 @@
+"""The directory: what managers know of each other.  Objects are plain dictionaries of their attributes.
+
+    directory = manager.directory
+    await directory.add("site", name="north")
+    await directory.objects("routing-link", "actual_cost<9")
+    await directory.change("site", "north", foreign_site=True)
+
+An object is named by its identifier or, where names are unique, by its name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+
+
+class DirectoryInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The directory as it was a moment ago."""
+
+    integrated: bool
+    """The manager takes part in it."""
+    attached: bool
+    """An administrator lets it be reached."""
+    connection: str
+    """What the manager believes: apart, online or offline."""
+    servers: list[str]
+    objects: dict[str, int]
+    """How many there are of each type."""
+
+
+class AsyncDirectory(Protocol):
+    """Everything that can be asked of a directory."""
+
+    async def info(self) -> DirectoryInfo:
+        """How it is, also while it cannot be reached."""
+
+    async def attach(self) -> DirectoryInfo:
+        """Let it be reached again."""
+
+    async def detach(self) -> DirectoryInfo:
+        """Put it out of reach, across restarts, until it is attached."""
+
+    async def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
+        """The objects of a type for which all conditions hold, such as `actual_cost<9`."""
+
+    async def object(self, kind: str, which: str) -> dict[str, Any]:
+        """One object, by its identifier or its name."""
+
+    async def add(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Make an object."""
+
+    async def change(self, kind: str, which: str, **fields: Any) -> dict[str, Any]:
+        """Give an object other attributes; what is not named stays."""
+
+    async def remove(self, kind: str, which: str) -> None:
+        """Remove an object."""
+
+    async def export_text(self) -> str:
+        """All objects as a TOML file."""
+
+    async def import_text(self, text: str) -> int:
+        """Write all objects of a TOML file, or none of them; how many there were."""

@@ -1,0 +1,78 @@
+"""The directory of a server, through its control plane."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from reliquary.client.directory import DirectoryInfo
+from reliquary.client.wire import Wire
+
+
+class _Objects(msgspec.Struct):
+    objects: list[dict[str, Any]]
+
+
+class _Count(msgspec.Struct):
+    objects: int
+
+
+_info = msgspec.json.Decoder(DirectoryInfo)
+_object = msgspec.json.Decoder(dict[str, Any])
+_objects = msgspec.json.Decoder(_Objects)
+_count = msgspec.json.Decoder(_Count)
+
+
+class RemoteDirectory:
+    """Each question is one request."""
+
+    def __init__(self, control: Wire) -> None:
+        self._control = control
+
+    async def info(self) -> DirectoryInfo:
+        """How it is, also while it cannot be reached."""
+        return await self._control.read("GET", "/directory", _info)
+
+    async def attach(self) -> DirectoryInfo:
+        """Let it be reached again; to ask again does no harm."""
+        return await self._control.read("POST", "/directory/attach", _info)
+
+    async def detach(self) -> DirectoryInfo:
+        """Put it out of reach; to ask again does no harm."""
+        return await self._control.read("POST", "/directory/detach", _info)
+
+    async def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
+        """The objects of a type for which all conditions hold."""
+        query = f"?{urlencode([('where', each) for each in where])}" if where else ""
+        return (await self._control.read("GET", _path(kind) + query, _objects)).objects
+
+    async def object(self, kind: str, which: str) -> dict[str, Any]:
+        """One object."""
+        return await self._control.read("GET", _path(kind, which), _object)
+
+    async def add(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Make an object."""
+        return await self._control.change("POST", _path(kind), _object, fields)
+
+    async def change(self, kind: str, which: str, **fields: Any) -> dict[str, Any]:
+        """Give an object other attributes; to ask again does no harm."""
+        return await self._control.read("PATCH", _path(kind, which), _object, fields)
+
+    async def remove(self, kind: str, which: str) -> None:
+        """Remove an object."""
+        await self._control.do("DELETE", _path(kind, which))
+
+    async def export_text(self) -> str:
+        """All objects as a TOML file."""
+        return await self._control.text("GET", "/directory/export")
+
+    async def import_text(self, text: str) -> int:
+        """Write all objects of a TOML file, or none of them; to ask again does no harm."""
+        answer = await self._control.read("POST", "/directory/import", _count, text.encode())
+        return answer.objects
+
+
+def _path(*parts: str) -> str:
+    return "/".join(("/directory", *(quote(part, safe="") for part in parts)))

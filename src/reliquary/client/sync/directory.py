@@ -1,0 +1,56 @@
+"""The directory without `await`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reliquary.client.directory import AsyncDirectory, DirectoryInfo
+from reliquary.client.sync.portal import Portal
+
+
+class Directory:
+    """As AsyncDirectory, without `await`."""
+
+    def __init__(self, portal: Portal, inner: AsyncDirectory) -> None:
+        self._portal = portal
+        self._inner = inner
+
+    def info(self) -> DirectoryInfo:
+        """How it is, also while it cannot be reached."""
+        return self._portal.call(self._inner.info())
+
+    def attach(self) -> DirectoryInfo:
+        """Let it be reached again."""
+        return self._portal.call(self._inner.attach())
+
+    def detach(self) -> DirectoryInfo:
+        """Put it out of reach, across restarts, until it is attached."""
+        return self._portal.call(self._inner.detach())
+
+    def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
+        """The objects of a type for which all conditions hold, such as `actual_cost<9`."""
+        return self._portal.call(self._inner.objects(kind, *where))
+
+    def object(self, kind: str, which: str) -> dict[str, Any]:
+        """One object, by its identifier or its name."""
+        return self._portal.call(self._inner.object(kind, which))
+
+    def add(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Make an object."""
+        return self._portal.call(self._inner.add(kind, **fields))
+
+    def change(self, kind: str, which: str, **fields: Any) -> dict[str, Any]:
+        """Give an object other attributes; what is not named stays."""
+        return self._portal.call(self._inner.change(kind, which, **fields))
+
+    def remove(self, kind: str, which: str) -> None:
+        """Remove an object."""
+        self._portal.call(self._inner.remove(kind, which))
+
+    def export_text(self) -> str:
+        """All objects as a TOML file."""
+        return self._portal.call(self._inner.export_text())
+
+    def import_text(self, text: str) -> int:
+        """Write all objects of a TOML file, or none of them; how many there were."""
+        return self._portal.call(self._inner.import_text(text))

@@ -1,0 +1,128 @@
+"""The directory: its objects are shown, made, changed and removed here, and all of it goes as a file."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.console.context import Context, answer, context_of, read_body, read_bytes
+from reliquary.engine import directory as views
+from reliquary.queueing.directory.events import (
+    CreateDirectoryObject,
+    DeleteDirectoryObject,
+    ImportDirectory,
+    SwitchDirectory,
+    WriteDirectory,
+)
+from reliquary.queueing.directory.exchange import changed, import_text, kind_named, subject_of
+from reliquary.queueing.directory.objects import Kind
+from reliquary.queueing.directory.results import DirectoryAnswer
+
+_object = msgspec.json.Decoder(dict[str, Any])
+
+IMPORT_BYTES = 64 * 1024 * 1024
+TOML = "application/toml"
+
+
+async def show_status(request: Request) -> Response:
+    """GET /directory."""
+    return await _status(context_of(request))
+
+
+async def attach(request: Request) -> Response:
+    """POST /directory/attach."""
+    return await _switch(request, attached=True)
+
+
+async def detach(request: Request) -> Response:
+    """POST /directory/detach."""
+    return await _switch(request, attached=False)
+
+
+async def _switch(request: Request, *, attached: bool) -> Response:
+    context = context_of(request)
+    await context.ask(lambda to: SwitchDirectory(to, attached))
+    return await _status(context)
+
+
+async def _status(context: Context) -> Response:
+    seen = views.status(context.opened.state)
+    await context.opened.settled()
+    return answer(seen)
+
+
+async def export(request: Request) -> Response:
+    """GET /directory/export."""
+    opened = context_of(request).opened
+    text = views.exported(opened.state)
+    await opened.settled()
+    return Response(text, media_type=TOML)
+
+
+async def take_in(request: Request) -> Response:
+    """POST /directory/import."""
+    context = context_of(request)
+    subjects = import_text((await read_bytes(request, IMPORT_BYTES)).decode())
+    await context.ask(lambda to: ImportDirectory(to, subjects))
+    return answer({"objects": len(subjects)})
+
+
+async def list_objects(request: Request) -> Response:
+    """GET /directory/{kind}?where=CONDITION."""
+    opened = context_of(request).opened
+    seen = views.listed(opened.state, _kind(request), request.query_params.getlist("where"))
+    await opened.settled()
+    return answer({"objects": seen})
+
+
+async def show_object(request: Request) -> Response:
+    """GET /directory/{kind}/{which}."""
+    context = context_of(request)
+    return await _shown(context, _kind(request), request.path_params["which"])
+
+
+async def add_object(request: Request) -> Response:
+    """POST /directory/{kind}."""
+    context, kind = context_of(request), _kind(request)
+    fields = await read_body(request, _object)
+    subject = subject_of(kind, fields)
+    made = await context.ask(lambda to: CreateDirectoryObject(to, subject))
+    assert isinstance(made, DirectoryAnswer), f"no object: {made!r}"
+    assert made.subject is not None, "it was created"
+    return await _shown(context, kind, str(made.subject.identifier), 201)
+
+
+async def change_object(request: Request) -> Response:
+    """PATCH /directory/{kind}/{which}."""
+    context, kind = context_of(request), _kind(request)
+    fields = await read_body(request, _object)
+    identifier = _identifier(context, request)
+    subject, attributes = changed(kind, identifier, fields)
+    await context.ask(lambda to: WriteDirectory(to, subject, attributes))
+    return await _shown(context, kind, str(identifier))
+
+
+async def remove_object(request: Request) -> Response:
+    """DELETE /directory/{kind}/{which}."""
+    context, kind = context_of(request), _kind(request)
+    identifier = _identifier(context, request)
+    await context.ask(lambda to: DeleteDirectoryObject(to, kind, identifier))
+    return answer({"identifier": str(identifier)})
+
+
+def _kind(request: Request) -> Kind:
+    return kind_named(request.path_params["kind"])
+
+
+def _identifier(context: Context, request: Request) -> UUID:
+    return views.found(context.opened.state, _kind(request), request.path_params["which"]).identifier
+
+
+async def _shown(context: Context, kind: Kind, which: str, status: int = 200) -> Response:
+    seen = views.shown(context.opened.state, kind, which)
+    await context.opened.settled()
+    return answer(seen, status)

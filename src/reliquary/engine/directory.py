@@ -1,0 +1,94 @@
+"""Read-only pictures of the directory, for people: consoles, command lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from reliquary.queueing.directory.exchange import conditions, export_text, fields_of
+from reliquary.queueing.directory.objects import DirectoryObject, Kind
+from reliquary.queueing.directory.operations import is_connected
+from reliquary.queueing.directory.queries import AttributeMissing, matcher
+from reliquary.queueing.directory.results import DirectoryAnswer, DirectoryResult, answer_of
+from reliquary.queueing.state import State
+
+
+class DirectoryView(msgspec.Struct, frozen=True, kw_only=True):
+    """The directory as a person wants to see it."""
+
+    integrated: bool
+    """This manager takes part in it."""
+    attached: bool
+    """An administrator lets it be reached."""
+    connection: str
+    """What this manager believes: apart, online or offline."""
+    servers: tuple[str, ...]
+    objects: dict[str, int]
+    """How many there are of each type."""
+
+
+class NotShown(Exception):
+    """The directory does not tell; `answer` says why."""
+
+    def __init__(self, answer: DirectoryAnswer) -> None:
+        super().__init__(answer.why)
+        self.answer = answer
+
+
+def status(state: State) -> DirectoryView:
+    """How the directory is, also while it cannot be reached."""
+    identity = state.identity()
+    return DirectoryView(
+        integrated=identity.directory_integrated,
+        attached=is_connected(state),
+        connection=state.directory.connection.value,
+        servers=identity.directory_servers,
+        objects={kind.value: len(found) for kind, found in state.directory.objects.items()},
+    )
+
+
+def listed(state: State, kind: Kind, where: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The objects of a type for which all conditions hold."""
+    _must_be_connected(state)
+    try:
+        matches = matcher(kind, conditions(where))
+    except AttributeMissing as why:
+        raise NotShown(answer_of(DirectoryResult.ATTRIBUTE_NOT_FOUND, str(why))) from why
+    return [fields_of(each) for _, each in sorted(state.directory.objects[kind].items()) if matches(each)]
+
+
+def shown(state: State, kind: Kind, which: str) -> dict[str, Any]:
+    """One object, by its identifier or its name."""
+    return fields_of(found(state, kind, which))
+
+
+def found(state: State, kind: Kind, which: str) -> DirectoryObject:
+    """The object that an identifier or a name stands for."""
+    _must_be_connected(state)
+    identifier = state.directory.names.get((kind, which.casefold())) or _guid(which)
+    subject = state.directory.objects[kind].get(identifier) if identifier else None
+    if subject is None:
+        why = f"the directory has no {kind.value.replace('-', ' ')} {which[:80]!r}"
+        raise NotShown(answer_of(DirectoryResult.OBJECT_NOT_FOUND, why))
+    return subject
+
+
+def exported(state: State) -> str:
+    """All of it, as a TOML file."""
+    _must_be_connected(state)
+    return export_text(state.directory)
+
+
+def _must_be_connected(state: State) -> None:
+    if not is_connected(state):
+        raise NotShown(answer_of(DirectoryResult.NOT_CONNECTED))
+
+
+def _guid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,149 @@
+"""Directory objects as people write them: fields of a request, conditions, and all of them in a TOML file.
+
+    [[site]]
+    identifier = "0f0e0d0c-0b0a-0908-0706-050403020100"
+    name = "north"
+
+Bytes are base64.  A file is taken as a whole or not at all; what is wrong in it is told with the
+line of its object and the attribute.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+import msgspec
+import tomli_w
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.directory.holdings import Directory
+from reliquary.queueing.directory.objects import TYPES, DirectoryObject, Kind, check_object
+from reliquary.queueing.directory.queries import Filter, Operator
+
+_CONDITION: Final = re.compile(r"\s*(\w+)\s*(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
+_WHERE: Final = re.compile(r" - at `\$\.?([^`]*)`$")
+
+
+def kind_named(word: str) -> Kind:
+    """The type that a word stands for."""
+    try:
+        return Kind(word)
+    except ValueError as why:
+        known = ", ".join(kind.value for kind in Kind)
+        raise UsageError(f"{word!r} is no type of directory object; these are {known}") from why
+
+
+def fields_of(subject: DirectoryObject) -> dict[str, Any]:
+    """Every attribute, defaults too; what comes first is the Identifier."""
+    names = ("identifier", *(name for name in subject.__struct_fields__ if name != "identifier"))
+    return {name: msgspec.to_builtins(getattr(subject, name)) for name in names}
+
+
+def subject_of(kind: Kind, fields: Mapping[str, Any]) -> DirectoryObject:
+    """An object from its attributes; UsageError names the one that is wrong."""
+    for name in fields:
+        if name not in TYPES[kind].__struct_fields__:
+            raise UsageError(f"{kind.value} has no attribute {name!r}")
+    try:
+        return msgspec.convert({**fields, "kind": kind.value}, TYPES[kind])
+    except msgspec.ValidationError as why:
+        raise UsageError(_sentence(str(why))) from why
+
+
+def changed(
+    kind: Kind, identifier: UUID, fields: Mapping[str, Any]
+) -> tuple[DirectoryObject, tuple[str, ...]]:
+    """What a write needs: an object with these attributes, and their names."""
+    if not fields:
+        raise UsageError("nothing is to be changed: name an attribute")
+    if "identifier" in fields:
+        raise UsageError("an object keeps its identifier")  # DM-005
+    return subject_of(kind, {**fields, "identifier": str(identifier)}), tuple(fields)
+
+
+def condition(text: str) -> Filter:
+    """A filter as people write it: `actual_cost<9`."""
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise UsageError(f"a condition is ATTRIBUTE=VALUE, or with != < > <= >=, not {text[:80]!r}")
+    return Filter(found[1], Operator(found[2]), found[3].strip())
+
+
+# -- files
+
+
+def export_text(directory: Directory) -> str:
+    """All objects, by type and identifier; what has its default is left out."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for kind in Kind:
+        for subject in directory.every(TYPES[kind]):
+            fields = msgspec.to_builtins(subject)
+            del fields["kind"]
+            first = {"identifier": fields.pop("identifier")}
+            tables.setdefault(kind.value, []).append(first | fields)
+    return tomli_w.dumps(tables)
+
+
+def import_text(text: str) -> tuple[DirectoryObject, ...]:
+    """The objects of a file, each good in itself."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as why:
+        raise UsageError(f"this is not TOML: {why}") from why
+    found: list[DirectoryObject] = []
+    for word, several in tables.items():
+        kind = kind_named(word)
+        if not isinstance(several, list) or not all(isinstance(each, dict) for each in several):
+            raise UsageError(f"objects are written as [[{word}]], each with its attributes below")
+        lines = _lines_of(text, word)
+        for place, fields in enumerate(several):
+            try:
+                found.append(_checked(kind, fields))
+            except UsageError as why:
+                line = f"line {lines[place]}: " if len(lines) == len(several) else ""
+                raise UsageError(f"{line}{word} {place + 1}: {why}") from why
+    return tuple(found)
+
+
+def _checked(kind: Kind, fields: Mapping[str, Any]) -> DirectoryObject:
+    if "identifier" not in fields:
+        raise UsageError("identifier is missing")
+    subject = subject_of(kind, fields)
+    check_object(subject)
+    return subject
+
+
+def _lines_of(text: str, word: str) -> list[int]:
+    """Where each object of this type begins."""
+    heading = re.compile(rf"\s*\[\[\s*[\"']?{re.escape(word)}[\"']?\s*\]\]")
+    return [number for number, line in enumerate(text.splitlines(), 1) if heading.match(line)]
+
+
+def _sentence(why: str) -> str:
+    """msgspec's complaint with the attribute in front."""
+    found = _WHERE.search(why)
+    return f"{found[1]}: {why[: found.start()]}" if found else why
+
+
+def value_of(word: str, name: str, text: str) -> Any:
+    """The value of an attribute from one word of a command line."""
+    hint = get_type_hints(TYPES[kind_named(word)]).get(name)
+    if hint is None:
+        raise UsageError(f"{word} has no attribute {name!r}")
+    if get_origin(hint) is tuple:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if text == "" and type(None) in get_args(hint):
+        return None
+    try:
+        return msgspec.to_builtins(msgspec.convert(text, hint, strict=False))
+    except msgspec.ValidationError as why:
+        raise UsageError(f"{name} cannot be {text!r}: {why}") from why
+
+
+def conditions(texts: Iterable[str]) -> tuple[Filter, ...]:
+    """Filters that all must hold."""
+    return tuple(map(condition, texts))

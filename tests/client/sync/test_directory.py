@@ -1,0 +1,11 @@
+"""The directory without `await`."""
+
+from __future__ import annotations
+
+from reliquary.client.directory import AsyncDirectory
+from reliquary.client.sync.directory import Directory
+from tests.client.sync.mirror import differences
+
+
+def test_it_is_the_image_of_the_async_one() -> None:
+    assert differences(Directory, AsyncDirectory, inside=set()) == []

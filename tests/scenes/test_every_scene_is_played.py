@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 TO_COME = {
-    "T01", "T02", "T04", "T09", "T10", "T11", "T12", "T13", "T14", "T17", "T18", "T19", "T20", "T21",
-    "T22", "T23", "T24", "T25", "T26", "T67", "T68", "T69", "T70", "T71", "T72", "T73", "T74", "T75",
+    "T04", "T12", "T13", "T14", "T17", "T18", "T19", "T20", "T21",
+    "T22", "T23", "T24", "T25", "T26", "T72", "T73", "T74", "T75",
     "T76", "T79",
 }  # fmt: skip
 """Scenarios of what is being built."""

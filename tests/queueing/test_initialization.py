@@ -152,3 +152,15 @@ def test_the_domain_is_known_and_remembered() -> None:
     bench.restart(start=False)
     assert Surroundings() == bench.state.directory.around, "it is volatile"
     assert bench.state.identity().last_domain == DOMAIN
+
+
+def test_what_the_directory_would_refuse_does_not_stop_a_start() -> None:
+    bench = Bench(directory=Integration(encryption_keys=(b"twice", b"twice")))
+    assert bench.state.manager_state is ManagerState.READY
+    assert bench.state.directory.every(ManagerObject) == []
+    odd = Bench()
+    odd.create(".\\shop", security=b"no descriptor")
+    odd.directory = Integration()
+    odd.restart()
+    assert odd.state.manager_state is ManagerState.READY
+    assert odd.state.directory.every(QueueObject) == []

@@ -7,12 +7,14 @@ The system queues and the transactions that were under way come after it, in `li
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
 import msgspec
 
 from reliquary.base.chance import new_guid
+from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing import facts
 from reliquary.queueing.apply import apply
@@ -57,7 +59,8 @@ def initialize(state: State, request: StartManager, now: Instant) -> None:
     _take_settings(state, request, host, now)
     if not integrated:
         return
-    upkeep.publish_own(state, now)
+    with suppress(UsageError):  # what the directory would not have of us is no reason not to start
+        upkeep.publish_own(state, now)
     if not joined:
         _join(state, now)
     upkeep.look_around(state)  # DM-090, DM-091
@@ -108,4 +111,5 @@ def _join(state: State, now: Instant) -> None:
     """The directory learns of the public queues that were there before."""
     for queue in list(state.queues.values()):
         if is_published(queue.record):
-            operations.create(state, queue_object(queue.record, state.identity().identifier), now)
+            with suppress(UsageError):
+                operations.create(state, queue_object(queue.record, state.identity().identifier), now)

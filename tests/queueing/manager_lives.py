@@ -14,6 +14,14 @@ from uuid import UUID
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
 from reliquary.queueing import events
+from reliquary.queueing.directory.events import (
+    CreateDirectoryObject,
+    DeleteDirectoryObject,
+    SwitchDirectory,
+    WriteDirectory,
+)
+from reliquary.queueing.directory.integration import Integration
+from reliquary.queueing.directory.objects import Kind, Site
 from reliquary.queueing.link import ConnectionStatus, Happening
 from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, MessageClass
 from reliquary.queueing.state import Sizes
@@ -25,7 +33,7 @@ from tests.queueing.manager_harness import Bench, Snapshot, check, durable, ever
 TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5)
 """So that small examples reach every edge."""
 
-PATHS = ("a", "b", "a;sub")
+PATHS = ("a", "b", "a;sub", ".\\public")
 POISON = ("a;poison", "b;poison")
 READABLE = (*PATHS, *POISON, "a;journal", "system$;deadletter", "system$;deadxact", "system$;journal")
 
@@ -34,7 +42,7 @@ class Life:
     """Each public method is one thing that can happen to a manager; what it needs is drawn by name."""
 
     def __init__(self) -> None:
-        self.bench = Exchange(None, "a", "b", "a;sub", sizes=TINY)
+        self.bench = Exchange(None, "a", "b", "a;sub", sizes=TINY, directory=Integration())
         self.receipts: list[int] = []
         self.transactions: list[UUID] = []
         self.flush(stop=False)
@@ -145,6 +153,19 @@ class Life:
 
     def limit_poison(self, quota: int) -> None:
         self.bench.ask(events.ChangeQueue(0, "a;poison", {"quota": quota}))
+
+    # -- the directory
+
+    def write_directory(self, which: int, foreign: bool) -> None:
+        site = Site(identifier=UUID(int=which + 1), name=f"site {which}", foreign_site=foreign)
+        if not self.bench.ask(CreateDirectoryObject(0, site)).succeeded:
+            self.bench.ask(WriteDirectory(0, site))
+
+    def remove_from_directory(self, which: int) -> None:
+        self.bench.ask(DeleteDirectoryObject(0, Kind.SITE, UUID(int=which + 1)))
+
+    def switch_directory(self, attached: bool) -> None:
+        self.bench.ask(SwitchDirectory(0, attached))
 
     # -- time and the process
 
@@ -263,6 +284,9 @@ WEIGHTS: dict[Callable[..., None], int] = {
     Life.create_or_change: 2,
     Life.watch_for_poison: 2,
     Life.limit_poison: 1,
+    Life.write_directory: 1,
+    Life.remove_from_directory: 1,
+    Life.switch_directory: 1,
     Life.wait: 2,
     Life.put_off_or_go_on: 1,
     Life.flush: 1,

@@ -19,6 +19,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Clock, Engine
+from reliquary.engine.server_list import FindServers, ServerList
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, AwaitDisk, StartManager, StopManager
 from reliquary.queueing.loopback import Loopback
@@ -62,11 +63,12 @@ async def open_engine(
     in_doubt_wait: Duration = Duration(0),  # noqa: B008 - a number
     domain: str = "",
     integrate: Callable[[], Integration] | None = None,
+    find_servers: FindServers = tuple,
 ) -> OpenedEngine:
     """Open a folder, or make it a store; the manager is started when this returns.
 
     `integrate` says how the manager takes part in a directory; it is asked in a thread, once the
-    folder is ours.
+    folder is ours.  `find_servers` is asked again, in a thread, when its list has become old.
 
     It is ready then too, unless `in_doubt_wait` lets it wait for the outcome of transactions; then
     `ready` tells.  A StoreFailure, StoreDamage or StartFailed says why it cannot be had; the folder
@@ -75,15 +77,18 @@ async def open_engine(
     disk = RocksDisk(folder, TABLES)
     try:
         rows = StagedRows(disk)
-        manager = QueueManager(rows, chance, heard=frozenset(Loopback.HEARS))
+        server_list = ServerList(find_servers)
+        manager = QueueManager(rows, chance, heard=frozenset((*Loopback.HEARS, *ServerList.HEARS)))
         core = Core(disk, rows)
         core.add(manager, hears=HEARS)
         core.add(Loopback(), hears=Loopback.HEARS)
+        core.add(server_list, hears=ServerList.HEARS)
         directory = await asyncio.to_thread(integrate) if integrate else None
     except BaseException:
         disk.close()
         raise
     engine = Engine(core, disk, clock)
+    server_list.submit = engine.submit
     start = StartManager(
         computer_name,
         quota=quota,

@@ -78,6 +78,7 @@ async def build(settings: Settings) -> Server:
         in_doubt_wait=seconds(settings.in_doubt_wait),
         domain=settings.domain,
         integrate=(lambda: integration(settings)) if settings.directory_integrated else None,
+        find_servers=lambda: directory_servers(settings),
     )
     users = Users(opened.state.identity().identifier, settings.users)
     plane = DataPlane(opened.engine, opened.state, chance, release(), users)
@@ -91,12 +92,19 @@ async def build(settings: Settings) -> Server:
 def integration(settings: Settings) -> Integration:
     """How the manager takes part in the directory: its keys, its site, where directory servers are."""
     keys = own_keys(settings.folder)
-    servers = settings.directory_servers
-    if not servers and settings.domain:
-        servers = find_servers(f"{DIRECTORY_SERVICE}.{settings.domain}")  # DM-086
     return Integration(
-        settings.site, servers, keys.public(Purpose.ENCRYPTION), keys.public(Purpose.SIGNATURE)
+        settings.site,
+        directory_servers(settings),
+        keys.public(Purpose.ENCRYPTION),
+        keys.public(Purpose.SIGNATURE),
     )
+
+
+def directory_servers(settings: Settings) -> tuple[str, ...]:
+    """Those of the settings, or those that the domain names (DM-086)."""
+    if settings.directory_servers or not settings.domain:
+        return settings.directory_servers
+    return find_servers(f"{DIRECTORY_SERVICE}.{settings.domain}")
 
 
 async def make_queues(opened: OpenedEngine, names: tuple[str, ...]) -> None:

@@ -1,0 +1,48 @@
+"""Directory Server List Update (DM-087): names are resolved in a thread when the manager wants them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event, Signal, Turn
+from reliquary.engine.loop import EngineStopped
+from reliquary.queueing.directory.events import DirectoryServersFound
+from reliquary.queueing.facts import DirectoryServersWanted
+
+FindServers = Callable[[], tuple[str, ...]]
+
+
+class ServerList:
+    """Hears that the list is wanted; what is found comes back as an event of a later turn."""
+
+    HEARS: Final[tuple[type[Signal], ...]] = (DirectoryServersWanted,)
+
+    def __init__(self, find: FindServers) -> None:
+        self._find = find
+        self._looking: asyncio.Future[tuple[str, ...]] | None = None
+        self.submit: Callable[[Event], None] = lambda _: None
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        """No event is routed here."""
+        raise AssertionError(f"the server list takes no events, and got {event} at {now}")
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        """Begin to look, unless somebody looks already."""
+        del signal, now
+        if self._looking is None:
+            self._looking = asyncio.get_running_loop().run_in_executor(None, self._find)
+            self._looking.add_done_callback(self._found)
+        return Turn()
+
+    def settle(self) -> None:
+        """There is nothing to stage."""
+
+    def _found(self, looked: asyncio.Future[tuple[str, ...]]) -> None:
+        self._looking = None
+        if not looked.cancelled() and looked.exception() is None and looked.result():
+            with suppress(EngineStopped):
+                self.submit(DirectoryServersFound(looked.result()))

@@ -32,6 +32,8 @@ from reliquary.queueing.directory.objects import (
     name_of,
 )
 from reliquary.queueing.queue import DirectoryServerType, QueueManagerRecord, QueueSettings
+from reliquary.queueing.rights import EnterpriseRight, NetworkRight, SiteRight
+from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor, parse_sid
 
 ONE, TWO = UUID(int=1), UUID(int=2)
 CERTIFICATE = b"a certificate"
@@ -128,3 +130,25 @@ def test_a_certificate_digest_is_the_md5_of_a_certificate() -> None:
 def test_an_internal_certificate_has_one_certificate_and_its_user() -> None:
     user = User(security_identifier="S-1-5-1")
     assert InternalCertificate(CERTIFICATE, user) == InternalCertificate(certificate=CERTIFICATE, user=user)
+
+
+def described(mask: int) -> bytes:
+    everyone = Ace(AceKind.ALLOWED, mask, parse_sid("S-1-1-0"))
+    return encode_descriptor(SecurityDescriptor(dacl=(everyone,)))
+
+
+@pytest.mark.spec("DM-036")
+@pytest.mark.parametrize(
+    ("subject", "right", "stray"),
+    [
+        (Enterprise(name="a"), EnterpriseRight.CREATE_SITE, 0x8),
+        (Site(name="a"), SiteRight.CREATE_MACHINE, 0x8),
+        (ConnectedNetwork(name="a"), NetworkRight.OPEN_CONNECTOR, 0x2),
+    ],
+)
+def test_a_list_names_rights_that_the_type_has(subject: Any, right: int, stray: int) -> None:
+    check_object(msgspec.structs.replace(subject, security=described(right)))
+    with pytest.raises(UsageError, match=f"security: the mask {stray:#x} has no meaning"):
+        check_object(msgspec.structs.replace(subject, security=described(stray)))
+    with pytest.raises(UsageError, match="security: the security descriptor is damaged"):
+        check_object(msgspec.structs.replace(subject, security=b"\1"))

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import msgspec
 
-from reliquary.base.faults import PeerFault, UsageError
+from reliquary.base.faults import UsageError
 from reliquary.queueing.formats import parse_single
 from reliquary.queueing.message import FOREVER, NO_GUID
 from reliquary.queueing.names import COMPUTER_NAME_LIMIT, QUEUE_NAME_LIMIT, check_name
@@ -25,14 +25,21 @@ from reliquary.queueing.queue import (
     QueueSettings,
     check_settings,
 )
-from reliquary.wire.security import Ace, decode_descriptor, parse_sid
+from reliquary.queueing.rights import (
+    EnterpriseRight,
+    ManagerRight,
+    NetworkRight,
+    QueueRight,
+    Right,
+    SiteRight,
+    check_descriptor,
+)
+from reliquary.wire.security import parse_sid
 
 TEXT_LIMIT: Final = 1024
 LIST_LIMIT: Final = 1000
 COST_LIMIT: Final = 999_999
 DIGEST_BYTES: Final = 16
-GENERIC_RIGHTS: Final = 0xF0000000
-"""GENERIC_ALL and its like, which stand for rights of any type, [MS-DTYP] 2.4.3."""
 FOUR_DAYS: Final = 0x54600
 """DefaultTimeToLive: what a message's TimeToReachQueue is without it (DM-057)."""
 
@@ -236,14 +243,14 @@ class InternalCertificate(msgspec.Struct, frozen=True):
 
 # -- what may stand in them
 
-ACCESS_MASKS: Final[dict[type[DirectoryObject], int]] = {
-    ManagerObject: 0xF00F7,  # MQQMACCESSMASK, [MS-MQMQ] 2.2.23 (DM-013)
-    QueueObject: 0xF003F,  # MQQUEUEACCESSMASK, 2.2.24 (DM-024)
-    Site: 0xF0037,  # MQSITEACCESSMASK, 2.2.25
-    Enterprise: 0xF0037,  # MQENTACCESSMASK, 2.2.26
-    ConnectedNetwork: 0xF0031,  # MQCNACCESSMASK, 2.2.27
+RIGHTS: Final[dict[type, type[Right]]] = {
+    ManagerObject: ManagerRight,
+    QueueObject: QueueRight,
+    Site: SiteRight,
+    Enterprise: EnterpriseRight,
+    ConnectedNetwork: NetworkRight,
 }
-"""All the rights that there are on each type."""
+"""What an access list can allow on each type (DM-013, DM-024, DM-036)."""
 
 
 def check_object(subject: DirectoryObject) -> None:
@@ -252,7 +259,10 @@ def check_object(subject: DirectoryObject) -> None:
         _check_value(attribute, getattr(subject, attribute))
     security = getattr(subject, "security", b"")
     if security:
-        _check_security(security, ACCESS_MASKS[type(subject)])
+        try:
+            check_descriptor(security, RIGHTS[type(subject)])
+        except UsageError as why:
+            raise UsageError(f"security: {why}") from why
     _RULES[type(subject)](subject)  # type: ignore[operator]
 
 
@@ -270,19 +280,6 @@ def _check_value(attribute: str, value: object) -> None:
             raise UsageError(f"{attribute} has at most {LIST_LIMIT} entries, this one has {len(value)}")
         case tuple() if len(set(value)) < len(value):
             raise UsageError(f"{attribute} names the same entry twice")
-
-
-def _check_security(security: bytes, allowed: int) -> None:
-    """Each right that is given or denied is one that this type of object has (DM-036)."""
-    try:
-        descriptor = decode_descriptor(security)
-    except PeerFault as why:
-        raise UsageError(f"security is no security descriptor: {why}") from why
-    for ace in (*(descriptor.dacl or ()), *(descriptor.sacl or ())):
-        if isinstance(ace, Ace) and ace.mask & ~(allowed | GENERIC_RIGHTS):
-            raise UsageError(
-                f"security has the access mask {ace.mask:#x}; there are rights in {allowed:#x} only"
-            )
 
 
 def _check_named(subject: Enterprise | Site | ConnectedNetwork | DistributionList) -> None:

@@ -8,8 +8,8 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.engine import directory as views
 from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.directory.objects import Kind
-from tests.queueing.directory.scenery import NORTH, add_sites, detach, integrated
+from reliquary.queueing.directory.objects import Enterprise, Kind
+from tests.queueing.directory.scenery import NORTH, add, add_sites, detach, integrated
 from tests.queueing.manager_harness import Bench
 
 
@@ -31,7 +31,16 @@ def test_objects_are_listed_by_condition_and_shown_by_identifier_or_name() -> No
     assert [link["actual_cost"] for link in links] == [5]
     assert len(views.listed(bench.state, Kind.SITE)) == 2
     assert views.shown(bench.state, Kind.SITE, "NORTH") == views.shown(bench.state, Kind.SITE, str(NORTH))
+    add(bench, Enterprise(name="All"))
+    assert views.shown(bench.state, Kind.ENTERPRISE, "all")["name"] == "All"
     assert "[[site]]" in views.exported(bench.state)
+
+
+def test_a_name_that_several_have_is_nobodys() -> None:
+    bench = Bench()
+    add_sites(bench)
+    with pytest.raises(views.NotShown, match="the directory has no routing link ''"):
+        views.found(bench.state, Kind.ROUTING_LINK, "")
 
 
 def test_what_is_not_there_is_told_with_its_status() -> None:

@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.queueing.directory.exchange import conditions, export_text, fields_of
-from reliquary.queueing.directory.objects import DirectoryObject, Kind
+from reliquary.queueing.directory.objects import DirectoryObject, Kind, name_of
 from reliquary.queueing.directory.operations import is_connected
 from reliquary.queueing.directory.queries import AttributeMissing, matcher
 from reliquary.queueing.directory.results import DirectoryAnswer, DirectoryResult, answer_of
@@ -68,12 +68,14 @@ def shown(state: State, kind: Kind, which: str) -> dict[str, Any]:
 def found(state: State, kind: Kind, which: str) -> DirectoryObject:
     """The object that an identifier or a name stands for."""
     _must_be_connected(state)
-    identifier = state.directory.names.get((kind, which.casefold())) or _guid(which)
-    subject = state.directory.objects[kind].get(identifier) if identifier else None
-    if subject is None:
+    objects, identifier = state.directory.objects[kind], _guid(which)
+    if identifier in objects:
+        return objects[identifier]
+    named = [each for each in objects.values() if name_of(each).casefold() == which.casefold()]
+    if len(named) != 1:  # descriptions of links may repeat: such a link has only its identifier
         why = f"the directory has no {kind.value.replace('-', ' ')} {which[:80]!r}"
         raise NotShown(answer_of(DirectoryResult.OBJECT_NOT_FOUND, why))
-    return subject
+    return named[0]
 
 
 def exported(state: State) -> str:

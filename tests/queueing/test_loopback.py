@@ -179,3 +179,15 @@ def test_a_message_of_a_transaction_arrives_in_a_transactional_queue(exchange: E
     exchange.send(looped, b"c")
     assert exchange.bodies("strict") == [b"a", b"b"]
     assert exchange.link(looped).refused == 1
+
+
+@pytest.mark.spec("DM-049")
+def test_the_source_journals_once_and_only_what_was_delivered(exchange: Exchange) -> None:
+    exchange.handle(TakeOffline(0))
+    exchange.send(LOOPED, b"a", positive_journaling=True)
+    exchange.send(r"DIRECT=OS:loopback\private$\nowhere", b"b", positive_journaling=True)
+    assert exchange.bodies("system$;journal") == []
+    exchange.restart()
+    assert exchange.bodies("system$;journal") == [b"a"]
+    assert exchange.bodies() == [b"a"]
+    check(exchange.state)

@@ -29,7 +29,7 @@ def qm(shared_server: Served) -> Iterator[Manager]:
     with reliquary.connect(shared_server.data, control=shared_server.control) as manager:
         yield manager
         for info in manager.queues():
-            if info.kind == "private":
+            if info.kind == "private" and ";" not in info.name:
                 manager.delete_queue(info.name)
 
 

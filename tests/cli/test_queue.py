@@ -16,7 +16,7 @@ from tests.cli.conftest import Run
 def test_a_queue_is_made_and_shown(run: Run) -> None:
     made = run("queue", "create", "orders", "--journaling", "--quota", "64", "--label", "L", "--table")
     assert made.exit_code == 0
-    assert "quota              64" in made.output
+    assert "quota                64" in made.output
     shown = json.loads(run("queue", "show", "orders").output)
     assert (shown["name"], shown["settings"]["journaling"]) == ("orders", True)
 
@@ -41,6 +41,7 @@ def test_a_pipe_gets_json_lines_and_a_person_a_table(run: Run, qm: Manager) -> N
         "queue",
         "messages",
         "locked",
+        "delayed",
         "bytes",
         "readers",
         "journaling",

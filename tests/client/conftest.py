@@ -32,7 +32,8 @@ def server(shared_server: Served) -> Iterator[Served]:
             manager.abort(transaction.id)
         for info in manager.queues():
             if info.kind == "private":
-                manager.delete_queue(info.name)
+                if ";" not in info.name:  # a part of a queue goes with it
+                    manager.delete_queue(info.name)
             elif info.messages:
                 manager.queue(info.name).purge()
 

@@ -177,3 +177,13 @@ def test_a_message_in_hand_is_rejected_and_the_others_are_done(qm: Manager, orde
 def test_without_a_message_in_hand_there_is_nothing_to_reject(orders: Queue) -> None:
     with orders.consume(timeout=0) as messages, pytest.raises(BadRequest, match="no message in hand"):
         messages.reject()
+
+
+def test_only_the_message_in_hand_counts_as_tried(qm: Manager) -> None:
+    orders = qm.create_queue("orders", poison_limit=1)
+    orders.send_many(["bad", "good", "better"])
+    for _ in orders.consume(batch=3):
+        break
+    assert [message.text for message in orders.browse()] == ["good", "better"]
+    assert {message.handed_out for message in orders.browse()} == {0}
+    assert [message.text for message in orders.poison().browse()] == ["bad"]

@@ -286,3 +286,49 @@ def test_a_queue_may_refuse_to_give_what_its_journal_cannot_keep(qm: Manager) ->
     assert careful.receive() is not None
     assert careful.info().copies_lost == {"journal": 1}
     assert qm.info().copies_lost == {"journal": 1}
+
+
+# -- delays and poison
+
+
+def test_a_delayed_message_is_there_and_not_seen(orders: Queue) -> None:
+    orders.send("later", delay=timedelta(hours=1))
+    orders.send("now", delay=0)
+    assert texts(orders) == ["now"]
+    assert (orders.info().messages, orders.info().delayed) == (1, 1)
+
+
+def test_a_delay_is_over_and_told(orders: Queue) -> None:
+    orders.send("soon", delay=0.01)
+    message = orders.receive(timeout=60)
+    assert message is not None
+    assert (message.text, message.delay) == ("soon", 0.01)
+
+
+def test_a_bad_delay_is_one_sentence(orders: Queue) -> None:
+    with pytest.raises(BadRequest, match="delay is 0 to 4294967295 seconds, not -1"):
+        orders.send("x", delay=-1)
+
+
+def test_poison_is_put_aside_and_returned(qm: Manager) -> None:
+    orders = qm.create_queue("orders", poison_limit=2)
+    orders.send("bad")
+    for tries in (1, 2):
+        for message in orders.consume(1):
+            assert (message.handed_out, message.aborted) == (tries, tries - 1)
+            break
+    assert texts(orders) == []
+    [bad] = orders.poison().browse()
+    assert (bad.handed_out, bad.aborted, bad.message_class) == (2, 2, "nack-receive-rejected")
+    assert orders.return_poison(bad, 1) == 1
+    assert orders.return_poison() == 0
+    [back] = orders.browse()
+    assert (back.handed_out, back.aborted, back.moved, back.message_class) == (0, 0, 1, "")
+
+
+def test_a_queue_that_never_put_anything_aside_has_nothing_to_return(orders: Queue) -> None:
+    assert orders.return_poison() == 0
+    assert orders.info().settings.poison_limit == 0
+    assert orders.change(poison_limit=3, retry_delay=5).settings.retry_delay == 5
+    with pytest.raises(BadRequest, match="longer than the longest"):
+        orders.change(retry_delay=5000)

@@ -50,6 +50,7 @@ def message() -> None:
 @click.option("--label", default="", help="Up to 249 characters.")
 @click.option("--priority", type=int, default=3, show_default=True, help="0 to 7; 7 is received first.")
 @click.option("--expires", type=Span(), help="Not to be received later than this: 90, 5m, 2h, 1d.")
+@click.option("--delay", type=Span(), default=0, help="Not to be seen earlier than after this: 90, 5m.")
 @click.option("--express", is_flag=True, help="Keep it in memory only; a crash loses it.")
 @click.option("--journal", is_flag=True, help="Keep a copy in system$;journal.")
 @click.option("--deadletter", is_flag=True, help="Keep it in a dead-letter queue when it expires.")
@@ -179,11 +180,11 @@ def _line(each: Message, as_json: bool, *, bare: bool) -> bytes:
     if as_json:
         import msgspec
 
-        return msgspec.json.encode(_record(each)) + b"\n"
+        return msgspec.json.encode(record_of(each)) + b"\n"
     return each.body if bare or each.body.endswith(b"\n") else each.body + b"\n"
 
 
-def _record(each: Message) -> dict[str, Any]:
+def record_of(each: Message) -> dict[str, Any]:
     """A message as JSON: text where it is text, and places as strings, which JavaScript does not round."""
     import msgspec
 
@@ -225,7 +226,7 @@ def peek(queue: str, limit: int, as_json: bool | None) -> None:
     with connected() as manager:
         messages = list(islice(manager.queue(queue).browse(), limit))
     if wants_json(as_json):
-        print_json(map(_record, messages))
+        print_json(map(record_of, messages))
     else:
         columns = ("lookup id", "priority", "label", "arrived", "class", "origin", "bytes", "text")
         print_table(columns, map(_row, messages))
@@ -235,10 +236,10 @@ def _row(each: Message) -> tuple[object, ...]:
     arrived = each.arrived.isoformat(" ", "seconds").removesuffix("+00:00")
     size = len(each.body)
     why = each.message_class, each.origin
-    return each.lookup_id, each.priority, each.label, arrived, *why, size, _preview(each.body)
+    return each.lookup_id, each.priority, each.label, arrived, *why, size, preview(each.body)
 
 
-def _preview(body: bytes) -> str:
+def preview(body: bytes) -> str:
     """The beginning of a body on one line, nothing that a terminal would obey."""
     text = body[: 4 * PREVIEW].decode(errors="replace")
     line = "".join(sign if sign.isprintable() else " " for sign in text)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from reliquary.cli.connection import connected
 from reliquary.cli.examples import examples
 from reliquary.cli.output import format_option, print_fields, print_json, print_table, wants_json
+from reliquary.cli.poison import poison
 
 if TYPE_CHECKING:
     from reliquary.client.records import QueueInfo
+
+COLUMNS: Final = (
+    "queue", "messages", "locked", "delayed", "bytes", "readers", "journaling", "transactional", "label",
+)  # fmt: skip
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 
@@ -20,6 +25,9 @@ yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.group()
 def queue() -> None:
     """Make, list, show, delete and empty queues."""
+
+
+queue.add_command(poison)
 
 
 @queue.command()
@@ -36,6 +44,9 @@ def queue() -> None:
 @click.option("--journal-quota", type=int, metavar="KB", help="What its journal may hold.")
 @click.option("--transactional", is_flag=True, default=None, help="Take messages in transactions only.")
 @click.option("--base-priority", type=int, help="Its priority among queues, -32767 to 32767.")
+@click.option("--poison-limit", type=int, metavar="N", help="Put a message aside that came back N times.")
+@click.option("--retry-delay", type=int, metavar="SECONDS", help="Pause before a message is tried again.")
+@click.option("--longest-retry-delay", type=int, metavar="SECONDS", help="The pause doubles up to this.")
 @click.option("--exist-ok", is_flag=True, help="It is no error that the queue exists.")
 @format_option
 @examples("reliquary queue create orders", "reliquary queue create orders --journaling --quota 1048576")
@@ -58,8 +69,7 @@ def list_queues(everything: bool, as_json: bool | None) -> None:
     if wants_json(as_json):
         print_json(queues)
         return
-    columns = ("queue", "messages", "locked", "bytes", "readers", "journaling", "transactional", "label")
-    print_table(columns, map(_row, queues))
+    print_table(COLUMNS, map(_row, queues))
 
 
 def _row(info: QueueInfo) -> tuple[object, ...]:
@@ -67,6 +77,7 @@ def _row(info: QueueInfo) -> tuple[object, ...]:
         info.name,
         info.messages,
         info.locked,
+        info.delayed,
         info.bytes,
         info.readers_waiting,
         info.settings.journaling,

@@ -7,8 +7,9 @@
 Messages are fetched ahead and only held.  One is done when the next is asked for, or when the
 block is left without an exception; those that are done are acknowledged with the next fetch, so
 it costs one request a batch.  After an exception the message in hand and those fetched ahead go
-back to the queue.  A process that dies lets its hold run out: then everything since the last fetch
-comes again, so a handler must bear to see a message twice.
+back to the queue, and only the one in hand counts as tried.  A process that dies lets its hold run
+out: then everything since the last fetch comes again, and all of it counts as tried, so a handler
+must bear to see a message twice.
 
 Without the block, `async for message in queue.consume()` cannot know whether the loop was left in
 order, so the message in hand always goes back.
@@ -119,12 +120,17 @@ class AsyncConsumer:
 
     async def close(self) -> None:
         """Acknowledge what is done, give back the rest."""
-        rest = [*([self._in_hand] if self._in_hand else []), *self._ready]
+        tried = [self._in_hand] if self._in_hand else []
+        unseen = list(self._ready)
         self._in_hand = None
         self._ready.clear()
         await self._acknowledge()
-        if rest and self._receipt is not None:
-            await self._transport.end_read(self._receipt, lookup_ids(rest), delete=False)
+        if self._receipt is None:
+            return
+        if tried:
+            await self._transport.end_read(self._receipt, lookup_ids(tried), delete=False)
+        if unseen:
+            await self._transport.end_read(self._receipt, lookup_ids(unseen), delete=False, unseen=True)
 
     async def leave(self, error: BaseException | None) -> None:
         """Leave the block: without an error, the message in hand is done too."""

@@ -100,11 +100,20 @@ class LocalTransport:
         return _shown(await self._inbox.read(make))
 
     async def end_read(
-        self, receipt: str, lookup_ids: Sequence[int], *, delete: bool, reject: bool = False
+        self,
+        receipt: str,
+        lookup_ids: Sequence[int],
+        *,
+        delete: bool,
+        reject: bool = False,
+        unseen: bool = False,
     ) -> None:
-        """Be done with held messages, or give them back; `reject` makes them dead letters."""
+        """Be done with held messages, or give them back.
+
+        `reject` makes them dead letters; those given back `unseen` count as never handed out.
+        """
         number, places = number_of(receipt, "receipt"), tuple(lookup_ids)
-        await self._inbox.do(lambda to: events.EndRead(to, number, delete, places, reject))
+        await self._inbox.do(lambda to: events.EndRead(to, number, delete, places, reject, unseen))
 
     async def peek(self, queue: str, ask: Peek) -> Received:
         """Look, and leave it there."""

@@ -56,6 +56,8 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """A dead-letter queue of the application's own, instead of the manager's."""
     tracing_queue: str = ""
     """The id of a queue that hears of each step of the message."""
+    delay: float = 0
+    """Seconds before which nobody sees it."""
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -100,6 +102,13 @@ class Message(
     """The id of the manager that took it first."""
     transaction: str | None = None
     """The transaction it was sent in."""
+    delay: float = 0
+    handed_out: int = 0
+    """How often somebody got it in a transaction or on trial, this time included."""
+    aborted: int = 0
+    """How often it came back from there."""
+    moved: int = 0
+    """How often it was moved to another queue."""
 
     @property
     def text(self) -> str:
@@ -126,6 +135,7 @@ class SendOptions(TypedDict, total=False):
     acknowledgements: tuple[Acknowledgement, ...]
     deadletter_queue: str
     tracing_queue: str
+    delay: float | timedelta
 
 
 def outgoing(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> OutgoingMessage:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Unpack
 
 from reliquary.client.consumer import AsyncConsumer
 from reliquary.client.cursor import AsyncCursor
-from reliquary.client.errors import BadRequest, MessageNotFound
+from reliquary.client.errors import BadRequest, MessageNotFound, QueueNotFound
 from reliquary.client.leaving import let_go
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent, outgoing
 from reliquary.client.records import (
@@ -134,6 +135,25 @@ class AsyncQueue:
         received = await self.manager.transport.look_up(self.name, ask)
         assert received.receipt is not None, "held messages have a receipt"
         await self.manager.transport.end_read(received.receipt, [lookup_id], delete=True, reject=True)
+
+    def poison(self) -> AsyncQueue:
+        """Where its messages are put aside that came back too often; it is there once one did."""
+        return AsyncQueue(self.manager, f"{self.name.partition(';')[0]};poison", self._transaction)
+
+    async def return_poison(self, *messages: Message | int) -> int:
+        """Put these, or all that were put aside, back into this queue, to be tried anew; how many."""
+        poison, count = self.poison(), 0
+        places = [each if isinstance(each, int) else each.lookup_id for each in messages]
+        try:
+            if not messages:
+                places = [each.lookup_id async for each in poison.browse()]
+            for place in places:
+                with suppress(MessageNotFound):  # somebody else was faster
+                    await poison.move(place, self.name)
+                    count += 1
+        except QueueNotFound:  # nothing was ever put aside
+            return 0
+        return count
 
     def consume(
         self,

@@ -82,6 +82,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     privacy: Privacy = "optional"
     multicast_address: str | None = None
     type: str = "00000000-0000-0000-0000-000000000000"
+    poison_limit: int = 0
+    """How often a message is handed out without being consumed before it goes to `QUEUE;poison`; 0: ever."""
+    retry_delay: int = 0
+    """Seconds before a message that came back is handed out again, doubled each time."""
+    longest_retry_delay: int = 3600
 
 
 class QueueOptions(TypedDict, total=False):
@@ -98,6 +103,9 @@ class QueueOptions(TypedDict, total=False):
     privacy: Privacy
     multicast_address: str | None
     type: str
+    poison_limit: int
+    retry_delay: int
+    longest_retry_delay: int
 
 
 class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,6 +119,8 @@ class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Ready to be received."""
     locked: int
     """Held by a receipt or a transaction."""
+    delayed: int = 0
+    """Not to be seen yet."""
     bytes: int
     readers_waiting: int
     open_handles: int
@@ -134,6 +144,7 @@ class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):
     transactions_prepared: int
     copies_lost: dict[str, int]
     """Of all its queues, those that are gone among them."""
+    poison_overflows: int = 0
     state: str
     online: bool
     """Messages come from and go to other managers."""

@@ -167,11 +167,20 @@ class RemoteTransport:
         raise OutcomeUnknown(sentence=_doubt(messages, lost), messages=messages) from lost
 
     async def end_read(
-        self, receipt: str, lookup_ids: Sequence[int], *, delete: bool, reject: bool = False
+        self,
+        receipt: str,
+        lookup_ids: Sequence[int],
+        *,
+        delete: bool,
+        reject: bool = False,
+        unseen: bool = False,
     ) -> None:
-        """Be done with held messages, or give them back; `reject` makes them dead letters."""
+        """Be done with held messages, or give them back.
+
+        `reject` makes them dead letters; those given back `unseen` count as never handed out.
+        """
         places = [str(lookup_id) for lookup_id in lookup_ids]
-        body = {"delete": delete, "reject": reject, "lookup_ids": places}
+        body = {"delete": delete, "reject": reject, "unseen": unseen, "lookup_ids": places}
         await self._data.do("POST", _named("receipts", receipt), body)
 
     async def peek(self, queue: str, ask: Peek) -> Received:

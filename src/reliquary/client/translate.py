@@ -54,6 +54,7 @@ def message_of(given: OutgoingMessage) -> machine.Message:
             acknowledgements=tuple(map(_acknowledgement, given.acknowledgements)),
             deadletter_queue=given.deadletter_queue,
             tracing_queue=given.tracing_queue,
+            delay=given.delay,
         )
     )
 
@@ -87,6 +88,10 @@ def shown(delivered: Delivered) -> Message:
         message_class=out.why,
         source=str(out.source),
         transaction=None if out.transaction is None else str(out.transaction),
+        delay=out.delay,
+        handed_out=out.handed_out,
+        aborted=out.aborted,
+        moved=out.moved,
     )
 
 
@@ -143,6 +148,7 @@ def queue_info(view: views.QueueView) -> records.QueueInfo:
         kind=view.kind.value,
         messages=view.messages,
         locked=view.locked,
+        delayed=view.delayed,
         bytes=view.bytes,
         readers_waiting=view.readers_waiting,
         open_handles=view.open_handles,
@@ -165,6 +171,7 @@ def manager_info(view: views.ManagerView) -> records.ManagerInfo:
         transactions_active=view.transactions_active,
         transactions_prepared=view.transactions_prepared,
         copies_lost=view.copies_lost,
+        poison_overflows=view.poison_overflows,
         state=view.state.value,
         online=view.online,
         throttled=view.throttled,

@@ -48,9 +48,18 @@ class Transport(Protocol):
         """Receive; without `hold` and `transaction`, what this returns is gone from the queue."""
 
     async def end_read(
-        self, receipt: str, lookup_ids: Sequence[int], *, delete: bool, reject: bool = False
+        self,
+        receipt: str,
+        lookup_ids: Sequence[int],
+        *,
+        delete: bool,
+        reject: bool = False,
+        unseen: bool = False,
     ) -> None:
-        """Be done with held messages, or give them back; `reject` makes them dead letters."""
+        """Be done with held messages, or give them back.
+
+        `reject` makes them dead letters; those given back `unseen` count as never handed out.
+        """
 
     async def peek(self, queue: str, ask: Peek) -> Received:
         """Look, and leave it there."""

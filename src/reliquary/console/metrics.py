@@ -39,6 +39,12 @@ def _families(context: Context) -> Iterable[str]:
         ("events_under_way", "gauge", "Events that are queued or wait for a sync.", engine.under_way),
         ("turns_total", "counter", "Events that were carried out.", engine.turns),
         ("syncs_total", "counter", "Syncs of the store.", engine.syncs),
+        (
+            "poison_overflows_total",
+            "counter",
+            "Times that a poison message stayed because there was no room to put it aside.",
+            manager.poison_overflows,
+        ),
     ):
         yield family(f"reliquary_{name}", kind, meaning, [({}, value)])
     yield family(
@@ -71,6 +77,7 @@ def _families(context: Context) -> Iterable[str]:
     for name, meaning in (
         ("messages", "Messages that can be received."),
         ("locked", "Messages that a receipt or a transaction holds."),
+        ("delayed", "Messages that nobody sees yet."),
         ("bytes", "Bytes that count against the queue's quota."),
         ("readers_waiting", "Reads that wait for a message."),
         ("open_handles", "Handles that are open on the queue."),

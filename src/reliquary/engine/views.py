@@ -28,6 +28,7 @@ class QueueView(msgspec.Struct, frozen=True, kw_only=True):
     kind: QueueType
     messages: int
     locked: int
+    delayed: int
     bytes: int
     readers_waiting: int
     open_handles: int
@@ -51,6 +52,7 @@ class ManagerView(msgspec.Struct, frozen=True, kw_only=True):
     transactions_prepared: int
     copies_lost: dict[str, int]
     """Of all its queues, those that are gone among them."""
+    poison_overflows: int
     state: ManagerState
     online: bool
     """Messages come from and go to other managers."""
@@ -119,12 +121,15 @@ def manager(state: State) -> ManagerView:
         identifier=str(record.identifier),
         computer_name=record.computer_name,
         queues=sum(not each.record.is_journal for each in state.queues.values()),
-        messages=sum(len(each.order) + len(each.order.locked) for each in state.queues.values()),
+        messages=sum(
+            len(each.order) + len(each.order.locked) + _delayed(each) for each in state.queues.values()
+        ),
         bytes=state.total_bytes,
         quota_kilobytes=record.quota,
         transactions_active=len(state.transactions) - prepared,
         transactions_prepared=prepared,
         copies_lost=_copies_lost(state),
+        poison_overflows=state.poison_overflows,
         state=state.manager_state,
         online=state.online,
         throttled=state.throttled,
@@ -220,6 +225,7 @@ def _view(state: State, each: QueueState) -> QueueView:
         kind=record.kind,
         messages=len(each.order),
         locked=len(each.order.locked),
+        delayed=_delayed(each),
         bytes=each.total_bytes,
         readers_waiting=len(each.waiting),
         open_handles=len(each.descriptors),
@@ -233,6 +239,10 @@ def _view(state: State, each: QueueState) -> QueueView:
 def _copies_lost(state: State) -> dict[str, int]:
     every = [by_word(state.lost), *(by_word(queue.lost) for queue in state.queues.values())]
     return dict(sum(map(Counter, every), Counter()))
+
+
+def _delayed(each: QueueState) -> int:
+    return each.delayed + len(each.delayed_express)
 
 
 def _name(state: State, each: QueueState) -> str:

@@ -426,3 +426,27 @@ def test_an_answer_to_many_requests_at_once_keeps_each_to_its_own() -> None:
         await until(lambda: stage.engine.under_way == 0)
 
     play(scene)
+
+
+def test_what_comes_back_shows_how_often_it_was_tried() -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a")
+        for unseen, handed_out in ((False, 1), (True, 2)):
+            held = await stage.ok("POST", RECEIVE, {"hold": 30})
+            assert held["messages"][0]["handed_out"] == handed_out
+            body = {"delete": False, "unseen": unseen}
+            assert await stage.call("POST", f"/receipts/{held['receipt']}", body) == (204, None)
+        [shown] = (await stage.ok("POST", RECEIVE))["messages"]
+        assert (shown["handed_out"], shown["aborted"]) == (1, 1)
+
+    play(scene)
+
+
+def test_what_is_done_with_was_seen() -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.send("orders", "a")
+        held = await stage.ok("POST", RECEIVE, {"hold": 30})
+        refused = await stage.refused("POST", f"/receipts/{held['receipt']}", {"unseen": True})
+        assert "with it, delete is false" in str(refused)
+
+    play(scene)

@@ -71,6 +71,14 @@ class Queue:
         """Refuse a message that waits: it is gone, and a dead letter if its sender asked for that."""
         self._portal.call(self._inner.reject(message))
 
+    def poison(self) -> Queue:
+        """Where its messages are put aside that came back too often; it is there once one did."""
+        return Queue(self._portal, self._inner.poison())
+
+    def return_poison(self, *messages: Message | int) -> int:
+        """Put these, or all that were put aside, back into this queue, to be tried anew; how many."""
+        return self._portal.call(self._inner.return_poison(*messages))
+
     def consume(self, batch: int = 64, hold: float = 30, timeout: float | None = None) -> Consumer:
         """Take message after message, each at least once; see `AsyncConsumer`."""
         return Consumer(self._portal, self._inner.consume(batch, hold, timeout))

@@ -10,7 +10,7 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, as_text
-from reliquary.net.api.numbers import object_id_of, queue_name, tracing_queue_of, whole_seconds
+from reliquary.net.api.numbers import delay_of, object_id_of, queue_name, tracing_queue_of, whole_seconds
 from reliquary.queueing.events import Delivered
 from reliquary.queueing.message import (
     FOREVER,
@@ -51,6 +51,7 @@ class MessageIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     acknowledgements: tuple[Acknowledgement, ...] = ()
     deadletter_queue: str = ""
     tracing_queue: str = ""
+    delay: float = 0
 
 
 class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
@@ -81,6 +82,10 @@ class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
     deadletter_queue: str = ""
     tracing_queue: UUID = NO_GUID
     origin: str = ""
+    delay: float = 0
+    handed_out: int = 0
+    aborted: int = 0
+    moved: int = 0
 
 
 def message_of(given: MessageIn) -> Message:
@@ -113,6 +118,7 @@ def message_of(given: MessageIn) -> Message:
         application_deadletter_queue=queue_name("deadletter_queue", given.deadletter_queue),
         tracing_requested=bool(given.tracing_queue),
         tracing_queue=tracing_queue_of(given.tracing_queue) if given.tracing_queue else NO_GUID,
+        delay=delay_of(given.delay) if given.delay else 0,
     )
 
 
@@ -146,6 +152,10 @@ def shown(delivered: Delivered) -> MessageOut:
         message.application_deadletter_queue,
         message.tracing_queue,
         spoken(position.origin_path) if position.origin_path else "",
+        message.delay / SECOND if message.delay else 0,
+        position.handed_out,
+        position.aborted,
+        position.moved,
     )
 
 

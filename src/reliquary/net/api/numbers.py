@@ -45,6 +45,13 @@ def span_of(name: str, given: float, longest: Duration) -> Duration:
     return seconds(given)
 
 
+def delay_of(given: float) -> Duration:
+    """A time before which nobody sees a message; 0 is none."""
+    if not 0 <= given <= FOREVER:
+        raise UsageError(f"delay is 0 to {FOREVER} seconds, not {given}")
+    return seconds(given)
+
+
 def whole_seconds(name: str, given: float, least: int) -> int:
     """A time that is kept in whole seconds: rounded up, so that nothing ends early."""
     if not least <= given <= FOREVER:

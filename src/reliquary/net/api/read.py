@@ -65,6 +65,7 @@ class EndIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     delete: bool = True
     reject: bool = False
     lookup_ids: list[str] | None = None
+    unseen: bool = False
 
 
 class CancelIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -180,8 +181,11 @@ def end_read(context: Context, request: Request, responder: Responder, receipt: 
     number = context.tickets.read("receipt", receipt)
     if given.lookup_ids == []:
         raise UsageError("lookup_ids is empty; without it, all messages of the receipt are meant")
+    if given.unseen and given.delete:
+        raise UsageError("unseen is for messages that are given back: with it, delete is false")
     lookup_ids = tuple(dict.fromkeys(map(lookup_id_of, given.lookup_ids or ())))
-    context.submit(responder, lambda to: EndRead(to, number, given.delete, lookup_ids, given.reject))
+    delete, reject, unseen = given.delete, given.reject, given.unseen
+    context.submit(responder, lambda to: EndRead(to, number, delete, lookup_ids, reject, unseen))
 
 
 def cancel(context: Context, request: Request, responder: Responder, queue: str) -> None:

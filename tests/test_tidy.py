@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tools import conformance
+
 ROOT = Path(__file__).parents[1]
 LONGEST = 600
 NO_ROOMS = {"utils", "util", "common", "helpers", "helper", "misc"}
@@ -78,6 +80,10 @@ def test_every_module_has_its_test_file() -> None:
 
 def test_an_exemption_is_of_a_module_that_exists() -> None:
     assert [name for name in EXEMPT if not (ROOT / "src" / "reliquary" / name).exists()] == []
+
+
+def test_marks_and_departures_name_what_is_in_the_lists() -> None:
+    assert conformance.page(ROOT)  # raises, with the place, for a mark or a departure that is not so
 
 
 def test_no_path_of_one_machine_is_written_down() -> None:

@@ -294,3 +294,11 @@ def test_a_reader_passes_over_many_messages_whose_time_is_over() -> None:
     assert bodies(bench.ask(BrowseMessages(0, "orders"))) == [b"long"]
     assert body(bench.receive("orders")) == b"long"
     check(bench.state)
+
+
+def test_a_message_whose_time_is_over_takes_no_place_in_an_answer() -> None:
+    bench = Bench()
+    bench.send("orders", b"over", priority=7, time_to_be_received=5)
+    bench.send("orders", b"m1", b"m2", b"m3")
+    sleep_through(bench, 10)
+    assert bodies(bench.receive("orders", count=2)) == [b"m1", b"m2"]

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.time import Duration
-from reliquary.queueing.events import MoveMessage, ReceiveMessages
+from reliquary.queueing.events import MoveMessage, PeekMessage, ReceiveMessages
 from reliquary.queueing.message import MessageClass
-from reliquary.sim.checkers import check_history, check_nothing_leaks, check_order
+from reliquary.sim.checkers import check_cursors, check_history, check_nothing_leaks, check_order
 from reliquary.sim.history import Standing, Violation
 from reliquary.sim.ledger import Ledger
 from tests.queueing.manager_harness import Bench
@@ -156,3 +156,30 @@ def test_nothing_is_left_behind_in_an_idle_manager() -> None:
     bench.begin()
     with pytest.raises(Violation, match="left behind: transactions"):
         check_nothing_leaks(bench.state)
+
+
+def walk(story: Story, to: int, number: int, *, following: bool = False, waited: bool = False) -> None:
+    """A cursor shows a message, at once or after a wait."""
+    event = PeekMessage(to, 7, cursor=9, next=following)
+    if waited:
+        story.turn(event=event)
+    story.turn(event=None if waited else event, answers={to: delivered(number)})
+
+
+def test_a_cursor_goes_forward() -> None:
+    story = Story()
+    walk(story, 1, 4)
+    walk(story, 2, 4)
+    walk(story, 3, 6, following=True)
+    walk(story, 4, 5, following=True, waited=True)
+    walk(story, 5, 6, following=True)
+    check_cursors(story.history)
+
+
+@pytest.mark.parametrize(("number", "following"), [(3, False), (4, True)])
+def test_a_cursor_that_goes_back_or_stands_still_is_found(number: int, following: bool) -> None:
+    story = Story()
+    walk(story, 1, 4)
+    walk(story, 2, number, following=following)
+    with pytest.raises(Violation, match=f"cursor: m{number}"):
+        check_cursors(story.history)

@@ -9,7 +9,7 @@ import pytest
 
 from reliquary.base.turn import Reply
 from reliquary.engine.core import Batch
-from reliquary.queueing import apply, arrivals, dispatch, manager, read
+from reliquary.queueing import apply, arrivals, destinations, dispatch, manager, read
 from reliquary.queueing import leave as leave_module
 from reliquary.queueing.enqueue import Enqueued
 from reliquary.queueing.message import MessageClass, Position
@@ -76,7 +76,7 @@ def test_effects_that_leave_before_their_sync_are_found(process: type[Process]) 
 @pytest.mark.parametrize("process", [Hasty, Eager])
 def test_effects_that_leave_before_their_sync_are_found_by_what_they_lead_to(process: type[Process]) -> None:
     failure = first_failure(process=process)
-    assert failure.startswith(("loss", "duplication")), failure
+    assert failure.startswith(("loss", "duplication", "left behind")), failure
 
 
 # -- the disk
@@ -188,3 +188,27 @@ def test_a_message_that_is_taken_for_delivered_and_never_arrived_is_found(
 def test_a_reader_who_is_not_woken_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(State, "wake", lambda *_: None)
     assert first_failure().startswith("liveness")
+
+
+# -- cursors
+
+
+def test_a_cursor_that_forgets_its_place_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = read._ahead
+
+    def ahead(state: State, queue: Any, place: int, now: Any, *, peek: bool) -> Any:
+        return real(state, queue, -1, now, peek=peek)
+
+    def browse(state: State, request: Any, now: Any) -> None:
+        """A look through a queue that works; it uses the same seek as cursors do."""
+        queue, place = destinations.find(state, request.queue), request.after
+        found: list[Position] = []
+        while queue and len(found) < request.limit and (seen := real(state, queue, place, now, peek=True)):
+            found.append(seen)
+            place = seen.lookup_id
+        read.show(state, request.to, found)
+
+    monkeypatch.setattr(read, "_ahead", ahead)
+    monkeypatch.setattr(read, "browse", browse)
+    failure = first_failure()
+    assert failure.startswith("cursor"), failure

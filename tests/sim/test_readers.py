@@ -36,6 +36,12 @@ def test_a_browser_peeks_looks_up_and_walks() -> None:
     theatre = Theatre()
     theatre.rounds(Producer("producer", theatre.stage), Browser("browser", theatre.stage), turns=400)
     assert {"BrowseMessages", "LookUpMessage", "OpenCursor", "PeekMessage", "CloseQueue"} <= theatre.events()
+    at_cursors = [
+        turned.event
+        for turned in theatre.history.turns
+        if isinstance(turned.event, ReceiveMessages) and turned.event.cursor
+    ]
+    assert {bool(event.hold) for event in at_cursors} == {True, False}
 
 
 @pytest.mark.parametrize("seed", range(3))

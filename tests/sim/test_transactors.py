@@ -9,7 +9,7 @@ from reliquary.queueing.events import Answer
 from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import NOTHING, Outcome
 from reliquary.sim.senders import Producer
-from reliquary.sim.transactors import Impatient, Transactor, Work
+from reliquary.sim.transactors import AROUND, Impatient, Transactor, Work
 from tests.sim.theatre import Theatre
 
 
@@ -19,6 +19,7 @@ def test_a_transactor_commits_prepares_and_aborts() -> None:
     assert {"CommitTransaction", "PrepareTransaction", "AbortTransaction", "MoveMessage"} <= theatre.events()
     assert theatre.history.consumed
     own = [each for each in theatre.history.sendings.values() if each.sender == "transactor"]
+    assert AROUND in {each.queue for each in own}
     assert {Standing.CONFIRMED, Standing.REFUSED} <= {each.standing for each in own}
 
 

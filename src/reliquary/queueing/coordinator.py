@@ -106,7 +106,7 @@ def on_reenlistment_timeout(state: State, event: events.DtcReenlistmentTimeout, 
 
 
 def _commit(state: State, to: int, identifier: UUID, now: Instant) -> None:
-    # DEPARTS from 3.1.4.7: COMMITREQDONE is sent only when it is so, because a coordinator that is
+    # DEPARTS from 3.1.4.7 (DM-119): COMMITREQDONE is sent only when it is so, because a coordinator that is
     # told it for a transaction that was aborted, or never was, would forget what is lost.
     answer = decide(state, identifier, Step.COMMIT, now)
     done = EnlistmentMessage.COMMIT_DONE if answer.status is HResult.OK else None

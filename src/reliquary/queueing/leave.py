@@ -135,7 +135,9 @@ def bury(state: State, message: Message, position: Position, reason: MessageClas
 def _dead_letter_queue(state: State, source: int, message: Message, position: Position) -> QueueState | None:
     """Where a failed message goes that asked for negative journaling (DM-050, DM-051)."""
     target = _application_queue(state, message)
-    if target is None:
+    # DEPARTS from 3.1.1.12 (DM-051): a queue is no refuge from itself, because a purge would leave
+    # in it what it was asked to take out.
+    if target is None or target.number == source:
         target = state.system_queue("deadxact" if message.is_transactional else "deadletter")
     quota = target.record.settings.quota
     if not exceeds(quota, target.total_bytes + position.size):

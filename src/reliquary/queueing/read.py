@@ -96,7 +96,7 @@ def _take(
             _turn_away(state, queue, position, now)
         if queue.record.settings.journal_required:
             wanted = _journalable(state, queue, wanted)
-        if wanted or not unfit:
+        if not unfit:
             return _consume(state, queue, descriptor, request, transaction, wanted)
 
 

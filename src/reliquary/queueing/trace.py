@@ -31,7 +31,7 @@ def report(message: Message, reason: MessageClass, queue: Queue, manager: UUID, 
     """What is told of one step of a message."""
     identifier = message.identifier
     step = _step(reason, queue)
-    # DEPARTS from 3.1.7.1.7 of [MS-MQQB]: the step is named, and the computer is the one that writes
+    # Unlike in [MS-MQQB] 3.1.7.1.7 the step is named, and the computer is the one that writes
     # the report, because "received by" the sender at every step would tell nothing.
     label = (
         f"{str(identifier.lineage)[:4]}:{identifier.uniquifier:08X}:{_HOPS}"

@@ -17,8 +17,8 @@ from reliquary.base.faults import UsageError
 from reliquary.wire.public_keys import PROVIDERS, Provider, PublicKey, Purpose, encode_key
 
 FILE: Final = "keys.pem"
-# DEPARTS from 3.1.3: 2048 bits where 512 and 1024 are printed, because such keys are broken with
-# little effort, and no library of today makes them.
+# DEPARTS from 3.1.3 (DM-088, DM-089): 2048 bits where 512 and 1024 are printed, because such keys are
+# broken with little effort, and no library of today makes them.
 KEY_BITS: Final = 2048
 EXPONENT: Final = 65537
 OWNER_ONLY: Final = 0o600

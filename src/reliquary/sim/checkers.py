@@ -4,6 +4,7 @@
     refusal       what was refused, or never asked to commit, was never stored
     all or none   the messages of one request were stored together, or not at all
     duplication   what somebody has for good is not handed out again afterwards
+    cursors       a cursor goes forward only, unless what it waited for came in behind it
     order         one sender's messages of one priority come out of their queue as they went in
 
 Order holds between two messages of one sender, one priority and one queue whose sends were both
@@ -31,6 +32,7 @@ def check_history(history: History, ledger: Ledger) -> None:
     check_refusals(history, ledger)
     check_all_or_none(history, ledger)
     check_duplication(history, ledger)
+    check_cursors(history)
     check_order(history)
 
 
@@ -89,6 +91,25 @@ def check_duplication(history: History, ledger: Ledger) -> None:
         sending = history.sendings[body]
         if body not in ledger.left and not sending.express:
             raise Violation(f"duplication: {shown(body)} was received for good in turn {turn} and is there")
+
+
+def check_cursors(history: History) -> None:
+    """What a cursor shows lies where it stands or ahead of it; what it waited for may lie anywhere."""
+    places: dict[tuple[int, int], int] = {}
+    for turned in history.turns:
+        for request, answer in received(history, turned):
+            cursor = getattr(request, "cursor", 0)
+            if not cursor:
+                continue
+            found = answer.messages[0].position.lookup_id
+            place = places.get((turned.life, cursor), -1)
+            least = place + 1 if getattr(request, "next", False) else place
+            if turned.event is request and found < least:
+                raise Violation(
+                    f"cursor: {shown(answer.messages[0].message.body)} is shown in turn {turned.number},"
+                    f" behind what the cursor showed before"
+                )
+            places[turned.life, cursor] = found
 
 
 def check_order(history: History) -> None:

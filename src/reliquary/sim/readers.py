@@ -45,6 +45,14 @@ class Reader(Application):
         if succeeded(outcome):
             self.history.consume(bodies_of(answer_of(outcome).messages), outcome.turn)
 
+    def acknowledge(self, receipt: int, chosen: Sequence[Delivered], lookup_ids: tuple[int, ...]) -> Script:
+        """Be done with these messages of a receipt; without ids, with all of them."""
+        self.history.intend(each.message.body for each in chosen)
+        outcome = yield Call(lambda to: EndRead(to, receipt, delete=True, lookup_ids=lookup_ids))
+        self.tell(outcome)
+        if succeeded(outcome):
+            self.history.consume(bodies_of(chosen), outcome.turn)
+
 
 class Taker(Reader):
     """Receives for good, one message or some."""
@@ -103,11 +111,7 @@ class Holder(Reader):
             what = "back"
         if what in ("acknowledge", "part"):
             lookup_ids = tuple(each.position.lookup_id for each in chosen) if what == "part" else ()
-            self.history.intend(each.message.body for each in chosen)
-            outcome = yield Call(lambda to: EndRead(to, receipt, delete=True, lookup_ids=lookup_ids))
-            self.tell(outcome)
-            if succeeded(outcome):
-                self.history.consume(bodies_of(chosen), outcome.turn)
+            yield from self.acknowledge(receipt, chosen, lookup_ids)
         elif what == "back":
             self.tell((yield Call(lambda to: EndRead(to, receipt, delete=False))))
 
@@ -165,13 +169,25 @@ class Browser(Reader):
         outcome = yield Call(lambda to: OpenCursor(to, handle))
         cursor = answer_of(outcome).handle if succeeded(outcome) else 0
         for step in range(self.chance.between(1, 6) if cursor else 0):
-            if self.chance.happens(0.3):
-                outcome = yield Call(lambda to: ReceiveMessages(to, handle, timeout=wait, cursor=cursor))
-                self.keep(outcome)
+            if self.chance.happens(0.4):
+                outcome = yield from self._take_at(handle, cursor, wait)
             else:
                 following = step > 0
                 outcome = yield Call(lambda to: PeekMessage(to, handle, wait, cursor, next=following))  # noqa: B023
-            self.tell(outcome)
+                self.tell(outcome)
             if outcome.answer is None:
                 return
         self.tell((yield Call(lambda to: CloseQueue(to, handle))))
+
+    def _take_at(self, handle: int, cursor: int, wait: Duration) -> Part[Outcome]:
+        """Receive what the cursor stands at: for good, or on trial."""
+        hold = self.a_while(1500) if self.chance.happens(0.4) else Duration(0)
+        outcome = yield Call(lambda to: ReceiveMessages(to, handle, timeout=wait, hold=hold, cursor=cursor))
+        self.tell(outcome)
+        if not hold:
+            self.keep(outcome)
+        elif succeeded(outcome) and self.chance.happens(0.5):
+            answer = answer_of(outcome)
+            lookup_ids = tuple(each.position.lookup_id for each in answer.messages)
+            yield from self.acknowledge(answer.receipt, answer.messages, lookup_ids)
+        return outcome

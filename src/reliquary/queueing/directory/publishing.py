@@ -48,7 +48,7 @@ def is_published(queue: Queue) -> bool:
 
 def take_manager(state: State, found: ManagerObject) -> None:
     """Our own attributes are those of the directory (DM-090, DM-256)."""
-    # DEPARTS from 3.1.3: the computer's names stay those that the host gave, because the path names
+    # DEPARTS from 3.1.3 (DM-090): the computer's names stay those that the host gave, because the path names
     # of all queues are made of them.
     taken = {name: getattr(found, name) for name in ManagerObject.__struct_fields__ if name not in OURS}
     record = msgspec.structs.replace(state.identity(), **taken)

@@ -74,7 +74,7 @@ def take_own(state: State) -> None:
 
 def publish_own(state: State, now: Instant) -> None:
     """The directory has our object, with what the settings changed."""
-    # DEPARTS from 3.1.3: a manager that the directory does not know enters itself, because no setup
+    # DEPARTS from 3.1.3 (DM-090): a manager that the directory does not know enters itself, because no setup
     # program does it here, and Check Directory Online could never succeed.
     if state.directory.offline:
         return
@@ -152,7 +152,7 @@ def _enterprise(state: State) -> Enterprise | None:
     answer = read(state, Kind.ENTERPRISE, attributes=("non_ldap_notification",))
     if isinstance(answer.subject, Enterprise):
         return answer.subject
-    # DEPARTS from 3.1.3: a directory without an enterprise is as one whose enterprise does not say,
+    # DEPARTS from 3.1.3 (DM-091): a directory without an enterprise is as one whose enterprise does not say,
     # because the text has no rule for it and a new registry has none.
     if answer.result in (DirectoryResult.ATTRIBUTE_NOT_FOUND, DirectoryResult.OBJECT_NOT_FOUND):
         return Enterprise(non_ldap_notification=True)

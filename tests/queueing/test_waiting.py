@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from reliquary.queueing.events import (
     SendMessages,
 )
 from reliquary.queueing.message import Delivery
-from reliquary.queueing.waiting import Waiter
+from reliquary.queueing.waiting import NEXT, Happening, Stage, Waiter
 from tests.queueing.answers import bodies, body, everything
 from tests.queueing.manager_harness import Bench, check, message
 
@@ -393,3 +394,16 @@ def test_a_wait_does_not_outlive_the_process() -> None:
     assert not bench.queue().waiting
     bench.send("orders", b"m1")
     assert bench.bodies() == [b"m1"]
+
+
+@pytest.mark.spec("DM-038")
+def test_the_table_of_waits_answers_every_case() -> None:
+    assert set(NEXT) == set(product(Stage, Happening))
+    assert {following for following, _ in NEXT.values()} == {Stage.OVER}
+
+
+@pytest.mark.spec("DM-237", "DM-302")
+def test_only_a_message_is_a_success_and_what_is_over_stays_over() -> None:
+    told = {happening: NEXT[Stage.WAITING, happening][1] for happening in Happening}
+    assert [each for each, status in told.items() if status is HResult.OK] == [Happening.SATISFIED]
+    assert {NEXT[Stage.OVER, happening][1] for happening in Happening} == {HResult.STATUS_NOT_FOUND}

@@ -16,7 +16,7 @@ from reliquary.queueing.formats import MultipleName
 from reliquary.queueing.names import Pathname
 from reliquary.queueing.poison import give_back
 from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.waiting import Waiter
+from reliquary.queueing.waiting import NEXT, Happening, Stage, Waiter
 
 
 def open_queue(
@@ -123,7 +123,7 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
         # them afterwards.
         waiting = list(queue.waiting.values()) if descriptor.waits else []
         for waiter in [each for each in waiting if each.descriptor == descriptor.handle]:
-            end_wait(state, queue, waiter, HResult.OPERATION_CANCELLED)  # DM-181
+            end_wait(state, queue, waiter, Happening.CLOSED)  # DM-181
         give_back(state, queue, sorted(descriptor.held & queue.order.locked.keys()), now)
         del queue.descriptors[descriptor.handle]  # DM-183
         queue.exclusive -= descriptor.share is Share.DENY_RECEIVE
@@ -195,7 +195,7 @@ def close_cursor(state: State, cursor: Cursor) -> None:
     queue = queue_of(state, descriptor)
     if queue is not None:
         for waiter in [each for each in queue.waiting.values() if each.request.cursor == cursor.handle]:
-            end_wait(state, queue, waiter, HResult.OPERATION_CANCELLED)
+            end_wait(state, queue, waiter, Happening.CLOSED)
     descriptor.cursors.discard(cursor.handle)
     del state.cursors[cursor.handle]
 
@@ -221,8 +221,9 @@ def stop_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
         state.draft.ask(CancelTimer(("wait", waiter.number)))
 
 
-def end_wait(state: State, queue: QueueState, waiter: Waiter, status: HResult) -> None:
+def end_wait(state: State, queue: QueueState, waiter: Waiter, happening: Happening) -> None:
     """Waiting Message Read Timer Stop, 3.1.7.3.5: the wait ends without a message (DM-315)."""
+    _, status = NEXT[Stage.WAITING, happening]
     stop_wait(state, queue, waiter)
     if waiter.request.cursor:
         state.cursors[waiter.request.cursor].timed_out()  # DM-331

@@ -33,6 +33,7 @@ from reliquary.queueing.readiness import Happening, advance
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import SEQUENCE_MASK
 from reliquary.queueing.transactions import abort, promised, uncommitted, undo_users
+from reliquary.queueing.waiting import Happening as Waiting
 
 FIXED: Final = frozenset({"transactional"})
 """Settings that cannot change while messages may be on their way."""
@@ -113,7 +114,7 @@ def stop(state: State) -> None:
         state.reply(state.starter, Answer(HResult.OPERATION_CANCELLED))
     for queue in state.queues.values():
         for waiter in list(queue.waiting.values()):
-            end_wait(state, queue, waiter, HResult.OPERATION_CANCELLED)
+            end_wait(state, queue, waiter, Waiting.STOPPED)
     state.ceiling = state.sequence
     state.sequence_dirty = True
     advance(state, Happening.ALL_STOPPED)
@@ -223,7 +224,7 @@ def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bo
 def _let_go(state: State, queue: QueueState) -> None:
     """Nobody has it open any more (DM-155)."""
     for waiter in list(queue.waiting.values()):
-        end_wait(state, queue, waiter, HResult.QUEUE_NOT_AVAILABLE)
+        end_wait(state, queue, waiter, Waiting.QUEUE_DELETED)
     for descriptor in queue.descriptors.values():
         descriptor.queue = None
         descriptor.held.clear()

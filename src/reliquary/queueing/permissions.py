@@ -26,6 +26,7 @@ from reliquary.queueing.rights import (
     default_descriptor,
 )
 from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.waiting import Happening as Waiting
 from reliquary.wire.security import (
     INHERIT_ONLY,
     Ace,
@@ -129,7 +130,7 @@ def end_forbidden_waits(state: State, queue: QueueState) -> None:
         for waiter in list(member.waiting.values()):
             act = Act.RECEIVE if waiter.destructive else Act.PEEK
             if lacks(state, waiter.request.by, member, act):
-                end_wait(state, member, waiter, HResult.ACCESS_DENIED)
+                end_wait(state, member, waiter, Waiting.FORBIDDEN)
 
 
 # -- entries: those that deny stand before those that allow

@@ -36,6 +36,7 @@ from reliquary.queueing.queue import Queue, QueueType
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation
 from reliquary.queueing.transactions import Step
+from reliquary.queueing.waiting import Happening as Waiting
 
 COUNT_LIMIT: Final = 10_000
 """Messages in one request or answer."""
@@ -195,7 +196,7 @@ def cancel(state: State, request: events.CancelRead, now: Instant) -> None:
     own = [each for each in waiting if request.by in (MANAGER, each.request.by)]
     found = next((waiter for waiter in own if request.tag and waiter.tag == request.tag), None)
     if queue is not None and found is not None:
-        access.end_wait(state, queue, found, HResult.OPERATION_CANCELLED)
+        access.end_wait(state, queue, found, Waiting.CANCELLED)
         status = HResult.OK
     state.reply(request.to, Answer(status, status.sentence))
 
@@ -206,7 +207,7 @@ def caller_gone(state: State, event: events.CallerGone, now: Instant) -> None:
     place = state.callers.get(event.caller)
     if place is not None:
         queue = state.queues[place[0]]
-        access.end_wait(state, queue, queue.waiting[place[1]], HResult.OPERATION_CANCELLED)
+        access.end_wait(state, queue, queue.waiting[place[1]], Waiting.CANCELLED)
 
 
 def create_queue(state: State, request: events.CreateQueue, now: Instant) -> None:
@@ -385,5 +386,5 @@ def _wait_over(state: State, number: int) -> None:
     """Waiting Message Read Timer Expired (DM-130)."""
     for queue in state.queues.values():
         if number in queue.waiting:
-            access.end_wait(state, queue, queue.waiting[number], HResult.IO_TIMEOUT)
+            access.end_wait(state, queue, queue.waiting[number], Waiting.TIMED_OUT)
             return

@@ -43,7 +43,7 @@ class Shelf:
         if fresh:
             rows = {message_key(number): message for number, message in stored.items()}
             self._rows.put_all(MESSAGES, rows)
-        if self._cached_bytes < self._cache_limit:
+        if self._cached_bytes < self._cache_limit and not positions[0].due:  # what is delayed is read late
             self._cache.update(stored)
             self._cached_bytes += sum([_weight(message) for message in stored.values()])
 

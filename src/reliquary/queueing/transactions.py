@@ -35,6 +35,7 @@ from reliquary.queueing.poison import give_back, moved
 from reliquary.queueing.principals import MANAGER
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation, PreparedTransaction
+from reliquary.queueing.waiting import Happening as Waiting
 
 
 class Stage(Enum):
@@ -296,7 +297,7 @@ def _detach(state: State, transaction: Transaction, now: Instant, *, committed: 
 def _end_waits(state: State, transaction: Transaction) -> None:
     for queue in state.queues.values():
         for waiter in [each for each in queue.waiting.values() if each.transaction == transaction.identifier]:
-            end_wait(state, queue, waiter, HResult.TRANSACTION_SEQUENCE)
+            end_wait(state, queue, waiter, Waiting.TRANSACTION_ENDED)
 
 
 def _commit_enqueue(state: State, transaction: Transaction, operation: Operation, now: Instant) -> None:

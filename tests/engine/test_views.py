@@ -18,12 +18,12 @@ from reliquary.queueing.events import (
     SendMessages,
     TakeOffline,
 )
-from reliquary.queueing.link import ConnectionStatus, OutgoingState
 from reliquary.queueing.message import Delivery, Message, size_of
-from reliquary.queueing.names import SYSTEM_QUEUES
+from reliquary.queueing.naming.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueueSettings, QueueType
 from reliquary.queueing.transactions import Stage
-from reliquary.queueing.transfer import Outcome
+from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
+from reliquary.queueing.travel.transfer import Outcome
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import NOON, OPEN_LIST, Bench
 

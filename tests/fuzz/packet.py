@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from reliquary.queueing.packets import read
+from reliquary.queueing.packets.messages import read
 from reliquary.wire.packet.fields import PacketFault
 from reliquary.wire.packet.remote_read import decode_read_packet
 from reliquary.wire.packet.user_message import decode_user_message

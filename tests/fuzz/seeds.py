@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from reliquary.queueing.packets import construct
+from reliquary.queueing.packets.messages import construct
 from reliquary.wire.packet.remote_read import (
     IPV6,
     ExtendedAddressHeader,

@@ -15,13 +15,13 @@ from typing import Any, Final
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, Turn
 from reliquary.engine.core import Core
-from reliquary.queueing.formats import key_of, parse_single
-from reliquary.queueing.link import ConnectionStatus, Happening, Link
-from reliquary.queueing.loopback import Loopback
 from reliquary.queueing.manager import HEARS
 from reliquary.queueing.message import MessageClass
+from reliquary.queueing.naming.formats import key_of, parse_single
 from reliquary.queueing.state import QueueState
-from reliquary.queueing.transfer import (
+from reliquary.queueing.travel.link import ConnectionStatus, Happening, Link
+from reliquary.queueing.travel.loopback import Loopback
+from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
     ConnectionChanged,
     ConnectionWanted,

@@ -50,9 +50,9 @@ from reliquary.queueing.events import (
 from reliquary.queueing.expiry import some_delayed
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Delivery, Message, Position
-from reliquary.queueing.principals import MANAGER
 from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.rights import default_descriptor
+from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.security.rights import default_descriptor
 from reliquary.queueing.state import QueueState, Sizes, State
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows

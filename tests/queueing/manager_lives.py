@@ -22,11 +22,11 @@ from reliquary.queueing.directory.events import (
 )
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.directory.objects import Kind, Site
-from reliquary.queueing.link import ConnectionStatus, Happening
 from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, MessageClass
 from reliquary.queueing.state import Sizes
 from reliquary.queueing.tables import EXPIRY, expiry_of
-from reliquary.queueing.transfer import Outcome
+from reliquary.queueing.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.travel.transfer import Outcome
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import Bench, Snapshot, check, durable, every, walk
 

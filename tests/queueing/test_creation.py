@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.queueing.creation import create_at
-from reliquary.queueing.names import Pathname
+from reliquary.queueing.naming.names import Pathname
 from reliquary.queueing.queue import QueueSettings, QueueType
 from tests.queueing.manager_harness import Bench, check
 

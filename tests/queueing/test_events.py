@@ -25,7 +25,7 @@ from reliquary.queueing.events import (
     Share,
 )
 from reliquary.queueing.message import ObjectId
-from reliquary.queueing.principals import MANAGER
+from reliquary.queueing.security.principals import MANAGER
 from tests.queueing.manager_harness import Bench
 
 OWN = {

@@ -22,7 +22,7 @@ from reliquary.queueing.events import (
 )
 from reliquary.queueing.facts import ManagerNamed, PositionDeleted, QueueCreated
 from reliquary.queueing.message import FOREVER, NO_GUID, Delivery, MessageClass
-from reliquary.queueing.names import SYSTEM_QUEUES
+from reliquary.queueing.naming.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueuePrivacy, QueueSettings, QueueType, Scope
 from tests.queueing.answers import bodies, everything
 from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, NOON, OPEN_LIST, Bench, check

@@ -22,10 +22,10 @@ from reliquary.queueing.events import (
     SendMessages,
 )
 from reliquary.queueing.facts import MessagesStored, PositionAvailable, PositionDeleted
-from reliquary.queueing.link import ConnectionStatus, Happening, OutgoingTransfer
 from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.message import Delivery, MessageClass
-from reliquary.queueing.transfer import (
+from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
+from reliquary.queueing.travel.transfer import (
     ConnectionChanged,
     MessageArrived,
     Outcome,

@@ -9,14 +9,12 @@ import msgspec
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.destinations import route
 from reliquary.queueing.enqueue import enqueue, refused
 from reliquary.queueing.events import (
     PurgeQueue,
 )
 from reliquary.queueing.facts import FinalAckDue
 from reliquary.queueing.leave import leave
-from reliquary.queueing.loopback import Loopback
 from reliquary.queueing.message import (
     Acknowledgement,
     Delivery,
@@ -25,7 +23,9 @@ from reliquary.queueing.message import (
     ObjectId,
     SequenceId,
 )
+from reliquary.queueing.naming.destinations import route
 from reliquary.queueing.state import QueueState
+from reliquary.queueing.travel.loopback import Loopback
 from tests.queueing.administration import ARRIVED, DEAD, FULL, TAKEN, ask, bench_with, classes, news
 from tests.queueing.exchange import LOOPED, Exchange
 from tests.queueing.manager_harness import Bench, check, walk

@@ -11,9 +11,9 @@ from reliquary.base.turn import SetTimer
 from reliquary.queueing import events
 from reliquary.queueing.facts import PositionAvailable
 from reliquary.queueing.message import Delivery
-from reliquary.queueing.names import SYSTEM_QUEUES
-from reliquary.queueing.principals import MANAGER
+from reliquary.queueing.naming.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueueType
+from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import LONGEST_TIMER, Sizes, Verdicts
 from reliquary.queueing.tables import ONLY, SEQUENCE
 from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, Bench

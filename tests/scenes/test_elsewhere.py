@@ -8,8 +8,8 @@ import pytest
 from reliquary.queueing import facts
 from reliquary.queueing.apply import apply
 from reliquary.queueing.events import Access, CloseQueue, OpenQueue, PauseQueue, ResumeQueue
-from reliquary.queueing.link import ConnectionStatus, Happening, OutgoingState
-from reliquary.queueing.transfer import Outcome, Wrapper
+from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingState
+from reliquary.queueing.travel.transfer import Outcome, Wrapper
 from tests.queueing.exchange import ELSEWHERE, Exchange
 
 WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"

@@ -30,7 +30,7 @@ from reliquary.queueing.directory.events import (
 )
 from reliquary.queueing.directory.objects import Kind, Site
 from reliquary.queueing.events import Access, AccessChange
-from reliquary.queueing.principals import EVERYONE
+from reliquary.queueing.security.principals import EVERYONE
 from tests.queueing.answers import everything
 from tests.queueing.manager_harness import message
 from tests.scenes.stage import Scene

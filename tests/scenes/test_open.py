@@ -13,12 +13,12 @@ from reliquary.queueing.apply import apply
 from reliquary.queueing.directory.events import CreateDirectoryObject
 from reliquary.queueing.directory.objects import DistributionList
 from reliquary.queueing.events import Access, CreateQueue, GetQueuePath, OpenQueue, Share
-from reliquary.queueing.expand import expand
-from reliquary.queueing.formats import key_of, parse_format, parse_single
-from reliquary.queueing.link import OutgoingState
-from reliquary.queueing.outgoing import link_of
+from reliquary.queueing.naming.expand import expand
+from reliquary.queueing.naming.formats import key_of, parse_format, parse_single
 from reliquary.queueing.queue import QueueSettings
 from reliquary.queueing.state import QueueState
+from reliquary.queueing.travel.link import OutgoingState
+from reliquary.queueing.travel.outgoing import link_of
 from tests.queueing.answers import everything
 from tests.scenes.stage import Scene
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reliquary.queueing.facts import PositionMoved, QueueCreated, QueueDeleted
-from reliquary.queueing.link import SILENT
 from reliquary.queueing.message import MessageClass
+from reliquary.queueing.travel.link import SILENT
 from reliquary.sim.keepers import Keeper, Mover, Steward
 from reliquary.sim.senders import Producer, Traveller
 from tests.sim.theatre import Theatre

@@ -9,13 +9,15 @@ import pytest
 
 from reliquary.base.turn import Reply
 from reliquary.engine.core import Batch
-from reliquary.queueing import apply, arrivals, destinations, dispatch, manager, read
+from reliquary.queueing import apply, manager, read
 from reliquary.queueing import leave as leave_module
 from reliquary.queueing.enqueue import Enqueued
 from reliquary.queueing.message import MessageClass, Position
+from reliquary.queueing.naming import destinations
 from reliquary.queueing.order import Order
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import COUNTERS, Counters
+from reliquary.queueing.travel import arrivals, dispatch
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.process import Process
 from reliquary.sim.run import simulate

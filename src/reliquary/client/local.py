@@ -43,10 +43,12 @@ from reliquary.net.api.users import Users
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.host import own_name
-from reliquary.queueing import destinations, events, permissions
+from reliquary.queueing import events
 from reliquary.queueing.message import FOREVER
+from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.rights import ManagerRight, QueueRight
+from reliquary.queueing.security import permissions
+from reliquary.queueing.security.rights import ManagerRight, QueueRight
 from reliquary.store import backup, verify
 
 

@@ -21,10 +21,10 @@ from reliquary.net.api import messages as api
 from reliquary.queueing import message as machine
 from reliquary.queueing.events import Delivered
 from reliquary.queueing.message import FOREVER, NO_GUID
-from reliquary.queueing.permissions import descriptor_of
-from reliquary.queueing.principals import ANONYMOUS_USER, EVERYONE
 from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.rights import ManagerRight, QueueRight, names_of, right_named
+from reliquary.queueing.security.permissions import descriptor_of
+from reliquary.queueing.security.principals import ANONYMOUS_USER, EVERYONE
+from reliquary.queueing.security.rights import ManagerRight, QueueRight, names_of, right_named
 from reliquary.queueing.transactions import Stage
 from reliquary.wire.security import Ace, AceKind, Sid
 

@@ -10,11 +10,11 @@ from reliquary.base.hresult import HResult
 from reliquary.client.translate import access_info, rights_of
 from reliquary.console.context import Context, answer, context_of, read_body
 from reliquary.console.errors import Refusal
-from reliquary.queueing import destinations
 from reliquary.queueing.events import AccessChange, Answer, ChangeAccess
-from reliquary.queueing.permissions import list_named
-from reliquary.queueing.permits import Act
-from reliquary.queueing.rights import ManagerRight
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.security.permissions import list_named
+from reliquary.queueing.security.permits import Act
+from reliquary.queueing.security.rights import ManagerRight
 
 
 class ChangeIn(msgspec.Struct, forbid_unknown_fields=True):

@@ -19,9 +19,9 @@ from reliquary.engine.open import OpenedEngine
 from reliquary.net.api.users import Users
 from reliquary.queueing import events
 from reliquary.queueing.events import Answer
-from reliquary.queueing.permits import Act, lacks, lacks_on_manager
-from reliquary.queueing.principals import ANONYMOUS, Principal
-from reliquary.queueing.rights import ManagerRight
+from reliquary.queueing.security.permits import Act, lacks, lacks_on_manager
+from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.security.rights import ManagerRight
 from reliquary.queueing.state import QueueState
 
 BODY_LIMIT: Final = 1024 * 1024

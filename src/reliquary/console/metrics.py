@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from reliquary.console.context import Context, context_of
 from reliquary.engine import views
-from reliquary.queueing.rights import ManagerRight
+from reliquary.queueing.security.rights import ManagerRight
 from reliquary.queueing.tables import Copy
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from reliquary.console.context import context_of
 from reliquary.engine import views
 from reliquary.engine.views import ManagerView, QueueView
-from reliquary.queueing.rights import ManagerRight
+from reliquary.queueing.security.rights import ManagerRight
 
 REFRESH_SECONDS: Final = 5
 

@@ -14,11 +14,11 @@ from reliquary.client.translate import changes_of, manager_info, queue_info
 from reliquary.console.context import Context, answer, context_of, read_body
 from reliquary.console.errors import Refusal
 from reliquary.engine import views
-from reliquary.queueing import destinations
 from reliquary.queueing.events import Answer, ChangeQueue, CreateQueue, DeleteQueue, Purged, PurgeQueue
-from reliquary.queueing.permits import Act
+from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.rights import ManagerRight
+from reliquary.queueing.security.permits import Act
+from reliquary.queueing.security.rights import ManagerRight
 
 _object = msgspec.json.Decoder(dict[str, Any])
 

@@ -12,7 +12,7 @@ from reliquary.console.errors import Refusal
 from reliquary.console.queues import show_manager
 from reliquary.engine import views
 from reliquary.queueing.events import Answer, BringOnline, PauseQueue, ResumeQueue, TakeOffline
-from reliquary.queueing.rights import ManagerRight
+from reliquary.queueing.security.rights import ManagerRight
 
 
 async def list_outgoing(request: Request) -> Response:

@@ -22,10 +22,10 @@ from reliquary.engine.loop import Clock, Engine
 from reliquary.engine.server_list import FindServers, ServerList
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, AwaitDisk, StartManager, StopManager
-from reliquary.queueing.loopback import Loopback
 from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import TABLES
+from reliquary.queueing.travel.loopback import Loopback
 from reliquary.store import RocksDisk, StagedRows
 
 

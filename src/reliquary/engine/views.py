@@ -8,15 +8,15 @@ from uuid import UUID
 
 import msgspec
 
-from reliquary.queueing import destinations
 from reliquary.queueing.events import Access
-from reliquary.queueing.link import ConnectionRecord, OutgoingState
 from reliquary.queueing.losses import by_word
-from reliquary.queueing.permits import Act, lacks, may_use
-from reliquary.queueing.principals import MANAGER, Principal
+from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import ManagerState, QueueManagerRecord, QueueSettings, QueueType
+from reliquary.queueing.security.permits import Act, lacks, may_use
+from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.transactions import Stage, stage
+from reliquary.queueing.travel.link import ConnectionRecord, OutgoingState
 
 
 class QueueView(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import CancelTimer, SetTimer
-from reliquary.queueing import destinations
 from reliquary.queueing.cursors import Cursor
 from reliquary.queueing.descriptors import ALLOWS, Descriptor, sharing_violated
 from reliquary.queueing.events import FOREVER_WAIT, Access, Answer, Share
-from reliquary.queueing.expand import elements_of
-from reliquary.queueing.formats import MultipleName
-from reliquary.queueing.names import Pathname
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.expand import elements_of
+from reliquary.queueing.naming.formats import MultipleName
+from reliquary.queueing.naming.names import Pathname
 from reliquary.queueing.poison import give_back
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.waiting import NEXT, Happening, Stage, Waiter

@@ -12,9 +12,8 @@ import msgspec
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts, tables
 from reliquary.queueing.directory.objects import kind_of
-from reliquary.queueing.formats import key_of, parse_format
-from reliquary.queueing.link import Link
 from reliquary.queueing.message import Position
+from reliquary.queueing.naming.formats import key_of, parse_format
 from reliquary.queueing.order import Order
 from reliquary.queueing.queue import Queue
 from reliquary.queueing.state import QueueState, State
@@ -40,6 +39,7 @@ from reliquary.queueing.tables import (
     queue_key,
     transaction_key,
 )
+from reliquary.queueing.travel.link import Link
 
 
 def apply(state: State, fact: Fact) -> None:

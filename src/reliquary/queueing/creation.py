@@ -9,7 +9,7 @@ from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing import facts
 from reliquary.queueing.apply import apply
 from reliquary.queueing.directory.objects import QueueObject
-from reliquary.queueing.names import Pathname
+from reliquary.queueing.naming.names import Pathname
 from reliquary.queueing.queue import Queue, QueueSettings, QueueType
 from reliquary.queueing.state import State
 

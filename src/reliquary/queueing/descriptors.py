@@ -17,7 +17,7 @@ from typing import Final
 
 from reliquary.base.time import Duration
 from reliquary.queueing.events import FOREVER_WAIT, Access, Share
-from reliquary.queueing.principals import MANAGER, Principal
+from reliquary.queueing.security.principals import MANAGER, Principal
 
 
 class RemoteReadState(Enum):

@@ -17,8 +17,8 @@ from reliquary.base.time import Duration
 from reliquary.base.turn import Event
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.message import Message, MessageClass, ObjectId, Position
-from reliquary.queueing.principals import MANAGER, Principal
 from reliquary.queueing.queue import Queue, QueueSettings
+from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.wire.security import Sid
 
 FOREVER_WAIT = Duration(-1)

@@ -23,7 +23,7 @@ from reliquary.queueing.directory.connection import Connection
 from reliquary.queueing.directory.holdings import Surroundings
 from reliquary.queueing.directory.publishing import is_published, queue_object
 from reliquary.queueing.events import StartManager
-from reliquary.queueing.names import COMPUTER_NAME_LIMIT, check_name
+from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, check_name
 from reliquary.queueing.queue import QueueManagerRecord
 from reliquary.queueing.state import State
 

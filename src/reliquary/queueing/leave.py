@@ -16,11 +16,12 @@ from collections.abc import Sequence
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing import destinations, facts
+from reliquary.queueing import facts
 from reliquary.queueing.acknowledge import ANSWERS, AT_THE_SOURCE, JOURNALED
 from reliquary.queueing.apply import apply
 from reliquary.queueing.losses import lose
 from reliquary.queueing.message import Message, MessageClass, Position
+from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import QueueType, exceeds
 from reliquary.queueing.state import Owed, QueueState, State
 from reliquary.queueing.tables import SEQUENCE_MASK, Copy

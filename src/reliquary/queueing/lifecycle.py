@@ -10,7 +10,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import DAY, Duration, Instant, in_whole_seconds
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
-from reliquary.queueing import destinations, dispatch, facts, outgoing
+from reliquary.queueing import facts
 from reliquary.queueing.access import end_wait
 from reliquary.queueing.apply import apply
 from reliquary.queueing.creation import create_at
@@ -20,8 +20,8 @@ from reliquary.queueing.expiry import let_in, some_delayed, watch_next
 from reliquary.queueing.initialization import initialize
 from reliquary.queueing.leave import leave
 from reliquary.queueing.message import MessageClass, Position
-from reliquary.queueing.names import SYSTEM_QUEUES, Pathname
-from reliquary.queueing.permissions import check_own_list, end_forbidden_waits, with_list
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.names import SYSTEM_QUEUES, Pathname
 from reliquary.queueing.queue import (
     ManagerState,
     Queue,
@@ -30,9 +30,11 @@ from reliquary.queueing.queue import (
     check_settings,
 )
 from reliquary.queueing.readiness import Happening, advance
+from reliquary.queueing.security.permissions import check_own_list, end_forbidden_waits, with_list
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import SEQUENCE_MASK
 from reliquary.queueing.transactions import abort, promised, uncommitted, undo_users
+from reliquary.queueing.travel import dispatch, outgoing
 from reliquary.queueing.waiting import Happening as Waiting
 
 FIXED: Final = frozenset({"transactional"})

@@ -11,19 +11,20 @@ from reliquary.base.hresult import HResult
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
-from reliquary.queueing import arrivals, coordinator, dispatch, events, requests, steering, transfer
+from reliquary.queueing import coordinator, events, requests
 from reliquary.queueing.apply import settle
 from reliquary.queueing.directory.rules import RULES as DIRECTORY_RULES
 from reliquary.queueing.events import Answer, Request
-from reliquary.queueing.formats import IllegalFormatName
 from reliquary.queueing.losses import warn
+from reliquary.queueing.naming.formats import IllegalFormatName
 from reliquary.queueing.news import send_news
-from reliquary.queueing.permits import refusal
-from reliquary.queueing.principals import MANAGER
 from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.read import serve
 from reliquary.queueing.recovery import recover
+from reliquary.queueing.security.permits import refusal
+from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import Sizes, State
+from reliquary.queueing.travel import arrivals, dispatch, steering, transfer
 
 
 class QueueManager:

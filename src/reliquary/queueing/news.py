@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
-from reliquary.queueing import acknowledge, destinations, facts, trace
+from reliquary.queueing import acknowledge, facts, trace
 from reliquary.queueing.enqueue import insert
 from reliquary.queueing.losses import lose
 from reliquary.queueing.message import Message, size_of
+from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import exceeds
 from reliquary.queueing.state import Owed, QueueState, State
 from reliquary.queueing.tables import Copy

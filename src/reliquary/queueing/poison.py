@@ -30,7 +30,7 @@ from reliquary.queueing.apply import apply
 from reliquary.queueing.creation import create_at
 from reliquary.queueing.expiry import expire, is_over, put_off
 from reliquary.queueing.message import MessageClass, Position
-from reliquary.queueing.names import Pathname
+from reliquary.queueing.naming.names import Pathname
 from reliquary.queueing.positions import Happening, state_of, step
 from reliquary.queueing.positions import State as Standing
 from reliquary.queueing.queue import QueueSettings, QueueType, exceeds

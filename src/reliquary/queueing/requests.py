@@ -16,14 +16,10 @@ from reliquary.base.turn import TimerFired
 from reliquary.queueing import (
     access,
     coordinator,
-    destinations,
-    dispatch,
     enqueue,
     events,
     expiry,
     lifecycle,
-    paths,
-    permissions,
     read,
     sending,
     transactions,
@@ -31,11 +27,14 @@ from reliquary.queueing import (
 from reliquary.queueing.directory import operations, upkeep
 from reliquary.queueing.events import FOREVER_WAIT, Access, Answer
 from reliquary.queueing.message import FOREVER, check, size_of
-from reliquary.queueing.principals import MANAGER
+from reliquary.queueing.naming import destinations, paths
 from reliquary.queueing.queue import Queue, QueueType
+from reliquary.queueing.security import permissions
+from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation
 from reliquary.queueing.transactions import Step
+from reliquary.queueing.travel import dispatch
 from reliquary.queueing.waiting import Happening as Waiting
 
 COUNT_LIMIT: Final = 10_000

@@ -11,8 +11,8 @@ from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.access import Target, targets
 from reliquary.queueing.enqueue import STATUS, Enqueued, enqueue
 from reliquary.queueing.events import Sent
-from reliquary.queueing.formats import is_format_name, parse_single
 from reliquary.queueing.message import NO_OBJECT, Message, ObjectId
+from reliquary.queueing.naming.formats import is_format_name, parse_single
 from reliquary.queueing.state import QueueState, State, Transaction
 
 

@@ -20,14 +20,14 @@ from reliquary.queueing.descriptors import Descriptor
 from reliquary.queueing.directory.holdings import Directory
 from reliquary.queueing.events import FOREVER_WAIT, Answer
 from reliquary.queueing.facts import PositionAvailable
-from reliquary.queueing.link import Link
 from reliquary.queueing.message import Message, MessageClass, Position, SequenceId
-from reliquary.queueing.names import CLOSED_QUEUES, Pathname, parse
+from reliquary.queueing.naming.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
-from reliquary.queueing.principals import MANAGER, Principal
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
+from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
 from reliquary.queueing.tables import Copy, Operation, Outcome
+from reliquary.queueing.travel.link import Link
 from reliquary.queueing.waiting import Waiter
 
 SEQUENCE_BLOCK: Final = 1 << 20

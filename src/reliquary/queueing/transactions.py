@@ -32,7 +32,7 @@ from reliquary.queueing.leave import bury, leave
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.outcomes import remember, told
 from reliquary.queueing.poison import give_back, moved
-from reliquary.queueing.principals import MANAGER
+from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation, PreparedTransaction
 from reliquary.queueing.waiting import Happening as Waiting

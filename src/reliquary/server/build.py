@@ -27,7 +27,7 @@ from reliquary.net.http import Limits, Listener
 from reliquary.net.srv import find_servers
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, CreateQueue
-from reliquary.queueing.rights import MANAGER_LIST
+from reliquary.queueing.security.rights import MANAGER_LIST
 from reliquary.server.config import Settings
 from reliquary.server.keys import own_keys
 from reliquary.wire.public_keys import Purpose

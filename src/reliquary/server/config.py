@@ -29,7 +29,7 @@ from reliquary.net.api.users import User, check_users
 from reliquary.net.host import own_name
 from reliquary.queueing.lifecycle import LONGEST_IN_DOUBT
 from reliquary.queueing.message import FOREVER
-from reliquary.queueing.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
+from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
 
 PREFIX: Final = "RELIQUARY_"
 DOMAIN_LIMIT: Final = 255

@@ -21,9 +21,9 @@ from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, Set
 from reliquary.engine.core import Batch, Core
 from reliquary.engine.timers import Timers
 from reliquary.queueing.events import StartManager, StopManager
-from reliquary.queueing.loopback import Loopback
 from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.state import Sizes
+from reliquary.queueing.travel.loopback import Loopback
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.clock import ProcessClock
 from reliquary.sim.disk import SimulatedDisk

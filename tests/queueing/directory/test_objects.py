@@ -32,7 +32,7 @@ from reliquary.queueing.directory.objects import (
     name_of,
 )
 from reliquary.queueing.queue import DirectoryServerType, QueueManagerRecord, QueueSettings
-from reliquary.queueing.rights import EnterpriseRight, NetworkRight, SiteRight
+from reliquary.queueing.security.rights import EnterpriseRight, NetworkRight, SiteRight
 from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor, parse_sid
 
 ONE, TWO = UUID(int=1), UUID(int=2)

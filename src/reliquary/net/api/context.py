@@ -18,9 +18,10 @@ from reliquary.net.api.errors import refuse, refuse_stopping
 from reliquary.net.api.numbers import Tickets
 from reliquary.net.api.users import Users
 from reliquary.net.http import Request, Responder
-from reliquary.queueing import destinations, events
+from reliquary.queueing import events
 from reliquary.queueing.events import Answer, AwaitDisk, CallerGone
-from reliquary.queueing.principals import ANONYMOUS, Principal
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.state import State
 
 Body = TypeVar("Body")

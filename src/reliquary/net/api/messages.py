@@ -22,7 +22,7 @@ from reliquary.queueing.message import (
     MessageClass,
     Position,
 )
-from reliquary.queueing.names import spoken
+from reliquary.queueing.naming.names import spoken
 
 REACH: Final = 345_600
 """Seconds; TimeToReachQueue of a message that does not say another (DM-057)."""

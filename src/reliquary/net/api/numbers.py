@@ -12,9 +12,9 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import DAY, HOUR, MILLISECOND, SECOND, Duration, seconds
 from reliquary.net.api.errors import Refused
 from reliquary.queueing.events import FOREVER_WAIT
-from reliquary.queueing.formats import is_format_name, parse_format
 from reliquary.queueing.message import FOREVER, ObjectId
-from reliquary.queueing.names import parse
+from reliquary.queueing.naming.formats import is_format_name, parse_format
+from reliquary.queueing.naming.names import parse
 from reliquary.queueing.tables import LAST_ID
 
 LONGEST_WAIT: Final = Duration(7 * DAY)

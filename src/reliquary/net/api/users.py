@@ -12,7 +12,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.principals import (
+from reliquary.queueing.security.principals import (
     ADMINISTRATORS,
     ANONYMOUS,
     ANONYMOUS_USER,

@@ -13,7 +13,7 @@ from reliquary.queueing.directory.objects import SHARED_SETTINGS, Kind, QueueObj
 from reliquary.queueing.directory.operations import by_identifier, create, delete, read, write
 from reliquary.queueing.directory.publishing import is_published, queue_object
 from reliquary.queueing.directory.results import DirectoryResult
-from reliquary.queueing.names import Pathname
+from reliquary.queueing.naming.names import Pathname
 from reliquary.queueing.queue import Queue, QueueSettings, QueueType
 from reliquary.queueing.state import State
 

@@ -15,9 +15,9 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.formats import parse_single
 from reliquary.queueing.message import FOREVER, NO_GUID
-from reliquary.queueing.names import COMPUTER_NAME_LIMIT, QUEUE_NAME_LIMIT, check_name
+from reliquary.queueing.naming.formats import parse_single
+from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, QUEUE_NAME_LIMIT, check_name
 from reliquary.queueing.queue import (
     DirectoryServerType,
     OperatingSystemType,
@@ -25,7 +25,7 @@ from reliquary.queueing.queue import (
     QueueSettings,
     check_settings,
 )
-from reliquary.queueing.rights import (
+from reliquary.queueing.security.rights import (
     EnterpriseRight,
     ManagerRight,
     NetworkRight,

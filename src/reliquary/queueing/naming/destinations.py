@@ -1,0 +1,190 @@
+"""Which queue a name means: Open Queue, [MS-MQDMPR] 3.1.7.1.5, as far as it looks for one.
+
+name --> expanded --> one of our queues
+                  '-> an outgoing queue, made when somebody sends there first
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import lru_cache
+from typing import Final
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.queueing.events import Access
+from reliquary.queueing.naming.expand import expand
+from reliquary.queueing.naming.formats import (
+    DirectName,
+    FormatName,
+    IllegalFormatName,
+    MachineName,
+    MulticastName,
+    MultipleName,
+    PrivateName,
+    PublicName,
+    SingleName,
+    Suffix,
+    is_format_name,
+    key_of,
+    parse_format,
+)
+from reliquary.queueing.naming.names import Pathname, parse
+from reliquary.queueing.naming.published import published_queue, resolve_list
+from reliquary.queueing.queue import QueueType
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.travel.outgoing import create_outgoing
+
+LOCAL_HOSTS: Final = frozenset({"", ".", "localhost", "127.0.0.1", "::1"})
+ADMIN: Final = frozenset({Access.RECEIVE_ADMIN, Access.PEEK_ADMIN})
+"""The only ways to look into an outgoing queue."""
+
+
+# -- names
+
+
+def read_name(state: State, text: str, access: Access = Access.PEEK) -> Pathname | FormatName:
+    r"""A path name or a format name; to send, `elsewhere\private$\orders` stands for DIRECT=OS:..."""
+    identity = state.identity()
+    return _read(text, access is Access.SEND, identity.computer_name, identity.qualified_computer_name)
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str, to_send: bool, *computers: str) -> Pathname | FormatName:
+    if is_format_name(text):
+        return parse_format(text)
+    path = text.replace("/", "\\")
+    computer, found, rest = path.partition("\\")
+    known = {"private$", "system$", *LOCAL_HOSTS, *(name.casefold() for name in computers)}
+    if to_send and found and rest and computer.casefold() not in known:
+        with suppress(IllegalFormatName):  # what is wrong with it is said of the path name
+            return parse_format(f"DIRECT=OS:{path}")
+    return parse(text, *computers)
+
+
+def expanded(state: State, text: str, access: Access) -> Pathname | FormatName | None:
+    """The name with its lists resolved (DM-159), or None when one of them is not known."""
+    name = read_name(state, text, access)
+    return name if isinstance(name, Pathname) else expand(name, lambda guid: resolve_list(state, guid))
+
+
+def same(state: State, one: str, other: str) -> bool:
+    """Whether two names mean the same."""
+    first, second = (expanded(state, text, Access.SEND) for text in (one, other))
+    if isinstance(first, Pathname) and isinstance(second, Pathname):
+        return first.key == second.key
+    if first is None or second is None:
+        return False
+    return str(first).casefold() == str(second).casefold() or (
+        find_named(state, first) is not None and find_named(state, first) is find_named(state, second)
+    )
+
+
+# -- queues that are there
+
+
+def find(state: State, text: str) -> QueueState | None:
+    """The queue that a path name or a format name means, if we have it."""
+    return find_named(state, read_name(state, text))
+
+
+def find_named(state: State, name: Pathname | FormatName) -> QueueState | None:
+    """The queue of this name, if we have it (DM-166)."""
+    if isinstance(name, Pathname):
+        return state.find(name)
+    if isinstance(name, MultipleName):
+        return None
+    return _find_own(state, name) or state.outgoing.get(key_of(name))
+
+
+def _find_own(state: State, name: SingleName) -> QueueState | None:
+    if isinstance(name, DirectName):
+        if not is_local_host(state, name.host) or not name.queue_path:
+            return None
+        path = name.queue_path if "\\" in name.queue_path else f".\\{name.queue_path}"
+        return state.find(parse(path))
+    identifier = state.identity().identifier
+    if isinstance(name, MachineName):
+        return state.system_queue(name.suffix.value.casefold()) if name.computer == identifier else None
+    found = None
+    if isinstance(name, PublicName):
+        found = state.by_identifier.get(name.queue)
+    elif isinstance(name, PrivateName) and name.computer == identifier:
+        queue = state.queues.get(name.number)
+        found = queue if queue and _is_private(queue) else None
+    if found is not None and isinstance(name, PublicName | PrivateName) and name.suffix is Suffix.JOURNAL:
+        return state.queues.get(found.record.journal or 0)
+    return found
+
+
+def is_local_host(state: State, host: str) -> bool:
+    """Whether this address is our own."""
+    identity = state.identity()
+    own = {identity.computer_name.casefold(), identity.qualified_computer_name.casefold()}
+    return host.casefold() in LOCAL_HOSTS | own
+
+
+def _is_private(queue: QueueState) -> bool:
+    record = queue.record
+    return record.kind is QueueType.PRIVATE and not record.is_journal and not record.deleting
+
+
+# -- queues to open
+
+
+def queue_for(state: State, text: str, access: Access, now: Instant) -> QueueState | HResult:
+    """The queue of this name, if it may be used like that at all; who sends elsewhere has it made."""
+    return queue_named(state, read_name(state, text, access), access, now)
+
+
+def queue_named(
+    state: State, name: Pathname | FormatName, access: Access, now: Instant
+) -> QueueState | HResult:
+    """The same for a name that was read, and expanded, already."""
+    if not isinstance(name, Pathname) and not _supports(name, access):
+        return HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    queue = find_named(state, name)
+    if queue is None or (queue.record.outgoing and access not in ADMIN):
+        if access is not Access.SEND or isinstance(name, Pathname | MultipleName):
+            return HResult.QUEUE_NOT_FOUND  # DM-167
+        return queue or _elsewhere(state, name, now)
+    if queue.is_closed:
+        return HResult.ACCESS_DENIED  # DM-094
+    if access is Access.SEND and (queue.record.kind is QueueType.SYSTEM or queue.record.is_journal):
+        return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-164
+    return queue
+
+
+def route(state: State, text: str, now: Instant) -> QueueState | HResult:
+    """The queue that a message takes on its way to this destination."""
+    return queue_for(state, text, Access.SEND, now)
+
+
+def _supports(name: FormatName, access: Access) -> bool:
+    """What a kind of name can be opened for."""
+    if isinstance(name, MachineName):
+        return access is not Access.SEND  # DM-164
+    if isinstance(name, DirectName) and name.protocol.is_http and access not in ADMIN:
+        return access is Access.SEND  # DM-163
+    if isinstance(name, MulticastName) and access not in ADMIN:
+        return access is Access.SEND  # DM-165
+    return not isinstance(name, MultipleName)
+
+
+def _elsewhere(state: State, name: SingleName, now: Instant) -> QueueState | HResult:
+    """A new outgoing queue for a destination that is not here (DM-171)."""
+    if isinstance(name, DirectName) and is_local_host(state, name.host):
+        return HResult.QUEUE_NOT_FOUND  # DM-168
+    if isinstance(name, PrivateName) and name.computer == state.identity().identifier:
+        return HResult.QUEUE_NOT_FOUND  # DM-170
+    base_priority = 0
+    if isinstance(name, PublicName):
+        # DEPARTS from 3.1.7.1.5 (AN-38): the directory is read once and its first answer counts,
+        # because the second reading of the text can only contradict it.
+        public = published_queue(state, name.queue)
+        if public is None:
+            return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-169
+        if public.queue_manager == state.identity().identifier:
+            return HResult.QUEUE_NOT_FOUND  # DM-169
+        base_priority = public.base_priority  # DM-172
+    return create_outgoing(state, name, now, base_priority=base_priority)

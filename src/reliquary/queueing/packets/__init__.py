@@ -1,0 +1,1 @@
+"""Messages as [MS-MQMQ] UserMessage packets, with bodies sealed and messages signed."""

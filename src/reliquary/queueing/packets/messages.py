@@ -1,0 +1,352 @@
+"""Messages as packets and back, [MS-MQDMPR] 3.1.7.1.30 to 3.1.7.1.32.
+
+    Message --construct--> UserMessage --encode--> bytes
+       ^                    |  sign, seal            |
+       |                    v                        v
+       '------read-------- UserMessage <--decode-- bytes
+                              unseal, verify
+
+Signatures and encryption (`signing`, `sealing`) work on the packet between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.message import (
+    FOREVER,
+    NO_GUID,
+    NO_OBJECT,
+    AuthenticationLevel,
+    Delivery,
+    DestinationKind,
+    EncryptionAlgorithm,
+    HashAlgorithm,
+    Message,
+    MessagePrivacy,
+    ObjectId,
+    SenderKind,
+    SequenceId,
+)
+from reliquary.queueing.packets import codes
+from reliquary.queueing.packets.names import (
+    Hosts,
+    administration_address,
+    destination_address,
+    host_of,
+    listed,
+    name_of,
+    names_of,
+    response_address,
+)
+from reliquary.wire.packet import properties
+from reliquary.wire.packet.addresses import AddressKind
+from reliquary.wire.packet.base import BaseHeader
+from reliquary.wire.packet.debug import DebugHeader
+from reliquary.wire.packet.fields import guid_of
+from reliquary.wire.packet.multi import MultiQueueHeader
+from reliquary.wire.packet.properties import NO_CORRELATION, PropertiesHeader
+from reliquary.wire.packet.security import ProviderInfo, SecurityHeader
+from reliquary.wire.packet.transaction import IDENTIFIER_LIMIT, TransactionHeader
+from reliquary.wire.packet.user import UserHeader
+from reliquary.wire.packet.user_message import UserMessage, decode_user_message
+
+STANDARD_PROVIDER: Final = 1
+"""AuthenticationProviderType of a message that names none."""
+
+NOT_CARRIED: Final[Mapping[str, str]] = {
+    "allow_peek_when_locked": "it concerns the queue that the message lies in",
+    "application_deadletter_queue": "a remote read has a header for it, wire/packet/remote_read.py",
+    "authentication": "written as none (DM-280); who receives finds it out, queueing/signing.py",
+    "transaction_status_queue": "set by whoever transfers the message",
+    "soap_envelope": "the headers of SRMP are its protocol's to fill, wire/packet/soap.py",
+    "soap_compound_message": "as soap_envelope",
+    "soap_header": "as soap_envelope",
+    "soap_body": "as soap_envelope",
+}
+"""Attributes that do not come out of a packet as they went in, whatever they are."""
+
+CARRIED_IN_PART: Final[Mapping[str, str]] = {
+    "identifier": "its lineage is the source machine",
+    "priority": "a transactional message has none (DM-278)",
+    "delivery": "a transactional message is recoverable",
+    "acknowledgements": "as four bits: full-receive is neg-arrival, pos-receive and neg-receive",
+    "hash_algorithm": "sha is read as sha1, which has the same number",
+    "encryption_algorithm": "five of them have no number; rc4 is written if nothing is encrypted",
+    "destination_manager": "the destination's own if that is private, none if it is direct",
+    "destination_kind": "what the destination's name is",
+    "administration_kind": "what the administration queue's name allows",
+    "response_kind": "what the response queue's name allows",
+    "destination_queues": "machine, connector and multicast names are left out, and a list's domain",
+    "administration_queues": "as destination_queues",
+    "response_queues": "as destination_queues",
+    "sender_kind": "none if there is no sender",
+    "transaction": "20 bits of it; all that belongs to a transaction only with it or with a sequence",
+    "sequence": "ordinal and timestamp 0 are read as none",
+    "sequence_number": "as transaction",
+    "previous_sequence_number": "as transaction",
+    "final_ack_required": "as transaction",
+    "first_in_transaction": "as transaction",
+    "last_in_transaction": "as transaction",
+    "connector_manager": "as transaction",
+}
+"""Attributes that come out changed in the cases that are named."""
+
+
+def serialize(message: Message, *, computer: str = "") -> bytes:
+    """Serialize Message to Buffer; what cannot stand in a packet is a UsageError."""
+    return construct(message, computer=computer).encode()
+
+
+def deserialize(data: bytes) -> Message:
+    """Deserialize Message From Buffer; PacketFault says where the bytes are no packet."""
+    return read(decode_user_message(data))
+
+
+# -- to a packet
+
+
+def construct(message: Message, *, computer: str = "") -> UserMessage:
+    """Construct a UserMessage Packet, filled.  `computer` is where path names of our own are (DM-269)."""
+    transaction = _transaction_header(message)
+    # DEPARTS from 3.1.7.1.32 (DM-273, DM-281): the debug header and its flag come together, with
+    # tracing or with a queue for it, because one without the other is a packet nobody can read.
+    traced = message.tracing_requested or message.tracing_queue != NO_GUID
+    return UserMessage(
+        base=BaseHeader(
+            0 if transaction is not None else message.priority,  # DM-278
+            message.tracing_requested,
+            message.time_to_reach_queue,
+        ),
+        user=_user_header(message, computer, transactional=transaction is not None),
+        transaction=transaction,
+        security=_security_header(message),
+        properties=_properties_header(message),
+        debug=DebugHeader(_set(message.tracing_queue)) if traced else None,
+        multi=_multi_queue_header(message),
+    )
+
+
+def _user_header(message: Message, computer: str, *, transactional: bool) -> UserHeader:
+    source = message.source_machine if message.source_machine != NO_GUID else message.identifier.lineage
+    hosts = Hosts(source, message.destination_manager, computer)
+    destination = destination_address(message.destination_queue, hosts)
+    admin = administration_address(
+        message.administration_queue, hosts, codes.ADMINISTRATION[message.administration_kind]
+    )
+    response = response_address(
+        message.response_queue, hosts, codes.RESPONSE[message.response_kind], message.administration_queue
+    )
+    return UserHeader(
+        source=source,
+        address=hosts.destination,
+        time_to_be_received=message.time_to_be_received,
+        sent_time=message.sent_time,
+        message_id=message.identifier.uniquifier,
+        recoverable=transactional or message.delivery is Delivery.RECOVERABLE,
+        dead_letter=message.negative_journaling,
+        journal=message.positive_journaling,
+        destination=destination,
+        admin=admin,
+        response=response,
+        connector_type=_set(message.connector_type),
+    )
+
+
+def _transaction_header(message: Message) -> TransactionHeader | None:
+    # DEPARTS from 3.1.7.1.30 (DM-270): a sequence alone also makes a transaction header, because a
+    # message that lost its place in the stream would be taken for a new one.
+    if message.transaction is None and message.sequence is None:
+        return None
+    sequence = message.sequence or SequenceId(0, 0)
+    return TransactionHeader(
+        0 if message.transaction is None else message.transaction.int & IDENTIFIER_LIMIT,
+        sequence.ordinal,
+        sequence.timestamp,
+        message.sequence_number,
+        message.previous_sequence_number,
+        message.final_ack_required,
+        message.first_in_transaction,
+        message.last_in_transaction,
+        _set(message.connector_manager),
+    )
+
+
+def _security_header(message: Message) -> SecurityHeader | None:
+    # DEPARTS from 3.1.7.1.30 (AN-36): also a message that is only encrypted, or only has a sender,
+    # gets a security header, because its key and its sender would be lost.
+    is_private = message.privacy is not MessagePrivacy.NONE
+    is_signed = bool(message.signature or message.multiple_destination_signature)
+    data = message.sender or message.symmetric_key or message.signature or message.sender_certificate
+    named = message.authentication_provider_name or message.authentication_provider_type != STANDARD_PROVIDER
+    if not (is_private or data or named or message.authentication is not AuthenticationLevel.NONE):
+        return None
+    return SecurityHeader(
+        sender_kind=codes.SENDER[message.sender_kind if message.sender else SenderKind.NONE],
+        encrypted=is_private,
+        default_provider=is_signed and not named,  # DM-280
+        sender=message.sender,
+        encryption_key=message.symmetric_key,
+        signature=message.signature,
+        certificate=message.sender_certificate,
+        # A header without any data is not allowed: the provider stands in then.
+        provider=ProviderInfo(message.authentication_provider_type, message.authentication_provider_name)
+        if named or not data
+        else None,
+    )
+
+
+def _properties_header(message: Message) -> PropertiesHeader:
+    encryption = codes.ENCRYPTION.get(message.encryption_algorithm)
+    if encryption is None:
+        if message.privacy is not MessagePrivacy.NONE:
+            word = message.encryption_algorithm.value
+            raise UsageError(f"a packet has no number for {word}, so its body cannot be encrypted with it")
+        encryption = properties.RC4
+    return PropertiesHeader(
+        acknowledgements=codes.acknowledgement_bits(message.acknowledgements),
+        label=message.label,
+        message_class=message.message_class,
+        correlation=_correlation_bytes(message.correlation),
+        body_type=message.body_type,
+        application_tag=message.application_tag,
+        privacy=codes.PRIVACY[message.privacy],
+        hash_algorithm=codes.HASH[message.hash_algorithm],
+        encryption_algorithm=encryption,
+        extension=message.extension,
+        body=message.body,
+    )
+
+
+def _multi_queue_header(message: Message) -> MultiQueueHeader | None:
+    # DEPARTS from 3.1.7.1.30 (DM-274): lists of other queues or a signature also make the header,
+    # because they stand nowhere else.
+    if not (
+        message.destination_queues
+        or message.administration_queues
+        or message.response_queues
+        or message.multiple_destination_signature
+    ):
+        return None
+    return MultiQueueHeader(
+        listed(message.destination_queues),
+        listed(message.administration_queues),
+        listed(message.response_queues),
+        message.multiple_destination_signature,
+    )
+
+
+def _set(guid: UUID) -> UUID | None:
+    return None if guid == NO_GUID else guid
+
+
+def _correlation_bytes(correlation: ObjectId) -> bytes:
+    if correlation is NO_OBJECT:
+        return NO_CORRELATION
+    if not 0 <= correlation.uniquifier <= FOREVER:
+        raise UsageError(f"a correlation's number is 0 to {FOREVER}, not {correlation.uniquifier}")
+    return correlation.lineage.bytes_le + correlation.uniquifier.to_bytes(4, "little")
+
+
+# -- out of a packet
+
+
+def read(packet: UserMessage) -> Message:
+    """The Message that a packet is; attributes of headers that are not there stay as they are (DM-275).
+
+    An algorithm whose number nobody knows is read as the default: only who needs it can refuse it, and
+    looks at the packet.  A level of signature is what the packet claims; `signing.verify` finds it out.
+    """
+    base, user, header = packet.base, packet.user, packet.properties
+    hosts = Hosts(user.source, user.address)
+    hosts.admin = host_of(user.admin, hosts)
+    administration_queue = name_of(user.admin, hosts)
+    response_queue = name_of(user.response, hosts)
+    optional: dict[str, Any] = {}
+    if packet.transaction is None:
+        optional["priority"] = base.priority  # DM-278: else it says nothing
+    else:
+        _read_transaction(packet.transaction, optional)
+    if packet.security is not None:
+        _read_security(packet.security, optional)
+    if packet.multi is not None:
+        _read_multi_queue(packet.multi, optional)
+    if packet.debug is not None:
+        optional["tracing_queue"] = packet.debug.queue or NO_GUID
+    same = user.response.kind is AddressKind.SAME_AS_ADMIN
+    return Message(
+        tracing_requested=base.tracing,
+        time_to_reach_queue=base.time_to_reach_queue,
+        identifier=ObjectId(user.source, user.message_id),
+        source_machine=user.source,
+        destination_manager=user.address,
+        time_to_be_received=user.time_to_be_received,
+        sent_time=user.sent_time,
+        delivery=Delivery.RECOVERABLE if user.recoverable else Delivery.EXPRESS,
+        negative_journaling=user.dead_letter,
+        positive_journaling=user.journal,
+        destination_queue=name_of(user.destination, hosts),
+        destination_kind=codes.DESTINATION_OF.get(user.destination.kind, DestinationKind.PRIVATE),
+        administration_queue=administration_queue,
+        administration_kind=codes.ADMINISTRATION_OF[user.admin.kind],
+        response_queue=administration_queue if same else response_queue,
+        response_kind=codes.RESPONSE_OF[user.response.kind],
+        connector_type=user.connector_type or NO_GUID,
+        acknowledgements=codes.ACKNOWLEDGEMENTS_OF[header.acknowledgements],
+        label=header.label,
+        message_class=header.message_class,
+        correlation=_correlation(header.correlation),
+        body_type=header.body_type,
+        application_tag=header.application_tag,
+        privacy=codes.PRIVACY_OF.get(header.privacy, MessagePrivacy.NONE),
+        hash_algorithm=codes.HASH_OF.get(header.hash_algorithm, HashAlgorithm.SHA1),
+        encryption_algorithm=codes.ENCRYPTION_OF.get(header.encryption_algorithm, EncryptionAlgorithm.RC4),
+        extension=header.extension,
+        body=header.body,
+        **optional,
+    )
+
+
+def _read_transaction(header: TransactionHeader, into: dict[str, Any]) -> None:
+    into["transaction"] = UUID(int=header.identifier)
+    if header.ordinal or header.timestamp:
+        into["sequence"] = SequenceId(header.ordinal, header.timestamp)
+    into["sequence_number"] = header.number
+    # DEPARTS from 3.1.7.1.31 (AN-36): PreviousTxSequenceNumber is read, and so are Signature and
+    # ConnectorType, because what is written and never read is lost on the way.
+    into["previous_sequence_number"] = header.previous
+    into["final_ack_required"] = header.final_ack
+    into["first_in_transaction"] = header.first
+    into["last_in_transaction"] = header.last
+    into["connector_manager"] = header.connector or NO_GUID
+
+
+def _read_security(header: SecurityHeader, into: dict[str, Any]) -> None:
+    # DEPARTS from 3.1.7.1.31 (AN-36): the level is AS, and Sig10 where only AU is set, because AU has
+    # one bit in [MS-MQMQ] and cannot hold the values 3 and 5 that are printed.
+    level = header.signature_level or int(header.authenticated)
+    into["authentication"] = codes.SIGNATURE_OF[level]
+    into["sender_kind"] = codes.SENDER_OF[header.sender_kind]
+    into["sender"] = header.sender
+    into["symmetric_key"] = header.encryption_key
+    into["signature"] = header.signature
+    into["sender_certificate"] = header.certificate
+    if header.provider is not None:
+        into["authentication_provider_type"] = header.provider.kind
+        into["authentication_provider_name"] = header.provider.name
+
+
+def _read_multi_queue(header: MultiQueueHeader, into: dict[str, Any]) -> None:
+    into["destination_queues"] = names_of(header.destinations)
+    into["administration_queues"] = names_of(header.admins)
+    into["response_queues"] = names_of(header.responses)
+    into["multiple_destination_signature"] = header.signature
+
+
+def _correlation(raw: bytes) -> ObjectId:
+    if raw == NO_CORRELATION:
+        return NO_OBJECT
+    return ObjectId(guid_of(raw[:16]), int.from_bytes(raw[16:], "little"))

@@ -1,0 +1,1 @@
+"""Who may do what: users, rights, access lists, and the check before each rule."""

@@ -1,0 +1,184 @@
+"""Access lists as they are set and changed: of a queue, and of the manager itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeGuard
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.queueing import facts
+from reliquary.queueing.access import end_wait
+from reliquary.queueing.apply import apply
+from reliquary.queueing.directory import membership
+from reliquary.queueing.events import AccessChange, ChangeAccess
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.security.permits import Act, Place, lacks, list_of, manager_list, place_of
+from reliquary.queueing.security.principals import ANONYMOUS_USER, EVERYONE
+from reliquary.queueing.security.rights import (
+    ManagerRight,
+    QueueRight,
+    check_descriptor,
+    check_mask,
+    default_descriptor,
+)
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.waiting import Happening as Waiting
+from reliquary.wire.security import (
+    INHERIT_ONLY,
+    Ace,
+    AceKind,
+    Acl,
+    OtherAce,
+    SecurityDescriptor,
+    Sid,
+    decode_descriptor,
+    encode_descriptor,
+)
+
+ENTRY_LIMIT: Final = 1000
+"""Entries of one list: its size has to fit into two bytes."""
+
+
+# -- the list that a queue has
+
+
+def with_list(state: State, settings: QueueSettings) -> QueueSettings:
+    """Settings with a whole descriptor: Create Default Queue Security Descriptor, 3.1.7.1.3.1."""
+    supplied = check_descriptor(settings.security, QueueRight) if settings.security else None
+    # There is no machine's SID: nobody can be asked for it without a directory (DM-146).
+    descriptor = default_descriptor(supplied, state.by.user, srmp=state.identity().srmp_http_support)
+    return msgspec.structs.replace(settings, security=encode_descriptor(descriptor))  # DM-153
+
+
+def check_own_list(queue: QueueState) -> None:
+    """Refuse to give a list to what has none of its own."""
+    if place_of(queue) not in (Place.QUEUE, Place.JOURNAL):
+        raise UsageError("the manager's own queues have no access list: the manager's counts")
+    if queue.record.parent is not None:
+        raise UsageError("a journal or a subqueue has no access list: the one of its queue counts")
+
+
+def list_named(state: State, path: str) -> tuple[bytes, type[QueueRight | ManagerRight]]:
+    """The descriptor that counts for a queue, or without a name for the manager, and its rights."""
+    if not path:
+        return manager_list(state), ManagerRight
+    queue = destinations.find(state, path)
+    if queue is None:
+        raise UsageError(f"there is no queue {path[:200]!r}")
+    kind = QueueRight if place_of(queue) in (Place.QUEUE, Place.JOURNAL) else ManagerRight
+    return list_of(state, queue), kind
+
+
+def descriptor_of(security: bytes) -> SecurityDescriptor:
+    """A descriptor in words; where there is none, everybody may do all."""
+    return decode_descriptor(security) if security else SecurityDescriptor(owner=ANONYMOUS_USER)
+
+
+# -- changes
+
+
+def change(state: State, request: ChangeAccess, now: Instant) -> HResult:
+    """Grant, deny, revoke, or name another owner."""
+    if not request.path:
+        _change_manager(state, request, now)
+        return HResult.OK
+    queue = destinations.find(state, request.path)
+    if queue is None:
+        return HResult.QUEUE_NOT_FOUND
+    check_own_list(queue)
+    security = changed(queue.record.settings.security, request, QueueRight)
+    settings = msgspec.structs.replace(queue.record.settings, security=security)
+    record = msgspec.structs.replace(queue.record, settings=settings, modify_time=in_whole_seconds(now))
+    status = membership.change(state, record, now)
+    if status is not HResult.OK:
+        return status
+    apply(state, facts.QueueChanged(record))
+    end_forbidden_waits(state, queue)
+    return HResult.OK
+
+
+def _change_manager(state: State, request: ChangeAccess, now: Instant) -> None:
+    security = changed(manager_list(state), request, ManagerRight)
+    record = msgspec.structs.replace(state.identity(), security=security, modify_time=in_whole_seconds(now))
+    apply(state, facts.ManagerNamed(record))
+    for queue in state.queues.values():
+        end_forbidden_waits(state, queue)
+
+
+def changed(security: bytes, request: ChangeAccess, kind: type[QueueRight | ManagerRight]) -> bytes:
+    """A descriptor after one change."""
+    descriptor = descriptor_of(security)
+    if request.change is AccessChange.OWNER:
+        return encode_descriptor(msgspec.structs.replace(descriptor, owner=request.sid))
+    check_mask(request.rights, kind)
+    everybody = (Ace(AceKind.ALLOWED, kind["GENERIC_ALL"].value, EVERYONE),)
+    acl = everybody if descriptor.dacl is None else descriptor.dacl
+    acl = _EDITS[request.change](acl, request.sid, request.rights)
+    if len(acl) > ENTRY_LIMIT:
+        raise UsageError(f"an access list has at most {ENTRY_LIMIT} entries")
+    return encode_descriptor(msgspec.structs.replace(descriptor, dacl=acl))
+
+
+def end_forbidden_waits(state: State, queue: QueueState) -> None:
+    """Whoever waits for what he may no longer have, waits no longer."""
+    members = [queue.number, *sorted(queue.subqueues), *filter(None, [queue.record.journal])]
+    for member in map(state.queues.__getitem__, members):
+        for waiter in list(member.waiting.values()):
+            act = Act.RECEIVE if waiter.destructive else Act.PEEK
+            if lacks(state, waiter.request.by, member, act):
+                end_wait(state, member, waiter, Waiting.FORBIDDEN)
+
+
+# -- entries: those that deny stand before those that allow
+
+
+def _grant(acl: Acl, sid: Sid, rights: int) -> Acl:
+    acl = _without(acl, sid, rights, (AceKind.DENIED,))
+    place = next((n for n, ace in enumerate(acl) if _is_of(ace, sid, AceKind.ALLOWED)), len(acl))
+    return _with(acl, place, Ace(AceKind.ALLOWED, rights, sid))
+
+
+def _deny(acl: Acl, sid: Sid, rights: int) -> Acl:
+    acl = _without(acl, sid, rights, (AceKind.ALLOWED,))
+    place = next((n for n, ace in enumerate(acl) if _is_of(ace, sid, AceKind.DENIED)), 0)
+    return _with(acl, place, Ace(AceKind.DENIED, rights, sid))
+
+
+def _revoke(acl: Acl, sid: Sid, rights: int) -> Acl:
+    return _without(acl, sid, rights, tuple(AceKind))
+
+
+def _with(acl: Acl, place: int, ace: Ace) -> Acl:
+    """The list with an entry at this place; one of the same kind for the same SID takes it in."""
+    there = acl[place] if place < len(acl) else None
+    if there is not None and _is_of(there, ace.sid, ace.kind):
+        merged = msgspec.structs.replace(ace, mask=ace.mask | there.mask)
+        return (*acl[:place], merged, *acl[place + 1 :])
+    return (*acl[:place], ace, *acl[place:])
+
+
+def _without(acl: Acl, sid: Sid, rights: int, kinds: tuple[AceKind, ...]) -> Acl:
+    kept: list[Ace | OtherAce] = []
+    for ace in acl:
+        if isinstance(ace, Ace) and any(_is_of(ace, sid, kind) for kind in kinds):
+            if ace.mask & ~rights:
+                kept.append(msgspec.structs.replace(ace, mask=ace.mask & ~rights))
+        else:
+            kept.append(ace)
+    return tuple(kept)
+
+
+def _is_of(ace: Ace | OtherAce, sid: Sid, kind: AceKind) -> TypeGuard[Ace]:
+    return isinstance(ace, Ace) and ace.kind is kind and ace.sid == sid and not ace.flags & INHERIT_ONLY
+
+
+_EDITS: Final[Mapping[AccessChange, Callable[[Acl, Sid, int], Acl]]] = {
+    AccessChange.GRANT: _grant,
+    AccessChange.DENY: _deny,
+    AccessChange.REVOKE: _revoke,
+}

@@ -1,0 +1,387 @@
+"""Who may ask what: each request is held against the lists before its rule is run (digest D.8, E.3).
+
+    request --> DEMANDS --> what it does to which queue --> NEEDED: the right --> the list
+                        '-> what it uses (handle, receipt, transaction) --> its user
+
+A subqueue and a journal have no list of their own: the queue's counts.  The system queues and the
+outgoing queues are the manager's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import Any, Final
+from uuid import UUID
+
+from reliquary.queueing import events
+from reliquary.queueing.directory import events as directory
+from reliquary.queueing.events import Access
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.expand import elements_of
+from reliquary.queueing.naming.formats import is_format_name
+from reliquary.queueing.naming.names import Pathname
+from reliquary.queueing.queue import QueueType
+from reliquary.queueing.security.principals import MANAGER, Principal
+from reliquary.queueing.security.rights import ManagerRight, QueueRight, check_descriptor, granted, names_of
+from reliquary.queueing.state import QueueState, State, Transaction
+
+Right = QueueRight | ManagerRight
+
+
+class Act(IntEnum):
+    """What is done with a queue."""
+
+    SEND = 0
+    PEEK = 1
+    RECEIVE = 2
+    PURGE = 3
+    SHOW = 4
+    CHANGE = 5
+    DELETE = 6
+    SHOW_ACCESS = 7
+    CHANGE_ACCESS = 8
+    OWN = 9
+
+
+class Place(IntEnum):
+    """What kind of queue it is done with."""
+
+    QUEUE = 0
+    JOURNAL = 1
+    DEAD_LETTERS = 2
+    SYSTEM_JOURNAL = 3
+    OUTGOING = 4
+
+
+_ON_ITSELF: Final[Mapping[Act, Right]] = {
+    Act.SHOW: QueueRight.GET_QUEUE_PROPERTIES,
+    Act.CHANGE: QueueRight.SET_QUEUE_PROPERTIES,
+    Act.DELETE: QueueRight.DELETE_QUEUE,
+    Act.SHOW_ACCESS: QueueRight.GET_QUEUE_PERMISSIONS,
+    Act.CHANGE_ACCESS: QueueRight.CHANGE_QUEUE_PERMISSIONS,
+    Act.OWN: QueueRight.TAKE_QUEUE_OWNERSHIP,
+}
+_ON_THE_MANAGER: Final[Mapping[Act, ManagerRight]] = {
+    Act.SHOW: ManagerRight.GET_MACHINE_PROPERTIES,
+    Act.CHANGE: ManagerRight.SET_MACHINE_PROPERTIES,
+    Act.DELETE: ManagerRight.SET_MACHINE_PROPERTIES,
+    Act.SHOW_ACCESS: ManagerRight.GET_MACHINE_PERMISSIONS,
+    Act.CHANGE_ACCESS: ManagerRight.CHANGE_MACHINE_PERMISSIONS,
+    Act.OWN: ManagerRight.TAKE_MACHINE_OWNERSHIP,
+}
+NEEDED: Final[Mapping[Place, Mapping[Act, Right]]] = {
+    Place.QUEUE: {
+        **_ON_ITSELF,
+        Act.SEND: QueueRight.WRITE_MESSAGE,
+        Act.PEEK: QueueRight.PEEK_MESSAGE,
+        Act.RECEIVE: QueueRight.RECEIVE_MESSAGE,
+        Act.PURGE: QueueRight.DELETE_MESSAGE,
+    },
+    Place.JOURNAL: {
+        **_ON_ITSELF,
+        Act.SEND: QueueRight.WRITE_MESSAGE,
+        Act.PEEK: QueueRight.PEEK_MESSAGE,
+        Act.RECEIVE: QueueRight.RECEIVE_JOURNAL_MESSAGE,
+        Act.PURGE: QueueRight.DELETE_JOURNAL_MESSAGE,
+    },
+    Place.DEAD_LETTERS: {
+        **_ON_THE_MANAGER,
+        Act.SEND: ManagerRight.SET_MACHINE_PROPERTIES,
+        Act.PEEK: ManagerRight.PEEK_DEADLETTER_MESSAGE,
+        Act.RECEIVE: ManagerRight.RECEIVE_DEADLETTER_MESSAGE,
+        Act.PURGE: ManagerRight.DELETE_DEADLETTER_MESSAGE,
+    },
+    Place.SYSTEM_JOURNAL: {
+        **_ON_THE_MANAGER,
+        Act.SEND: ManagerRight.SET_MACHINE_PROPERTIES,
+        Act.PEEK: ManagerRight.PEEK_JOURNAL_QUEUE_MESSAGE,
+        Act.RECEIVE: ManagerRight.RECEIVE_JOURNAL_QUEUE_MESSAGE,
+        Act.PURGE: ManagerRight.DELETE_JOURNAL_QUEUE_MESSAGE,
+    },
+    # What waits to leave may become a dead letter: who may read those may read these.  To send
+    # elsewhere is free: the list that counts is there.
+    Place.OUTGOING: {
+        **_ON_THE_MANAGER,
+        Act.SEND: ManagerRight(0),
+        Act.PEEK: ManagerRight.PEEK_DEADLETTER_MESSAGE,
+        Act.RECEIVE: ManagerRight.RECEIVE_DEADLETTER_MESSAGE,
+        Act.PURGE: ManagerRight.DELETE_DEADLETTER_MESSAGE,
+    },
+}
+
+OPENED_FOR: Final[Mapping[Access, Act]] = {
+    Access.SEND: Act.SEND,
+    Access.PEEK: Act.PEEK,
+    Access.PEEK_ADMIN: Act.PEEK,
+    Access.RECEIVE: Act.RECEIVE,
+    Access.RECEIVE_ADMIN: Act.RECEIVE,
+    Access.MOVE: Act.RECEIVE,
+}
+
+
+# -- one list, one right
+
+
+def place_of(queue: QueueState) -> Place:
+    """Which rights count for it."""
+    record = queue.record
+    if record.outgoing is not None:
+        return Place.OUTGOING
+    if record.kind is QueueType.SYSTEM:
+        return Place.SYSTEM_JOURNAL if record.pathname.endswith("journal") else Place.DEAD_LETTERS
+    return Place.JOURNAL if record.is_journal else Place.QUEUE
+
+
+def list_of(state: State, queue: QueueState) -> bytes:
+    """The descriptor that counts for it."""
+    record = queue.record
+    if record.outgoing is not None or record.kind is QueueType.SYSTEM:
+        return manager_list(state)
+    if record.parent is not None:
+        record = state.queues[record.parent].record
+    return record.settings.security
+
+
+def manager_list(state: State) -> bytes:
+    """The manager's descriptor, or the one it was started with."""
+    return state.identity().security or state.first_list
+
+
+def lacks(state: State, by: Principal, queue: QueueState, act: Act) -> str:
+    """A sentence on the right that somebody needs for this and does not have, or nothing."""
+    needed = NEEDED[place_of(queue)][act]
+    missing = needed.value & ~granted(list_of(state, queue), by)
+    return _sentence(by, type(needed)(missing), _title(state, queue)) if missing else ""
+
+
+def lacks_on_manager(state: State, by: Principal, needed: ManagerRight) -> str:
+    """The same for a right of the manager itself."""
+    missing = needed.value & ~granted(manager_list(state), by)
+    return _sentence(by, ManagerRight(missing), state.identity().computer_name) if missing else ""
+
+
+def _title(state: State, queue: QueueState) -> str:
+    record = queue.record
+    return record.pathname if record.outgoing is not None else str(state.parse(record.pathname))
+
+
+def _sentence(by: Principal, missing: Right, where: str) -> str:
+    names = names_of(missing)
+    return f"{by} lacks the right{'s' * (len(names) > 1)} {', '.join(names)} on {where}"
+
+
+# -- what belongs to somebody
+
+
+def may_use(state: State, by: Principal, transaction: Transaction) -> bool:
+    """Whether a transaction is somebody's own; who may change the manager may decide any."""
+    return (
+        by is MANAGER
+        or transaction.user == str(by.user)
+        or not lacks_on_manager(state, by, ManagerRight.SET_MACHINE_PROPERTIES)
+    )
+
+
+def _foreign(state: State, request: events.Request, handle: int, what: str = "handle") -> str:
+    descriptor = state.handles.get(handle)
+    if descriptor is None or descriptor.by.user == request.by.user:
+        return ""
+    return f"the {what} is another user's, and {request.by} may not use it"
+
+
+def _foreign_transaction(state: State, request: Any) -> str:
+    return "" if request.transaction is None else _foreign_id(state, request, request.transaction)
+
+
+def _foreign_id(state: State, request: events.Request, identifier: UUID) -> str:
+    transaction = state.transactions.get(identifier)
+    if transaction is None or may_use(state, request.by, transaction):
+        return ""
+    return f"transaction {identifier} is another user's, and {request.by} may not use it"
+
+
+# -- what each request needs
+
+
+def refusal(state: State, request: events.Request) -> str:
+    """A sentence on why this request is refused, or nothing when it may go on to its rule."""
+    return DEMANDS[type(request)](state, request)
+
+
+def _on(state: State, request: events.Request, target: int | str, act: Act) -> str:
+    """What is lacking to do this with all the queues that a name or a handle means."""
+    asked = (target, request.by, int(act))
+    if asked in state.permitted:
+        return ""
+    if isinstance(target, str):
+        queues = _named(state, target, Access.SEND if act is Act.SEND else Access.PEEK)
+    else:
+        if foreign := _foreign(state, request, target):
+            return foreign
+        queues = _behind(state, target)
+    for queue in queues:
+        if why := lacks(state, request.by, queue, act):
+            return why
+    if isinstance(target, str) and len(queues) == 1 and not is_format_name(target):
+        state.permitted.add(asked)
+    return ""
+
+
+def _named(state: State, text: str, access: Access) -> list[QueueState]:
+    """Those of our queues that a name means; what is not there, its rule will miss."""
+    name = destinations.expanded(state, text, access)
+    if isinstance(name, Pathname):
+        queue = state.find(name)
+        return [] if queue is None else [queue]
+    elements = () if name is None else elements_of(name)
+    found = (destinations.find_named(state, element) for element in elements)
+    return [queue for queue in found if queue is not None]
+
+
+def _behind(state: State, handle: int) -> list[QueueState]:
+    descriptor = state.handles.get(handle)
+    if descriptor is None:
+        return []
+    numbers = [state.handles[child].queue for child in descriptor.children] or [descriptor.queue]
+    return [state.queues[number] for number in numbers if number is not None]
+
+
+def _create(state: State, request: events.CreateQueue) -> str:
+    path = state.parse(request.path)
+    queue = state.find(path.queue) if path.subqueue else None
+    if queue is not None:
+        return lacks(state, request.by, queue, Act.CHANGE)
+    security = request.settings.security
+    owner = check_descriptor(security, QueueRight).owner if security else None
+    needed = ManagerRight.CREATE_QUEUE
+    if owner is not None and owner not in request.by.sids:
+        needed |= ManagerRight.TAKE_MACHINE_OWNERSHIP
+    return lacks_on_manager(state, request.by, needed)
+
+
+def _change(state: State, request: events.ChangeQueue) -> str:
+    security = {"security"} & set(request.changes)
+    acts = [Act.CHANGE] if set(request.changes) - security or not security else []
+    acts += [Act.CHANGE_ACCESS, Act.OWN] if security else []
+    return next(filter(None, (_on(state, request, request.path, act) for act in acts)), "")
+
+
+def _change_access(state: State, request: events.ChangeAccess) -> str:
+    act = Act.OWN if request.change is events.AccessChange.OWNER else Act.CHANGE_ACCESS
+    if not request.path:
+        return lacks_on_manager(state, request.by, _ON_THE_MANAGER[act])
+    return _on(state, request, request.path, act)
+
+
+def _path(act: Act) -> Demand:
+    return lambda state, request: _on(state, request, request.path, act)
+
+
+def _open(state: State, request: events.OpenQueue) -> str:
+    return _on(state, request, request.path, OPENED_FOR[request.access])
+
+
+def _message(act: Act) -> Demand:
+    def demand(state: State, request: Any) -> str:
+        return _foreign_transaction(state, request) or _on(state, request, request.queue, act)
+
+    return demand
+
+
+def _receive(state: State, request: events.ReceiveMessages) -> str:
+    receipt = _foreign(state, request, request.acknowledge, "receipt")
+    return receipt or _message(Act.RECEIVE)(state, request)
+
+
+def _look_up(state: State, request: events.LookUpMessage) -> str:
+    return _message(Act.PEEK if request.peek else Act.RECEIVE)(state, request)
+
+
+def _move(state: State, request: events.MoveMessage) -> str:
+    return _message(Act.RECEIVE)(state, request) or _on(state, request, request.target, Act.SEND)
+
+
+def _peek(state: State, request: events.PeekMessage | events.BrowseMessages) -> str:
+    return _on(state, request, request.queue, Act.PEEK)
+
+
+def _cancel(state: State, request: events.CancelRead) -> str:
+    return _foreign(state, request, request.queue) if isinstance(request.queue, int) else ""
+
+
+def _handle(state: State, request: events.CloseQueue | events.OpenCursor) -> str:
+    return _foreign(state, request, request.handle)
+
+
+def _cursor(state: State, request: events.CloseCursor) -> str:
+    cursor = state.cursors.get(request.cursor)
+    return "" if cursor is None else _foreign(state, request, cursor.descriptor, "cursor")
+
+
+def _receipt(state: State, request: events.EndRead) -> str:
+    return _foreign(state, request, request.receipt, "receipt")
+
+
+def _consult(state: State, request: events.Request) -> str:
+    return lacks_on_manager(state, request.by, ManagerRight.GET_MACHINE_PROPERTIES)
+
+
+def _administer(state: State, request: events.Request) -> str:
+    return lacks_on_manager(state, request.by, ManagerRight.SET_MACHINE_PROPERTIES)
+
+
+def _begin(state: State, request: events.BeginTransaction) -> str:
+    return "" if request.identifier is None else _foreign_id(state, request, request.identifier)
+
+
+def _nothing(state: State, request: events.Request) -> str:
+    del state, request
+    return ""
+
+
+Demand = Callable[[State, Any], str]
+
+DEMANDS: Final[Mapping[type[events.Request], Demand]] = {
+    events.CreateQueue: _create,
+    events.ChangeQueue: _change,
+    events.DeleteQueue: _path(Act.DELETE),
+    events.PurgeQueue: _path(Act.PURGE),
+    events.ChangeAccess: _change_access,
+    events.OpenQueue: _open,
+    events.CloseQueue: _handle,
+    events.GetQueuePath: _nothing,
+    events.OpenCursor: _handle,
+    events.CloseCursor: _cursor,
+    events.SendMessages: _message(Act.SEND),
+    events.ReceiveMessages: _receive,
+    events.EndRead: _receipt,
+    events.PeekMessage: _peek,
+    events.LookUpMessage: _look_up,
+    events.BrowseMessages: _peek,
+    events.MoveMessage: _move,
+    events.CancelRead: _cancel,
+    events.BeginTransaction: _begin,
+    events.PrepareTransaction: _foreign_transaction,
+    events.CommitTransaction: _foreign_transaction,
+    events.AbortTransaction: _foreign_transaction,
+    events.DtcPrepare: _foreign_transaction,
+    events.DtcCommit: _foreign_transaction,
+    events.DtcAbort: _foreign_transaction,
+    events.DtcReenlistmentCommit: _foreign_transaction,
+    events.DtcReenlistmentAbort: _foreign_transaction,
+    events.TakeOffline: _administer,
+    events.BringOnline: _administer,
+    events.PauseQueue: _administer,
+    events.ResumeQueue: _administer,
+    directory.ReadDirectory: _consult,
+    directory.ReadDirectoryBegin: _consult,
+    directory.ReadDirectoryNext: _consult,
+    directory.ReadDirectoryEnd: _consult,
+    directory.CheckDirectoryOnline: _consult,
+    directory.CreateDirectoryObject: _administer,
+    directory.DeleteDirectoryObject: _administer,
+    directory.WriteDirectory: _administer,
+    directory.SwitchDirectory: _administer,
+    directory.ImportDirectory: _administer,
+}

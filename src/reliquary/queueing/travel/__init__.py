@@ -1,0 +1,1 @@
+"""Messages that go elsewhere and come from there: outgoing queues, dispatch, arrivals, carriers."""

@@ -1,0 +1,72 @@
+"""A message from elsewhere reaches a queue of this manager, and its carrier is told the verdict."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.queueing.enqueue import Enqueued, enqueue, refused
+from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass, MessagePrivacy, check
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.queue import QueuePrivacy
+from reliquary.queueing.security.permits import Act, lacks
+from reliquary.queueing.security.principals import ANONYMOUS
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Outcome
+
+Verdict = tuple[Outcome, MessageClass]
+
+_REFUSED: Final[dict[Enqueued, Verdict]] = {
+    Enqueued.DONE: (Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE),
+    Enqueued.QUEUE_FULL: (Outcome.REFUSED, MessageClass.NACK_QUEUE_EXCEED_QUOTA),
+    Enqueued.MANAGER_FULL: (Outcome.TRY_LATER, MessageClass.NORMAL),
+    Enqueued.TOO_LATE: (Outcome.REFUSED, MessageClass.NACK_REACH_QUEUE_TIMEOUT),
+}
+"""A manager that has no room for anybody's messages has some again later; one queue may not."""
+
+
+def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
+    """Take a message in, or say why not."""
+    outcome, reason = _take(state, signal.destination, signal.message, now)
+    if outcome is Outcome.REFUSED:
+        refused(state, signal.message, reason, now)
+    state.draft.tell(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
+
+
+def _take(state: State, destination: str, message: Message, now: Instant) -> Verdict:
+    if not state.online:
+        return Outcome.TRY_LATER, MessageClass.NORMAL  # DM-124
+    try:
+        check(message)
+        queue = destinations.route(state, destination, now)
+    except UsageError:
+        return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
+    if queue is HResult.QUEUE_NOT_FOUND:
+        return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
+    if isinstance(queue, HResult):
+        return Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED
+    mismatch = _mismatch(state, queue, message)
+    if mismatch is not None:
+        return Outcome.REFUSED, mismatch
+    verdict, _ = enqueue(state, queue, (message,), now, travelled=True)
+    return _REFUSED[verdict]
+
+
+def _mismatch(state: State, queue: QueueState, message: Message) -> MessageClass | None:
+    """Why this queue takes no such message from elsewhere; None when it does."""
+    settings = queue.record.settings
+    in_transaction = message.transaction is not None
+    is_private = message.privacy is not MessagePrivacy.NONE
+    if lacks(state, ANONYMOUS, queue, Act.SEND):  # [MC-MQSRM] 3.1.5.1.12
+        return MessageClass.NACK_ACCESS_DENIED
+    if in_transaction and not settings.transactional:
+        return MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE
+    if settings.transactional and not in_transaction:
+        return MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE
+    if settings.authentication and message.authentication is AuthenticationLevel.NONE:
+        return MessageClass.NACK_BAD_SIGNATURE
+    if settings.privacy is (QueuePrivacy.NONE if is_private else QueuePrivacy.BODY):  # DM-023
+        return MessageClass.NACK_BAD_ENCRYPTION
+    return None

@@ -1,0 +1,249 @@
+"""Dispatch of outgoing messages, [MS-MQDMPR] 3.1.7.1.28, .29, .34 and 3.1.7.3.9.
+
+    available --> sending --> delivered: gone, into the system journal if it asked for that
+        ^           |-------> refused: gone, to a dead-letter queue if it asked for that
+        '-- failed -'         the queue rests, longer each time, then tries again
+
+The DispatchCollection is not a list of its own: what is available in an outgoing queue is in it
+(Add), in the queue's own order, and what leaves the queue leaves it (Remove).  So a million
+messages that wait cost what the order's window costs.  Only what is being sent has an entry; its
+position is locked meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.time import SECOND, Duration, Instant, in_whole_seconds
+from reliquary.base.turn import CancelTimer, Continue, SetTimer
+from reliquary.queueing.events import DispatchMessages
+from reliquary.queueing.expiry import expire, is_over, release
+from reliquary.queueing.leave import leave
+from reliquary.queueing.message import MessageClass, Position
+from reliquary.queueing.queue import ManagerState
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.tables import SEQUENCE_MASK
+from reliquary.queueing.travel.link import (
+    SILENT,
+    UNCONNECTED,
+    ConnectionRecord,
+    ConnectionStatus,
+    DispatchEntry,
+    Happening,
+    OutgoingState,
+)
+from reliquary.queueing.travel.outgoing import destination_of, link_of
+from reliquary.queueing.travel.transfer import (
+    ConnectionChanged,
+    ConnectionWanted,
+    Outcome,
+    SendUserMessage,
+    TransferEnded,
+    TransferProgressed,
+    wrapper_for,
+)
+
+RESTS: Final = tuple(Duration(count * SECOND) for count in (1, 2, 5, 10, 30, 60))
+"""How long a queue rests after so many failures in a row; then always as long as the last."""
+ENDS: Final = frozenset({Happening.FAILED, Happening.SESSION_CLEANED_UP, Happening.DISCONNECTED})
+"""After these there is no connection."""
+
+
+# -- what goes next
+
+
+def run(state: State, now: Instant) -> None:
+    """Dispatch Send Message, for every outgoing queue that something happened to.
+
+    Whoever hears a message may end its transfer in the same turn; the next one then goes in a
+    later turn, so nothing recurses and no turn is long (AN-37).
+    """
+    if state.manager_state is not ManagerState.READY:
+        return
+    stirred, state.stirred = state.stirred, {}
+    if not state.online:
+        return
+    # DEPARTS from 3.1.7.3.9 (DM-322): one send is in progress for each outgoing queue, not one for
+    # the whole manager, because a destination that does not answer would stop all the others.
+    entries = [entry for queue in stirred.values() if (entry := _next(state, queue, now))]
+    for entry in sorted(entries, key=lambda each: (-each.priority, each.lookup_id & SEQUENCE_MASK)):
+        _send(state, entry)  # DM-323: ties go first in, first out
+
+
+def go_on_later(state: State) -> None:
+    """Let `run` come in a turn of its own; a manager that is not ready looks when it is."""
+    if not state.dispatch_asked and state.manager_state is ManagerState.READY:
+        state.dispatch_asked = True
+        state.draft.ask(Continue(DispatchMessages()))
+
+
+def go_on(state: State, event: DispatchMessages, now: Instant) -> None:
+    """The turn that was asked for; `run` follows every event."""
+    del event, now
+    state.dispatch_asked = False
+
+
+def stir(state: State, queue: QueueState) -> None:
+    """Look at this queue at the end of the turn, if anything waits in it."""
+    if len(queue.order):
+        state.stirred[queue.number] = queue
+
+
+def stir_all(state: State) -> None:
+    """Look at every outgoing queue."""
+    for queue in state.outgoing.values():
+        stir(state, queue)
+
+
+def _next(state: State, queue: QueueState, now: Instant) -> DispatchEntry | None:
+    """What this queue may send now (DM-323); without a connection one is wanted first (AN-41)."""
+    link = link_of(queue)
+    if queue.record.deleting or link.state in SILENT or link.sending or link.resting:
+        return None
+    position = _head(state, queue, now)
+    if position is None:
+        return None
+    if link.state in UNCONNECTED:
+        _want_connection(state, queue, now)
+    if link.state is not OutgoingState.CONNECTED:
+        return None
+    message = state.shelf.get(position)
+    priority = queue.record.settings.base_priority + message.priority  # DM-266
+    return DispatchEntry(queue.number, position.lookup_id, priority)
+
+
+def _head(state: State, queue: QueueState, now: Instant) -> Position | None:
+    """The first message whose time is not over; an expired one is never sent."""
+    for _ in range(state.sizes.at_once):
+        position = queue.order.first()
+        if position is None or not is_over(position, now):
+            return position
+        expire(state, queue, position)
+    state.stirred[queue.number] = queue
+    go_on_later(state)
+    return None
+
+
+def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
+    link = link_of(queue)
+    link.happen(Happening.CONNECT_BEGUN)
+    if link.asked or ConnectionWanted not in state.heard:
+        return
+    link.asked = True
+    link.history.append(ConnectionRecord(ConnectionStatus.IN_PROCESS, in_whole_seconds(now)))
+    destination = destination_of(queue)
+    state.draft.tell(ConnectionWanted(queue.number, str(destination), wrapper_for(destination)))
+
+
+def _send(state: State, entry: DispatchEntry) -> None:
+    queue = state.queues[entry.queue]
+    link_of(queue).sending = entry  # SendInProgress
+    position = queue.order.lock(entry.lookup_id)
+    destination = destination_of(queue)
+    state.draft.tell(
+        SendUserMessage(
+            queue.number,
+            entry.lookup_id,
+            str(destination),
+            wrapper_for(destination),
+            state.shelf.get(position),
+        )
+    )
+
+
+# -- what became of it
+
+
+def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None:
+    """Remove Message From Dispatch Collection (DM-267), and what follows for the message."""
+    queue = _outgoing(state, signal.queue)
+    if queue is None:
+        return
+    link = link_of(queue)
+    if link.sending is None or link.sending.lookup_id != signal.lookup_id:
+        return  # it was taken back meanwhile, and goes again
+    if signal.outcome is Outcome.TRY_LATER:
+        _rest(state, queue)
+        remove_by_queue(state, queue, now)
+        return
+    link.sending, link.failures = None, 0
+    position = queue.order.locked.get(signal.lookup_id)
+    if position is not None:  # else the queue was deleted around it
+        delivered = signal.outcome is Outcome.DELIVERED
+        link.delivered += delivered
+        link.refused += not delivered
+        reason = MessageClass.ACK_REACH_QUEUE if delivered else signal.reason
+        leave(state, queue, (position,), reason, told=not delivered)
+    stir(state, queue)
+
+
+def remove_by_queue(state: State, queue: QueueState, now: Instant) -> None:
+    """Remove Messages From Dispatch Collection By Queue (DM-268): what was being sent waits again."""
+    link = link_of(queue)
+    entry, link.sending = link.sending, None
+    if entry is not None and entry.lookup_id in queue.order.locked:
+        release(state, queue, entry.lookup_id, now)
+    stir(state, queue)  # AN-37
+
+
+def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant) -> None:
+    """A carrier says how the connection of a queue is."""
+    queue = _outgoing(state, signal.queue)
+    if queue is None:
+        return
+    link = link_of(queue)
+    link.history.append(
+        ConnectionRecord(signal.status, in_whole_seconds(now), signal.error, signal.addresses)
+    )
+    link.next_hops = signal.addresses or link.next_hops
+    link.happen(signal.happening)
+    if signal.happening is Happening.CONNECTED or signal.happening in ENDS:
+        link.asked = False
+    if signal.happening is Happening.FAILED:
+        _rest(state, queue)
+    if signal.happening in ENDS:
+        remove_by_queue(state, queue, now)
+    stir(state, queue)
+
+
+def on_progress(state: State, signal: TransferProgressed, now: Instant) -> None:
+    """OutgoingTransferInfo, as the protocol sees it (DM-071)."""
+    del now
+    queue = _outgoing(state, signal.queue)
+    if queue is not None:
+        link_of(queue).transfer = signal.transfer
+
+
+def _outgoing(state: State, number: int) -> QueueState | None:
+    """The queue a carrier speaks of, which may be gone by now."""
+    queue = state.queues.get(number)
+    return queue if queue is not None and queue.link is not None else None
+
+
+# -- rest after a failure
+
+
+def _rest(state: State, queue: QueueState) -> None:
+    """Try again after a while that grows with each failure."""
+    link = link_of(queue)
+    if not link.resting:
+        state.draft.ask(SetTimer(("retry", queue.number), RESTS[min(link.failures, len(RESTS) - 1)]))
+        link.failures += 1
+        link.resting = True
+
+
+def on_rest_over(state: State, number: int) -> None:
+    """The time to try again has come."""
+    queue = _outgoing(state, number)
+    if queue is not None:
+        link_of(queue).resting = False
+        stir(state, queue)
+
+
+def end_rest(state: State, queue: QueueState) -> None:
+    """Try again at once, because somebody asks for it."""
+    link = link_of(queue)
+    if link.resting:
+        state.draft.ask(CancelTimer(("retry", queue.number)))
+    link.resting, link.failures = False, 0
+    stir(state, queue)

@@ -1,0 +1,94 @@
+r"""Loop-back: a carrier without a wire, for destinations on the reserved host name `loopback`.
+
+    DIRECT=OS:loopback\private$\orders   through an outgoing queue, into our own private queue orders
+
+A message takes the whole way of one that goes elsewhere (outgoing queue, connection, dispatch,
+packet, arrival), and is here in the end.  Its arrival and its leaving are facts of one turn, so no
+crash loses or doubles it.  It shows what dispatch does, and stands in for a protocol in tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event, Signal, Turn
+from reliquary.queueing.message import MessageClass
+from reliquary.queueing.naming.formats import DirectName, Protocol, parse_single
+from reliquary.queueing.packets.messages import deserialize, serialize
+from reliquary.queueing.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.travel.transfer import (
+    ArrivalJudged,
+    ConnectionChanged,
+    ConnectionWanted,
+    MessageArrived,
+    Outcome,
+    SendUserMessage,
+    TransferEnded,
+)
+
+HOST: Final = "loopback"
+HERE: Final = "."
+CARRIER: Final = "loopback"
+
+
+class Loopback:
+    """The carrier as a machine; it remembers nothing."""
+
+    HEARS: Final[tuple[type[Signal], ...]] = (ConnectionWanted, SendUserMessage, ArrivalJudged)
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        """No event is routed here."""
+        raise AssertionError(f"the loop-back takes no events, and got {event} at {now}")
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        """Answer the manager inside its turn."""
+        del now
+        answer = _ANSWERS[type(signal)](signal)
+        return Turn() if answer is None else Turn(signals=(answer,))
+
+    def settle(self) -> None:
+        """There is nothing to stage."""
+
+
+def _connect(wanted: ConnectionWanted) -> Signal | None:
+    if _path_here(wanted.destination) is None:
+        return None
+    return ConnectionChanged(
+        wanted.queue, Happening.CONNECTED, ConnectionStatus.ESTABLISHED, addresses=(HOST,)
+    )
+
+
+def _carry(send: SendUserMessage) -> Signal | None:
+    path = _path_here(send.destination)
+    if path is None:
+        return None
+    try:
+        packet = serialize(send.message, computer=HERE)
+    except UsageError:  # no class says that a message does not fit into a packet; this one comes closest
+        reason = MessageClass.NACK_COULD_NOT_ENCRYPT
+        return TransferEnded(send.queue, send.lookup_id, Outcome.REFUSED, reason)
+    here = str(DirectName(Protocol.OS, HERE, path))
+    return MessageArrived(CARRIER, (send.queue, send.lookup_id), here, deserialize(packet))
+
+
+def _report(judged: ArrivalJudged) -> Signal | None:
+    if judged.carrier != CARRIER:
+        return None
+    return TransferEnded(*judged.ticket, judged.outcome, judged.reason)
+
+
+def _path_here(destination: str) -> str | None:
+    """The queue's path, of a destination that is ours to serve."""
+    name = parse_single(destination)
+    ours = isinstance(name, DirectName) and name.protocol is Protocol.OS and name.host.casefold() == HOST
+    return name.path if ours and isinstance(name, DirectName) else None
+
+
+_ANSWERS: Final[dict[type[Signal], Callable[[Any], Signal | None]]] = {
+    ConnectionWanted: _connect,
+    SendUserMessage: _carry,
+    ArrivalJudged: _report,
+}

@@ -1,0 +1,118 @@
+"""OutgoingQueue, [MS-MQDMPR] 3.1.1.3: where messages wait whose destination is elsewhere."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reliquary.base.chance import new_guid
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.queueing import facts
+from reliquary.queueing.apply import apply
+from reliquary.queueing.naming.formats import (
+    ConnectorName,
+    DirectName,
+    FormatType,
+    PublicName,
+    SingleName,
+    parse_single,
+)
+from reliquary.queueing.queue import Outgoing, Queue, QueueSettings, QueueType
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.travel.link import Happening, Link
+from reliquary.queueing.travel.transfer import QueuePaused, QueueResumed
+
+
+def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priority: int = 0) -> QueueState:
+    """Open Queue, 3.1.7.1.5, for a destination that has no outgoing queue yet (DM-171)."""
+    # DEPARTS from 3.1.7.1.5 (AN-17): it is one of the manager's queues and has the defaults of all
+    # queues, because otherwise nobody would find it again and half its attributes had no value.
+    number, moment, destination = state.next_number(), in_whole_seconds(now), str(name)
+    record = Queue(
+        number=number,
+        identifier=new_guid(state.chance),
+        pathname=destination,
+        qualified_pathname=destination,
+        kind=_kind(name),
+        settings=QueueSettings(label=destination, base_priority=base_priority),
+        create_time=moment,
+        modify_time=moment,
+        outgoing=Outgoing(
+            destination=destination,
+            multicast=name.kind is FormatType.MULTICAST,  # DM-174
+            locked=_hardened(state, name),  # DM-173
+        ),
+    )
+    apply(state, facts.QueueCreated(record))
+    return state.queues[number]
+
+
+def _hardened(state: State, name: SingleName) -> bool:
+    """Whether hardened security keeps messages from going there (DM-031)."""
+    by_http = isinstance(name, DirectName) and name.protocol.is_http
+    return state.identity().hardened_security and not by_http
+
+
+def _kind(name: SingleName) -> QueueType:
+    """QueueType by the name; what is not in the directory is private (DM-027)."""
+    match name:
+        case PublicName():
+            return QueueType.PUBLIC
+        case ConnectorName():
+            return QueueType.CONNECTOR
+        case _:
+            return QueueType.PRIVATE
+
+
+def destination_of(queue: QueueState) -> SingleName:
+    """DestinationFormatName."""
+    assert queue.record.outgoing is not None, f"{queue.record.pathname} is no outgoing queue"
+    return parse_single(queue.record.outgoing.destination)
+
+
+def link_of(queue: QueueState) -> Link:
+    """The way out of an outgoing queue."""
+    assert queue.link is not None, f"{queue.record.pathname} is no outgoing queue"
+    return queue.link
+
+
+# -- on hold and locked, which outlive the process
+
+
+def pause(state: State, queue: QueueState) -> None:
+    """Pause Queue: what is under way arrives, nothing else leaves (DM-292)."""
+    link_of(queue).happen(Happening.PAUSED)
+    _remember(state, queue, on_hold=True)
+    if QueuePaused in state.heard:
+        state.draft.tell(QueuePaused(queue.number))
+
+
+def resume(state: State, queue: QueueState) -> None:
+    """Resume Queue (DM-293); one that is not on hold is left alone, one that is locked stays locked."""
+    link_of(queue).happen(Happening.RESUMED)
+    _remember(state, queue, on_hold=False)
+    if queue.record.outgoing is not None and queue.record.outgoing.locked:
+        link_of(queue).happen(Happening.HARDENED)
+    if QueueResumed in state.heard:
+        state.draft.tell(QueueResumed(queue.number))
+
+
+def harden(state: State) -> None:
+    """Initialization, 3.1.3: security may be another than in the last life (DM-095)."""
+    for queue in list(state.outgoing.values()):
+        outgoing = queue.record.outgoing
+        assert outgoing is not None
+        locked = _hardened(state, destination_of(queue))
+        if outgoing.locked and not locked:
+            link_of(queue).happen(Happening.UNHARDENED)
+        elif locked:
+            link_of(queue).happen(Happening.HARDENED)
+        _remember(state, queue, locked=locked)
+
+
+def _remember(state: State, queue: QueueState, **changes: bool) -> None:
+    """Say it where it outlives the process (AN-49), if it is new."""
+    before = queue.record.outgoing
+    assert before is not None
+    after = msgspec.structs.replace(before, **changes)
+    if after != before:
+        apply(state, facts.QueueChanged(msgspec.structs.replace(queue.record, outgoing=after)))

@@ -1,0 +1,153 @@
+"""Which queue a name means."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.hresult import HResult
+from reliquary.queueing.events import Access, OpenQueue
+from reliquary.queueing.naming.destinations import find, same
+from reliquary.queueing.queue import QueueType
+from reliquary.queueing.state import QueueState
+from tests.queueing.answers import everything
+from tests.queueing.manager_harness import Bench
+
+GUID = "0F0E0D0C-0B0A-0908-0706-050403020100"
+ELSEWHERE = "DIRECT=OS:elsewhere\\private$\\orders"
+WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
+
+
+def status(bench: Bench, name: str, access: Access) -> HResult:
+    answer = bench.ask(OpenQueue(0, name, access))
+    assert isinstance(answer.status, HResult)
+    return answer.status
+
+
+def outgoing(bench: Bench, name: str) -> QueueState:
+    queue = find(bench.state, name)
+    assert queue is not None
+    assert queue.record.outgoing is not None
+    return queue
+
+
+# -- queues of our own
+
+
+@pytest.mark.spec("DM-166")
+def test_every_kind_of_name_finds_the_same_queue() -> None:
+    state = Bench().state
+    identity, queue = state.identity(), find(state, "orders")
+    assert queue is not None
+    for name in (
+        f"DIRECT=OS:{identity.computer_name.upper()}\\private$\\ORDERS",
+        f"DIRECT=OS:{identity.qualified_computer_name}\\private$\\orders",
+        "DIRECT=TCP:127.0.0.1\\private$\\orders",
+        "DIRECT=HTTP://localhost:8480/msmq/private$/orders",
+        f"PRIVATE={identity.identifier}\\{queue.number:x}",
+        f"PUBLIC={queue.record.identifier}",
+        f"{identity.computer_name}\\private$\\orders",
+    ):
+        assert find(state, name) is queue, name
+        assert same(state, name, "orders"), name
+    assert find(state, f"MACHINE={identity.identifier};DEADXACT") is state.system_queue("deadxact")
+    journal = find(state, f"PRIVATE={identity.identifier}\\{queue.number:x};JOURNAL")
+    assert journal is not None
+    assert journal.record.is_journal
+    for name in (ELSEWHERE, "DIRECT=OS:.\\orders", "MULTICAST=224.1.1.1:1", f"{ELSEWHERE},{WEB}"):
+        assert find(state, name) is None, name
+        assert not same(state, name, "orders"), name
+
+
+@pytest.mark.spec("DM-164")
+def test_the_managers_own_queues_are_not_for_sending() -> None:
+    bench = Bench()
+    name = f"MACHINE={bench.state.identity().identifier};DEADLETTER"
+    assert status(bench, name, Access.SEND) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    assert status(bench, name, Access.PEEK) is HResult.OK
+
+
+@pytest.mark.spec("DM-168", "DM-170", "DM-167")
+def test_a_queue_that_would_be_here_and_is_not_is_not_found() -> None:
+    bench = Bench()
+    before = everything(bench.state)
+    for name in (
+        "DIRECT=OS:.\\private$\\missing",
+        f"DIRECT=OS:{bench.state.identity().computer_name}\\missing",
+        "DIRECT=HTTP://localhost/msmq/missing",
+        f"PRIVATE={bench.state.identity().identifier}\\FFFF",
+        "missing",
+    ):
+        assert status(bench, name, Access.SEND) is HResult.QUEUE_NOT_FOUND, name
+    for name in (ELSEWHERE, f"PRIVATE={GUID}\\1", f"PUBLIC={GUID}"):
+        assert status(bench, name, Access.RECEIVE) is HResult.QUEUE_NOT_FOUND, name
+    assert everything(bench.state) == before
+
+
+# -- queues elsewhere
+
+
+@pytest.mark.spec("DM-171")
+def test_sending_elsewhere_makes_one_outgoing_queue() -> None:
+    bench = Bench()
+    assert status(bench, ELSEWHERE, Access.SEND) is HResult.OK
+    assert status(bench, ELSEWHERE.upper(), Access.SEND) is HResult.OK
+    queue = outgoing(bench, ELSEWHERE)
+    assert len(queue.descriptors) == 2
+    assert (queue.record.settings.label, queue.record.pathname) == (ELSEWHERE, ELSEWHERE)
+    assert bench.send(ELSEWHERE, b"one").status is HResult.OK
+    assert bench.send("elsewhere\\private$\\orders", b"two").status is HResult.OK
+    assert len(bench.state.outgoing) == 1
+    bench.restart(crash=False)
+    again = outgoing(bench, ELSEWHERE)
+    assert [bench.state.shelf.get(each).body for each in again.order.some(-1, 5)] == [b"one", b"two"]
+    assert {bench.state.shelf.get(each).destination_queue for each in again.order.some(-1, 5)} == {ELSEWHERE}
+
+
+@pytest.mark.spec("DM-163", "DM-165")
+def test_web_and_multicast_names_are_only_for_sending() -> None:
+    bench = Bench()
+    for name in (WEB, "MULTICAST=224.1.1.1:8001"):
+        for access in (Access.RECEIVE, Access.PEEK):
+            assert status(bench, name, access) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    local = "DIRECT=HTTP://localhost/msmq/private$/orders"
+    assert status(bench, local, Access.RECEIVE) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+
+
+@pytest.mark.spec("DM-174")
+def test_a_multicast_name_makes_a_multicast_queue() -> None:
+    bench = Bench()
+    assert status(bench, "MULTICAST=224.1.1.1:8001", Access.SEND) is HResult.OK
+    record = outgoing(bench, "MULTICAST=224.1.1.1:8001").record
+    assert record.outgoing is not None
+    assert record.outgoing.multicast
+
+
+def test_only_administrators_look_into_an_outgoing_queue() -> None:
+    bench = Bench()
+    bench.send(WEB, b"one")
+    assert status(bench, WEB, Access.PEEK_ADMIN) is HResult.OK
+    assert status(bench, WEB, Access.PEEK) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    bench.send(ELSEWHERE, b"one")
+    assert status(bench, ELSEWHERE, Access.RECEIVE_ADMIN) is HResult.OK
+    assert status(bench, ELSEWHERE, Access.RECEIVE) is HResult.QUEUE_NOT_FOUND
+
+
+@pytest.mark.spec("DM-169")
+def test_a_public_name_that_nobody_knows_is_refused() -> None:
+    bench = Bench()
+    assert status(bench, f"PUBLIC={GUID}", Access.SEND) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+
+
+@pytest.mark.parametrize("name", ["PUBLIC=1", "DIRECT=FTP:a\\q"])
+def test_what_cannot_be_read_is_an_illegal_format_name(name: str) -> None:
+    bench = Bench()
+    before = everything(bench.state)
+    assert bench.send(name, b"one").status is HResult.ILLEGAL_FORMATNAME
+    assert status(bench, name, Access.SEND) is HResult.ILLEGAL_FORMATNAME
+    assert everything(bench.state) == before
+
+
+def test_a_connector_name_goes_out() -> None:
+    bench = Bench()
+    assert bench.send(f"CONNECTOR={GUID}", b"one").status is HResult.OK
+    assert outgoing(bench, f"CONNECTOR={GUID}").record.kind is QueueType.CONNECTOR

@@ -1,0 +1,69 @@
+"""Format names read and printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.naming.formats import FormatType, MultipleName, key_of, parse_format, parse_single
+
+GUID = "0F0E0D0C-0B0A-0908-0706-050403020100"
+
+KINDS = [
+    (f"PUBLIC={GUID}", FormatType.PUBLIC),
+    (f"PUBLIC={GUID};JOURNAL", FormatType.PUBLIC),
+    (f"PRIVATE={GUID}\\1F", FormatType.PRIVATE),
+    (f"PRIVATE={GUID}\\1F;JOURNAL", FormatType.PRIVATE),
+    ("DIRECT=OS:host\\private$\\orders", FormatType.DIRECT),
+    ("DIRECT=OS:host\\orders;JOURNAL", FormatType.DIRECT),
+    ("DIRECT=OS:host\\orders;retry", FormatType.SUBQUEUE),
+    ("DIRECT=TCP:10.0.0.1\\private$\\orders", FormatType.DIRECT),
+    ("DIRECT=HTTP://host/msmq/private$/orders", FormatType.DIRECT),
+    ("DIRECT=HTTPS://host:8443/msmq/orders", FormatType.DIRECT),
+    ("DIRECT=OS:host\\SYSTEM$;DEADXACT", FormatType.DIRECT),
+    (f"MACHINE={GUID};DEADLETTER", FormatType.MACHINE),
+    (f"CONNECTOR={GUID}", FormatType.CONNECTOR),
+    (f"CONNECTOR={GUID};XACTONLY", FormatType.CONNECTOR),
+    (f"DL={GUID}", FormatType.DISTRIBUTION_LIST),
+    (f"DL={GUID}@example.org", FormatType.DISTRIBUTION_LIST),
+    ("MULTICAST=224.1.1.1:8001", FormatType.MULTICAST),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), KINDS)
+def test_each_kind_is_read_and_printed_as_it_was(text: str, kind: FormatType) -> None:
+    name = parse_single(text)
+    assert str(name) == text
+    assert name.kind is kind
+    assert key_of(parse_format(text.lower())) == key_of(name)
+
+
+def test_several_names_are_one() -> None:
+    name = parse_format(f"DIRECT=OS:a\\q, DL={GUID}")
+    assert isinstance(name, MultipleName)
+    assert str(name) == f"DIRECT=OS:a\\q,DL={GUID}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ORDERS=1",
+        "PUBLIC=1",
+        f"PRIVATE={GUID}\\123456789",
+        "DIRECT=FTP:a\\q",
+        "DIRECT=OS:a",
+        "DIRECT=TCP:a\\q",
+        f"MACHINE={GUID}",
+        f"CONNECTOR={GUID};JOURNAL",
+        "MULTICAST=10.0.0.1:1",
+        "MULTICAST=224.0.0.1:70000",
+        "DIRECT=OS:a\\q,",
+        f"DIRECT=OS:a\\q,MACHINE={GUID};JOURNAL",
+        "DIRECT=OS:a\\b\\c",
+        "DIRECT=HTTP:host/q",
+    ],
+)
+def test_what_is_no_format_name_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_format(text)

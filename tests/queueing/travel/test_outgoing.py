@@ -1,0 +1,182 @@
+"""Outgoing queues: how they come to be, and what of their state outlives the process."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from reliquary.queueing import facts
+from reliquary.queueing.apply import apply
+from reliquary.queueing.events import Access, OpenQueue, PauseQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.naming.formats import key_of, parse_single
+from reliquary.queueing.queue import Outgoing, QueueSettings, QueueType
+from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingState
+from reliquary.queueing.travel.outgoing import create_outgoing, link_of
+from reliquary.queueing.travel.transfer import Outcome
+from tests.queueing.exchange import ELSEWHERE, Exchange
+from tests.queueing.manager_harness import Bench, check, durable
+
+
+@pytest.mark.spec("DM-171", "DM-283")
+def test_a_new_outgoing_queue_has_the_defaults_and_its_destination_for_a_label() -> None:
+    bench = Bench()
+    name = parse_single(ELSEWHERE)
+    queue = create_outgoing(bench.state, name, bench.now)
+    record = queue.record
+    assert record.outgoing is not None
+    assert (record.outgoing.destination, record.pathname, record.settings.label) == (ELSEWHERE,) * 3
+    assert msgspec.structs.replace(record.settings, label="") == QueueSettings()
+    assert not record.outgoing.multicast
+    assert not record.outgoing.locked
+    assert bench.state.outgoing[key_of(name)] is queue
+    assert bench.state.by_identifier[record.identifier] is queue
+
+
+def test_an_outgoing_queue_survives_a_restart() -> None:
+    bench = Bench()
+    create_outgoing(bench.state, parse_single(ELSEWHERE), bench.now)
+    before = durable(bench.state)
+    bench.restart(start=False)
+    assert durable(bench.state) == before
+    assert list(bench.state.outgoing) == [ELSEWHERE.casefold()]
+    check(bench.state)
+
+
+@pytest.mark.spec("DM-173", "DM-031")
+@pytest.mark.parametrize(
+    ("name", "locked"),
+    [
+        (ELSEWHERE, True),
+        ("MULTICAST=224.1.1.1:8001", True),
+        ("PUBLIC=6ba7b810-9dad-11d1-80b4-00c04fd430c8", True),
+        ("DIRECT=HTTP://elsewhere/msmq/private$/orders", False),
+        ("DIRECT=HTTPS://elsewhere/msmq/private$/orders", False),
+    ],
+)
+def test_a_hardened_manager_locks_what_does_not_go_by_http(name: str, locked: bool) -> None:
+    bench = Bench()
+    record = msgspec.structs.replace(bench.state.identity(), hardened_security=True)
+    apply(bench.state, facts.ManagerNamed(record))
+    outgoing = create_outgoing(bench.state, parse_single(name), bench.now).record.outgoing
+    assert outgoing is not None
+    assert outgoing.locked is locked
+
+
+@pytest.mark.spec("DM-174", "DM-027")
+@pytest.mark.parametrize(
+    ("name", "kind", "multicast"),
+    [
+        (ELSEWHERE, QueueType.PRIVATE, False),
+        ("MULTICAST=224.1.1.1:8001", QueueType.PRIVATE, True),
+        ("PUBLIC=6ba7b810-9dad-11d1-80b4-00c04fd430c8", QueueType.PUBLIC, False),
+        ("CONNECTOR=6ba7b810-9dad-11d1-80b4-00c04fd430c8", QueueType.CONNECTOR, False),
+    ],
+)
+def test_the_name_decides_on_kind_and_multicast(name: str, kind: QueueType, multicast: bool) -> None:
+    bench = Bench()
+    record = create_outgoing(bench.state, parse_single(name), bench.now).record
+    assert record.outgoing is not None
+    assert (record.kind, record.outgoing.multicast) == (kind, multicast)
+
+
+# -- states that outlive the process
+
+
+@pytest.mark.spec("DM-030", "DM-171")
+@pytest.mark.parametrize(
+    ("hardened", "state"), [(False, OutgoingState.INACTIVE), (True, OutgoingState.LOCKED)]
+)
+def test_a_new_queue_is_inactive_or_locked(hardened: bool, state: OutgoingState) -> None:
+    exchange = Exchange()
+    set_hardened(exchange, hardened)
+    queue = create_outgoing(exchange.state, parse_single(ELSEWHERE), exchange.now)
+    assert link_of(queue).state is state
+
+
+@pytest.mark.spec("DM-095", "DM-031")
+def test_a_start_without_hardened_security_lets_locked_queues_go() -> None:
+    exchange = Exchange()
+    set_hardened(exchange, True)
+    exchange.send(ELSEWHERE, b"a")
+    exchange.restart()
+    assert exchange.link().state is OutgoingState.LOCKED
+    assert exchange.sent() == []
+    set_hardened(exchange, False)
+    exchange.clerk.connects = False
+    exchange.restart()
+    assert exchange.link().state is OutgoingState.WAITING
+    assert exchange.outgoing().record.outgoing == Outgoing(destination=ELSEWHERE)
+    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+    assert exchange.sent() == [b"a"]
+
+
+@pytest.mark.spec("DM-095", "DM-031")
+def test_a_start_with_hardened_security_locks_what_does_not_go_by_http() -> None:
+    exchange = Exchange()
+    by_http = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
+    exchange.handle(TakeOffline(0))
+    exchange.send(ELSEWHERE, b"a")
+    exchange.send(by_http, b"b")
+    set_hardened(exchange, True)
+    exchange.restart()
+    assert exchange.link(ELSEWHERE).state is OutgoingState.LOCKED
+    assert exchange.sent() == [b"b"]
+    before = durable(exchange.state)
+    exchange.restart(start=False)
+    assert durable(exchange.state) == before
+
+
+@pytest.mark.spec("DM-031", "DM-293")
+def test_resuming_does_not_evade_hardened_security() -> None:
+    exchange = Exchange()
+    set_hardened(exchange, True)
+    exchange.send(ELSEWHERE, b"a")
+    exchange.ask(PauseQueue(0, ELSEWHERE))
+    assert exchange.link().state is OutgoingState.ON_HOLD
+    exchange.ask(ResumeQueue(0, ELSEWHERE))
+    assert exchange.link().state is OutgoingState.LOCKED
+    assert exchange.sent() == []
+
+
+def test_the_end_of_hardened_security_does_not_resume_a_queue_on_hold() -> None:
+    exchange = Exchange()
+    set_hardened(exchange, True)
+    exchange.send(ELSEWHERE, b"a")
+    exchange.ask(PauseQueue(0, ELSEWHERE))
+    set_hardened(exchange, False)
+    exchange.restart()
+    assert exchange.link().state is OutgoingState.ON_HOLD
+    exchange.ask(ResumeQueue(0, ELSEWHERE))
+    assert exchange.sent() == [b"a"]
+
+
+def set_hardened(exchange: Exchange, hardened: bool) -> None:
+    """HardenedSecurity is this from now on."""
+    record = msgspec.structs.replace(exchange.state.identity(), hardened_security=hardened)
+    apply(exchange.state, facts.ManagerNamed(record))
+
+
+# -- Active
+
+
+@pytest.mark.spec("DM-026")
+@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize("filled", [False, True])
+def test_an_outgoing_queue_is_active_while_it_is_open_or_holds_a_message(opened: bool, filled: bool) -> None:
+    exchange = Exchange()
+    queue = create_outgoing(exchange.state, parse_single(ELSEWHERE), exchange.now)
+    if opened:
+        exchange.ask(OpenQueue(0, ELSEWHERE, Access.SEND))
+    if filled:
+        exchange.send(ELSEWHERE, b"a")
+    assert queue.active is (opened or filled)
+    if filled:
+        exchange.end(Outcome.DELIVERED)
+    assert queue.active is opened
+
+
+@pytest.mark.spec("DM-026")
+def test_a_queue_of_our_own_is_active_only_while_it_is_open() -> None:
+    bench = Bench()
+    bench.send("orders", b"a")
+    assert not bench.queue().active

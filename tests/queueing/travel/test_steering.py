@@ -1,0 +1,82 @@
+"""Offline and online, pause and resume, as an administrator asks for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.hresult import HResult
+from reliquary.queueing.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.travel.link import OutgoingState
+from reliquary.queueing.travel.transfer import ManagerOnline, Outcome, QueuePaused, QueueResumed
+from tests.queueing.exchange import ELSEWHERE, Exchange
+
+
+@pytest.mark.spec("DM-124", "DM-125")
+def test_connection_active_is_what_an_administrator_said_last() -> None:
+    exchange = Exchange()
+    found = [exchange.state.online]
+    for event in (TakeOffline(0), TakeOffline(0), BringOnline(0)):
+        assert exchange.ask(event).status is HResult.OK
+        found.append(exchange.state.online)
+    assert found == [True, False, False, True]
+    assert exchange.clerk.heard == [ManagerOnline(online=False), ManagerOnline(online=True)]
+
+
+@pytest.mark.spec("DM-124")
+def test_a_new_process_is_online() -> None:
+    exchange = Exchange()
+    exchange.ask(TakeOffline(0))
+    exchange.restart()
+    assert exchange.state.online
+
+
+@pytest.mark.spec("DM-126", "DM-127", "DM-292", "DM-293")
+def test_pause_and_resume_set_the_state_and_are_told() -> None:
+    exchange = Exchange()
+    exchange.send(ELSEWHERE, b"a")
+    exchange.end(Outcome.DELIVERED)
+    number = exchange.outgoing().number
+    exchange.clerk.heard.clear()
+    assert exchange.ask(PauseQueue(0, ELSEWHERE)).status is HResult.OK
+    assert exchange.link().state is OutgoingState.ON_HOLD
+    assert exchange.ask(ResumeQueue(0, ELSEWHERE)).status is HResult.OK
+    assert exchange.link().state is OutgoingState.INACTIVE
+    assert exchange.clerk.heard == [QueuePaused(number), QueueResumed(number)]
+
+
+def test_pausing_twice_is_no_error_and_no_second_fact() -> None:
+    exchange = Exchange()
+    exchange.send(ELSEWHERE, b"a")
+    first = exchange.handle(PauseQueue(0, ELSEWHERE))
+    second = exchange.handle(PauseQueue(0, ELSEWHERE))
+    assert (len(first.facts), len(second.facts)) == (1, 0)
+    assert exchange.link().state is OutgoingState.ON_HOLD
+
+
+def test_resuming_a_queue_that_is_not_paused_changes_nothing() -> None:
+    exchange = Exchange()
+    exchange.send(ELSEWHERE, b"a")
+    turn = exchange.handle(ResumeQueue(0, ELSEWHERE))
+    assert turn.facts == ()
+    assert exchange.link().state is OutgoingState.CONNECTED
+    assert exchange.sent() == [b"a"]
+
+
+@pytest.mark.parametrize("event", [PauseQueue, ResumeQueue])
+def test_only_an_outgoing_queue_is_paused(event: type[PauseQueue | ResumeQueue]) -> None:
+    exchange = Exchange()
+    unknown = exchange.ask(event(0, ELSEWHERE))
+    assert (unknown.status, unknown.why) == (
+        HResult.QUEUE_NOT_FOUND,
+        f"nothing was ever sent to {ELSEWHERE}",
+    )
+    own = exchange.ask(event(0, "orders"))
+    assert own.status is HResult.INVALID_PARAMETER
+    assert own.why == "orders is a queue of this manager, and no outgoing queue"
+
+
+def test_a_path_name_that_was_sent_to_names_the_outgoing_queue_too() -> None:
+    exchange = Exchange()
+    exchange.send(r"elsewhere\private$\orders", b"a")
+    assert exchange.ask(PauseQueue(0, r"elsewhere\private$\orders")).status is HResult.OK
+    assert exchange.link().state is OutgoingState.ON_HOLD

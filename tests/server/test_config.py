@@ -51,6 +51,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         directory_integrated = true
         site = "0f0e0d0c-0b0a-0908-0706-050403020100"
         domain = "shop.example"
+        machine_sid = "S-1-5-21-1-2-3-500"
         directory_servers = ["dc1", "dc2.shop.example"]
         [[users]]
         name = "alice"
@@ -73,6 +74,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         directory_integrated=True,
         site=UUID("0f0e0d0c-0b0a-0908-0706-050403020100"),
         domain="shop.example",
+        machine_sid="S-1-5-21-1-2-3-500",
         directory_servers=("dc1", "dc2.shop.example"),
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
@@ -136,6 +138,9 @@ def test_the_clients_variables_are_not_ours() -> None:
             "directory_servers = ['dc1']",
             "directory_servers means nothing unless directory_integrated is true",
             id="directory servers alone",
+        ),
+        pytest.param(
+            "directory_integrated = true\nmachine_sid = 'me'", "a SID looks like", id="no machine's SID"
         ),
         pytest.param("[[users]]\nname = 'a'", "missing required field `token_sha256`", id="no token"),
         pytest.param("[[users]]\nname = 'a'\ntoken_sha256 = 'x'", "64 hexadecimal digits", id="no hash"),

@@ -26,6 +26,7 @@ from reliquary.queueing.events import StartManager
 from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, check_name
 from reliquary.queueing.queue import QueueManagerRecord
 from reliquary.queueing.state import State
+from reliquary.wire.security import parse_sid
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def initialize(state: State, request: StartManager, now: Instant) -> None:
     if state.record is None:
         apply(state, facts.ManagerNamed(_provisioned(state, host, now)))
     joined, integrated = state.identity().directory_integrated, request.directory is not None
-    state.directory.around = Surroundings(machine_domain=host.domain)
+    sid = request.directory.machine_sid if request.directory is not None else ""
+    state.directory.around = Surroundings(host.domain, parse_sid(sid) if sid else None)  # DM-146
     state.directory.connection = Connection.ONLINE if integrated else Connection.APART  # DM-014
     if integrated:
         upkeep.take_own(state)  # DM-090

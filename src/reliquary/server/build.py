@@ -97,6 +97,7 @@ def integration(settings: Settings) -> Integration:
         directory_servers(settings),
         keys.public(Purpose.ENCRYPTION),
         keys.public(Purpose.SIGNATURE),
+        settings.machine_sid,
     )
 
 

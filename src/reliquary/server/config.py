@@ -30,6 +30,7 @@ from reliquary.net.host import own_name
 from reliquary.queueing.lifecycle import LONGEST_IN_DOUBT
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
+from reliquary.wire.security import parse_sid
 
 PREFIX: Final = "RELIQUARY_"
 DOMAIN_LIMIT: Final = 255
@@ -67,6 +68,8 @@ class Settings:
     """The identifier of the site that this computer is in."""
     domain: str = ""
     """The DNS domain of this computer."""
+    machine_sid: str = ""
+    """The computer's own SID in the domain; it may look at every queue that is made."""
     directory_servers: tuple[str, ...] = ()
     """Hosts of directory servers; without any, DNS is asked for those of the domain."""
     users: tuple[User, ...] = ()
@@ -101,7 +104,9 @@ def _check_directory(settings: Settings) -> None:
         if name and (len(name) > DOMAIN_LIMIT or not _HOST.fullmatch(name)):
             where = "domain" if name == settings.domain else "directory_servers"
             raise UsageError(f"{where} has {name[:80]!r}, which is not a name such as shop.example.com")
-    for setting in ("site", "directory_servers"):
+    if settings.machine_sid:
+        parse_sid(settings.machine_sid)
+    for setting in ("site", "directory_servers", "machine_sid"):
         if getattr(settings, setting) and not settings.directory_integrated:
             raise UsageError(f"{setting} means nothing unless directory_integrated is true")
 

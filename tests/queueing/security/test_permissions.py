@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reliquary.base.hresult import HResult
+from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import (
     FOREVER_WAIT,
     AccessChange,
@@ -76,6 +77,17 @@ def test_a_new_queue_keeps_who_made_it_and_what_he_may() -> None:
     assert bench.ask(SendMessages(0, "hers", (message(b""),), by=ALICE)).status is HResult.OK
     assert bench.ask(SendMessages(0, "hers", (message(b""),), by=BOB)).status is HResult.ACCESS_DENIED
     assert bench.ask(SendMessages(0, "nobodys", (message(b""),), by=BOB)).status is HResult.OK
+
+
+@pytest.mark.spec("DM-146", "DM-150")
+def test_the_computer_itself_may_look_at_new_queues_where_it_has_a_sid() -> None:
+    machine = parse_sid("S-1-5-21-1-2-3-500")
+    bench = Bench(directory=Integration(machine_sid=str(machine)))
+    bench.ask(CreateQueue(0, "hers", by=ALICE))
+    assert of(bench, "hers") == default_descriptor(None, ALICE.user, machine=machine)
+    nameless = Bench(directory=Integration())
+    nameless.ask(CreateQueue(0, "hers", by=ALICE))
+    assert of(nameless, "hers") == default_descriptor(None, ALICE.user)
 
 
 @pytest.mark.spec("DM-147")

@@ -22,6 +22,7 @@ from reliquary.queueing.directory.objects import (
     kind_of,
     name_of,
 )
+from reliquary.wire.security import Sid
 
 Wanted = TypeVar("Wanted", bound=DirectoryObject)
 
@@ -32,6 +33,8 @@ class Surroundings:
 
     machine_domain: UUID | None = None
     """MachineDomainId."""
+    machine_sid: Sid | None = None
+    """MachineSid, whom new queues show themselves to (DM-146)."""
     sites: dict[UUID, Site] = field(default_factory=dict)
     """SiteCollection (DM-016)."""
     site_gates: dict[UUID, dict[UUID, ManagerObject]] = field(default_factory=dict)

@@ -18,3 +18,5 @@ class Integration(msgspec.Struct, frozen=True):
     """An MQDSPUBLICKEY for each provider (DM-088)."""
     signing_keys: tuple[bytes, ...] = ()
     """The same (DM-089)."""
+    machine_sid: str = ""
+    """objectSid of the computer, where it has one (DM-146)."""

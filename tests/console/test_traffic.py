@@ -90,3 +90,22 @@ def test_the_manager_goes_off_line_and_on_line(tmp_path: Path) -> None:
         assert (await stage.ok("GET", at(LOOPED)))["delivered"] == 1
 
     play(tmp_path, scene)
+
+
+@pytest.mark.spec("DM-095", "DM-173")
+def test_the_setting_hardened_security_lets_messages_leave_by_http_alone(tmp_path: Path) -> None:
+    web = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
+
+    async def first(stage: Stage) -> None:
+        await send(stage, ELSEWHERE, "a")
+        assert (await stage.ok("GET", at(ELSEWHERE)))["state"] == "waiting"
+
+    async def hardened(stage: Stage) -> None:
+        await send(stage, web, "b")
+        assert (await stage.ok("GET", at(ELSEWHERE)))["state"] == "locked"
+        assert (await stage.ok("GET", at(web)))["state"] == "waiting"
+        assert (await stage.ok("POST", at(ELSEWHERE, "resume")))["state"] == "locked"
+
+    play(tmp_path, first)
+    play(tmp_path, hardened, hardened_security=True)
+    play(tmp_path, first)

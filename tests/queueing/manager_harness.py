@@ -85,6 +85,7 @@ class Bench:
         seed: int = 1,
         heard: Iterable[type[Signal]] = (),
         quota: int | None = None,
+        hardened: bool | None = None,
         in_doubt_wait: float = 0,
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         directory: Integration | None = None,
@@ -94,6 +95,7 @@ class Bench:
         self.chance = Seeded(seed)
         self.heard = frozenset[type](heard)
         self.quota = quota
+        self.hardened = hardened
         self.in_doubt_wait = in_doubt_wait
         self.sizes = sizes
         self.directory = directory
@@ -205,6 +207,7 @@ class Bench:
                 COMPUTER,
                 DOMAIN_NAME,
                 self.quota,
+                self.hardened,
                 directory=self.directory,
                 in_doubt_wait=seconds(self.in_doubt_wait),
                 to=STARTER,

@@ -98,6 +98,19 @@ def test_a_setting_wins_over_the_directory_and_is_written_there() -> None:
     assert not [fact for fact in bench.facts[said:] if type(fact).__name__.startswith("Directory")]
 
 
+@pytest.mark.spec("DM-095")
+def test_hardened_security_is_what_was_said_last_at_a_start() -> None:
+    bench = Bench()
+    assert not bench.state.identity().hardened_security
+    for said, holds in ((True, True), (None, True), (False, False), (None, False)):
+        bench.hardened = said
+        bench.restart()
+        assert bench.state.identity().hardened_security is holds
+        before = durable(bench.state)
+        bench.restart(start=False)
+        assert durable(bench.state) == before
+
+
 @pytest.mark.spec("DM-090")
 def test_the_sites_of_the_manager_are_read() -> None:
     bench = integrated()

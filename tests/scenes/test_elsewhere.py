@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
 from reliquary.queueing.events import Access, CloseQueue, OpenQueue, PauseQueue, ResumeQueue
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingState
 from reliquary.queueing.travel.transfer import Outcome, Wrapper
 from tests.queueing.exchange import ELSEWHERE, Exchange
 
 WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
-
-
-def harden(exchange: Exchange, hardened: bool) -> None:
-    """HardenedSecurity is this at the next start."""
-    record = msgspec.structs.replace(exchange.state.identity(), hardened_security=hardened)
-    apply(exchange.state, facts.ManagerNamed(record))
 
 
 def unconnected() -> Exchange:
@@ -34,11 +25,11 @@ def test_hardened_security_locks_and_releases_at_a_start() -> None:
     exchange = unconnected()
     exchange.send(ELSEWHERE, b"m1")
     exchange.send(WEB, b"m2")
-    harden(exchange, True)
+    exchange.hardened = True
     exchange.restart()
     assert exchange.link(ELSEWHERE).state is OutgoingState.LOCKED
     assert exchange.link(WEB).state is not OutgoingState.LOCKED
-    harden(exchange, False)
+    exchange.hardened = False
     exchange.restart()
     assert exchange.link(ELSEWHERE).state is OutgoingState.WAITING
 

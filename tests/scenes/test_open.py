@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
-import msgspec
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
 from reliquary.queueing.directory.events import CreateDirectoryObject
 from reliquary.queueing.directory.objects import DistributionList
 from reliquary.queueing.events import Access, CreateQueue, GetQueuePath, OpenQueue, Share
@@ -92,9 +89,7 @@ def test_a_remote_name_opened_twice_makes_one_outgoing_queue() -> None:
     [("DIRECT=TCP:10.0.0.1\\private$\\q", OutgoingState.LOCKED), (WEB, OutgoingState.INACTIVE)],
 )
 def test_hardened_security_locks_what_does_not_go_by_http(name: str, state: OutgoingState) -> None:
-    scene = Scene()
-    hardened = msgspec.structs.replace(scene.state.identity(), hardened_security=True)
-    apply(scene.state, facts.ManagerNamed(hardened))
+    scene = Scene(hardened=True)
     assert opening(scene, name, Access.SEND) is HResult.OK
     assert link_of(outgoing(scene, name)).state is state
 

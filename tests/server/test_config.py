@@ -48,6 +48,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         in_doubt_wait = 2.5
         tls_certificate = "/c"
         tls_key = "/k"
+        hardened_security = true
         directory_integrated = true
         site = "0f0e0d0c-0b0a-0908-0706-050403020100"
         domain = "shop.example"
@@ -71,6 +72,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         in_doubt_wait=2.5,
         tls_certificate=Path("/c"),
         tls_key=Path("/k"),
+        hardened_security=True,
         directory_integrated=True,
         site=UUID("0f0e0d0c-0b0a-0908-0706-050403020100"),
         domain="shop.example",
@@ -127,6 +129,9 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("folder = 1", "folder: Expected a path, got 1", id="no path"),
         pytest.param("folder = ''", "folder: Expected a path, got ''", id="empty path"),
         pytest.param("data_port = ", "are not TOML", id="not TOML"),
+        pytest.param(
+            "hardened_security = 'yes'", "hardened_security: Expected `bool`, got `str`", id="no truth"
+        ),
         pytest.param("site = 'north'", "site: Invalid UUID", id="no identifier"),
         pytest.param("domain = 'a b'", "domain has 'a b', which is not a name such as", id="bad domain"),
         pytest.param(

@@ -59,6 +59,7 @@ async def open_engine(
     chance: Chance,
     computer_name: str,
     quota: int | None = None,
+    hardened_security: bool | None = None,
     first_list: bytes = b"",
     in_doubt_wait: Duration = Duration(0),  # noqa: B008 - a number
     domain: str = "",
@@ -92,6 +93,7 @@ async def open_engine(
     start = StartManager(
         computer_name,
         quota=quota,
+        hardened_security=hardened_security,
         dns_domain=domain,
         machine_domain=uuid5(NAMESPACE_DNS, domain) if domain else None,
         directory=directory,

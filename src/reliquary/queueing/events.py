@@ -471,6 +471,8 @@ class StartManager(Event, frozen=True):
     qualified_computer_name: str = ""
     quota: int | None = None
     """QueueManagerQuota, where it is to be other than it was."""
+    hardened_security: bool | None = None
+    """HardenedSecurity, where it is to be other than it was."""
     dns_domain: str = ""
     """FQDNDomain: the computer's qualified name is made with it."""
     machine_domain: UUID | None = None

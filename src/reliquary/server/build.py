@@ -74,6 +74,7 @@ async def build(settings: Settings) -> Server:
         chance=chance,
         computer_name=settings.computer_name,
         quota=settings.quota,
+        hardened_security=settings.hardened_security,
         first_list=MANAGER_LIST if settings.users else b"",
         in_doubt_wait=seconds(settings.in_doubt_wait),
         domain=settings.domain,

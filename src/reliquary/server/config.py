@@ -62,6 +62,8 @@ class Settings:
     tls_certificate: Path | None = None
     """A PEM file; both planes speak HTTPS then."""
     tls_key: Path | None = None
+    hardened_security: bool = False
+    """Messages to other managers leave by HTTP alone; those that would go otherwise wait."""
     directory_integrated: bool = False
     """Take part in the directory: enter it, and let public queues enter it."""
     site: UUID | None = None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
 from reliquary.queueing.events import Access, OpenQueue, PauseQueue, ResumeQueue, TakeOffline
 from reliquary.queueing.naming.formats import key_of, parse_single
 from reliquary.queueing.queue import Outgoing, QueueSettings, QueueType
@@ -54,9 +52,7 @@ def test_an_outgoing_queue_survives_a_restart() -> None:
     ],
 )
 def test_a_hardened_manager_locks_what_does_not_go_by_http(name: str, locked: bool) -> None:
-    bench = Bench()
-    record = msgspec.structs.replace(bench.state.identity(), hardened_security=True)
-    apply(bench.state, facts.ManagerNamed(record))
+    bench = Bench(hardened=True)
     outgoing = create_outgoing(bench.state, parse_single(name), bench.now).record.outgoing
     assert outgoing is not None
     assert outgoing.locked is locked
@@ -87,21 +83,19 @@ def test_the_name_decides_on_kind_and_multicast(name: str, kind: QueueType, mult
     ("hardened", "state"), [(False, OutgoingState.INACTIVE), (True, OutgoingState.LOCKED)]
 )
 def test_a_new_queue_is_inactive_or_locked(hardened: bool, state: OutgoingState) -> None:
-    exchange = Exchange()
-    set_hardened(exchange, hardened)
+    exchange = Exchange(hardened=hardened)
     queue = create_outgoing(exchange.state, parse_single(ELSEWHERE), exchange.now)
     assert link_of(queue).state is state
 
 
 @pytest.mark.spec("DM-095", "DM-031")
 def test_a_start_without_hardened_security_lets_locked_queues_go() -> None:
-    exchange = Exchange()
-    set_hardened(exchange, True)
+    exchange = Exchange(hardened=True)
     exchange.send(ELSEWHERE, b"a")
     exchange.restart()
     assert exchange.link().state is OutgoingState.LOCKED
     assert exchange.sent() == []
-    set_hardened(exchange, False)
+    exchange.hardened = False
     exchange.clerk.connects = False
     exchange.restart()
     assert exchange.link().state is OutgoingState.WAITING
@@ -117,7 +111,7 @@ def test_a_start_with_hardened_security_locks_what_does_not_go_by_http() -> None
     exchange.handle(TakeOffline(0))
     exchange.send(ELSEWHERE, b"a")
     exchange.send(by_http, b"b")
-    set_hardened(exchange, True)
+    exchange.hardened = True
     exchange.restart()
     assert exchange.link(ELSEWHERE).state is OutgoingState.LOCKED
     assert exchange.sent() == [b"b"]
@@ -128,8 +122,7 @@ def test_a_start_with_hardened_security_locks_what_does_not_go_by_http() -> None
 
 @pytest.mark.spec("DM-031", "DM-293")
 def test_resuming_does_not_evade_hardened_security() -> None:
-    exchange = Exchange()
-    set_hardened(exchange, True)
+    exchange = Exchange(hardened=True)
     exchange.send(ELSEWHERE, b"a")
     exchange.ask(PauseQueue(0, ELSEWHERE))
     assert exchange.link().state is OutgoingState.ON_HOLD
@@ -139,21 +132,14 @@ def test_resuming_does_not_evade_hardened_security() -> None:
 
 
 def test_the_end_of_hardened_security_does_not_resume_a_queue_on_hold() -> None:
-    exchange = Exchange()
-    set_hardened(exchange, True)
+    exchange = Exchange(hardened=True)
     exchange.send(ELSEWHERE, b"a")
     exchange.ask(PauseQueue(0, ELSEWHERE))
-    set_hardened(exchange, False)
+    exchange.hardened = False
     exchange.restart()
     assert exchange.link().state is OutgoingState.ON_HOLD
     exchange.ask(ResumeQueue(0, ELSEWHERE))
     assert exchange.sent() == [b"a"]
-
-
-def set_hardened(exchange: Exchange, hardened: bool) -> None:
-    """HardenedSecurity is this from now on."""
-    record = msgspec.structs.replace(exchange.state.identity(), hardened_security=hardened)
-    apply(exchange.state, facts.ManagerNamed(record))
 
 
 # -- Active

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tests.console.stage import Stage, play
+from tests.console.test_access import ALICE, BOB, ROOT, USERS, ask
 
 
 def test_objects_are_made_shown_changed_listed_and_removed(tmp_path: Path) -> None:
@@ -104,3 +105,27 @@ def test_a_manager_that_is_integrated_is_in_it_with_its_public_queues(tmp_path: 
         assert refused[:2] == (503, "NO_DS")
 
     play(tmp_path, scene, directory_integrated=True, domain="shop.example", directory_servers=("dc1",))
+
+
+def test_to_look_at_it_needs_a_right_of_the_manager_and_to_change_it_another(tmp_path: Path) -> None:
+    looks = ("/directory", "/directory/site", "/directory/site/north", "/directory/site/south")
+
+    async def scene(stage: Stage) -> None:
+        assert (await ask(stage.control, ROOT, "POST", "/directory/site", {"name": "north"}))[0] == 201
+        assert (await ask(stage.control, ALICE, "POST", "/directory/site", {"name": "x"}))[0] == 403
+        before = [(await ask(stage.control, ALICE, "GET", path))[0] for path in looks]
+        assert before == [200, 200, 200, 404]
+        change = {"change": "deny", "user": "clerks", "rights": ["get-machine-properties"]}
+        assert (await ask(stage.control, ROOT, "POST", "/access", change))[0] == 200
+        for path in (*looks, "/directory/export"):
+            status, refused = await ask(stage.control, ALICE, "GET", path)
+            assert (status, refused["code"]) == (403, "ACCESS_DENIED")
+        for method in ("PATCH", "DELETE"):
+            status, refused = await ask(stage.control, ALICE, method, "/directory/site/south", {"name": "x"})
+            assert (status, refused["code"]) == (403, "ACCESS_DENIED"), "not even that it is missing is told"
+        assert (await ask(stage.control, BOB, "GET", "/directory/site/north"))[0] == 200
+        bearer = ((b"authorization", b"Bearer " + BOB.encode()),)
+        exported = await stage.control.request("GET", "/api/v1/directory/export", b"", bearer)
+        assert (exported.status, b"north" in exported.body) == (200, True)
+
+    play(tmp_path, scene, users=USERS)

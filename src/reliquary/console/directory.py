@@ -1,4 +1,8 @@
-"""The directory: its objects are shown, made, changed and removed here, and all of it goes as a file."""
+"""The directory: its objects are shown, made, changed and removed here, and all of it goes as a file.
+
+Changes are events, which the manager judges.  To look, also for the object that is to change, needs
+a right of the manager.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,7 @@ from reliquary.queueing.directory.events import (
 from reliquary.queueing.directory.exchange import changed, import_text, kind_named, subject_of
 from reliquary.queueing.directory.objects import Kind
 from reliquary.queueing.directory.results import DirectoryAnswer
+from reliquary.queueing.security.rights import ManagerRight
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
@@ -30,7 +35,7 @@ TOML = "application/toml"
 
 async def show_status(request: Request) -> Response:
     """GET /directory."""
-    return await _status(context_of(request))
+    return await _status(_reader(request))
 
 
 async def attach(request: Request) -> Response:
@@ -57,7 +62,7 @@ async def _status(context: Context) -> Response:
 
 async def export(request: Request) -> Response:
     """GET /directory/export."""
-    opened = context_of(request).opened
+    opened = _reader(request).opened
     text = views.exported(opened.state)
     await opened.settled()
     return Response(text, media_type=TOML)
@@ -73,7 +78,7 @@ async def take_in(request: Request) -> Response:
 
 async def list_objects(request: Request) -> Response:
     """GET /directory/{kind}?where=CONDITION."""
-    opened = context_of(request).opened
+    opened = _reader(request).opened
     seen = views.listed(opened.state, _kind(request), request.query_params.getlist("where"))
     await opened.settled()
     return answer({"objects": seen})
@@ -81,7 +86,7 @@ async def list_objects(request: Request) -> Response:
 
 async def show_object(request: Request) -> Response:
     """GET /directory/{kind}/{which}."""
-    context = context_of(request)
+    context = _reader(request)
     return await _shown(context, _kind(request), request.path_params["which"])
 
 
@@ -98,7 +103,7 @@ async def add_object(request: Request) -> Response:
 
 async def change_object(request: Request) -> Response:
     """PATCH /directory/{kind}/{which}."""
-    context, kind = context_of(request), _kind(request)
+    context, kind = _reader(request), _kind(request)
     fields = await read_body(request, _object)
     identifier = _identifier(context, request)
     subject, attributes = changed(kind, identifier, fields)
@@ -108,10 +113,17 @@ async def change_object(request: Request) -> Response:
 
 async def remove_object(request: Request) -> Response:
     """DELETE /directory/{kind}/{which}."""
-    context, kind = context_of(request), _kind(request)
+    context, kind = _reader(request), _kind(request)
     identifier = _identifier(context, request)
     await context.ask(lambda to: DeleteDirectoryObject(to, kind, identifier))
     return answer({"identifier": str(identifier)})
+
+
+def _reader(request: Request) -> Context:
+    """The context of somebody who may look at the directory."""
+    context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
+    return context
 
 
 def _kind(request: Request) -> Kind:

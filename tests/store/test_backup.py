@@ -8,6 +8,7 @@ import pytest
 
 from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.store import Changes, RocksDisk, backup, backup_stopped, restore
+from reliquary.store.backup import KEYS
 from tests.store.conftest import TABLES
 
 
@@ -44,6 +45,18 @@ def test_a_live_store_is_backed_up_as_it_is_at_that_moment(folder: Path, tmp_pat
 def test_a_stopped_store_is_backed_up_without_knowing_its_tables(stopped: Path, tmp_path: Path) -> None:
     backup_stopped(stopped, tmp_path / "backup")
     assert keys_in(tmp_path / "backup") == [b"a", b"b"]
+
+
+def test_the_keys_go_with_the_store_and_stay_secret(stopped: Path, tmp_path: Path) -> None:
+    (stopped / KEYS).write_bytes(b"secret")
+    (stopped / KEYS).chmod(0o600)
+    backup_stopped(stopped, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "restored")
+    for folder in (tmp_path / "backup", tmp_path / "restored"):
+        assert (folder / KEYS).read_bytes() == b"secret"
+        assert (folder / KEYS).stat().st_mode & 0o777 == 0o600
+    (stopped / KEYS).write_bytes(b"another")
+    assert (tmp_path / "backup" / KEYS).read_bytes() == b"secret", "a copy, not a link"
 
 
 def test_a_backup_restores_many_times_and_stays_what_it_is(stopped: Path, tmp_path: Path) -> None:

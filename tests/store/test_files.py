@@ -22,6 +22,23 @@ def test_a_copy_has_the_same_content(tmp_path: Path) -> None:
     assert (tmp_path / "copy").read_bytes() == b"content"
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o400])
+def test_a_copy_may_be_read_by_no_others(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "file").write_bytes(b"content")
+    (tmp_path / "file").chmod(mode)
+    copy_durably(tmp_path / "file", tmp_path / "copy")
+    assert (tmp_path / "copy").stat().st_mode & 0o077 == mode & 0o077
+    assert (tmp_path / "copy").read_bytes() == b"content"
+
+
+def test_a_copy_replaces_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"content")
+    (tmp_path / "copy").write_bytes(b"other")
+    with pytest.raises(FileExistsError):
+        copy_durably(tmp_path / "file", tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == b"other"
+
+
 def test_a_folder_is_made_with_those_above_it_and_may_exist(tmp_path: Path) -> None:
     make_folder(tmp_path / "a" / "b")
     make_folder(tmp_path / "a" / "b")

@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from reliquary.base.faults import UsageError
+from reliquary.store.backup import KEYS
 from reliquary.wire.public_keys import PROVIDERS, Provider, PublicKey, Purpose, encode_key
 
-FILE: Final = "keys.pem"
 # DEPARTS from 3.1.3 (DM-088, DM-089): 2048 bits where 512 and 1024 are printed, because such keys are
 # broken with little effort, and no library of today makes them.
 KEY_BITS: Final = 2048
@@ -45,7 +45,7 @@ def _public(provider: Provider, purpose: Purpose, key: rsa.RSAPrivateKey) -> Pub
 
 def own_keys(folder: Path) -> Keys:
     """The keys of the manager in this folder; made when there are none."""
-    file = folder / FILE
+    file = folder / KEYS
     try:
         if not file.exists():
             _make(file)

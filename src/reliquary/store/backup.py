@@ -4,6 +4,9 @@ A backup is a checkpoint: a folder with the files of one moment, made in little 
 work, because files that never change are linked when both folders are on one file system.  It is a
 store like any other and can be opened, verified or carried away.
 
+The manager's private keys lie beside the rows and go with them, for the owner's eyes alone as ever:
+who holds a backup can speak as this manager.
+
 A restore copies, so that the backup stays what it is.  FORMAT comes last in both: a folder that was
 left half done is no store.
 """
@@ -20,6 +23,8 @@ from reliquary.store.files import copy_durably, make_folder, sync_file, sync_fol
 from reliquary.store.mark import NAME as MARK
 from reliquary.store.rocks import RocksDisk, tables_in
 
+KEYS: Final = "keys.pem"
+"""The private keys of the manager whose store it is; a store may have none."""
 _LEFT_BEHIND: Final = {store_format.NAME, MARK, "LOCK", "LOG"}
 """FORMAT is written anew at the end; the others speak of the place and the process, not of the rows."""
 
@@ -32,6 +37,8 @@ def backup(disk: RocksDisk, target: str | Path) -> None:
     with told_of(target):
         make_folder(target.parent)
         disk.checkpoint(target)
+        if (disk.folder / KEYS).exists():
+            copy_durably(disk.folder / KEYS, target / KEYS)
         _sync_all(target)
         store_format.stamp(target)
         sync_folder(target.parent)

@@ -17,14 +17,17 @@ def test_the_calendar_goes_with_time_and_with_those_who_set_it() -> None:
     assert calendar.read() == BEGINNING + 5 - SECOND
 
 
-def test_a_process_sees_a_clock_that_stands_still_rather_than_going_back() -> None:
-    calendar = Calendar(Scheduler(SeededChance(1)))
+def test_a_process_sees_a_clock_that_slows_down_rather_than_going_back() -> None:
+    scheduler = Scheduler(SeededChance(1))
+    calendar = Calendar(scheduler)
     clock = ProcessClock(calendar)
     assert clock.now() == BEGINNING
     calendar.jump(-SECOND)
     assert clock.now() == BEGINNING
+    scheduler.now += SECOND
+    assert clock.now() == BEGINNING + SECOND // 2
     calendar.jump(3 * SECOND)
-    assert clock.now() == BEGINNING + 2 * SECOND
+    assert clock.now() == BEGINNING + 3 * SECOND
 
 
 def test_the_next_process_may_begin_before_the_last_one_ended() -> None:

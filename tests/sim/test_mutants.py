@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+import msgspec
 import pytest
 
 from reliquary.base.turn import Reply
 from reliquary.engine.core import Batch
-from reliquary.queueing import apply, manager, read
+from reliquary.queueing import apply, manager, poison, read
 from reliquary.queueing import leave as leave_module
 from reliquary.queueing.enqueue import Enqueued
 from reliquary.queueing.message import MessageClass, Position
@@ -214,3 +215,15 @@ def test_a_cursor_that_forgets_its_place_is_found(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(read, "browse", browse)
     failure = first_failure()
     assert failure.startswith("cursor"), failure
+
+
+def test_a_message_that_is_put_aside_too_soon_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = poison.is_poison
+
+    def is_poison(queue: Any, position: Position) -> bool:
+        more = msgspec.structs.replace(position, handed_out=position.handed_out + 1)
+        return position.handed_out > 0 and real(queue, more)
+
+    monkeypatch.setattr(poison, "is_poison", is_poison)
+    failure = first_failure()
+    assert "NACK_RECEIVE_REJECTED" in failure, failure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from reliquary.base.time import SECOND
 from reliquary.queueing.events import EndRead, ReceiveMessages
 from reliquary.sim.readers import Browser, Drainer, Holder, Taker
 from reliquary.sim.senders import Producer
@@ -48,6 +49,7 @@ def test_a_browser_peeks_looks_up_and_walks() -> None:
 def test_a_drainer_leaves_nothing_in_its_queue(seed: int) -> None:
     theatre = Theatre(seed)
     theatre.rounds(Producer("producer", theatre.stage), turns=50)
+    theatre.passes(5 * SECOND)  # what was delayed is there then
     for number, path in enumerate(theatre.stage.queues):
         theatre.play(Drainer(f"drainer{number}", theatre.stage, path))
     state = theatre.process.manager.state

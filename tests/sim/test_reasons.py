@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event
@@ -21,6 +22,7 @@ from reliquary.queueing.events import (
 )
 from reliquary.queueing.facts import QueueChanged
 from reliquary.queueing.message import MessageClass
+from reliquary.queueing.queue import QueueSettings
 from reliquary.sim.history import Violation
 from reliquary.sim.ledger import Ledger
 from reliquary.sim.reasons import Reasons, is_for_good
@@ -191,3 +193,15 @@ def test_only_a_message_on_its_way_is_refused(reason: MessageClass) -> None:
     court = Court()
     court.tell(facts.QueueCreated(outgoing(ORDERS)), stored(1))
     court.tell(removed(1, reason=reason))
+
+
+def test_a_message_is_put_aside_only_when_it_was_tried_as_often_as_its_queue_allows() -> None:
+    court = Court()
+    watched = replace(queue(ORDERS), settings=QueueSettings(poison_limit=2))
+    court.tell(QueueChanged(watched), stored(1, 2))
+    for to, numbers in ((5, (1, 2)), (6, (1,))):
+        hold = ReceiveMessages(to, "q1", hold=Duration(9))
+        court.tell(event=hold, answers={to: delivered(*numbers, receipt=3)})
+    court.tell(moved(1, reason=MessageClass.NACK_RECEIVE_REJECTED))
+    with pytest.raises(Violation, match="loss: m2"):
+        court.tell(moved(2, reason=MessageClass.NACK_RECEIVE_REJECTED))

@@ -9,7 +9,7 @@
 
 Order holds between two messages of one sender, one priority and one queue whose sends were both
 confirmed, outside a transaction, and which were taken by plain receives (no cursor, no lookup, no
-hold, no transaction), when neither was ever held, received in a transaction or moved: all of these
+hold, no transaction), when neither was ever held, received in a transaction, moved or delayed: all of these
 take a message out of its turn or bring it back later.
 """
 
@@ -141,7 +141,7 @@ def _plainly_received(history: History, turned: Turned) -> Iterator[Sending]:
 
 
 def _out_of_turn(history: History) -> Iterator[bytes]:
-    """Messages that were locked or moved at some time."""
+    """Messages that were locked, moved or delayed at some time."""
     places: dict[int, bytes] = {}
     for turned in history.turns:
         for request, answer in received(history, turned):
@@ -153,6 +153,8 @@ def _out_of_turn(history: History) -> Iterator[bytes]:
             if isinstance(fact, facts.MessagesStored):
                 for position, message in zip(fact.positions, fact.messages, strict=True):
                     places[position.lookup_id] = message.body
+                    if message.delay:
+                        yield message.body
 
 
 def check_nothing_leaks(state: State) -> None:

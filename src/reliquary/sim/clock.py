@@ -1,7 +1,8 @@
 """Two clocks, as a real machine has them: one that only counts, and a calendar that people set.
 
 The calendar jumps, forwards and back.  A process never sees it go back, because the real clock
-stands still instead (`net.clock`); the next process may well begin before the last one ended.
+goes on at half its pace instead (`net.clock`); the next process may well begin before the last one
+ended.
 """
 
 from __future__ import annotations
@@ -23,19 +24,35 @@ class Calendar:
         """Microseconds since 1970, as of now."""
         return self._scheduler.now + self._offset
 
+    @property
+    def counted(self) -> int:
+        """Microseconds on the clock that nobody sets."""
+        return self._scheduler.now
+
     def jump(self, span: int) -> None:
         """Set it forwards, or back."""
         self._offset += span
 
 
 class ProcessClock:
-    """The calendar as one process sees it: it never goes back."""
+    """The calendar as one process sees it: slower rather than going back."""
 
     def __init__(self, calendar: Calendar) -> None:
         self._calendar = calendar
         self._last = 0
+        self._ahead_at = 0
+        self._ahead_since: int | None = None
 
     def now(self) -> Instant:
-        """The moment of the calendar, or the last one that was told, if that is later."""
-        self._last = max(self._last, self._calendar.read())
+        """The moment of the calendar, or a later one, as `net.clock` would tell it."""
+        calendar = self._calendar.read()
+        if self._ahead_since is None:
+            if calendar >= self._last:
+                self._last = calendar
+                return Instant(calendar)
+            self._ahead_at, self._ahead_since = self._last, self._calendar.counted
+        slowed = self._ahead_at + (self._calendar.counted - self._ahead_since) // 2
+        if calendar >= slowed:
+            self._ahead_since = None
+        self._last = max(calendar, slowed)
         return Instant(self._last)

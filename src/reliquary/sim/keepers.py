@@ -43,6 +43,9 @@ class Administrator(Application):
             journaling=self.chance.happens(0.4),
             quota=self.chance.pick((FOREVER, 4, 16)),
             journal_quota=self.chance.pick((FOREVER, 2)),
+            poison_limit=self.chance.pick((0, 0, 2)),
+            retry_delay=self.chance.pick((0, 0, 1)),
+            longest_retry_delay=2,
         )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from reliquary.queueing.expiry import some_delayed
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Position
 from reliquary.queueing.state import QueueState, State, Transaction
@@ -131,7 +132,10 @@ def compare_with_ledger(live: QueueManager, walked: Walk, ledger: Ledger) -> Non
     """What the manager holds is what its facts add up to, express messages included."""
     state = live.state
     hidden = _positions([each for each in state.transactions.values() if each.prepared], "enqueue")
-    held = {number: _held(queue, walked[number]) for number, queue in state.queues.items()}
+    held = {
+        number: _held(queue, [*walked[number], *some_delayed(state, queue, -1, limit=1_000_000)])
+        for number, queue in state.queues.items()
+    }
     found = {
         (number, each.lookup_id): state.shelf.get(each).body
         for number, positions in held.items()

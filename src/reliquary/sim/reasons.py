@@ -6,11 +6,13 @@ purged       the queue was purged after the message came
 deleted      its queue is on the way out
 arrived      it got from an outgoing queue to where it was meant for, in this very turn
 refused      it was on its way, and there was no room or no queue
+put aside    it was handed out on trial as often as its queue allows
 moved        this turn is a move, or the commit of one
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from reliquary.base.time import SECOND
@@ -31,6 +33,8 @@ class Reasons:
         """The last turn that asked for one, by name: what was locked then may come back before it begins."""
         self._delivered_in: dict[object, set[bytes]] = {}
         """What was handed out in each transaction."""
+        self._tried: Counter[bytes] = Counter()
+        """How often each message was handed out on trial or in a transaction."""
 
     def hear(self, turned: Turned) -> None:
         """Note what a turn asks for, before its facts are judged."""
@@ -41,6 +45,8 @@ class Reasons:
             self._purge_asked[_name(event.path)] = turned.number
         for request, answer in received(self._history, turned):
             transaction = getattr(request, "transaction", None)
+            if getattr(request, "hold", 0) or transaction is not None:
+                self._tried.update(delivered.message.body for delivered in answer.messages)
             if transaction is not None:
                 bodies = self._delivered_in.setdefault(transaction, set())
                 bodies.update(delivered.message.body for delivered in answer.messages)
@@ -63,6 +69,8 @@ class Reasons:
             case MessageClass.NACK_QUEUE_PURGED:
                 asked = self._purge_asked.get(_name(ledger.queues[queue].pathname), -1)
                 fine = max(self._purged.get(queue, -1), asked) > place.since
+            case MessageClass.NACK_RECEIVE_REJECTED:
+                fine = 0 < ledger.queues[queue].settings.poison_limit <= self._tried[place.body]
             case MessageClass.NACK_QUEUE_DELETED:
                 fine = ledger.queues[queue].deleting
             case _:

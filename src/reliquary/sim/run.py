@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reliquary.base.time import MINUTE
+from reliquary.base.time import DAY, MINUTE
 from reliquary.queueing.queue import QueueType
 from reliquary.sim.applications import Application, Stage
 from reliquary.sim.chance import SeededChance
@@ -26,6 +26,8 @@ from reliquary.sim.witness import Witness
 STEPS = 600
 """Turns of the manager before the sky clears."""
 QUEUES = ("orders", "ledger", "inbox", "orders;retry", SPARE, f"{SPARE};part")
+ROUNDS = 3
+"""So often queues are read again in the end."""
 CAST: tuple[tuple[type[Application], int], ...] = (
     (Producer, 3), (Latecomer, 1), (Traveller, 1), (Taker, 2), (Holder, 2), (Browser, 1),
     (Transactor, 2), (Impatient, 1), (Mover, 1), (Keeper, 1), (Steward, 1),
@@ -151,9 +153,13 @@ class _Run:
         self._until(lambda: self.host.ready and self._process.idle, "liveness: the server is never idle")
 
     def _drain(self) -> None:
-        """Every queue is read to its end, and again when what is on its way found no room before."""
+        """Every queue is read to its end, and again while messages are on their way or delayed."""
         self._read_to_the_end()
-        if any(len(queue.order) for queue in self._process.manager.state.outgoing.values()):
+        for _ in range(ROUNDS):
+            queues = self._process.manager.state.queues.values()
+            if not any(len(queue.order) or queue.delayed or queue.delayed_express for queue in queues):
+                break
+            self.host.calendar.jump(DAY)  # it may have been set back while messages were delayed
             self._pass(2 * MINUTE)
             self._read_to_the_end()
         check_nothing_leaks(self._process.manager.state)

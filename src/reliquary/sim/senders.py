@@ -66,6 +66,7 @@ class Sender(Application):
             positive_journaling=chance.happens(0.1),
             allow_peek_when_locked=chance.happens(0.2),
             application_deadletter_queue=self.a_queue() if chance.happens(0.1) else "",
+            delay=self.a_while(2000) if chance.happens(0.05) else 0,
         )
         sending = Sending(
             body,

@@ -232,3 +232,17 @@ def test_a_new_queue_never_has_the_number_of_one_that_still_holds_messages() -> 
     bench.restart()
     bench.create("newer")
     assert bench.queue("newer").number not in old
+
+
+def test_what_is_put_aside_while_its_queue_is_deleted_goes_with_it() -> None:
+    """The simulator found it: the new subqueue was left without its queue, and nothing started any more."""
+    bench = Bench("other")
+    bench.create("orders", poison_limit=1)
+    bench.send("orders", b"m1")
+    bench.receive("orders", transaction=bench.begin())
+    queues = len(bench.state.queues)
+    assert bench.ask(DeleteQueue(0, "orders")).status is HResult.OK
+    assert len(bench.state.queues) == queues - 2, "the queue and its journal"
+    bench.restart()
+    check(bench.state)
+    assert bench.state.total_bytes == 0

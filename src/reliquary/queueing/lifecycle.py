@@ -210,8 +210,8 @@ def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bo
         return HResult.ACCESS_DENIED
     # DEPARTS from 3.1.7.1.4 (AN-23): waits end, and journal and subqueues go along, because
     # nobody could ever reach them again.
-    family = [queue.number, *sorted(queue.subqueues), *filter(None, [queue.record.journal])]
-    undo_users(state, family, now, f"the queue {path} was deleted")
+    undo_users(state, _family(queue), now, f"the queue {path} was deleted")
+    family = _family(queue)  # again: what came back may have been put aside, in a new subqueue
     for number in family:
         member = state.queues[number]
         _let_go(state, member)
@@ -221,6 +221,11 @@ def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bo
         asked = (to, outcome) if number == queue.number else (0, HResult.OK)
         _go_on(state, asked[0], state.queues[number], MessageClass.NACK_QUEUE_DELETED, asked[1])
     return HResult.OK
+
+
+def _family(queue: QueueState) -> list[int]:
+    """A queue, its subqueues and its journal."""
+    return [queue.number, *sorted(queue.subqueues), *filter(None, [queue.record.journal])]
 
 
 def _let_go(state: State, queue: QueueState) -> None:

@@ -10,7 +10,7 @@ from reliquary.client.local import LocalTransport
 from reliquary.client.remote import RemoteTransport
 from reliquary.client.transport import Transport
 
-METHODS = [name for name in vars(Transport) if not name.startswith("_")]
+METHODS = [name for name, each in vars(Transport).items() if inspect.isfunction(each) and name[0] != "_"]
 
 
 @pytest.mark.parametrize("kind", [LocalTransport, RemoteTransport])

@@ -64,6 +64,16 @@ def test_all_queues_are_listed_by_name_without_journals_and_those_that_go() -> N
     assert names[4:] == [f"system$;{name}" for name in sorted(SYSTEM_QUEUES)]
 
 
+def test_outgoing_queues_are_listed_and_counted_apart() -> None:
+    exchange = Exchange()
+    before = views.manager(exchange.state).queues
+    exchange.send(ELSEWHERE, b"one")
+    assert ELSEWHERE not in [view.name for view in views.queues(exchange.state)]
+    assert [view.destination for view in views.outgoing_queues(exchange.state)] == [ELSEWHERE]
+    assert views.manager(exchange.state).queues == before
+    assert views.manager(exchange.state).messages == 1
+
+
 def test_the_manager_is_shown_with_its_totals() -> None:
     bench = Bench("orders", quota=500)
     bench.send("orders", b"one", b"two")

@@ -103,11 +103,14 @@ def queue(state: State, path: str) -> QueueView | None:
 
 
 def queues(state: State, by: Principal = MANAGER) -> Iterator[QueueView]:
-    """All queues that are not on their way out and that somebody may look at, by name."""
+    """All queues of this manager that are not on their way out and that somebody may look at, by name.
+
+    Journals are shown with their queues, and outgoing queues with `outgoing_queues`.
+    """
     shown = (
         each
         for each in state.queues.values()
-        if not each.record.deleting and not each.record.is_journal and not lacks(state, by, each, Act.SHOW)
+        if _is_listed(each) and not each.record.deleting and not lacks(state, by, each, Act.SHOW)
     )
     for each in sorted(shown, key=lambda each: each.record.pathname.casefold()):
         yield _view(state, each)
@@ -120,7 +123,7 @@ def manager(state: State) -> ManagerView:
     return ManagerView(
         identifier=str(record.identifier),
         computer_name=record.computer_name,
-        queues=sum(not each.record.is_journal for each in state.queues.values()),
+        queues=sum(map(_is_listed, state.queues.values())),
         messages=sum(
             len(each.order) + len(each.order.locked) + _delayed(each) for each in state.queues.values()
         ),
@@ -234,6 +237,10 @@ def _view(state: State, each: QueueState) -> QueueView:
         modified=record.modify_time,
         settings=record.settings,
     )
+
+
+def _is_listed(each: QueueState) -> bool:
+    return not each.record.is_journal and each.record.outgoing is None
 
 
 def _copies_lost(state: State) -> dict[str, int]:

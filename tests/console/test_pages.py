@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote
 
 from reliquary.console.metrics import family
+from reliquary.queueing.travel.link import OutgoingState
 from tests.console.stage import Stage, play
 
 
@@ -50,6 +52,43 @@ def test_a_copy_that_was_lost_shows_in_metrics_and_views(tmp_path: Path) -> None
         assert found['reliquary_queue_copies_lost_total{queue="kept",copy="journal"}'] == 2
         assert (await stage.ok("GET", "/queues/kept"))["copies_lost"] == {"journal": 2}
         assert (await stage.ok("GET", "/manager"))["copies_lost"] == {"journal": 2}
+
+    play(tmp_path, scene)
+
+
+def test_outgoing_queues_have_metrics_of_their_own(tmp_path: Path) -> None:
+    names = {
+        "elsewhere": r"DIRECT=OS:elsewhere\\private$\\orders",
+        "looped": r"DIRECT=OS:loopback\\private$\\orders",
+    }
+
+    async def scene(stage: Stage) -> None:
+        assert b"reliquary_outgoing" not in (await stage.get("/metrics")).body
+        for name in names.values():
+            await stage.send(quote(name.replace("\\\\", "\\"), safe=""), "a")
+        await stage.ok("GET", "/outgoing")
+        text = (await stage.get("/metrics")).body.decode()
+        found = samples(text)
+
+        def of(metric: str, name: str) -> float:
+            return found[f'reliquary_outgoing_{metric}{{destination="{names[name]}"}}']
+
+        for metric, elsewhere, looped in (
+            ("messages", 1, 0),
+            ("delivered_total", 0, 1),
+            ("refused_total", 0, 0),
+            ("failures", 0, 0),
+        ):
+            assert (of(metric, "elsewhere"), of(metric, "looped")) == (elsewhere, looped), metric
+        assert of("bytes", "elsewhere") > of("bytes", "looped") == 0
+        states = {key: value for key, value in found.items() if key.startswith("reliquary_outgoing_state")}
+        assert [key.rpartition('state="')[2] for key, value in states.items() if value] == [
+            'waiting"}',
+            'connected"}',
+        ]
+        assert len(states) == 2 * len(OutgoingState)
+        assert not [key for key in found if key.startswith("reliquary_queue_") and "DIRECT" in key]
+        assert "DIRECT" not in (await stage.get("/")).body.decode()
 
     play(tmp_path, scene)
 

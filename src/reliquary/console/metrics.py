@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Final
 
 from starlette.requests import Request
@@ -10,8 +11,10 @@ from starlette.responses import Response
 
 from reliquary.console.context import Context, context_of
 from reliquary.engine import views
+from reliquary.engine.views import OutgoingView
 from reliquary.queueing.security.rights import ManagerRight
 from reliquary.queueing.tables import Copy
+from reliquary.queueing.travel.link import OutgoingState
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -84,6 +87,33 @@ def _families(context: Context) -> Iterable[str]:
     ):
         samples: list[Sample] = [({"queue": queue.name}, getattr(queue, name)) for queue in queues]
         yield family(f"reliquary_queue_{name}", "gauge", meaning, samples)
+    yield from _outgoing(list(views.outgoing_queues(state)))
+
+
+def _outgoing(queues: Sequence[OutgoingView]) -> Iterable[str]:
+    """What waits for other managers, where anything ever did."""
+    if not queues:
+        return
+    for name, kind, meaning in (
+        ("messages", "gauge", "Messages that wait to be sent or are being sent."),
+        ("bytes", "gauge", "Bytes that count against the queue's quota."),
+        ("delivered_total", "counter", "Messages that arrived, since the server started."),
+        (
+            "refused_total",
+            "counter",
+            "Messages that would not be had there, since the server started.",
+        ),
+        ("failures", "gauge", "Failures in a row, since something last went through."),
+    ):
+        value = attrgetter(name.removesuffix("_total"))
+        samples: list[Sample] = [({"destination": each.destination}, value(each)) for each in queues]
+        yield family(f"reliquary_outgoing_{name}", kind, meaning, samples)
+    states: list[Sample] = [
+        ({"destination": each.destination, "state": state.value}, int(each.state is state))
+        for each in queues
+        for state in OutgoingState
+    ]
+    yield family("reliquary_outgoing_state", "gauge", "1 for the state that the queue is in.", states)
 
 
 def family(name: str, kind: str, meaning: str, samples: Iterable[Sample]) -> str:

@@ -94,6 +94,7 @@ def be_certain(state: State) -> None:
 def _be_ready(state: State) -> None:
     advance(state, Happening.INITIALIZED)
     dispatch.stir_all(state)
+    outgoing.watch_disuse(state)
     state.reply(state.starter, Answer(HResult.OK))
 
 

@@ -34,7 +34,7 @@ from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation
 from reliquary.queueing.transactions import Step
-from reliquary.queueing.travel import dispatch
+from reliquary.queueing.travel import dispatch, outgoing
 from reliquary.queueing.waiting import Happening as Waiting
 
 COUNT_LIMIT: Final = 10_000
@@ -371,6 +371,8 @@ def timer(state: State, fired: TimerFired, now: Instant) -> None:
             transactions.on_timer(state, number, now)
         case "retry":
             dispatch.on_rest_over(state, number)
+        case "idle":
+            outgoing.on_look(state)
         case "in doubt":
             lifecycle.stay_in_doubt(state)
         case operations.QUERY_TIMER:

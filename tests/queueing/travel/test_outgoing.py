@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 
-from reliquary.queueing.events import Access, OpenQueue, PauseQueue, ResumeQueue, TakeOffline
+from reliquary.base.time import SECOND
+from reliquary.queueing import facts
+from reliquary.queueing.events import (
+    Access,
+    ChangeQueue,
+    CloseQueue,
+    OpenQueue,
+    PauseQueue,
+    ResumeQueue,
+    TakeOffline,
+)
 from reliquary.queueing.naming.formats import key_of, parse_single
 from reliquary.queueing.queue import Outgoing, QueueSettings, QueueType
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingState
-from reliquary.queueing.travel.outgoing import create_outgoing, link_of
+from reliquary.queueing.travel.outgoing import LOOK, LOOKS_APART, create_outgoing, link_of
 from reliquary.queueing.travel.transfer import Outcome
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import Bench, check, durable
@@ -166,3 +178,137 @@ def test_a_queue_of_our_own_is_active_only_while_it_is_open() -> None:
     bench = Bench()
     bench.send("orders", b"a")
     assert not bench.queue().active
+
+
+# -- queues that nobody uses
+
+
+def delivered(exchange: Exchange, *bodies: bytes) -> None:
+    """Messages went through, and the connection was closed after them."""
+    for body in bodies:
+        exchange.send(ELSEWHERE, body)
+        exchange.end(Outcome.DELIVERED)
+    exchange.happen(Happening.SESSION_CLEANED_UP, ConnectionStatus.ESTABLISHED)
+
+
+def look(exchange: Bench, times: int = 1) -> None:
+    """So many looks for idle queues are taken."""
+    exchange.advance(times * LOOKS_APART / SECOND)
+
+
+def test_an_outgoing_queue_that_nobody_uses_goes_and_a_send_makes_it_again() -> None:
+    exchange = Exchange()
+    delivered(exchange, b"a", b"b")
+    first = exchange.outgoing().number
+    look(exchange)
+    assert exchange.outgoing().number == first, "it has been idle for less than that"
+    look(exchange)
+    assert exchange.state.outgoing == {}
+    assert facts.QueueDeleted(first) in exchange.facts
+    assert LOOK not in exchange.timers
+    check(exchange.state)
+    before = durable(exchange.state)
+    exchange.restart(start=False)
+    assert durable(exchange.state) == before
+    exchange.start()
+    exchange.send(ELSEWHERE, b"c")
+    assert exchange.sent()[-1] == b"c"
+    assert exchange.outgoing().number != first
+    assert LOOK in exchange.timers
+
+
+def test_an_idle_queue_goes_after_a_restart_too() -> None:
+    exchange = Exchange()
+    delivered(exchange, b"a")
+    look(exchange)
+    exchange.restart()
+    look(exchange)
+    assert exchange.state.outgoing, "whether it was idle before is not known"
+    look(exchange)
+    assert exchange.state.outgoing == {}
+
+
+def test_a_message_at_the_last_moment_is_sent_and_keeps_the_queue() -> None:
+    exchange = Exchange()
+    delivered(exchange, b"a")
+    exchange.advance(2 * LOOKS_APART / SECOND - 1)
+    exchange.send(ELSEWHERE, b"last")
+    exchange.advance(1)
+    assert exchange.sent() == [b"a", b"last"]
+    exchange.end(Outcome.DELIVERED)
+    exchange.happen(Happening.SESSION_CLEANED_UP, ConnectionStatus.ESTABLISHED)
+    look(exchange)
+    assert exchange.state.outgoing
+    look(exchange)
+    assert exchange.state.outgoing == {}
+
+
+def test_a_message_that_came_and_went_between_two_looks_keeps_the_queue() -> None:
+    exchange = Exchange()
+    delivered(exchange, b"a")
+    look(exchange)
+    delivered(exchange, b"b")
+    look(exchange)
+    assert exchange.state.outgoing
+
+
+def kept_open(exchange: Exchange) -> None:
+    exchange.ask(OpenQueue(0, ELSEWHERE, Access.SEND))
+
+
+def on_hold(exchange: Exchange) -> None:
+    exchange.ask(PauseQueue(0, ELSEWHERE))
+
+
+def connected(exchange: Exchange) -> None:
+    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+
+
+def filled(exchange: Exchange) -> None:
+    exchange.handle(TakeOffline(0))
+    exchange.send(ELSEWHERE, b"waits")
+
+
+def in_a_transaction(exchange: Exchange) -> None:
+    exchange.send(ELSEWHERE, b"uncommitted", transaction=exchange.begin())
+
+
+def delayed(exchange: Exchange) -> None:
+    exchange.handle(TakeOffline(0))
+    exchange.send(ELSEWHERE, b"later", delay=5 * LOOKS_APART)
+    assert exchange.outgoing().delayed == 1
+
+
+def changed(exchange: Exchange) -> None:
+    exchange.advance(1)
+    exchange.ask(ChangeQueue(0, ELSEWHERE, {"base_priority": 3}))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [kept_open, on_hold, connected, filled, in_a_transaction, delayed, changed],
+    ids=lambda use: use.__name__,
+)
+def test_what_is_used_or_was_ordered_stays(use: Callable[[Exchange], None]) -> None:
+    exchange = Exchange()
+    delivered(exchange, b"a")
+    use(exchange)
+    look(exchange, 4)
+    assert exchange.state.outgoing
+    check(exchange.state)
+
+
+def test_a_locked_queue_stays() -> None:
+    bench = Bench(hardened=True)
+    bench.ask(CloseQueue(0, bench.ask(OpenQueue(0, ELSEWHERE, Access.SEND)).handle))
+    look(bench, 4)
+    assert len(bench.state.outgoing) == 1
+
+
+def test_a_manager_that_is_not_ready_lets_nothing_go() -> None:
+    exchange = Exchange()
+    delivered(exchange, b"a")
+    look(exchange)
+    exchange.stop()
+    look(exchange)
+    assert exchange.state.outgoing

@@ -33,7 +33,7 @@ from reliquary.queueing.naming.names import Pathname, parse
 from reliquary.queueing.naming.published import published_queue, resolve_list
 from reliquary.queueing.queue import QueueType
 from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.travel.outgoing import create_outgoing
+from reliquary.queueing.travel.outgoing import create_outgoing, link_of
 
 LOCAL_HOSTS: Final = frozenset({"", ".", "localhost", "127.0.0.1", "::1"})
 ADMIN: Final = frozenset({Access.RECEIVE_ADMIN, Access.PEEK_ADMIN})
@@ -147,6 +147,8 @@ def queue_named(
     if queue is None or (queue.record.outgoing and access not in ADMIN):
         if access is not Access.SEND or isinstance(name, Pathname | MultipleName):
             return HResult.QUEUE_NOT_FOUND  # DM-167
+        if queue is not None:
+            link_of(queue).unused = False
         return queue or _elsewhere(state, name, now)
     if queue.is_closed:
         return HResult.ACCESS_DENIED  # DM-094

@@ -198,6 +198,8 @@ class Link:
     """It failed, and the time to try again has not come."""
     delivered: int = 0
     refused: int = 0
+    unused: bool = False
+    """It was idle at the last look, and nobody has asked for it since."""
 
     @classmethod
     def of(cls, outgoing: Outgoing) -> Link:

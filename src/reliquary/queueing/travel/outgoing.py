@@ -1,11 +1,18 @@
-"""OutgoingQueue, [MS-MQDMPR] 3.1.1.3: where messages wait whose destination is elsewhere."""
+"""OutgoingQueue, [MS-MQDMPR] 3.1.1.3: where messages wait whose destination is elsewhere.
+
+The first message for a destination makes its queue.  From time to time the manager looks for queues
+that are idle; one that is so at two looks, with nobody asking for it between them, goes.
+"""
 
 from __future__ import annotations
+
+from typing import Final
 
 import msgspec
 
 from reliquary.base.chance import new_guid
-from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.base.time import HOUR, Duration, Instant, in_whole_seconds
+from reliquary.base.turn import SetTimer
 from reliquary.queueing import facts
 from reliquary.queueing.apply import apply
 from reliquary.queueing.naming.formats import (
@@ -16,10 +23,16 @@ from reliquary.queueing.naming.formats import (
     SingleName,
     parse_single,
 )
-from reliquary.queueing.queue import Outgoing, Queue, QueueSettings, QueueType
+from reliquary.queueing.queue import ManagerState, Outgoing, Queue, QueueSettings, QueueType
 from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.travel.link import Happening, Link
+from reliquary.queueing.travel.link import Happening, Link, OutgoingState
 from reliquary.queueing.travel.transfer import QueuePaused, QueueResumed
+
+LOOK: Final = ("idle", 0)
+"""The timer of the look for idle queues; it runs while there are outgoing queues."""
+LOOKS_APART: Final = Duration(HOUR)
+AT_REST: Final = frozenset({OutgoingState.INACTIVE, OutgoingState.DISCONNECTED})
+"""Only in these states a queue may go: in the others a carrier is at work, or an order would be forgotten."""
 
 
 def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priority: int = 0) -> QueueState:
@@ -42,6 +55,8 @@ def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priori
             locked=_hardened(state, name),  # DM-173
         ),
     )
+    if not state.outgoing:
+        state.draft.ask(SetTimer(LOOK, LOOKS_APART))
     apply(state, facts.QueueCreated(record))
     return state.queues[number]
 
@@ -116,3 +131,46 @@ def _remember(state: State, queue: QueueState, **changes: bool) -> None:
     after = msgspec.structs.replace(before, **changes)
     if after != before:
         apply(state, facts.QueueChanged(msgspec.structs.replace(queue.record, outgoing=after)))
+
+
+# -- queues that nobody uses
+
+
+def watch_disuse(state: State) -> None:
+    """Look for idle queues when it is time, as long as there are any queues to look at."""
+    if state.outgoing:
+        state.draft.ask(SetTimer(LOOK, LOOKS_APART))
+
+
+def on_look(state: State) -> None:
+    """What was idle at the last look and is idle now goes; a send makes it again."""
+    if state.manager_state is not ManagerState.READY:
+        return
+    awaited = {
+        number
+        for transaction in state.transactions.values()
+        for operation in transaction.operations
+        for number in (operation.queue, operation.target)
+    }
+    for queue in list(state.outgoing.values()):
+        link = link_of(queue)
+        if queue.number in awaited or not is_idle(queue):
+            link.unused = False
+        elif link.unused:
+            apply(state, facts.QueueDeleted(queue.number))
+        else:
+            link.unused = True
+    watch_disuse(state)
+
+
+def is_idle(queue: QueueState) -> bool:
+    """Whether nothing of its own would be lost with it: no message, no handle, no order of somebody."""
+    link, record = link_of(queue), queue.record
+    made = QueueSettings(label=record.pathname, base_priority=record.settings.base_priority)
+    return (
+        link.state in AT_REST
+        and not queue.active
+        and not (queue.delayed or queue.delayed_express)
+        and record.modify_time == record.create_time
+        and record.settings == made
+    )

@@ -6,7 +6,6 @@ Attributes have the names of the specification, written as Python does: ActualCo
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
 from enum import Enum
 from typing import Final
@@ -34,6 +33,7 @@ from reliquary.queueing.security.rights import (
     SiteRight,
     check_descriptor,
 )
+from reliquary.wire.certificates import digest_of
 from reliquary.wire.security import parse_sid
 
 TEXT_LIMIT: Final = 1024
@@ -187,7 +187,7 @@ class User(_Base, frozen=True, tag=Kind.USER.value):
     certificate_digests: tuple[bytes, ...] = ()
     """MD5 of each encoded certificate (DM-037)."""
     certificates: tuple[bytes, ...] = ()
-    """X.509, DER."""
+    """X.509, DER; `wire.certificates` packs them."""
 
 
 class DistributionList(_Base, frozen=True, tag=Kind.DISTRIBUTION_LIST.value):
@@ -317,7 +317,7 @@ def _check_user(user: User) -> None:
         parse_sid(user.security_identifier)
     except UsageError as why:
         raise UsageError(f"security_identifier: {why}") from why
-    digests = {hashlib.md5(each, usedforsecurity=False).digest() for each in user.certificates}
+    digests = set(map(digest_of, user.certificates))
     for digest in user.certificate_digests:
         if len(digest) != DIGEST_BYTES:
             raise UsageError(f"certificate_digests are {DIGEST_BYTES} bytes each, not {len(digest)}")

@@ -30,6 +30,8 @@ def server(shared_server: Served) -> Iterator[Served]:
     with reliquary.connect(shared_server.data, control=shared_server.control) as manager:
         for transaction in manager.transactions():
             manager.abort(transaction.id)
+        for outgoing in manager.outgoing():
+            manager.delete_queue(outgoing.destination)
         for info in manager.queues():
             if info.kind == "private":
                 if ";" not in info.name:  # a part of a queue goes with it

@@ -45,7 +45,7 @@ class AsyncManager:
         return self.queue(name)
 
     async def queues(self) -> list[QueueInfo]:
-        """All queues, by name."""
+        """All queues of this manager, by name; those to other managers are in `outgoing`."""
         return await self.transport.queues()
 
     async def delete_queue(self, name: str) -> int:

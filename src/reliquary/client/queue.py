@@ -23,6 +23,7 @@ from reliquary.client.records import (
     Seek,
     Share,
 )
+from reliquary.client.request import request
 from reliquary.client.transaction import AsyncTransaction, current
 
 if TYPE_CHECKING:
@@ -71,6 +72,22 @@ class AsyncQueue:
         if not messages:
             return []
         return await self.manager.transport.send(self.name, messages, self.inside(), self._handle)
+
+    async def request(
+        self,
+        body: Body | OutgoingMessage,
+        answers: str,
+        timeout: float | None = 30,  # noqa: ASYNC109
+        **options: Unpack[SendOptions],
+    ) -> Message | None:
+        """Send one message and wait for the reply to it in the queue `answers`; None when none comes.
+
+            answer = await orders.request("how many?", answers="my-answers", timeout=5)
+
+        Whoever receives it answers with `qm.reply(message, ...)`.  Many may share a queue of answers:
+        each takes his own.  One that comes too late stays there; `expires` on both sides prevents that.
+        """
+        return await request(self, body, answers, timeout, **options)
 
     async def receive(self, timeout: float | None = 0) -> Message | None:  # noqa: ASYNC109
         """Take the first message, or None when none comes in `timeout` seconds; None waits for ever."""

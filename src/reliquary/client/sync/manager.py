@@ -45,7 +45,7 @@ class Manager:
         return Queue(self._portal, made)
 
     def queues(self) -> list[QueueInfo]:
-        """All queues, by name."""
+        """All queues of this manager, by name; those to other managers are in `outgoing`."""
         return self._portal.call(self._inner.queues())
 
     def delete_queue(self, name: str) -> int:

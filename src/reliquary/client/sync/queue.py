@@ -42,6 +42,19 @@ class Queue:
         """Send many in one request: all of them or none.  `options` are for each of them."""
         return self._portal.call(self._inner.send_many(bodies, **options))
 
+    def request(
+        self,
+        body: Body | OutgoingMessage,
+        answers: str,
+        timeout: float | None = 30,
+        **options: Unpack[SendOptions],
+    ) -> Message | None:
+        """Send one message and wait for the reply to it in the queue `answers`; None when none comes.
+
+        Whoever receives it answers with `qm.reply(message, ...)`.  Many may share a queue of answers.
+        """
+        return self._portal.call(self._inner.request(body, answers, timeout, **options))
+
     def receive(self, timeout: float | None = 0) -> Message | None:
         """Take the first message, or None when none comes in `timeout` seconds; None waits for ever."""
         return self._portal.call(self._inner.receive(timeout))

@@ -159,6 +159,19 @@ def test_a_move_begins_the_counters_anew_and_counts_itself() -> None:
     assert only(bench).moved == 2
 
 
+def test_a_dead_letter_begins_its_counters_anew() -> None:
+    bench = bench_with(poison_limit=3)
+    bench.create("failed", poison_limit=2)
+    bench.send("orders", b"a", negative_journaling=True, application_deadletter_queue="failed")
+    take_and_give_back(bench)
+    take_and_give_back(bench)
+    bench.ask(PurgeQueue(0, "orders"))
+    assert counters(only(bench, "failed")) == (0, 0)
+    take_and_give_back(bench, "failed")
+    assert counters(only(bench, "failed")) == (1, 1)
+    check(bench.state)
+
+
 def test_a_move_that_is_aborted_counts_as_a_failed_try_and_as_no_hand_out() -> None:
     bench = Bench("orders", "orders;retry")
     bench.send("orders", b"m")

@@ -6,7 +6,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, Duration
 from reliquary.queueing.events import BrowseMessages, PurgeQueue, ReceiveMessages
 from reliquary.queueing.message import MessageClass
-from reliquary.sim.applications import Application, Aside, Call, Pause, Script, bodies_of, succeeded
+from reliquary.sim.applications import Application, Aside, Call, Pause, Script, succeeded
 from reliquary.sim.network import NOTHING, Outcome
 from tests.sim.scenery import delivered
 from tests.sim.theatre import Theatre
@@ -59,6 +59,11 @@ def test_an_answer_that_did_not_come_is_no_success() -> None:
     assert not succeeded(NOTHING)
 
 
-def test_copies_in_journals_are_not_counted_as_received() -> None:
-    assert bodies_of(delivered(1, 2).messages) == [b"m1", b"m2"]
-    assert bodies_of(delivered(1, reason=MessageClass.ACK_RECEIVE).messages) == []
+def test_copies_of_a_message_are_nobodys_own() -> None:
+    theatre = Theatre(queues=False)
+    application = Application("a", theatre.stage)
+    assert application.own(delivered(1, 2).messages) == [b"m1", b"m2"]
+    assert application.own(delivered(1, reason=MessageClass.NACK_RECEIVE_REJECTED).messages) == [b"m1"]
+    assert application.own(delivered(1, reason=MessageClass.ACK_RECEIVE).messages) == []
+    theatre.witness.ledger.copies.add(2)
+    assert application.own(delivered(1, 2).messages) == [b"m1"]

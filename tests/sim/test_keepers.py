@@ -6,6 +6,7 @@ from reliquary.queueing.facts import PositionMoved, QueueCreated, QueueDeleted
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.travel.link import SILENT
 from reliquary.sim.keepers import Keeper, Mover, Steward
+from reliquary.sim.readers import Holder
 from reliquary.sim.senders import Producer, Traveller
 from tests.sim.theatre import Theatre
 
@@ -33,6 +34,16 @@ def test_a_mover_moves() -> None:
         fact for turned in theatre.history.turns for fact in turned.facts if isinstance(fact, PositionMoved)
     ]
     assert any(fact.reason is MessageClass.NORMAL for fact in moves)
+
+
+def test_a_mover_returns_what_was_put_aside() -> None:
+    theatre = Theatre(2)
+    cast = [kind(kind.__name__, theatre.stage) for kind in (Producer, Holder, Mover)]
+    theatre.rounds(*cast, turns=1_500)
+    stated = [fact for turned in theatre.history.turns for fact in turned.facts]
+    moves = [fact for fact in stated if isinstance(fact, PositionMoved)]
+    aside = {fact.target for fact in moves if fact.reason is MessageClass.NACK_RECEIVE_REJECTED}
+    assert any(fact.source in aside and fact.reason is MessageClass.NORMAL for fact in moves)
 
 
 def test_a_steward_stops_traffic_and_lets_it_go_on_in_the_end() -> None:

@@ -126,3 +126,19 @@ def test_a_message_arrives_once() -> None:
     again = facts.MessagesStored(OTHER, (position(6),), stored(1).messages)
     with pytest.raises(Violation, match="m1 is stored twice"):
         ledger_of(_travelled(ARRIVED, again, DELIVERED))
+
+
+def test_a_message_that_is_put_aside_has_not_left_and_a_copy_never_leaves_as_itself() -> None:
+    story = Story()
+    story.turn(stored(1), stored(2))
+    story.turn(moved(1, reason=MessageClass.NACK_RECEIVE_REJECTED), moved(2, reason=MessageClass.ACK_RECEIVE))
+    ledger = ledger_of(story)
+    assert (set(ledger.left), ledger.copies) == ({b"m2"}, {2})
+    assert ledger.whereabouts == {1: OTHER, 2: OTHER}
+    story.turn(facts.PositionsRemoved(OTHER, (position(1), position(2)), MessageClass.NACK_QUEUE_PURGED))
+    ledger = ledger_of(story)
+    assert ledger.left == {
+        b"m1": (3, MessageClass.NACK_QUEUE_PURGED),
+        b"m2": (2, MessageClass.ACK_RECEIVE),
+    }
+    assert not ledger.whereabouts

@@ -227,3 +227,23 @@ def test_a_message_that_is_put_aside_too_soon_is_found(monkeypatch: pytest.Monke
     monkeypatch.setattr(poison, "is_poison", is_poison)
     failure = first_failure()
     assert "NACK_RECEIVE_REJECTED" in failure, failure
+
+
+def test_a_message_that_is_handed_out_too_often_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (poison, read):
+        monkeypatch.setattr(module, "is_poison", lambda *_: False)
+    failure = first_failure()
+    assert failure.startswith("poison"), failure
+
+
+def test_a_dead_letter_that_keeps_its_counters_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = leave_module._copy
+
+    def copy(position: Position, *more: Any) -> Position:
+        return msgspec.structs.replace(
+            real(position, *more), handed_out=position.handed_out, aborted=position.aborted
+        )
+
+    monkeypatch.setattr(leave_module, "_copy", copy)
+    failure = first_failure(seeds=range(150, 235))
+    assert "NACK_RECEIVE_REJECTED" in failure, failure

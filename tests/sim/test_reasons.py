@@ -60,7 +60,7 @@ class Court(Story):
     ) -> None:
         turned = self.turn(*stated, event=event, answers=answers)  # type: ignore[arg-type]
         assert self.reasons is not None
-        self.reasons.hear(turned)
+        self.reasons.hear(self.ledger, turned)
         self.ledger.take(turned)
 
 
@@ -193,6 +193,39 @@ def test_only_a_message_on_its_way_is_refused(reason: MessageClass) -> None:
     court = Court()
     court.tell(facts.QueueCreated(outgoing(ORDERS)), stored(1))
     court.tell(removed(1, reason=reason))
+
+
+def watched_court() -> Court:
+    """A queue that allows two tries, and a message in it that was tried twice."""
+    court = Court()
+    court.tell(QueueChanged(replace(queue(ORDERS), settings=QueueSettings(poison_limit=2))), stored(1))
+    for to in (5, 6):
+        court.tell(event=ReceiveMessages(to, "q1", hold=Duration(9)), answers={to: delivered(1, receipt=3)})
+    return court
+
+
+@pytest.mark.parametrize("hold", [Duration(0), Duration(9)])
+def test_nobody_gets_a_message_that_was_tried_as_often_as_its_queue_allows(hold: Duration) -> None:
+    court = watched_court()
+    with pytest.raises(Violation, match="poison: m1 is handed out in turn 4, and was tried 2 times"):
+        court.tell(event=ReceiveMessages(7, "q1", hold=hold), answers={7: delivered(1)})
+
+
+def test_a_try_that_a_crash_took_was_none() -> None:
+    court = watched_court()
+    court.history.turns[-1].lost = True
+    court.tell(event=ReceiveMessages(7, "q1", hold=Duration(9)), answers={7: delivered(1)})
+    court.tell(moved(1, reason=MessageClass.NACK_RECEIVE_REJECTED))
+
+
+def test_a_message_that_is_returned_from_poison_may_be_tried_anew() -> None:
+    court = watched_court()
+    court.tell(moved(1, reason=MessageClass.NACK_RECEIVE_REJECTED))
+    back = facts.PositionMoved(OTHER, ORDERS, position(1), MessageClass.NORMAL)
+    court.tell(back, event=MoveMessage(7, "q2", 1, "q1"))
+    court.tell(event=ReceiveMessages(8, "q1", hold=Duration(9)), answers={8: delivered(1)})
+    with pytest.raises(Violation, match="loss: m1"):
+        court.tell(moved(1, reason=MessageClass.NACK_RECEIVE_REJECTED))
 
 
 def test_a_message_is_put_aside_only_when_it_was_tried_as_often_as_its_queue_allows() -> None:

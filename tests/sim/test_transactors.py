@@ -8,6 +8,7 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing.events import Answer
 from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import NOTHING, Outcome
+from reliquary.sim.readers import Taker
 from reliquary.sim.senders import Producer
 from reliquary.sim.transactors import AROUND, Impatient, Transactor, Work
 from tests.sim.theatre import Theatre
@@ -25,7 +26,8 @@ def test_a_transactor_commits_prepares_and_aborts() -> None:
 
 def test_an_impatient_one_ends_what_it_still_waits_for() -> None:
     theatre = Theatre()
-    theatre.rounds(Producer("producer", theatre.stage), Impatient("impatient", theatre.stage), turns=400)
+    cast = [kind(kind.__name__, theatre.stage) for kind in (Producer, Impatient, Taker)]
+    theatre.rounds(*cast, turns=600)
     assert "CancelRead" in theatre.events()
     assert {"TRANSACTION_SEQUENCE", "OPERATION_CANCELLED"} <= theatre.statuses()
 

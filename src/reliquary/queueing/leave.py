@@ -76,6 +76,8 @@ def _copy(position: Position, reason: MessageClass, queue: QueueState | None = N
         expires=0,
         dead_letter=False,
         asks=0,
+        handed_out=0,  # or it would be poison in an application's dead-letter queue at its first try
+        aborted=0,
         purged=0,
         due=0,
     )

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias, TypeVar
 from reliquary.base.hresult import HResult
 from reliquary.base.time import MILLISECOND, Duration
 from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import MessageClass
 from reliquary.sim.host import Host
+from reliquary.sim.ledger import ITSELF
 from reliquary.sim.network import NOTHING, Line, Make, Network, Outcome
 from reliquary.sim.process import Surroundings
 
@@ -135,6 +135,15 @@ class Application:
                 return outcome
             yield from self.rest()
 
+    def own(self, messages: Sequence[Delivered]) -> list[bytes]:
+        """The messages that were delivered as themselves, and not as copies that were kept of them."""
+        copies = self.stage.around.witness.ledger.copies
+        return [
+            each.message.body
+            for each in messages
+            if each.position.reason in ITSELF and each.position.lookup_id not in copies
+        ]
+
     def tell(self, outcome: Outcome) -> None:
         """Note in the history what came back."""
         answer = outcome.answer
@@ -145,11 +154,6 @@ class Application:
 def succeeded(outcome: Outcome) -> bool:
     """Whether an answer came, and it was good."""
     return outcome.answer is not None and outcome.answer.status is HResult.OK
-
-
-def bodies_of(messages: Sequence[Delivered]) -> list[bytes]:
-    """The messages that were delivered where they had been sent to, and not as copies elsewhere."""
-    return [each.message.body for each in messages if each.position.reason is MessageClass.NORMAL]
 
 
 def answer_of(outcome: Outcome) -> Any:

@@ -22,7 +22,7 @@ from reliquary.queueing import events, facts
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.state import State
 from reliquary.sim.history import History, Sending, Standing, Turned, Violation, shown
-from reliquary.sim.ledger import Ledger
+from reliquary.sim.ledger import ITSELF, Ledger
 from reliquary.sim.reasons import is_for_good, received
 
 
@@ -82,7 +82,8 @@ def check_duplication(history: History, ledger: Ledger) -> None:
             for delivered in answer.messages:
                 body = delivered.message.body
                 ours = history.consumed.get(body, turned.number)
-                if delivered.position.reason is MessageClass.NORMAL and turned.number > ours:
+                itself = delivered.position.reason in ITSELF
+                if itself and delivered.position.lookup_id not in ledger.copies and turned.number > ours:
                     raise Violation(
                         f"duplication: {shown(body)} was received for good in turn {ours},"
                         f" and is handed out again in turn {turned.number}"

@@ -19,7 +19,7 @@ from reliquary.queueing.message import FOREVER
 from reliquary.queueing.queue import QueueSettings
 from reliquary.sim.applications import Application, Call, Pause, Script, answer_of, succeeded
 from reliquary.sim.network import Make
-from reliquary.sim.readers import Reader
+from reliquary.sim.readers import Reader, poison_of
 from reliquary.sim.senders import DESTINATIONS
 
 SPARE = "spare"
@@ -69,6 +69,7 @@ class Keeper(Administrator):
         changes: dict[str, object] = {
             "quota": self.chance.pick((FOREVER, 4, 16)),
             "journaling": self.chance.happens(0.5),
+            "poison_limit": self.chance.pick((0, 1, 2)),
         }
         self.tell((yield Call(lambda to: ChangeQueue(to, path, changes))))
 
@@ -104,11 +105,13 @@ class Steward(Application):
 
 
 class Mover(Reader):
-    """Puts messages from one queue into another, and from journals back to where they came from."""
+    """Puts messages from queue to queue, and back from journals and poison to where they came from."""
 
     def act(self) -> Script:
         """One message."""
         source, target = self.a_source(), self.a_queue()
+        if self.chance.happens(0.3):
+            source = poison_of(target)
         outcome = yield Call(lambda to: BrowseMessages(to, source, limit=5))
         self.tell(outcome)
         if succeeded(outcome) and answer_of(outcome).messages:

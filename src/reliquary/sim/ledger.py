@@ -21,6 +21,8 @@ from reliquary.sim.history import Turned, Violation, shown
 
 Key = tuple[int, int]
 """A queue's number and a LookupIdentifier."""
+ITSELF: Final = frozenset({MessageClass.NORMAL, MessageClass.NACK_RECEIVE_REJECTED})
+"""Why a message lies somewhere as itself: it was sent or moved there, or put aside; all else are copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,10 @@ class Ledger:
         self.deleted: set[str] = set()
         """Path names of queues that were deleted at some time."""
         self.places: dict[Key, Place] = {}
+        self.whereabouts: dict[int, int] = {}
+        """The queue, by LookupIdentifier."""
+        self.copies: set[int] = set()
+        """The LookupIdentifiers of journal and dead-letter copies, wherever they were moved since."""
         self.prepared: dict[UUID, PreparedTransaction] = {}
         self.bodies: dict[int, bytes] = {}
         """The body by the number under which the message is stored."""
@@ -56,7 +62,7 @@ class Ledger:
         self.arrived: dict[bytes, int] = {}
         """The turn in which a message from an outgoing queue got to the queue it was meant for."""
         self.left: dict[bytes, tuple[int, MessageClass]] = {}
-        """The turn in which a message left the queue it was sent to, and why."""
+        """The turn in which a message left its queue for good, and why."""
         self.changed: dict[bytes, int] = {}
         """The number of the last batch that changed something about a message."""
         self.entered = 0
@@ -90,6 +96,7 @@ class Ledger:
         if queue not in self.queues:
             raise Violation(f"{shown(body)} is in queue {queue}, which does not exist")
         self.places[key] = Place(body, position, turned.number)
+        self.whereabouts[position.lookup_id] = queue
         if self.queues[queue].outgoing:
             self.travelling[body] = key
         if not position.express:
@@ -100,11 +107,12 @@ class Ledger:
         place = self.places.pop((queue, position.lookup_id), None)
         if place is None:
             raise Violation(f"position {position.lookup_id:#x} leaves queue {queue}, and is not there")
+        del self.whereabouts[position.lookup_id]
         self.judge(self, queue, place, reason, turned)
         if self.travelling.get(place.body) == (queue, position.lookup_id):
             del self.travelling[place.body]
-        stays = reason in (MessageClass.NORMAL, MessageClass.ACK_REACH_QUEUE)
-        if place.position.reason is MessageClass.NORMAL and not stays:
+        stays = reason in ITSELF or reason is MessageClass.ACK_REACH_QUEUE
+        if position.lookup_id not in self.copies and not stays:
             self.left[place.body] = (turned.number, reason)
         if not position.express:
             self.changed[place.body] = turned.batch
@@ -137,16 +145,21 @@ def _stored(ledger: Ledger, fact: facts.MessagesStored, turned: Turned, durable_
         ledger.entered += 1
         ledger.stored.setdefault(body, turned.number)
         ledger.bodies[position.message] = body
+        if position.reason is not MessageClass.NORMAL:
+            ledger.copies.add(position.lookup_id)
         ledger.enter(fact.queue, position, body, turned)
 
 
 def _copied(ledger: Ledger, fact: facts.PositionCopied, turned: Turned, _: bool) -> None:
     ledger.entered += 1
+    ledger.copies.add(fact.position.lookup_id)
     ledger.enter(fact.queue, fact.position, ledger.bodies[fact.position.message], turned)
 
 
 def _moved(ledger: Ledger, fact: facts.PositionMoved, turned: Turned, _: bool) -> None:
     place = ledger.withdraw(fact.source, fact.position, turned, fact.reason)
+    if fact.reason not in ITSELF:
+        ledger.copies.add(fact.position.lookup_id)
     ledger.enter(fact.target, fact.position, place.body, turned)
 
 

@@ -19,21 +19,28 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     Seek,
 )
-from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, bodies_of, succeeded
+from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, succeeded
 from reliquary.sim.network import Outcome
 
 SYSTEM = ("system$;deadletter", "system$;deadxact", "system$;journal")
+
+
+def poison_of(queue: str) -> str:
+    """Where a queue and its subqueues put aside what was tried too often."""
+    return f"{queue.partition(';')[0]};poison"
 
 
 class Reader(Application):
     """Anybody who reads."""
 
     def a_source(self) -> str:
-        """A queue to read from; now and then a journal or a dead-letter queue."""
+        """A queue to read from; now and then a journal, a dead-letter queue or poison."""
         if self.chance.happens(0.1):
             return self.chance.pick(SYSTEM)
         if self.chance.happens(0.05):
             return f"{self.stage.queues[0]};journal"
+        if self.chance.happens(0.05):
+            return poison_of(self.a_queue())
         return self.a_queue()
 
     def a_wait(self) -> Duration:
@@ -43,7 +50,7 @@ class Reader(Application):
     def keep(self, outcome: Outcome) -> None:
         """What was received at once is ours."""
         if succeeded(outcome):
-            self.history.consume(bodies_of(answer_of(outcome).messages), outcome.turn)
+            self.history.consume(self.own(answer_of(outcome).messages), outcome.turn)
 
     def acknowledge(self, receipt: int, chosen: Sequence[Delivered], lookup_ids: tuple[int, ...]) -> Script:
         """Be done with these messages of a receipt; without ids, with all of them."""
@@ -51,7 +58,7 @@ class Reader(Application):
         outcome = yield Call(lambda to: EndRead(to, receipt, delete=True, lookup_ids=lookup_ids))
         self.tell(outcome)
         if succeeded(outcome):
-            self.history.consume(bodies_of(chosen), outcome.turn)
+            self.history.consume(self.own(chosen), outcome.turn)
 
 
 class Taker(Reader):
@@ -124,7 +131,7 @@ class Holder(Reader):
         outcome = yield Call(lambda to: ReceiveMessages(to, source, 2, wait, hold=hold, acknowledge=receipt))
         self.tell(outcome)
         if outcome.answer is not None and outcome.answer.status in (HResult.OK, HResult.IO_TIMEOUT):
-            self.history.consume(bodies_of(messages), outcome.turn)
+            self.history.consume(self.own(messages), outcome.turn)
         return outcome
 
     def _acknowledge_nonsense(self, receipt: int) -> Script:

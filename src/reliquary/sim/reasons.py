@@ -12,7 +12,7 @@ moved        this turn is a move, or the commit of one
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 
 from reliquary.base.time import SECOND
@@ -33,10 +33,10 @@ class Reasons:
         """The last turn that asked for one, by name: what was locked then may come back before it begins."""
         self._delivered_in: dict[object, set[bytes]] = {}
         """What was handed out in each transaction."""
-        self._tried: Counter[bytes] = Counter()
-        """How often each message was handed out on trial or in a transaction."""
+        self._tries: dict[int, list[int]] = defaultdict(list)
+        """The turns in which each position was handed out on trial or in a transaction."""
 
-    def hear(self, turned: Turned) -> None:
+    def hear(self, ledger: Ledger, turned: Turned) -> None:
         """Note what a turn asks for, before its facts are judged."""
         event = turned.event
         if isinstance(event, events.EmptyQueue) and event.reason is MessageClass.NACK_QUEUE_PURGED:
@@ -45,11 +45,33 @@ class Reasons:
             self._purge_asked[_name(event.path)] = turned.number
         for request, answer in received(self._history, turned):
             transaction = getattr(request, "transaction", None)
-            if getattr(request, "hold", 0) or transaction is not None:
-                self._tried.update(delivered.message.body for delivered in answer.messages)
+            on_trial = bool(getattr(request, "hold", 0)) or transaction is not None
+            if on_trial or is_for_good(request):
+                self._hand_out(ledger, turned, answer, on_trial=on_trial)
             if transaction is not None:
                 bodies = self._delivered_in.setdefault(transaction, set())
                 bodies.update(delivered.message.body for delivered in answer.messages)
+
+    def _hand_out(self, ledger: Ledger, turned: Turned, answer: events.Received, *, on_trial: bool) -> None:
+        """Nobody gets a message that was tried as often as its queue allows, not even after a crash."""
+        for delivered in answer.messages:
+            body, lookup_id = delivered.message.body, delivered.position.lookup_id
+            queue = ledger.whereabouts.get(lookup_id)
+            if queue is not None:
+                tried = self._tried(ledger.places[queue, lookup_id])
+                limit = ledger.queues[queue].settings.poison_limit
+                if 0 < limit <= tried:
+                    raise Violation(
+                        f"poison: {shown(body)} is handed out in turn {turned.number}, and was tried"
+                        f" {tried} times in queue {queue}, which allows {limit}"
+                    )
+            if on_trial:
+                self._tries[lookup_id].append(turned.number)
+
+    def _tried(self, place: Place) -> int:
+        """How often a message was handed out since it came to its place; what a crash took, nobody saw."""
+        turns, tries = self._history.turns, self._tries[place.position.lookup_id]
+        return sum(turn >= place.since and not turns[turn].lost for turn in tries)
 
     def judge(self, ledger: Ledger, queue: int, place: Place, reason: MessageClass, turned: Turned) -> None:
         """Whether a message may leave its queue for this reason now."""
@@ -70,7 +92,7 @@ class Reasons:
                 asked = self._purge_asked.get(_name(ledger.queues[queue].pathname), -1)
                 fine = max(self._purged.get(queue, -1), asked) > place.since
             case MessageClass.NACK_RECEIVE_REJECTED:
-                fine = 0 < ledger.queues[queue].settings.poison_limit <= self._tried[place.body]
+                fine = 0 < ledger.queues[queue].settings.poison_limit <= self._tried(place)
             case MessageClass.NACK_QUEUE_DELETED:
                 fine = ledger.queues[queue].deleting
             case _:

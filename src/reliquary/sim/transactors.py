@@ -23,7 +23,7 @@ from reliquary.queueing.events import (
     PrepareTransaction,
     ReceiveMessages,
 )
-from reliquary.sim.applications import Aside, Call, Part, Script, answer_of, bodies_of, succeeded
+from reliquary.sim.applications import Aside, Call, Part, Script, answer_of, succeeded
 from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import Outcome
 from reliquary.sim.senders import Sender
@@ -73,7 +73,7 @@ class Transactor(Sender):
         outcome = yield Call(lambda to: ReceiveMessages(to, source, count, wait, work.transaction))
         self.tell(outcome)
         if succeeded(outcome):
-            work.received += bodies_of(answer_of(outcome).messages)
+            work.received += self.own(answer_of(outcome).messages)
 
     def _send(self, work: Work) -> Script:
         target = AROUND if self.chance.happens(0.15) else self.a_queue()
@@ -161,7 +161,7 @@ class Impatient(Transactor):
 
     def _hear(self, work: Work, outcome: Outcome) -> None:
         if succeeded(outcome):
-            bodies = bodies_of(answer_of(outcome).messages)
+            bodies = self.own(answer_of(outcome).messages)
             work.received += bodies
             if work.committed >= 0:
                 self.history.consume(bodies, work.committed)
@@ -174,4 +174,4 @@ class Impatient(Transactor):
 
     def _take(self, outcome: Outcome) -> None:
         if succeeded(outcome):
-            self.history.consume(bodies_of(answer_of(outcome).messages), outcome.turn)
+            self.history.consume(self.own(answer_of(outcome).messages), outcome.turn)

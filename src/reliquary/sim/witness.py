@@ -43,7 +43,7 @@ class Witness:
         asker = getattr(event, "to", 0)
         if asker:
             history.requests[life, asker] = event
-        self._reasons.hear(turned)
+        self._reasons.hear(self.ledger, turned)
         self.ledger.take(turned)
         for to, answer in answers:
             self._note_answer(turned, to, answer)

@@ -27,6 +27,7 @@ from reliquary.queueing.tables import LANE_SHIFT, LANES, LAST_ID, POSITIONS, lan
 
 WINDOW: Final = 1024
 """Positions that are read at once; up to twice as many are held."""
+LANE_BOUNDS: Final = tuple((lane_start(lane), lane_start(lane + 1)) for lane in range(LANES))
 
 
 class Order:
@@ -267,15 +268,15 @@ class Order:
 
     def floors(self) -> tuple[int, ...]:
         """Where each lane's oldest row may lie, as of now."""
-        for lane in range(LANES):
-            first, last = lane_start(lane), lane_start(lane + 1)
-            if self._edge < first:
+        floors, edge, available = self._floors, self._edge, self._available
+        for lane, (first, last) in enumerate(LANE_BOUNDS):
+            if edge < first:
                 break
-            place = bisect_left(self._available, first)
-            if place < len(self._available) and self._available[place] < last:
-                self._floors[lane] = self._available[place]
+            place = bisect_left(available, first)
+            if place < len(available) and available[place] < last:
+                floors[lane] = available[place]
             else:
-                self._floors[lane] = min(self._edge + 1, last)
+                floors[lane] = edge + 1 if edge < last else last
         for lookup_id in self.locked:
             lane = lookup_id >> LANE_SHIFT
             self._floors[lane] = min(self._floors[lane], lookup_id)

@@ -12,7 +12,14 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import in_whole_seconds
 from reliquary.queueing import enqueue
 from reliquary.queueing.enqueue import STATUS, Enqueued, judge, too_late
-from reliquary.queueing.events import Access, CommitTransaction, FlowControl, OpenQueue, SendMessages
+from reliquary.queueing.events import (
+    AbortTransaction,
+    Access,
+    CommitTransaction,
+    FlowControl,
+    OpenQueue,
+    SendMessages,
+)
 from reliquary.queueing.losses import by_word
 from reliquary.queueing.message import (
     FOREVER,
@@ -108,6 +115,16 @@ def test_the_manager_takes_messages_up_to_its_quota() -> None:
 def test_a_manager_without_a_quota_never_fills() -> None:
     bench = Bench(quota=FOREVER)
     assert judge(bench.state, bench.queue(), 2**60) is Enqueued.DONE
+
+
+@pytest.mark.spec("DM-187")
+def test_what_a_transaction_sent_counts_against_the_managers_quota_before_it_ends() -> None:
+    bench = Bench("orders", "other", quota=1)
+    transaction = bench.begin()
+    assert bench.send("orders", bytes(600), transaction=transaction).status is HResult.OK
+    assert bench.send("other", bytes(600)).status is HResult.INSUFFICIENT_RESOURCES
+    bench.ask(AbortTransaction(0, transaction))
+    assert bench.send("other", bytes(600)).status is HResult.OK
 
 
 @pytest.mark.spec("DM-187", "DM-188")

@@ -16,6 +16,7 @@ from reliquary.queueing.acknowledge import ANSWERS, asked, asked_in
 from reliquary.queueing.apply import apply
 from reliquary.queueing.leave import bury, copy_to_system_journal, journal_has_room
 from reliquary.queueing.message import (
+    FOREVER,
     NO_OBJECT,
     PRIORITY_LIMIT,
     Delivery,
@@ -61,11 +62,21 @@ def check_transaction(transaction: Transaction, size: int) -> None:
 
 def judge(state: State, queue: QueueState, size: int) -> Enqueued:
     """Whether so many more bytes may come in.  Changes nothing."""
-    if state.throttled or exceeds(state.identity().quota, state.total_bytes + size):  # DM-187
+    if state.throttled or _manager_is_full(state, size):  # DM-187
         return Enqueued.MANAGER_FULL
     if exceeds(queue.record.settings.quota, queue.total_bytes + queue.reserved + size):  # DM-188
         return Enqueued.QUEUE_FULL
     return Enqueued.DONE
+
+
+def _manager_is_full(state: State, size: int) -> bool:
+    quota = state.identity().quota
+    return quota != FOREVER and exceeds(quota, bytes_used(state) + size)
+
+
+def bytes_used(state: State) -> int:
+    """What counts against the manager's quota: also what transactions sent that have not ended."""
+    return state.total_bytes + sum(transaction.size for transaction in state.transactions.values())
 
 
 def too_late(message: Message, now: Instant) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.access import Target, targets
-from reliquary.queueing.enqueue import STATUS, Enqueued, enqueue
+from reliquary.queueing.enqueue import STATUS, Enqueued, bytes_used, enqueue
 from reliquary.queueing.events import Sent
 from reliquary.queueing.message import NO_OBJECT, Message, ObjectId
 from reliquary.queueing.naming.formats import is_format_name, parse_single
@@ -80,7 +80,7 @@ def _sentence(state: State, queue: QueueState, verdict: Enqueued) -> str:
         case Enqueued.MANAGER_FULL if state.throttled:
             return "the manager takes no messages until its store has caught up"
         case Enqueued.MANAGER_FULL:
-            limit, used = state.identity().quota, state.total_bytes
+            limit, used = state.identity().quota, bytes_used(state)
             return f"the manager's quota is {limit} kilobytes, {used} bytes are used"
         case Enqueued.TOO_LATE:
             return "the message's time to reach the queue ran out on the way"

@@ -6,11 +6,18 @@ from uuid import UUID
 
 import pytest
 
+from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.queueing.events import MoveMessage, PeekMessage, ReceiveMessages
 from reliquary.queueing.message import MessageClass
-from reliquary.sim.checkers import check_cursors, check_history, check_nothing_leaks, check_order
-from reliquary.sim.history import Standing, Violation
+from reliquary.sim.checkers import (
+    check_cursors,
+    check_history,
+    check_nothing_leaks,
+    check_order,
+    check_outcomes,
+)
+from reliquary.sim.history import Decision, Standing, Violation
 from reliquary.sim.ledger import Ledger
 from tests.queueing.manager_harness import Bench
 from tests.sim.scenery import Story, delivered, moved, removed, stored
@@ -183,3 +190,43 @@ def test_a_cursor_that_goes_back_or_stands_still_is_found(number: int, following
     walk(story, 2, number, following=following)
     with pytest.raises(Violation, match=f"cursor: m{number}"):
         check_cursors(story.history)
+
+
+# -- outcomes
+
+YES, NO = HResult.OK, HResult.TRANSACTION_SEQUENCE
+
+
+def ended(decision: tuple[bool, bool], outcome: bool | None, *answers: tuple[bool, HResult]) -> None:
+    """Check a transaction that was to commit or not, was prepared or not, and has ended so."""
+    story, ledger, identifier = Story(), Ledger(), UUID(int=1)
+    story.history.decisions.append(Decision(identifier, *decision, list(answers)))
+    if outcome is not None:
+        ledger.outcomes[identifier] = outcome
+    check_outcomes(story.history, ledger)
+
+
+def test_a_transaction_that_ends_as_was_decided_is_fine() -> None:
+    ended((True, True), True, (True, YES), (False, NO), (True, YES))
+    ended((False, True), False, (False, YES), (True, NO))
+    ended((False, False), None, (False, NO), (True, NO))
+    ended((False, False), False, (False, YES))
+
+
+@pytest.mark.parametrize(
+    ("decision", "outcome"),
+    [((True, True), False), ((True, True), None), ((False, True), True), ((False, False), True)],
+)
+def test_a_transaction_that_ends_otherwise_is_found(
+    decision: tuple[bool, bool], outcome: bool | None
+) -> None:
+    with pytest.raises(Violation, match="and has ended otherwise"):
+        ended(decision, outcome)
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_an_outcome_that_is_refused_or_confirmed_both_ways_is_found(commit: bool) -> None:
+    with pytest.raises(Violation, match="and this was refused"):
+        ended((commit, True), commit, (commit, YES), (commit, NO))
+    with pytest.raises(Violation, match="the opposite was confirmed"):
+        ended((commit, True), commit, (commit, YES), (not commit, YES))

@@ -88,6 +88,10 @@ def test_prepared_transactions_are_kept_until_they_end() -> None:
     story.turn(facts.TransactionEnded(identifier, Outcome(committed=True, ended=1)), stored(1))
     ledger = ledger_of(story)
     assert (ledger.prepared, set(ledger.stored)) == ({}, {b"m1"})
+    assert ledger.outcomes == {identifier: True}
+    story.turn(facts.TransactionEnded(identifier, Outcome(committed=False, ended=2)))
+    with pytest.raises(Violation, match="ends, and is not prepared"):
+        ledger_of(story)
 
 
 def test_queues_that_were_deleted_are_remembered() -> None:

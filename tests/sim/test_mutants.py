@@ -10,7 +10,7 @@ import pytest
 
 from reliquary.base.turn import Reply
 from reliquary.engine.core import Batch
-from reliquary.queueing import apply, manager, poison, read
+from reliquary.queueing import apply, manager, poison, read, transactions
 from reliquary.queueing import leave as leave_module
 from reliquary.queueing.enqueue import Enqueued
 from reliquary.queueing.message import MessageClass, Position
@@ -247,3 +247,38 @@ def test_a_dead_letter_that_keeps_its_counters_is_found(monkeypatch: pytest.Monk
     monkeypatch.setattr(leave_module, "_copy", copy)
     failure = first_failure(seeds=range(150, 235))
     assert "NACK_RECEIVE_REJECTED" in failure, failure
+
+
+# -- transactions that somebody else decides
+
+
+def test_an_outcome_that_is_forgotten_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = transactions.stage
+
+    def stage(state: State, identifier: Any) -> transactions.Stage:
+        found = real(state, identifier)
+        return transactions.Stage.UNKNOWN if found is transactions.Stage.COMMITTED else found
+
+    monkeypatch.setattr(transactions, "stage", stage)
+    failure = first_failure()
+    assert "this was refused" in failure, failure
+
+
+def test_a_transaction_that_is_told_both_outcomes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = {(transactions.Stage.COMMITTED, transactions.Step.ABORT): True}
+    monkeypatch.setattr(transactions, "ALLOWED", {**transactions.ALLOWED, **both})
+    failure = first_failure()
+    assert "the opposite was confirmed" in failure, failure
+
+
+def test_a_prepared_transaction_that_does_not_outlive_a_crash_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = transactions.prepare
+
+    def prepare(state: State, transaction: Any, now: Any, *, single_phase: bool) -> None:
+        real(state, transaction, now, single_phase=single_phase or transaction.external)
+
+    monkeypatch.setattr(transactions, "prepare", prepare)
+    failure = first_failure()
+    assert failure.startswith("outcome"), failure

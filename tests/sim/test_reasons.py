@@ -211,6 +211,13 @@ def test_nobody_gets_a_message_that_was_tried_as_often_as_its_queue_allows(hold:
         court.tell(event=ReceiveMessages(7, "q1", hold=hold), answers={7: delivered(1)})
 
 
+def test_a_message_that_goes_to_its_journal_and_is_read_there_at_once_is_tried_anew() -> None:
+    court = watched_court()
+    court.history.intend([b"m1"])
+    copied = moved(1, reason=MessageClass.ACK_RECEIVE)
+    court.tell(copied, event=ReceiveMessages(7, "q2"), answers={7: delivered(1)})
+
+
 def test_a_try_that_a_crash_took_was_none() -> None:
     court = watched_court()
     court.history.turns[-1].lost = True

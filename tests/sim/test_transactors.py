@@ -10,7 +10,8 @@ from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import NOTHING, Outcome
 from reliquary.sim.readers import Taker
 from reliquary.sim.senders import Producer
-from reliquary.sim.transactors import AROUND, Impatient, Transactor, Work
+from reliquary.sim.transactors import AROUND, Coordinator, Impatient, Transactor, Work
+from reliquary.sim.weather import Weather
 from tests.sim.theatre import Theatre
 
 
@@ -60,3 +61,19 @@ def test_a_transaction_that_is_gone_after_an_unanswered_commit_may_have_ended_ei
 
 def test_a_prepared_transaction_that_is_gone_was_committed_because_it_is_never_forgotten() -> None:
     assert learned(GONE, durable=True, unanswered=1) == (Standing.CONFIRMED, True)
+
+
+def test_a_coordinator_tells_each_decision_until_it_is_confirmed_and_some_again() -> None:
+    theatre = Theatre(weather=Weather(answer_lost=0.1))
+    cast = [kind(kind.__name__, theatre.stage) for kind in (Producer, Coordinator)]
+    theatre.rounds(*cast, turns=800)
+    decisions = theatre.history.decisions
+    assert {(each.prepared, each.commit) for each in decisions} == {
+        (True, True),
+        (True, False),
+        (False, False),
+    }
+    assert all((each.commit, HResult.OK) in each.answers for each in decisions if each.prepared)
+    assert any(each.answers.count((True, HResult.OK)) > 1 for each in decisions)
+    assert any((False, HResult.TRANSACTION_SEQUENCE) in each.answers for each in decisions if each.commit)
+    assert not theatre.process.manager.state.transactions

@@ -4,6 +4,7 @@
     refusal       what was refused, or never asked to commit, was never stored
     all or none   the messages of one request were stored together, or not at all
     duplication   what somebody has for good is not handed out again afterwards
+    outcomes      a prepared transaction ends as was decided, and says so whenever it is asked again
     cursors       a cursor goes forward only, unless what it waited for came in behind it
     order         one sender's messages of one priority come out of their queue as they went in
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from reliquary.base.hresult import HResult
 from reliquary.queueing import events, facts
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.state import State
@@ -32,6 +34,7 @@ def check_history(history: History, ledger: Ledger) -> None:
     check_refusals(history, ledger)
     check_all_or_none(history, ledger)
     check_duplication(history, ledger)
+    check_outcomes(history, ledger)
     check_cursors(history)
     check_order(history)
 
@@ -92,6 +95,21 @@ def check_duplication(history: History, ledger: Ledger) -> None:
         sending = history.sendings[body]
         if body not in ledger.left and not sending.express:
             raise Violation(f"duplication: {shown(body)} was received for good in turn {turn} and is there")
+
+
+def check_outcomes(history: History, ledger: Ledger) -> None:
+    """The outcome is the decided one, never both; what was never prepared is aborted."""
+    for decision in history.decisions:
+        which = f"transaction {decision.transaction}"
+        decided = "commit" if decision.commit else "abort"
+        committed = ledger.outcomes.get(decision.transaction)
+        if committed != decision.commit and (decision.prepared or committed):
+            raise Violation(f"outcome: {which} was to {decided}, and has ended otherwise: {committed}")
+        for commit, status in decision.answers:
+            if commit is not decision.commit and status is HResult.OK:
+                raise Violation(f"outcome: {which} was to {decided}, and the opposite was confirmed")
+            if commit is decision.commit and decision.prepared and status is not HResult.OK:
+                raise Violation(f"outcome: {which} was to {decided}, and this was refused: {status.name}")
 
 
 def check_cursors(history: History) -> None:

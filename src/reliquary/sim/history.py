@@ -15,6 +15,7 @@ from enum import Enum
 from hashlib import sha256
 from uuid import UUID
 
+from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Fact
 
@@ -54,6 +55,18 @@ class Sending:
 
 
 @dataclass(slots=True)
+class Decision:
+    """How a transaction is to end, as the one who decides keeps it."""
+
+    transaction: UUID
+    commit: bool
+    prepared: bool
+    """Whether the manager has promised both outcomes, and said so; otherwise it is to abort."""
+    answers: list[tuple[bool, HResult]] = field(default_factory=list)
+    """Whether a commit was asked for, and what was said."""
+
+
+@dataclass(slots=True)
 class Turned:
     """One turn of the manager."""
 
@@ -83,6 +96,7 @@ class History:
     """Messages that an application has for good and knows it, with the turn that said so."""
     intended: set[bytes] = field(default_factory=set)
     """Messages that an application has asked to be done with."""
+    decisions: list[Decision] = field(default_factory=list)
     lives: int = 0
     crashes: int = 0
     failures: int = 0

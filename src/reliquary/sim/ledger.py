@@ -53,6 +53,8 @@ class Ledger:
         self.copies: set[int] = set()
         """The LookupIdentifiers of journal and dead-letter copies, wherever they were moved since."""
         self.prepared: dict[UUID, PreparedTransaction] = {}
+        self.outcomes: dict[UUID, bool] = {}
+        """Whether a prepared transaction that has ended was committed."""
         self.bodies: dict[int, bytes] = {}
         """The body by the number under which the message is stored."""
         self.stored: dict[bytes, int] = {}
@@ -179,7 +181,9 @@ def _prepared(ledger: Ledger, fact: facts.TransactionPrepared, turned: Turned, _
 
 
 def _ended(ledger: Ledger, fact: facts.TransactionEnded, *_: Any) -> None:
-    del ledger.prepared[fact.identifier]
+    if ledger.prepared.pop(fact.identifier, None) is None:
+        raise Violation(f"transaction {fact.identifier} ends, and is not prepared")
+    ledger.outcomes[fact.identifier] = fact.outcome.committed
 
 
 def _nothing(*_: Any) -> None:

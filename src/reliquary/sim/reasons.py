@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from reliquary.base.time import SECOND
-from reliquary.queueing import events
+from reliquary.queueing import events, facts
 from reliquary.queueing.message import MessageClass
 from reliquary.sim.history import History, Turned, Violation, shown
 from reliquary.sim.ledger import Ledger, Place
@@ -54,10 +54,11 @@ class Reasons:
 
     def _hand_out(self, ledger: Ledger, turned: Turned, answer: events.Received, *, on_trial: bool) -> None:
         """Nobody gets a message that was tried as often as its queue allows, not even after a crash."""
+        moved = {fact.position.lookup_id for fact in turned.facts if isinstance(fact, facts.PositionMoved)}
         for delivered in answer.messages:
             body, lookup_id = delivered.message.body, delivered.position.lookup_id
             queue = ledger.whereabouts.get(lookup_id)
-            if queue is not None:
+            if queue is not None and lookup_id not in moved:
                 tried = self._tried(ledger.places[queue, lookup_id])
                 limit = ledger.queues[queue].settings.poison_limit
                 if 0 < limit <= tried:

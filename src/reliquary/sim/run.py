@@ -19,7 +19,7 @@ from reliquary.sim.process import Process, Surroundings
 from reliquary.sim.readers import Browser, Drainer, Holder, Taker
 from reliquary.sim.scheduler import Scheduler
 from reliquary.sim.senders import Latecomer, Producer, Traveller
-from reliquary.sim.transactors import Impatient, Transactor
+from reliquary.sim.transactors import Coordinator, Impatient, Transactor
 from reliquary.sim.weather import Weather
 from reliquary.sim.witness import Witness
 
@@ -30,7 +30,7 @@ ROUNDS = 3
 """So often queues are read again in the end."""
 CAST: tuple[tuple[type[Application], int], ...] = (
     (Producer, 3), (Latecomer, 1), (Traveller, 1), (Taker, 2), (Holder, 2), (Browser, 1),
-    (Transactor, 2), (Impatient, 1), (Mover, 1), (Keeper, 1), (Steward, 1),
+    (Transactor, 2), (Impatient, 1), (Coordinator, 1), (Mover, 1), (Keeper, 1), (Steward, 1),
 )  # fmt: skip
 
 

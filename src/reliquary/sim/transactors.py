@@ -4,6 +4,8 @@ never asked to commit      what it sent must never be seen
 commit answered            all of it happened
 commit asked, no answer    ask again; a transaction that was prepared for two phases is never
                            forgotten before its outcome, so "never was" means: it is done
+decided by itself          the manager has promised both outcomes; the decision is kept, and
+                           told until the answer comes, and sometimes once more
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from reliquary.base.chance import new_guid
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.queueing.events import (
@@ -23,9 +26,9 @@ from reliquary.queueing.events import (
     PrepareTransaction,
     ReceiveMessages,
 )
-from reliquary.sim.applications import Aside, Call, Part, Script, answer_of, succeeded
-from reliquary.sim.history import Sending, Standing
-from reliquary.sim.network import Outcome
+from reliquary.sim.applications import Aside, Call, Part, Script, Stage, answer_of, succeeded
+from reliquary.sim.history import Decision, Sending, Standing
+from reliquary.sim.network import NOTHING, Outcome
 from reliquary.sim.senders import Sender
 
 AROUND = "DIRECT=OS:loopback\\private$\\ledger"
@@ -56,10 +59,13 @@ class Transactor(Sender):
         work = yield from self._begin()
         if work is None:
             return
+        yield from self._work(work)
+        yield from self._end(work)
+
+    def _work(self, work: Work) -> Script:
         for _ in range(self.chance.between(1, 4)):
             yield from self.chance.pick((self._receive, self._receive, self._send, self._move))(work)
         yield from self.rest()
-        yield from self._end(work)
 
     def _begin(self) -> Part[Work | None]:
         timeout = self.a_while(3000)
@@ -175,3 +181,79 @@ class Impatient(Transactor):
     def _take(self, outcome: Outcome) -> None:
         if succeeded(outcome):
             self.history.consume(self.own(answer_of(outcome).messages), outcome.turn)
+
+
+class Coordinator(Transactor):
+    """Gives its transactions ids of its own, decides how they end, and never forgets a decision."""
+
+    def __init__(self, name: str, stage: Stage) -> None:
+        super().__init__(name, stage)
+        self._untold: list[tuple[Work, Decision]] = []
+        """What it has decided, and nobody has confirmed yet."""
+
+    def script(self) -> Script:
+        """Again and again; in the end every decision is told."""
+        yield from super().script()
+        while self._untold:
+            yield from self._tell_outcome()
+            yield from self.rest()
+
+    def act(self) -> Script:
+        """A new transaction up to its decision, or an old decision told."""
+        if self._untold and self.chance.happens(0.5):
+            yield from self._tell_outcome()
+            return
+        work = yield from self._begin()
+        if work is not None:
+            yield from self._work(work)
+            yield from self._decide(work)
+
+    def _begin(self) -> Part[Work | None]:
+        """Begun again after a lost answer, it is the same transaction."""
+        identifier, timeout = new_guid(self.chance), self.a_while(3000)
+        outcome = yield from self.ask_until_answered(
+            lambda to: BeginTransaction(to, timeout, identifier, self.name)
+        )
+        assert succeeded(outcome), outcome
+        return Work(identifier)
+
+    def _decide(self, work: Work) -> Script:
+        """Commit only what is surely prepared."""
+        outcome = NOTHING
+        if self.chance.happens(0.9):
+            outcome = yield Call(lambda to: PrepareTransaction(to, work.transaction, single_phase=False))
+            self.tell(outcome)
+            if outcome.answer is None and self.chance.happens(0.5):
+                outcome = yield from self.ask_until_answered(
+                    lambda to: PrepareTransaction(to, work.transaction, single_phase=False)
+                )
+        prepared = succeeded(outcome)
+        decision = Decision(work.transaction, prepared and self.chance.happens(0.7), prepared)
+        self.history.decisions.append(decision)
+        if not decision.commit:
+            self.history.settle(work.sent, Standing.REFUSED)
+        self._untold.append((work, decision))
+
+    def _tell_outcome(self) -> Script:
+        """Tell the oldest decision; once it is confirmed, nothing changes it."""
+        work, decision = self._untold.pop(0)
+        outcome = yield from self._ask(decision, commit=decision.commit)
+        if outcome.answer is None:
+            self._untold.append((work, decision))
+            return
+        if decision.commit and succeeded(outcome):
+            self.history.consume(work.received, outcome.turn)
+            sure = [each for each in work.sent if each.standing is Standing.OPEN]
+            self.history.settle(sure, Standing.CONFIRMED)
+        for commit in (decision.commit, not decision.commit):
+            if self.chance.happens(0.3):
+                yield from self.rest()
+                yield from self._ask(decision, commit=commit)
+
+    def _ask(self, decision: Decision, *, commit: bool) -> Part[Outcome]:
+        make = CommitTransaction if commit else AbortTransaction
+        outcome = yield Call(lambda to: make(to, decision.transaction))
+        self.tell(outcome)
+        if outcome.answer is not None:
+            decision.answers.append((commit, outcome.answer.status))
+        return outcome

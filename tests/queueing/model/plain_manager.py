@@ -144,9 +144,10 @@ class PlainManager(PlainReads):
                 each.queue, each.held, each.closed = None, [], each.passing
             member.opens = []
             self.leaving.append(member)
+        self.settle()  # what was undone is seen before the first queue is emptied, in a turn of its own
         for member in family:
             self._empty(member)
-        self.settle()
+            self.settle()
         return OK
 
     def _undo_users(self, queues: list[PlainQueue]) -> None:

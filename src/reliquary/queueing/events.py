@@ -53,49 +53,6 @@ class Seek(Enum):
     LAST = "last"
 
 
-class Request(Event, frozen=True, kw_only=True):
-    """What somebody asks, who may not be allowed to."""
-
-    by: Principal = MANAGER
-
-
-# -- queues
-
-
-class CreateQueue(Request, frozen=True):
-    """Create Queue, 3.1.7.1.3."""
-
-    to: int
-    path: str
-    settings: QueueSettings = QueueSettings()
-    skip_directory: bool = False
-    """iSkipDirectory: a public queue does not enter the directory (DM-144)."""
-
-
-class ChangeQueue(Request, frozen=True):
-    """Give a queue other settings; `changes` holds only what changes."""
-
-    to: int
-    path: str
-    changes: dict[str, object]
-
-
-class DeleteQueue(Request, frozen=True):
-    """Delete Queue, 3.1.7.1.4."""
-
-    to: int
-    path: str
-    skip_directory: bool = False
-    """iSkipDirectory: a public queue stays in the directory."""
-
-
-class PurgeQueue(Request, frozen=True):
-    """Purge Queue, 3.1.7.1.7."""
-
-    to: int
-    path: str
-
-
 class AccessChange(Enum):
     """What becomes of an access list."""
 
@@ -105,168 +62,40 @@ class AccessChange(Enum):
     OWNER = "owner"
 
 
-class ChangeAccess(Request, frozen=True):
-    """Change who may do what with a queue, or with the manager itself where `path` is empty."""
+class Request(Event, frozen=True, kw_only=True):
+    """What somebody asks, who may not be allowed to."""
 
-    to: int
-    path: str
-    change: AccessChange
-    sid: Sid
-    rights: int = 0
-    """A mask; what a new owner needs none of."""
+    by: Principal = MANAGER
 
 
-class OpenQueue(Request, frozen=True):
-    """Open Queue, 3.1.7.1.5."""
-
-    to: int
-    path: str
-    access: Access
-    share: Share = Share.DENY_NONE
-    lease: Duration = FOREVER_WAIT
-    """How long it stays open without being used."""
+# -- 3.1.4: from the higher layers, in the order of the specification
 
 
-class CloseQueue(Request, frozen=True):
-    """Close Queue, 3.1.7.1.6."""
+class StartManager(Event, frozen=True):
+    """Queue Manager Started, 3.1.4.1, and Initialization, 3.1.3."""
 
-    to: int
-    handle: int
-
-
-class GetQueuePath(Request, frozen=True):
-    """Get Queue Path, 3.1.7.1.26."""
-
-    to: int
-    format_name: str
-
-
-class OpenCursor(Request, frozen=True):
-    """Open Cursor, 3.1.7.1.1."""
-
-    to: int
-    handle: int
-
-
-class CloseCursor(Request, frozen=True):
-    """Close Cursor, 3.1.7.1.2."""
-
-    to: int
-    cursor: int
+    computer_name: str
+    qualified_computer_name: str = ""
+    quota: int | None = None
+    """QueueManagerQuota, where it is to be other than it was."""
+    hardened_security: bool | None = None
+    """HardenedSecurity, where it is to be other than it was."""
+    dns_domain: str = ""
+    """FQDNDomain: the computer's qualified name is made with it."""
+    machine_domain: UUID | None = None
+    """MachineDomainId."""
+    directory: Integration | None = None
+    """Not None where the manager takes part in a directory."""
+    first_list: bytes = b""
+    """The manager's security descriptor as long as it was given no other; empty allows everybody all."""
+    in_doubt_wait: Duration = Duration(0)
+    """Not 0: the start waits so long for the outcomes of prepared transactions, and fails without."""
+    to: int = 0
+    """Answered when the manager is ready, or cannot be."""
 
 
-# -- messages
-
-
-class SendMessages(Request, frozen=True):
-    """Enqueue Message, 3.1.7.1.9, for one message or many: all of them or none.
-
-    Only a message whose own time to reach the queue has run out is left out alone.
-    """
-
-    to: int
-    queue: int | str
-    messages: tuple[Message, ...]
-    transaction: UUID | None = None
-
-
-class ReceiveMessages(Request, frozen=True):
-    """Dequeue Message, 3.1.7.1.10, and Dequeue Message Begin, 3.1.7.1.11, for one message or many."""
-
-    to: int
-    queue: int | str
-    count: int = 1
-    timeout: Duration = Duration(0)
-    transaction: UUID | None = None
-    hold: Duration = Duration(0)
-    """Not 0: only lock the messages (iTwoPhaseRead); they come back when the time runs out."""
-    acknowledge: int = 0
-    """A receipt whose messages are done with: Dequeue Message End is run first."""
-    cursor: int = 0
-    tag: int = 0
-
-
-class EndRead(Request, frozen=True):
-    """Dequeue Message End, 3.1.7.1.12, for some messages of a receipt, or for all of them."""
-
-    to: int
-    receipt: int
-    delete: bool
-    lookup_ids: tuple[int, ...] = ()
-    reject: bool = False
-    """They are gone, and were refused by their reader: NackReceiveRejected."""
-    unseen: bool = False
-    """With `delete` False: nobody has tried these, so that no counter grows."""
-
-
-class PeekMessage(Request, frozen=True):
-    """Peek Message, 3.1.7.1.15, or with `next` Peek Next Message, 3.1.7.1.14."""
-
-    to: int
-    queue: int | str
-    timeout: Duration = Duration(0)
-    cursor: int = 0
-    next: bool = False
-
-
-class LookUpMessage(Request, frozen=True):
-    """Read Message By Lookup Identifier, 3.1.7.1.13."""
-
-    to: int
-    queue: int | str
-    lookup_id: int
-    seek: Seek = Seek.CURRENT
-    peek: bool = True
-    transaction: UUID | None = None
-    hold: Duration = Duration(0)
-
-
-class BrowseMessages(Request, frozen=True):
-    """Peek at up to so many messages behind a place, without a cursor."""
-
-    to: int
-    queue: int | str
-    after: int = -1
-    limit: int = 100
-
-
-class MoveMessage(Request, frozen=True):
-    """Move Message, 3.1.7.1.16."""
-
-    to: int
-    queue: int | str
-    lookup_id: int
-    target: str
-    transaction: UUID | None = None
-
-
-class CancelRead(Request, frozen=True):
-    """Cancel Waiting Message Read Request, 3.1.7.1.17."""
-
-    to: int
-    queue: int | str
-    tag: int
-
-
-class CallerGone(Event, frozen=True):
-    """Whoever waits under this number no longer listens."""
-
-    caller: int
-
-
-# -- transactions
-
-
-class BeginTransaction(Request, frozen=True):
-    """Create Transaction, 3.1.7.1.8."""
-
-    to: int
-    timeout: Duration = FOREVER_WAIT
-    """An active transaction is aborted when nobody touched it for so long."""
-    identifier: UUID | None = None
-    """Somebody else's, who decides its outcome: the transaction is external."""
-    owner: str = ""
-    """The application that will ask for it after a crash."""
+class StopManager(Event, frozen=True):
+    """Queue Manager Stopped, 3.1.4.2."""
 
 
 class PrepareTransaction(Request, frozen=True):
@@ -293,9 +122,6 @@ class AbortTransaction(Request, frozen=True):
     transaction: UUID
     decided_by: str = ""
     """The person who decides in place of the coordinator."""
-
-
-# -- what a transaction coordinator says
 
 
 class DtcPrepare(Request, frozen=True):
@@ -339,21 +165,6 @@ class DtcReenlistmentTimeout(Event, frozen=True):
     """DTC Reenlistment Timeout, 3.1.4.11: nobody knows the outcomes, and the start fails."""
 
 
-# -- the disk
-
-
-class AwaitDisk(Event, frozen=True):
-    """A question that changes nothing: it is answered when all that could be seen is on disk."""
-
-    to: int
-
-
-class FlowControl(Event, frozen=True):
-    """Begin and End Flow Control, 3.1.7.2.5 and 3.1.7.2.6."""
-
-    throttled: bool
-
-
 class TakeOffline(Request, frozen=True):
     """Take Offline, 3.1.4.12: nothing more goes to other managers, or comes from them."""
 
@@ -378,6 +189,219 @@ class ResumeQueue(Request, frozen=True):
 
     to: int
     destination: str
+
+
+# -- 3.1.7.1: from protocols and applications, in the order of the specification
+
+
+class OpenCursor(Request, frozen=True):
+    """Open Cursor, 3.1.7.1.1."""
+
+    to: int
+    handle: int
+
+
+class CloseCursor(Request, frozen=True):
+    """Close Cursor, 3.1.7.1.2."""
+
+    to: int
+    cursor: int
+
+
+class CreateQueue(Request, frozen=True):
+    """Create Queue, 3.1.7.1.3."""
+
+    to: int
+    path: str
+    settings: QueueSettings = QueueSettings()
+    skip_directory: bool = False
+    """iSkipDirectory: a public queue does not enter the directory (DM-144)."""
+
+
+class ChangeQueue(Request, frozen=True):
+    """Give a queue other settings; `changes` holds only what changes."""
+
+    to: int
+    path: str
+    changes: dict[str, object]
+
+
+class ChangeAccess(Request, frozen=True):
+    """Change who may do what with a queue, or with the manager itself where `path` is empty."""
+
+    to: int
+    path: str
+    change: AccessChange
+    sid: Sid
+    rights: int = 0
+    """A mask; what a new owner needs none of."""
+
+
+class DeleteQueue(Request, frozen=True):
+    """Delete Queue, 3.1.7.1.4."""
+
+    to: int
+    path: str
+    skip_directory: bool = False
+    """iSkipDirectory: a public queue stays in the directory."""
+
+
+class OpenQueue(Request, frozen=True):
+    """Open Queue, 3.1.7.1.5."""
+
+    to: int
+    path: str
+    access: Access
+    share: Share = Share.DENY_NONE
+    lease: Duration = FOREVER_WAIT
+    """How long it stays open without being used."""
+
+
+class CloseQueue(Request, frozen=True):
+    """Close Queue, 3.1.7.1.6."""
+
+    to: int
+    handle: int
+
+
+class PurgeQueue(Request, frozen=True):
+    """Purge Queue, 3.1.7.1.7."""
+
+    to: int
+    path: str
+
+
+class BeginTransaction(Request, frozen=True):
+    """Create Transaction, 3.1.7.1.8."""
+
+    to: int
+    timeout: Duration = FOREVER_WAIT
+    """An active transaction is aborted when nobody touched it for so long."""
+    identifier: UUID | None = None
+    """Somebody else's, who decides its outcome: the transaction is external."""
+    owner: str = ""
+    """The application that will ask for it after a crash."""
+
+
+class SendMessages(Request, frozen=True):
+    """Enqueue Message, 3.1.7.1.9, for one message or many: all of them or none.
+
+    Only a message whose own time to reach the queue has run out is left out alone.
+    """
+
+    to: int
+    queue: int | str
+    messages: tuple[Message, ...]
+    transaction: UUID | None = None
+
+
+class ReceiveMessages(Request, frozen=True):
+    """Dequeue Message, 3.1.7.1.10, and Dequeue Message Begin, 3.1.7.1.11, for one message or many."""
+
+    to: int
+    queue: int | str
+    count: int = 1
+    timeout: Duration = Duration(0)
+    transaction: UUID | None = None
+    hold: Duration = Duration(0)
+    """Not 0: only lock the messages (iTwoPhaseRead); they come back when the time runs out."""
+    acknowledge: int = 0
+    """A receipt whose messages are done with: Dequeue Message End is run first."""
+    cursor: int = 0
+    tag: int = 0
+
+
+class EndRead(Request, frozen=True):
+    """Dequeue Message End, 3.1.7.1.12, for some messages of a receipt, or for all of them."""
+
+    to: int
+    receipt: int
+    delete: bool
+    lookup_ids: tuple[int, ...] = ()
+    reject: bool = False
+    """They are gone, and were refused by their reader: NackReceiveRejected."""
+    unseen: bool = False
+    """With `delete` False: nobody has tried these, so that no counter grows."""
+
+
+class LookUpMessage(Request, frozen=True):
+    """Read Message By Lookup Identifier, 3.1.7.1.13."""
+
+    to: int
+    queue: int | str
+    lookup_id: int
+    seek: Seek = Seek.CURRENT
+    peek: bool = True
+    transaction: UUID | None = None
+    hold: Duration = Duration(0)
+
+
+class PeekMessage(Request, frozen=True):
+    """Peek Message, 3.1.7.1.15, or with `next` Peek Next Message, 3.1.7.1.14."""
+
+    to: int
+    queue: int | str
+    timeout: Duration = Duration(0)
+    cursor: int = 0
+    next: bool = False
+
+
+class BrowseMessages(Request, frozen=True):
+    """Peek at up to so many messages behind a place, without a cursor."""
+
+    to: int
+    queue: int | str
+    after: int = -1
+    limit: int = 100
+
+
+class MoveMessage(Request, frozen=True):
+    """Move Message, 3.1.7.1.16."""
+
+    to: int
+    queue: int | str
+    lookup_id: int
+    target: str
+    transaction: UUID | None = None
+
+
+class CancelRead(Request, frozen=True):
+    """Cancel Waiting Message Read Request, 3.1.7.1.17."""
+
+    to: int
+    queue: int | str
+    tag: int
+
+
+class CallerGone(Event, frozen=True):
+    """Whoever waits under this number no longer listens."""
+
+    caller: int
+
+
+class GetQueuePath(Request, frozen=True):
+    """Get Queue Path, 3.1.7.1.26."""
+
+    to: int
+    format_name: str
+
+
+# -- 3.1.7.2: of which protocols learn too
+
+
+class FlowControl(Event, frozen=True):
+    """Begin and End Flow Control, 3.1.7.2.5 and 3.1.7.2.6."""
+
+    throttled: bool
+
+
+# -- the disk
+
+
+class AwaitDisk(Event, frozen=True):
+    """A question that changes nothing: it is answered when all that could be seen is on disk."""
+
+    to: int
 
 
 # -- answers
@@ -462,33 +486,6 @@ class Enlisted(Answer, frozen=True, gc=False):
 
 
 # -- what the manager asks itself
-
-
-class StartManager(Event, frozen=True):
-    """Queue Manager Started, 3.1.4.1, and Initialization, 3.1.3."""
-
-    computer_name: str
-    qualified_computer_name: str = ""
-    quota: int | None = None
-    """QueueManagerQuota, where it is to be other than it was."""
-    hardened_security: bool | None = None
-    """HardenedSecurity, where it is to be other than it was."""
-    dns_domain: str = ""
-    """FQDNDomain: the computer's qualified name is made with it."""
-    machine_domain: UUID | None = None
-    """MachineDomainId."""
-    directory: Integration | None = None
-    """Not None where the manager takes part in a directory."""
-    first_list: bytes = b""
-    """The manager's security descriptor as long as it was given no other; empty allows everybody all."""
-    in_doubt_wait: Duration = Duration(0)
-    """Not 0: the start waits so long for the outcomes of prepared transactions, and fails without."""
-    to: int = 0
-    """Answered when the manager is ready, or cannot be."""
-
-
-class StopManager(Event, frozen=True):
-    """Queue Manager Stopped, 3.1.4.2."""
 
 
 class EmptyQueue(Event, frozen=True):

@@ -9,15 +9,17 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.queueing.events import MoveMessage, PeekMessage, ReceiveMessages
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.message import Acknowledgement, MessageClass
+from reliquary.queueing.tables import Copy
 from reliquary.sim.checkers import (
+    check_acknowledgements,
     check_cursors,
     check_history,
     check_nothing_leaks,
     check_order,
     check_outcomes,
 )
-from reliquary.sim.history import Decision, Standing, Violation
+from reliquary.sim.history import Decision, Standing, Violation, acknowledged
 from reliquary.sim.ledger import Ledger
 from tests.queueing.manager_harness import Bench
 from tests.sim.scenery import Story, delivered, moved, removed, stored
@@ -230,3 +232,51 @@ def test_an_outcome_that_is_refused_or_confirmed_both_ways_is_found(commit: bool
         ended((commit, True), commit, (commit, YES), (commit, NO))
     with pytest.raises(Violation, match="the opposite was confirmed"):
         ended((commit, True), commit, (commit, YES), (not commit, YES))
+
+
+# -- acknowledgements
+
+
+def news(asks: Acknowledgement, left: MessageClass | None, *told: MessageClass, unkept: int = 0) -> None:
+    """Check a message that came to its queue, left it or not, and was acknowledged so."""
+    story, ledger = Story(), Ledger()
+    story.sent(1)
+    story.history.sendings[b"m1"].asks = asks
+    ledger.reached.add(b"m1")
+    ledger.unkept[Copy.ACKNOWLEDGEMENT] = unkept
+    if left is not None:
+        ledger.left[b"m1"] = (1, left)
+    ledger.stored.update({acknowledged("m1", each): 1 for each in told})
+    check_acknowledgements(story.history, ledger)
+
+
+FULL_RECEIVE, FULL_REACH = Acknowledgement.FULL_RECEIVE, Acknowledgement.FULL_REACH_QUEUE
+RECEIVED, PURGED = MessageClass.ACK_RECEIVE, MessageClass.NACK_QUEUE_PURGED
+REACHED = MessageClass.ACK_REACH_QUEUE
+
+
+def test_one_true_acknowledgement_is_fine() -> None:
+    news(FULL_RECEIVE, RECEIVED, RECEIVED)
+    news(FULL_RECEIVE, PURGED, PURGED)
+    news(FULL_RECEIVE, None)
+    news(FULL_REACH, PURGED, REACHED)
+    news(FULL_RECEIVE, RECEIVED, unkept=1)
+
+
+@pytest.mark.parametrize(
+    ("asks", "left", "told"),
+    [
+        (FULL_RECEIVE, PURGED, [RECEIVED]),
+        (FULL_RECEIVE, RECEIVED, [PURGED]),
+        (FULL_RECEIVE, RECEIVED, [RECEIVED, PURGED]),
+        (FULL_RECEIVE, RECEIVED, []),
+        (FULL_RECEIVE, None, [RECEIVED]),
+        (FULL_REACH, None, [MessageClass.NACK_BAD_DEST_QUEUE]),
+        (FULL_REACH, None, []),
+    ],
+)
+def test_an_acknowledgement_that_is_missing_doubled_or_untrue_is_found(
+    asks: Acknowledgement, left: MessageClass | None, told: list[MessageClass]
+) -> None:
+    with pytest.raises(Violation, match="news"):
+        news(asks, left, *told)

@@ -15,6 +15,7 @@ from reliquary.queueing import leave as leave_module
 from reliquary.queueing.enqueue import Enqueued
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.naming import destinations
+from reliquary.queueing.news import send_news
 from reliquary.queueing.order import Order
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import COUNTERS, Counters
@@ -282,3 +283,28 @@ def test_a_prepared_transaction_that_does_not_outlive_a_crash_is_found(
     monkeypatch.setattr(transactions, "prepare", prepare)
     failure = first_failure()
     assert failure.startswith("outcome"), failure
+
+
+# -- acknowledgements
+
+
+def test_an_acknowledgement_that_is_never_sent_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose_news(state: State, now: Any) -> None:
+        if any(each.reason is MessageClass.ACK_RECEIVE for each in state.owed):
+            state.owed = []
+        send_news(state, now)
+
+    monkeypatch.setattr(manager, "send_news", lose_news)
+    failure = first_failure()
+    assert failure.startswith("news: these were never acknowledged"), failure
+
+
+def test_an_acknowledgement_that_is_not_true_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = leave_module._owe
+
+    def owe(state: State, queue: Any, position: Position, reason: MessageClass) -> None:
+        real(state, queue, position, MessageClass.ACK_RECEIVE if reason.is_failure else reason)
+
+    monkeypatch.setattr(leave_module, "_owe", owe)
+    failure = first_failure()
+    assert failure.startswith("news"), failure

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 from reliquary.base.hresult import HResult
 from reliquary.base.time import MILLISECOND, Duration
 from reliquary.queueing.events import Delivered
+from reliquary.queueing.message import MessageClass
 from reliquary.sim.host import Host
 from reliquary.sim.ledger import ITSELF
 from reliquary.sim.network import NOTHING, Line, Make, Network, Outcome
@@ -136,12 +137,14 @@ class Application:
             yield from self.rest()
 
     def own(self, messages: Sequence[Delivered]) -> list[bytes]:
-        """The messages that were delivered as themselves, and not as copies that were kept of them."""
+        """The messages that were delivered as themselves, and not as copies or news of them."""
         copies = self.stage.around.witness.ledger.copies
         return [
             each.message.body
             for each in messages
-            if each.position.reason in ITSELF and each.position.lookup_id not in copies
+            if each.position.reason in ITSELF
+            and each.position.lookup_id not in copies
+            and each.message.message_class == MessageClass.NORMAL
         ]
 
     def tell(self, outcome: Outcome) -> None:

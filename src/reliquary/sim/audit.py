@@ -16,7 +16,7 @@ from reliquary.base.rows import Record, Table
 from reliquary.queueing import tables
 from reliquary.queueing.message import Message, Position
 from reliquary.queueing.queue import Queue
-from reliquary.sim.history import Violation, shown
+from reliquary.sim.history import Violation, named, shown
 from reliquary.sim.ledger import Key, Ledger
 from reliquary.store.disk import Disk
 
@@ -134,7 +134,7 @@ def compare(rows: Contents, ledger: Ledger) -> None:
     """Compare the rows with what the facts add up to: sent = received + live + dead + expired + purged."""
     stated = {key: place.body for key, place in ledger.places.items() if not place.position.express}
     found = {
-        key: rows.messages[position.message].body
+        key: named(rows.messages[position.message])
         for key, position in [*rows.committed.items(), *rows.delayed.items()]
     }
     lost = [f"{shown(body)} at {key}" for key, body in stated.items() if found.get(key) != body]

@@ -5,6 +5,7 @@
     all or none   the messages of one request were stored together, or not at all
     duplication   what somebody has for good is not handed out again afterwards
     outcomes      a prepared transaction ends as was decided, and says so whenever it is asked again
+    news          who asked for it hears once what became of a message, and hears the truth
     cursors       a cursor goes forward only, unless what it waited for came in behind it
     order         one sender's messages of one priority come out of their queue as they went in
 
@@ -21,9 +22,10 @@ from collections.abc import Iterator
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing import events, facts
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.message import Acknowledgement, MessageClass
 from reliquary.queueing.state import State
-from reliquary.sim.history import History, Sending, Standing, Turned, Violation, shown
+from reliquary.queueing.tables import Copy
+from reliquary.sim.history import History, Sending, Standing, Turned, Violation, acknowledged, named, shown
 from reliquary.sim.ledger import ITSELF, Ledger
 from reliquary.sim.reasons import is_for_good, received
 
@@ -35,6 +37,7 @@ def check_history(history: History, ledger: Ledger) -> None:
     check_all_or_none(history, ledger)
     check_duplication(history, ledger)
     check_outcomes(history, ledger)
+    check_acknowledgements(history, ledger)
     check_cursors(history)
     check_order(history)
 
@@ -59,6 +62,8 @@ def check_refusals(history: History, ledger: Ledger) -> None:
             if not isinstance(fact, facts.MessagesStored):
                 continue
             for position, message in zip(fact.positions, fact.messages, strict=True):
+                if message.message_class != MessageClass.NORMAL:
+                    continue
                 late = position.reason is MessageClass.NACK_REACH_QUEUE_TIMEOUT
                 sending = history.sendings[message.body]
                 if sending.standing is Standing.REFUSED and not late:
@@ -83,7 +88,7 @@ def check_duplication(history: History, ledger: Ledger) -> None:
     for turned in history.turns:
         for _, answer in received(history, turned):
             for delivered in answer.messages:
-                body = delivered.message.body
+                body = named(delivered.message)
                 ours = history.consumed.get(body, turned.number)
                 itself = delivered.position.reason in ITSELF
                 if itself and delivered.position.lookup_id not in ledger.copies and turned.number > ours:
@@ -110,6 +115,32 @@ def check_outcomes(history: History, ledger: Ledger) -> None:
                 raise Violation(f"outcome: {which} was to {decided}, and the opposite was confirmed")
             if commit is decision.commit and decision.prepared and status is not HResult.OK:
                 raise Violation(f"outcome: {which} was to {decided}, and this was refused: {status.name}")
+
+
+def check_acknowledgements(history: History, ledger: Ledger) -> None:
+    """One acknowledgement for each message that asked; only a full queue excuses one that is missing."""
+    missing = []
+    for sending in history.sendings.values():
+        if sending.asks is None or sending.express:
+            continue
+        told = [each for each in MessageClass if acknowledged(sending.label, each) in ledger.stored]
+        due = _due(sending, ledger)
+        positive = any(not each.is_failure for each in told)
+        if len(told) > 1 or (told and told != [due] and (positive or due is not None)):
+            names = [each.name for each in told]
+            raise Violation(f"news: {shown(sending.body)} is acknowledged as {names}, and {due} is true")
+        if due is not None and not told:
+            missing.append(shown(sending.body))
+    if len(missing) > ledger.unkept[Copy.ACKNOWLEDGEMENT]:
+        raise Violation(f"news: these were never acknowledged: {missing}")
+
+
+def _due(sending: Sending, ledger: Ledger) -> MessageClass | None:
+    """What has to be said of a message; nothing while it is on its way, or when it never came anywhere."""
+    body = sending.body
+    if sending.asks is Acknowledgement.FULL_RECEIVE:
+        return ledger.left[body][1] if body in ledger.left else None
+    return MessageClass.ACK_REACH_QUEUE if body in ledger.reached else None
 
 
 def check_cursors(history: History) -> None:
@@ -155,7 +186,8 @@ def _plainly_received(history: History, turned: Turned) -> Iterator[Sending]:
     for request, answer in received(history, turned):
         if isinstance(request, events.ReceiveMessages) and is_for_good(request) and not request.cursor:
             for delivered in answer.messages:
-                if delivered.position.reason is MessageClass.NORMAL:
+                sent = delivered.message.message_class == MessageClass.NORMAL
+                if sent and delivered.position.reason is MessageClass.NORMAL:
                     yield history.sendings[delivered.message.body]
 
 

@@ -18,6 +18,7 @@ from uuid import UUID
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Fact
+from reliquary.queueing.message import Acknowledgement, Message, MessageClass
 
 
 class Violation(Exception):
@@ -52,6 +53,7 @@ class Sending:
     """Messages of one request share it: all of them are stored, or none."""
     standing: Standing = Standing.OPEN
     transaction: UUID | None = None
+    asks: Acknowledgement | None = None
 
 
 @dataclass(slots=True)
@@ -135,6 +137,18 @@ class History:
         """An application was told that these are its own, for good."""
         for body in bodies:
             self.consumed.setdefault(body, turn)
+
+
+def named(message: Message) -> bytes:
+    """By what a message is known: its body, or, for an acknowledgement, what it says and of whom."""
+    if message.message_class == MessageClass.NORMAL:
+        return message.body
+    return acknowledged(message.label, MessageClass(message.message_class))
+
+
+def acknowledged(label: str, reason: MessageClass) -> bytes:
+    """By what the acknowledgement of a message is known."""
+    return f"{reason.name} of {label}".encode()
 
 
 def shown(body: bytes) -> str:

@@ -20,7 +20,7 @@ from reliquary.queueing.queue import QueueSettings
 from reliquary.sim.applications import Application, Call, Pause, Script, answer_of, succeeded
 from reliquary.sim.network import Make
 from reliquary.sim.readers import Reader, poison_of
-from reliquary.sim.senders import DESTINATIONS
+from reliquary.sim.senders import ACKNOWLEDGEMENTS, DESTINATIONS
 
 SPARE = "spare"
 """The one queue that is deleted and created again."""
@@ -31,8 +31,10 @@ class Administrator(Application):
 
     def script(self) -> Script:
         """Until every queue is there."""
-        for path in self.stage.queues:
+        for path in (*self.stage.queues, ACKNOWLEDGEMENTS):
             settings = self.some_settings(transactional=path == "ledger")
+            if path == ACKNOWLEDGEMENTS:
+                settings = QueueSettings()
             outcome = yield from self.ask_until_answered(lambda to: CreateQueue(to, path, settings))  # noqa: B023
             assert outcome.answer.status in (HResult.OK, HResult.QUEUE_EXISTS), outcome.answer
 

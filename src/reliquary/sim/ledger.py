@@ -16,8 +16,8 @@ from reliquary.base.turn import Fact
 from reliquary.queueing import facts
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.queue import Queue
-from reliquary.queueing.tables import PreparedTransaction
-from reliquary.sim.history import Turned, Violation, shown
+from reliquary.queueing.tables import Copy, PreparedTransaction
+from reliquary.sim.history import Turned, Violation, named, shown
 
 Key = tuple[int, int]
 """A queue's number and a LookupIdentifier."""
@@ -63,6 +63,8 @@ class Ledger:
         """Where a message lies that is in an outgoing queue."""
         self.arrived: dict[bytes, int] = {}
         """The turn in which a message from an outgoing queue got to the queue it was meant for."""
+        self.reached: set[bytes] = set()
+        """What was in a queue from which it can be received."""
         self.left: dict[bytes, tuple[int, MessageClass]] = {}
         """The turn in which a message left its queue for good, and why."""
         self.changed: dict[bytes, int] = {}
@@ -70,6 +72,8 @@ class Ledger:
         self.entered = 0
         self.gone: Counter[str] = Counter()
         """How many places were given up for good, by the reason."""
+        self.unkept: Counter[Copy] = Counter()
+        """How many copies and acknowledgements could not be kept."""
 
     @classmethod
     def of(cls, turns: Iterable[Turned], life: int) -> Ledger:
@@ -101,6 +105,8 @@ class Ledger:
         self.whereabouts[position.lookup_id] = queue
         if self.queues[queue].outgoing:
             self.travelling[body] = key
+        elif position.lookup_id not in self.copies:
+            self.reached.add(body)
         if not position.express:
             self.changed[body] = turned.batch
 
@@ -138,7 +144,7 @@ def _stored(ledger: Ledger, fact: facts.MessagesStored, turned: Turned, durable_
     for position, message in zip(fact.positions, fact.messages, strict=True):
         if durable_only and position.express:
             continue
-        body = message.body
+        body = named(message)
         if body in ledger.stored:
             if body not in ledger.travelling or body in ledger.arrived:
                 before = ledger.stored[body]
@@ -186,6 +192,10 @@ def _ended(ledger: Ledger, fact: facts.TransactionEnded, *_: Any) -> None:
     ledger.outcomes[fact.identifier] = fact.outcome.committed
 
 
+def _unkept(ledger: Ledger, fact: facts.CopyLost, *_: Any) -> None:
+    ledger.unkept[fact.copy] += 1
+
+
 def _nothing(*_: Any) -> None:
     pass
 
@@ -205,5 +215,5 @@ _TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
     facts.TransactionPrepared: _prepared,
     facts.TransactionEnded: _ended,
     facts.PreparedMessageDropped: _nothing,
-    facts.CopyLost: _nothing,
+    facts.CopyLost: _unkept,
 }

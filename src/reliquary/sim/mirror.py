@@ -15,7 +15,7 @@ from reliquary.queueing.expiry import some_delayed
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Position
 from reliquary.queueing.state import QueueState, State, Transaction
-from reliquary.sim.history import Violation, shown
+from reliquary.sim.history import Violation, named, shown
 from reliquary.sim.ledger import Key, Ledger
 
 
@@ -137,7 +137,7 @@ def compare_with_ledger(live: QueueManager, walked: Walk, ledger: Ledger) -> Non
         for number, queue in state.queues.items()
     }
     found = {
-        (number, each.lookup_id): state.shelf.get(each).body
+        (number, each.lookup_id): named(state.shelf.get(each))
         for number, positions in held.items()
         for each in positions
         if (number, each.lookup_id) not in hidden

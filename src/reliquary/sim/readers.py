@@ -20,6 +20,7 @@ from reliquary.queueing.events import (
     Seek,
 )
 from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, succeeded
+from reliquary.sim.history import named
 from reliquary.sim.network import Outcome
 
 SYSTEM = ("system$;deadletter", "system$;deadxact", "system$;journal")
@@ -54,7 +55,7 @@ class Reader(Application):
 
     def acknowledge(self, receipt: int, chosen: Sequence[Delivered], lookup_ids: tuple[int, ...]) -> Script:
         """Be done with these messages of a receipt; without ids, with all of them."""
-        self.history.intend(each.message.body for each in chosen)
+        self.history.intend(named(each.message) for each in chosen)
         outcome = yield Call(lambda to: EndRead(to, receipt, delete=True, lookup_ids=lookup_ids))
         self.tell(outcome)
         if succeeded(outcome):
@@ -126,7 +127,7 @@ class Holder(Reader):
         self, source: str, receipt: int, messages: Sequence[Delivered]
     ) -> Part[Outcome]:
         """One request that is done with the last messages and wants the next."""
-        self.history.intend(each.message.body for each in messages)
+        self.history.intend(named(each.message) for each in messages)
         hold, wait = self.a_while(1500), self.a_wait()
         outcome = yield Call(lambda to: ReceiveMessages(to, source, 2, wait, hold=hold, acknowledge=receipt))
         self.tell(outcome)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from reliquary.base.time import SECOND
 from reliquary.queueing import events, facts
 from reliquary.queueing.message import MessageClass
-from reliquary.sim.history import History, Turned, Violation, shown
+from reliquary.sim.history import History, Turned, Violation, named, shown
 from reliquary.sim.ledger import Ledger, Place
 
 
@@ -50,13 +50,13 @@ class Reasons:
                 self._hand_out(ledger, turned, answer, on_trial=on_trial)
             if transaction is not None:
                 bodies = self._delivered_in.setdefault(transaction, set())
-                bodies.update(delivered.message.body for delivered in answer.messages)
+                bodies.update(named(delivered.message) for delivered in answer.messages)
 
     def _hand_out(self, ledger: Ledger, turned: Turned, answer: events.Received, *, on_trial: bool) -> None:
         """Nobody gets a message that was tried as often as its queue allows, not even after a crash."""
         moved = {fact.position.lookup_id for fact in turned.facts if isinstance(fact, facts.PositionMoved)}
         for delivered in answer.messages:
-            body, lookup_id = delivered.message.body, delivered.position.lookup_id
+            body, lookup_id = named(delivered.message), delivered.position.lookup_id
             queue = ledger.whereabouts.get(lookup_id)
             if queue is not None and lookup_id not in moved:
                 tried = self._tried(ledger.places[queue, lookup_id])
@@ -113,7 +113,7 @@ class Reasons:
         if body in self._history.intended:
             return True
         return any(
-            delivered.message.body == body
+            named(delivered.message) == body
             for request, answer in received(self._history, turned)
             if is_for_good(request)
             for delivered in answer.messages

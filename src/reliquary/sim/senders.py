@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from reliquary.base.time import SECOND
 from reliquary.queueing.events import SendMessages
-from reliquary.queueing.message import FOREVER, Delivery, Message
+from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, Message
 from reliquary.sim.applications import Application, Call, Part, Script, Stage, succeeded
 from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import Outcome
@@ -14,6 +16,9 @@ from reliquary.sim.network import Outcome
 LIVES = (FOREVER, FOREVER, FOREVER, FOREVER, FOREVER, 0, 1, 3600)
 """How many seconds a message may live."""
 DESTINATIONS = tuple(f"DIRECT=OS:loopback\\private$\\{name}" for name in ("orders", "inbox", "spare"))
+ACKNOWLEDGEMENTS = "acknowledgements"
+"""The queue that hears what became of messages; nobody changes or empties it."""
+ASKS = (Acknowledgement.FULL_REACH_QUEUE, Acknowledgement.FULL_RECEIVE)
 SHORT_LIVES = (FOREVER, FOREVER, 0, 1, 2)
 
 
@@ -53,6 +58,7 @@ class Sender(Application):
         self, queue: str, priority: int, *, express: bool, transaction: UUID | None
     ) -> tuple[Message, Sending]:
         chance = self.chance
+        asks = chance.pick(ASKS) if chance.happens(0.3) else None
         self._sent += 1
         name = f"{self.name}.{self._sent}"
         body = name.encode() + b"|" + b"x" * chance.pick((0, 20, 300))
@@ -68,6 +74,8 @@ class Sender(Application):
             application_deadletter_queue=self.a_queue() if chance.happens(0.1) else "",
             delay=self.a_while(2000) if chance.happens(0.05) else 0,
         )
+        if asks is not None:
+            message = replace(message, acknowledgements=(asks,), administration_queue=ACKNOWLEDGEMENTS)
         sending = Sending(
             body,
             name,
@@ -78,6 +86,7 @@ class Sender(Application):
             express,
             self._last_request,
             transaction=transaction,
+            asks=asks,
         )
         return message, sending
 

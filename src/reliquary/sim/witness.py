@@ -10,10 +10,10 @@ from reliquary.base.turn import Event, Reply, Turn
 from reliquary.queueing.events import Received, ReceiveMessages, Sent
 from reliquary.queueing.expiry import is_over
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.message import Message, MessageClass, ObjectId
 from reliquary.sim.audit import audit, compare, contents
 from reliquary.sim.disk import SimulatedDisk
-from reliquary.sim.history import History, Turned, Violation, shown
+from reliquary.sim.history import History, Turned, Violation, named, shown
 from reliquary.sim.ledger import Ledger
 from reliquary.sim.mirror import available, compare_managers, compare_with_ledger, walk
 from reliquary.sim.reasons import Reasons
@@ -57,15 +57,17 @@ class Witness:
         needs = turned.batch if any(not fact.volatile for fact in turned.facts) else 0
         if isinstance(answer, Received):
             for delivered in answer.messages:
-                self._check_true(delivered.message.body, delivered.message.label)
+                self._check_true(delivered.message)
                 if not delivered.position.express:
-                    needs = max(needs, self.ledger.changed[delivered.message.body])
+                    needs = max(needs, self.ledger.changed[named(delivered.message)])
         self._answers[turned.life, to] = (turned.number, needs)
 
-    def _check_true(self, body: bytes, label: str) -> None:
-        sending = self._history.sendings.get(body)
-        if sending is None or sending.label != label:
-            raise Violation(f"a message is delivered that nobody sent: {body!r}, {label!r}")
+    def _check_true(self, message: Message) -> None:
+        if message.message_class != MessageClass.NORMAL:
+            return
+        sending = self._history.sendings.get(message.body)
+        if sending is None or sending.label != message.label:
+            raise Violation(f"a message is delivered that nobody sent: {message.body!r}, {message.label!r}")
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> int:
         """An answer leaves; the number of the turn that made it."""
@@ -84,9 +86,10 @@ class Witness:
         if isinstance(answer, Received):
             for delivered in answer.messages:
                 message = delivered.message
-                if self._told.setdefault(message.identifier, message.body) != message.body:
+                name = named(message)
+                if self._told.setdefault(message.identifier, name) != name:
                     other = self._told[message.identifier]
-                    raise Violation(f"{shown(message.body)} and {shown(other)} are both {message.identifier}")
+                    raise Violation(f"{shown(name)} and {shown(other)} are both {message.identifier}")
         elif isinstance(answer, Sent):
             new = {lookup_id for lookup_id in answer.lookup_ids if lookup_id}
             if new & self._given:

@@ -363,6 +363,22 @@ def test_a_reader_that_waits_does_not_get_poison_but_what_comes_after_it() -> No
     assert bench.answer_to(caller).messages[0].message.body == b"good"
 
 
+def test_a_cursor_that_waits_does_not_get_poison_for_which_there_was_no_room() -> None:
+    bench = bench_with(poison_limit=1)
+    bench.create("orders;poison", quota=0)
+    bench.send("orders", b"bad")
+    take_and_give_back(bench)
+    handle = bench.ask(OpenQueue(0, "orders", Access.RECEIVE)).handle
+    cursor = bench.ask(OpenCursor(0, handle)).handle
+    caller = bench.begin_asking(ReceiveMessages(0, handle, timeout=seconds(500), cursor=cursor))
+    bench.advance(NO_ROOM_DELAY)
+    bench.advance(NO_ROOM_DELAY)
+    assert bench.answer_to(caller) is None
+    bench.send("orders", b"good")
+    assert bench.answer_to(caller).messages[0].message.body == b"good"
+    check(bench.state)
+
+
 def test_what_comes_back_into_a_queue_that_is_being_deleted_goes_with_it() -> None:
     bench = bench_with(poison_limit=1, retry_delay=10)
     bench.send("orders", b"m")

@@ -435,7 +435,7 @@ def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int]
     descriptor = state.handles[waiter.descriptor]
     request = waiter.request
     if isinstance(request, PeekMessage) or request.cursor:
-        position = _newly_available(queue, woken, now)
+        position = _newly_available(state, queue, woken, now, peek=isinstance(request, PeekMessage))
         if position is None:
             return
         stop_wait(state, queue, waiter)
@@ -462,10 +462,15 @@ def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int]
     close_if_done(state, descriptor, now)
 
 
-def _newly_available(queue: QueueState, woken: list[int], now: Instant) -> Position | None:
+def _newly_available(
+    state: State, queue: QueueState, woken: list[int], now: Instant, *, peek: bool
+) -> Position | None:
     """The first position of those this turn brought that is still there."""
     for lookup_id in woken:
         position = queue.order.get(lookup_id)
-        if position is not None and lookup_id not in queue.order.locked and not is_over(position, now):
+        if position is None or lookup_id in queue.order.locked or is_over(position, now):
+            continue
+        if peek or not is_poison(queue, position):
             return position
+        put_aside(state, queue, position, now)
     return None

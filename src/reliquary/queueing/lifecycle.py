@@ -29,6 +29,7 @@ from reliquary.queueing.queue import (
     QueueType,
     check_settings,
 )
+from reliquary.queueing.queue_life import Life, Step, after
 from reliquary.queueing.readiness import Happening, advance
 from reliquary.queueing.security.permissions import check_own_list, end_forbidden_waits, with_list
 from reliquary.queueing.state import QueueState, State
@@ -137,8 +138,9 @@ def create(state: State, request: CreateQueue, now: Instant) -> Queue | HResult:
         return HResult.ILLEGAL_QUEUE_PATHNAME
     if path.subqueue and state.find(path.queue) is None:
         return HResult.QUEUE_NOT_FOUND
-    if state.find(path) is not None:
-        return HResult.QUEUE_EXISTS  # AN-19
+    verdict = after(state.find(path), Step.CREATE)
+    if isinstance(verdict, HResult):
+        return verdict
     entry = None if request.skip_directory else membership.enter(state, path, settings, now)
     if isinstance(entry, HResult):
         return entry
@@ -148,8 +150,10 @@ def create(state: State, request: CreateQueue, now: Instant) -> Queue | HResult:
 def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
     """Give a queue other settings."""
     queue = destinations.find(state, request.path)
-    if queue is None:
-        return HResult.QUEUE_NOT_FOUND
+    verdict = after(queue, Step.CHANGE)
+    if isinstance(verdict, HResult):
+        return verdict
+    assert queue is not None
     unknown = set(request.changes) - set(QueueSettings.__struct_fields__)
     if unknown:
         raise UsageError(f"a queue has no setting {', '.join(sorted(unknown))}")
@@ -179,8 +183,10 @@ def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
 def purge(state: State, to: int, path: str, now: Instant) -> HResult:
     """Purge Queue: what is available goes; what is locked goes when it comes back (DM-184)."""
     queue = destinations.find(state, path)
-    if queue is None:
-        return HResult.QUEUE_NOT_FOUND
+    verdict = after(queue, Step.PURGE)
+    if isinstance(verdict, HResult):
+        return verdict
+    assert queue is not None
     _purge_locked(state, queue, now)
     _go_on(state, to, queue, MessageClass.NACK_QUEUE_PURGED)
     return HResult.OK
@@ -205,10 +211,10 @@ def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bo
     What a prepared transaction received stays until the transaction ends, and the queue with it.
     """
     queue = destinations.find(state, path)
-    if queue is None:
-        return HResult.QUEUE_NOT_FOUND
-    if queue.record.kind is QueueType.SYSTEM or queue.record.is_journal:
-        return HResult.ACCESS_DENIED
+    verdict = after(queue, Step.DELETE)
+    if isinstance(verdict, HResult):
+        return verdict
+    assert queue is not None
     # DEPARTS from 3.1.7.1.4 (AN-23): waits end, and journal and subqueues go along, because
     # nobody could ever reach them again.
     undo_users(state, _family(queue), now, f"the queue {path} was deleted")
@@ -274,7 +280,7 @@ def empty(state: State, request: EmptyQueue) -> None:
         more = msgspec.structs.replace(request, place=place, delayed_place=delayed_place, count=count)
         state.draft.ask(Continue(more))
         return
-    if deleting and not kept & queue.order.locked.keys():
+    if after(queue, Step.EMPTIED) is Life.ABSENT and not kept & queue.order.locked.keys():
         apply(state, facts.QueueDeleted(queue.number))  # DM-156
     if request.to:
         _emptied(state, request, count)

@@ -340,6 +340,17 @@ def test_a_quota_is_kept_by_all_the_acknowledgements_of_one_turn() -> None:
     assert by_word(bench.queue().lost) == {"acknowledgement": 9 - 1024 // size}
 
 
+@pytest.mark.spec("DM-187")
+def test_the_managers_quota_is_kept_by_the_acknowledgements_of_one_turn_together() -> None:
+    bench = Bench("orders", "admin", "other", quota=1)
+    bench.send("admin", bytes(500 - PACKET_HEADERS))
+    ask(bench, b"m", administration_queue="", administration_queues=("admin", "other"))
+    bench.receive("orders")
+    assert (classes(bench)[-1], classes(bench, "other")) == (TAKEN, [])
+    assert by_word(bench.queue().lost) == {"acknowledgement": 1}
+    assert bench.state.total_bytes <= 1024
+
+
 def test_a_queue_created_anew_has_nothing_to_do_with_the_old_one() -> None:
     bench = bench_with()
     fail(bench, "delete")

@@ -62,14 +62,15 @@ def check_transaction(transaction: Transaction, size: int) -> None:
 
 def judge(state: State, queue: QueueState, size: int) -> Enqueued:
     """Whether so many more bytes may come in.  Changes nothing."""
-    if state.throttled or _manager_is_full(state, size):  # DM-187
+    if state.throttled or manager_is_full(state, size):  # DM-187
         return Enqueued.MANAGER_FULL
     if exceeds(queue.record.settings.quota, queue.total_bytes + queue.reserved + size):  # DM-188
         return Enqueued.QUEUE_FULL
     return Enqueued.DONE
 
 
-def _manager_is_full(state: State, size: int) -> bool:
+def manager_is_full(state: State, size: int) -> bool:
+    """Whether so many more bytes are too much for all queues together."""
     quota = state.identity().quota
     return quota != FOREVER and exceeds(quota, bytes_used(state) + size)
 

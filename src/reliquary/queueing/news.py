@@ -14,7 +14,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing import acknowledge, facts, trace
-from reliquary.queueing.enqueue import insert
+from reliquary.queueing.enqueue import insert, manager_is_full
 from reliquary.queueing.losses import lose
 from reliquary.queueing.message import Message, size_of
 from reliquary.queueing.naming import destinations
@@ -41,6 +41,7 @@ class _Post:
         self._now = now
         self._routes: dict[str, QueueState | str] = {}
         self._bundles: dict[int, _Bundle] = {}
+        self._total = 0
 
     def add(self, owed: Owed, copy: Copy, name: str, message: Message) -> None:
         """Put one message into the post, or say why it is lost."""
@@ -62,11 +63,12 @@ class _Post:
         # flow control stops applications and not this: what happened cannot be made not to happen
         if exceeds(queue.record.settings.quota, queue.total_bytes + queue.reserved + total):
             return f"the queue's quota is {queue.record.settings.quota} kilobytes"
-        if exceeds(self._state.identity().quota, self._state.total_bytes + total):
+        if manager_is_full(self._state, self._total + size):
             return f"the manager's quota is {self._state.identity().quota} kilobytes"
         bundle.messages.append(message)
         bundle.sizes.append(size)
         bundle.total = total
+        self._total += size
         return ""
 
     def send(self) -> None:

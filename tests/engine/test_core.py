@@ -74,7 +74,7 @@ def test_machines_that_answer_each_other_for_ever_are_found(monkeypatch: pytest.
 
 def test_an_event_goes_to_the_machine_it_is_routed_to_and_else_to_the_first() -> None:
     desk = Desk(gossip=True)
-    desk.core.route(Look, desk.gossip)
+    desk.core.add(desk.gossip, takes=(Look,))
     assert desk.core.turn(Look(5), NOON).effects == (Reply(5, "gossip"),)
     desk.core.turn(Whisper(1, "x"), NOON)
     assert desk.scribe.seen == [Whisper(1, "x")]

@@ -25,10 +25,13 @@ from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
     ConnectionChanged,
     ConnectionWanted,
+    ListenersChanged,
     ManagerOnline,
+    MessageWithdrawn,
     Outcome,
     QueuePaused,
     QueueResumed,
+    ReceiptDue,
     SendUserMessage,
     TransferEnded,
 )
@@ -49,6 +52,7 @@ class Clerk:
 
     HEARS: Final[tuple[type[Signal], ...]] = (
         ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ManagerOnline, ArrivalJudged,
+        MessageWithdrawn, ReceiptDue, ListenersChanged,
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -91,8 +95,7 @@ class Exchange(Bench):
         super()._build()
         self.core = Core(self.disk, self.rows)
         self.core.add(self.manager, hears=HEARS)
-        self.core.add(self.carrier, hears=self.carrier.HEARS)
-        self.core.route(Say, self.carrier)
+        self.core.add(self.carrier, hears=self.carrier.HEARS, takes=(Say,))
 
     def run(self, event: Event) -> Turn:
         """One turn of both machines."""
@@ -121,7 +124,7 @@ class Exchange(Bench):
     def end(self, outcome: Outcome, reason: MessageClass = MessageClass.ACK_REACH_QUEUE) -> Turn:
         """The message that the clerk got last has its outcome."""
         last = self.clerk.sending[-1]
-        return self.say(TransferEnded(last.queue, last.lookup_id, outcome, reason))
+        return self.say(TransferEnded(last.queue, (last.lookup_id,), outcome, reason))
 
     def happen(self, happening: Happening, status: ConnectionStatus, name: str = ELSEWHERE) -> Turn:
         """Something happens to the connection."""

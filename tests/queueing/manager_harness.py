@@ -79,6 +79,8 @@ OPEN_LIST = encode_descriptor(default_descriptor(None, MANAGER.user))
 class Bench:
     """A queue manager, its disk, its clock and those who ask it."""
 
+    TABLES = tables.TABLES
+
     def __init__(
         self,
         *queues: str,
@@ -100,7 +102,7 @@ class Bench:
         self.sizes = sizes
         self.directory = directory
         self.now = NOON
-        self.disk = MemoryDisk(tables.TABLES)
+        self.disk = MemoryDisk(self.TABLES)
         self.patient = False
         """Leave `Continue` effects in `pending` until `go_on` is called."""
         self.on_build: Callable[[Bench], None] = lambda _: None
@@ -506,8 +508,9 @@ def _check_locks(state: State) -> None:
         if descriptor.queue is not None:
             owners.update((descriptor.queue, lookup_id) for lookup_id in descriptor.held)
     for queue in state.queues.values():
-        if queue.link is not None and queue.link.sending is not None:
-            owners[queue.number, queue.link.sending.lookup_id] += 1
+        if queue.link is not None:
+            for lookup_id in (*queue.link.sending, *queue.link.accepted):
+                owners[queue.number, lookup_id] += 1
     for each in state.transactions.values():
         for operation in each.operations:
             if operation.kind != "enqueue" or each.prepared:

@@ -29,8 +29,11 @@ from reliquary.queueing.travel.transfer import (
     ConnectionChanged,
     MessageArrived,
     Outcome,
+    ResendWanted,
+    TransferAccepted,
     TransferEnded,
     TransferProgressed,
+    WebAddressKnown,
 )
 from reliquary.store.disk import Changes
 from reliquary.store.memory import MemoryDisk
@@ -120,13 +123,15 @@ def test_a_request_that_was_refused_half_way_stops_the_machine(monkeypatch: pyte
 
 def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_nothing() -> None:
     words = (
-        TransferEnded(99, 1, Outcome.DELIVERED),
+        TransferAccepted(99, 1),
+        TransferEnded(99, (1,), Outcome.DELIVERED),
+        ResendWanted(99),
         TransferProgressed(99, OutgoingTransfer()),
         ConnectionChanged(99, Happening.CONNECTED, ConnectionStatus.ESTABLISHED),
     )
     for signal in words:
         assert Bench().manager.hear(signal, NOON) == Turn()
-    assert {type(signal) for signal in words} | {MessageArrived} == set(HEARS)
+    assert {type(signal) for signal in words} | {MessageArrived, WebAddressKnown} == set(HEARS)
 
 
 # -- the turn

@@ -15,7 +15,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from reliquary.base.time import Instant
-from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Machine, SetTimer, Signal, Turn
+from reliquary.base.turn import (
+    CancelTimer,
+    Continue,
+    Effect,
+    Event,
+    Machine,
+    SetTimer,
+    Signal,
+    TimerFired,
+    Turn,
+)
 from reliquary.store.disk import Disk
 from reliquary.store.staging import StagedRows
 
@@ -48,22 +58,33 @@ class Core:
         self._rows = rows
         self._machines: list[Machine] = []
         self._routes: dict[type[Event], Machine] = {}
+        self._timers: dict[str, Machine] = {}
         self._listeners: dict[type[Signal], list[Machine]] = {}
         self._batch = Batch()
 
-    def add(self, machine: Machine, *, hears: tuple[type[Signal], ...] = ()) -> None:
-        """Put a machine to work.  The first one gets every event that is not routed elsewhere."""
+    def add(
+        self,
+        machine: Machine,
+        *,
+        hears: tuple[type[Signal], ...] = (),
+        takes: tuple[type[Event], ...] = (),
+        timers: tuple[str, ...] = (),
+    ) -> None:
+        """Put a machine to work: which events it takes, and which of the timers are its own.
+
+        The first machine gets all the others.
+        """
         self._machines.append(machine)
         for signal in hears:
             self._listeners.setdefault(signal, []).append(machine)
-
-    def route(self, event: type[Event], machine: Machine) -> None:
-        """Send events of this type to this machine."""
-        self._routes[event] = machine
+        self._routes.update(dict.fromkeys(takes, machine))
+        self._timers.update(dict.fromkeys(timers, machine))
 
     def turn(self, event: Event, now: Instant) -> Turn:
         """Run one event, with all that is heard of it inside the turn."""
-        machine = self._routes.get(type(event)) or self._machines[0]
+        machine = (
+            self._timers.get(event.name[0]) if type(event) is TimerFired else self._routes.get(type(event))
+        ) or self._machines[0]
         turn = machine.handle(event, now)
         if turn.signals:
             turn = self._spread(turn, now)

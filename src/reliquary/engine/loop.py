@@ -21,7 +21,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired, Warn
@@ -94,6 +94,8 @@ class Engine:
         self.on_failure: Callable[[BaseException], None] = _raise
         self.on_pressure: Callable[[bool], None] = _ignore
         """Called with True when sources have to pause, with False when they may go on."""
+        self.performers: dict[type[Effect], Callable[[Any], None]] = {}
+        """Who performs the effects that go out by a protocol."""
         self.warnings = Warnings()
         self.syncs = 0
         self.turns = 0
@@ -321,7 +323,7 @@ class Engine:
             elif type(effect) is Warn:
                 self.warnings.tell(effect, self._clock.monotonic())
             else:
-                raise AssertionError(f"nobody performs {effect}")
+                self.performers[type(effect)](effect)
 
     def _set_alarm(self) -> None:
         """Wake up when the next timer is due; a wake-up that finds nothing does no harm."""

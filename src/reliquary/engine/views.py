@@ -160,7 +160,7 @@ def _outgoing_view(queue: QueueState) -> OutgoingView:
         state=link.state,
         messages=len(queue.order) + len(queue.order.locked),
         bytes=queue.total_bytes,
-        sending=link.sending is not None,
+        sending=bool(link.sending),
         next_hops=link.next_hops,
         delivered=link.delivered,
         refused=link.refused,

@@ -171,8 +171,11 @@ _RULES: Final[dict[type[Event], Rule]] = {
 _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.ConnectionChanged: dispatch.on_connection_changed,
     transfer.TransferProgressed: dispatch.on_progress,
+    transfer.TransferAccepted: dispatch.on_transfer_accepted,
     transfer.TransferEnded: dispatch.on_transfer_ended,
+    transfer.ResendWanted: dispatch.on_resend_wanted,
     transfer.MessageArrived: arrivals.on_arrival,
+    transfer.WebAddressKnown: steering.on_web_address,
 }
 HEARS: Final = tuple(_HEARD)
 """The signals of other machines that the queue manager takes."""

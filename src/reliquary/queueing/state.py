@@ -213,6 +213,8 @@ class State:
         self.throttled = False
         self.online = True
         """ConnectionActive (DM-124, DM-125): messages come from and go to other managers."""
+        self.authorities: frozenset[str] = frozenset()
+        """`host` and `host:port` by which a URL means this manager, in lower case."""
         self.stirred: dict[int, QueueState] = {}
         """Outgoing queues that may have something to send."""
         self.dispatch_asked = False

@@ -138,7 +138,7 @@ def test_a_deep_queue_costs_one_entry_and_drains_in_order() -> None:
     exchange = Exchange(sizes=Sizes(window=4))
     exchange.clerk.connects = False
     exchange.send(ELSEWHERE, *(b"%d" % number for number in range(50)))
-    assert exchange.link().sending is None
+    assert exchange.link().sending == {}
     exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
     assert len(exchange.state.stirred) == 0
     assert len(exchange.outgoing().order.locked) == 1
@@ -179,7 +179,7 @@ def test_a_connection_that_fails_gives_back_what_was_being_sent() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a", b"b")
     exchange.happen(Happening.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
-    assert exchange.link().sending is None
+    assert exchange.link().sending == {}
     assert exchange.link().state is OutgoingState.INACTIVE
     assert exchange.waiting() == [b"a", b"b"]
     exchange.advance(1)
@@ -195,7 +195,7 @@ def test_an_outcome_that_comes_after_it_was_given_back_is_not_believed() -> None
     exchange.send(ELSEWHERE, b"urgent", priority=7)
     exchange.advance(1)
     assert exchange.sent() == [b"a", b"urgent"]
-    exchange.say(TransferEnded(first.queue, first.lookup_id, Outcome.DELIVERED))
+    exchange.say(TransferEnded(first.queue, (first.lookup_id,), Outcome.DELIVERED))
     assert exchange.waiting() == [b"a"]
     assert exchange.sent() == [b"a", b"urgent"]
     check(exchange.state)

@@ -1,8 +1,9 @@
 """Dispatch of outgoing messages, [MS-MQDMPR] 3.1.7.1.28, .29, .34 and 3.1.7.3.9.
 
     available --> sending --> delivered: gone, into the system journal if it asked for that
-        ^           |-------> refused: gone, to a dead-letter queue if it asked for that
-        '-- failed -'         the queue rests, longer each time, then tries again
+        ^           |  |----> refused: gone, to a dead-letter queue if it asked for that
+        '-- failed -'  '----> accepted: the peer tells later which of the two it is
+                              (failed: the queue rests, longer each time, then tries again)
 
 The DispatchCollection is not a list of its own: what is available in an outgoing queue is in it
 (Add), in the queue's own order, and what leaves the queue leaves it (Remove).  So a million
@@ -37,7 +38,9 @@ from reliquary.queueing.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
     Outcome,
+    ResendWanted,
     SendUserMessage,
+    TransferAccepted,
     TransferEnded,
     TransferProgressed,
     wrapper_for,
@@ -63,9 +66,10 @@ def run(state: State, now: Instant) -> None:
     stirred, state.stirred = state.stirred, {}
     if not state.online:
         return
-    # DEPARTS from 3.1.7.3.9 (DM-322): one send is in progress for each outgoing queue, not one for
-    # the whole manager, because a destination that does not answer would stop all the others.
-    entries = [entry for queue in stirred.values() if (entry := _next(state, queue, now))]
+    # DEPARTS from 3.1.7.3.9 (DM-322): sends are in progress for each outgoing queue, as many as its
+    # carrier allows, not one for the whole manager, because a destination that does not answer would
+    # stop all the others.
+    entries = [entry for queue in stirred.values() for entry in _next(state, queue, now)]
     for entry in sorted(entries, key=lambda each: (-each.priority, each.lookup_id & SEQUENCE_MASK)):
         _send(state, entry)  # DM-323: ties go first in, first out
 
@@ -95,21 +99,26 @@ def stir_all(state: State) -> None:
         stir(state, queue)
 
 
-def _next(state: State, queue: QueueState, now: Instant) -> DispatchEntry | None:
+def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
     """What this queue may send now (DM-323); without a connection one is wanted first (AN-41)."""
     link = link_of(queue)
-    if queue.record.deleting or link.state in SILENT or link.sending or link.resting:
-        return None
-    position = _head(state, queue, now)
-    if position is None:
-        return None
-    if link.state in UNCONNECTED:
-        _want_connection(state, queue, now)
-    if link.state is not OutgoingState.CONNECTED:
-        return None
-    message = state.shelf.get(position)
-    priority = queue.record.settings.base_priority + message.priority  # DM-266
-    return DispatchEntry(queue.number, position.lookup_id, priority)
+    entries: list[DispatchEntry] = []
+    if queue.record.deleting or link.state in SILENT or link.resting:
+        return entries
+    while len(link.sending) < link.at_once:
+        position = _head(state, queue, now)
+        if position is None:
+            break
+        if link.state in UNCONNECTED:
+            _want_connection(state, queue, now)
+        if link.state is not OutgoingState.CONNECTED:
+            break
+        priority = queue.record.settings.base_priority + state.shelf.get(position).priority  # DM-266
+        entry = DispatchEntry(queue.number, position.lookup_id, priority)
+        queue.order.lock(entry.lookup_id)
+        link.sending[entry.lookup_id] = entry  # SendInProgress
+        entries.append(entry)
+    return entries
 
 
 def _head(state: State, queue: QueueState, now: Instant) -> Position | None:
@@ -137,8 +146,7 @@ def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
 
 def _send(state: State, entry: DispatchEntry) -> None:
     queue = state.queues[entry.queue]
-    link_of(queue).sending = entry  # SendInProgress
-    position = queue.order.lock(entry.lookup_id)
+    position = queue.order.locked[entry.lookup_id]
     destination = destination_of(queue)
     state.draft.tell(
         SendUserMessage(
@@ -160,29 +168,61 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
     if queue is None:
         return
     link = link_of(queue)
-    if link.sending is None or link.sending.lookup_id != signal.lookup_id:
-        return  # it was taken back meanwhile, and goes again
+    ended = [each for each in signal.lookup_ids if each in link.sending or each in link.accepted]
+    if not ended:
+        return  # they were taken back meanwhile, and go again
     if signal.outcome is Outcome.TRY_LATER:
-        _rest(state, queue)
+        _rest(state, queue, signal.rest)
         remove_by_queue(state, queue, now)
         return
-    link.sending, link.failures = None, 0
-    position = queue.order.locked.get(signal.lookup_id)
-    if position is not None:  # else the queue was deleted around it
+    for lookup_id in ended:
+        link.sending.pop(lookup_id, None)
+        link.accepted.pop(lookup_id, None)
+    link.failures = 0
+    locked = queue.order.locked  # without those whose queue was deleted around them
+    positions = [locked[lookup_id] for lookup_id in ended if lookup_id in locked]
+    if positions:
         delivered = signal.outcome is Outcome.DELIVERED
-        link.delivered += delivered
-        link.refused += not delivered
+        if delivered:
+            link.delivered += len(positions)
+        else:
+            link.refused += len(positions)
         reason = MessageClass.ACK_REACH_QUEUE if delivered else signal.reason
-        leave(state, queue, (position,), reason, told=not delivered)
+        leave(state, queue, positions, reason, told=not delivered)
     stir(state, queue)
+
+
+def on_transfer_accepted(state: State, signal: TransferAccepted, now: Instant) -> None:
+    """The peer has it: it waits for its outcome, and makes room for the next."""
+    del now
+    queue = _outgoing(state, signal.queue)
+    if queue is None:
+        return
+    link = link_of(queue)
+    entry = link.sending.pop(signal.lookup_id, None)
+    if entry is not None:
+        link.accepted[signal.lookup_id] = entry
+        link.failures = 0
+        stir(state, queue)
+
+
+def on_resend_wanted(state: State, signal: ResendWanted, now: Instant) -> None:
+    """The peer has not told the outcome for too long: all of it goes again, in its order."""
+    queue = _outgoing(state, signal.queue)
+    if queue is not None:
+        link = link_of(queue)
+        link.sending |= link.accepted
+        link.accepted = {}
+        remove_by_queue(state, queue, now)
 
 
 def remove_by_queue(state: State, queue: QueueState, now: Instant) -> None:
     """Remove Messages From Dispatch Collection By Queue (DM-268): what was being sent waits again."""
     link = link_of(queue)
-    entry, link.sending = link.sending, None
-    if entry is not None and entry.lookup_id in queue.order.locked:
-        release(state, queue, entry.lookup_id, now)
+    entries, link.sending = link.sending, {}
+    for lookup_id in entries:
+        if lookup_id in queue.order.locked:
+            release(state, queue, lookup_id, now)
     stir(state, queue)  # AN-37
 
 
@@ -196,11 +236,12 @@ def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant)
         ConnectionRecord(signal.status, in_whole_seconds(now), signal.error, signal.addresses)
     )
     link.next_hops = signal.addresses or link.next_hops
+    link.at_once = signal.at_once
     link.happen(signal.happening)
     if signal.happening is Happening.CONNECTED or signal.happening in ENDS:
         link.asked = False
     if signal.happening is Happening.FAILED:
-        _rest(state, queue)
+        _rest(state, queue, signal.rest)
     if signal.happening in ENDS:
         remove_by_queue(state, queue, now)
     stir(state, queue)
@@ -223,11 +264,12 @@ def _outgoing(state: State, number: int) -> QueueState | None:
 # -- rest after a failure
 
 
-def _rest(state: State, queue: QueueState) -> None:
-    """Try again after a while that grows with each failure."""
+def _rest(state: State, queue: QueueState, span: Duration | None = None) -> None:
+    """Try again after a while: the carrier's, or one that grows with each failure."""
     link = link_of(queue)
     if not link.resting:
-        state.draft.ask(SetTimer(("retry", queue.number), RESTS[min(link.failures, len(RESTS) - 1)]))
+        span = RESTS[min(link.failures, len(RESTS) - 1)] if span is None else span
+        state.draft.ask(SetTimer(("retry", queue.number), span))
         link.failures += 1
         link.resting = True
 

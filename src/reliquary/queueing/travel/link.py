@@ -189,7 +189,12 @@ class Link:
     next_hops: tuple[str, ...] = ()
     history: deque[ConnectionRecord] = field(default_factory=lambda: deque(maxlen=HISTORY))
     transfer: OutgoingTransfer = field(default_factory=OutgoingTransfer)
-    sending: DispatchEntry | None = None
+    sending: dict[int, DispatchEntry] = field(default_factory=dict)
+    """What is being sent, by LookupIdentifier, in the order it was handed out."""
+    accepted: dict[int, DispatchEntry] = field(default_factory=dict)
+    """What the peer has, and has not told the outcome of; it is neither sent again nor let go."""
+    at_once: int = 1
+    """How many may be sent at the same time."""
     asked: bool = False
     """Somebody was asked to connect, and has not answered."""
     failures: int = 0

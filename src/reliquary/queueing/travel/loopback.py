@@ -69,7 +69,7 @@ def _carry(send: SendUserMessage) -> Signal | None:
         packet = serialize(send.message, computer=HERE)
     except UsageError:  # no class says that a message does not fit into a packet; this one comes closest
         reason = MessageClass.NACK_COULD_NOT_ENCRYPT
-        return TransferEnded(send.queue, send.lookup_id, Outcome.REFUSED, reason)
+        return TransferEnded(send.queue, (send.lookup_id,), Outcome.REFUSED, reason)
     here = str(DirectName(Protocol.OS, HERE, path))
     return MessageArrived(CARRIER, (send.queue, send.lookup_id), here, deserialize(packet))
 
@@ -77,7 +77,8 @@ def _carry(send: SendUserMessage) -> Signal | None:
 def _report(judged: ArrivalJudged) -> Signal | None:
     if judged.carrier != CARRIER:
         return None
-    return TransferEnded(*judged.ticket, judged.outcome, judged.reason)
+    queue, lookup_id = judged.ticket
+    return TransferEnded(queue, (lookup_id,), judged.outcome, judged.reason)
 
 
 def _path_here(destination: str) -> str | None:

@@ -12,7 +12,7 @@ from reliquary.queueing.events import Access, Answer, BringOnline, PauseQueue, R
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.travel import dispatch, outgoing
-from reliquary.queueing.travel.transfer import ManagerOnline
+from reliquary.queueing.travel.transfer import ManagerOnline, WebAddressKnown
 
 
 def take_offline(state: State, request: TakeOffline, now: Instant) -> None:
@@ -34,6 +34,12 @@ def _set_online(state: State, to: int, *, online: bool) -> None:
         state.draft.tell(ManagerOnline(online))
     state.online = online
     state.reply(to, Answer(HResult.OK))
+
+
+def on_web_address(state: State, signal: WebAddressKnown, now: Instant) -> None:
+    """Under these authorities a URL means this manager."""
+    del now
+    state.authorities = signal.authorities
 
 
 def pause(state: State, request: PauseQueue, now: Instant) -> None:

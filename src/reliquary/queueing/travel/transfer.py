@@ -3,10 +3,16 @@
     manager                          carrier (loop-back, later each protocol)
        | ConnectionWanted --------------> |   a message waits, and there is no connection
        | <------------ ConnectionChanged  |   begun, connected, failed, gone
-       | SendUserMessage ---------------> |   one at a time for each outgoing queue
+       | SendUserMessage ---------------> |   at most `at_once` of them in progress for a queue
+       | <------------- TransferAccepted  |   the peer has it and will say later what became of it
        | <---------------- TransferEnded  |   delivered, refused for good, or try again later
+       | <----------------- ResendWanted  |   what was accepted goes again, in its order
+       | MessageWithdrawn --------------> |   it was handed out once and left by itself: expired, purged
        | <--------------- MessageArrived  |   the other direction: a message from elsewhere
        | ArrivalJudged -----------------> |
+       | ReceiptDue --------------------> |   a message that a carrier brought left its queue
+       | ListenersChanged --------------> |   queues listen to these multicast addresses
+       | <---------------- WebAddressKnown  |   under these authorities a URL means this manager
 
 A carrier answers only for the destinations it serves.  All of it happens inside turns, so facts
 of both sides join one write.
@@ -16,6 +22,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from reliquary.base.time import Duration
 from reliquary.base.turn import Signal
 from reliquary.queueing.message import Message, MessageClass
 from reliquary.queueing.naming.formats import DirectName, MulticastName, SingleName
@@ -94,6 +101,28 @@ class ArrivalJudged(Signal, frozen=True):
     reason: MessageClass
 
 
+class MessageWithdrawn(Signal, frozen=True):
+    """Messages that were handed out once left their outgoing queue by themselves: expired, purged."""
+
+    queue: int
+    lookup_ids: tuple[int, ...]
+    reason: MessageClass
+
+
+class ReceiptDue(Signal, frozen=True):
+    """A message that came by SRMP left its queue, and its sender wants to hear how ([MC-MQSRM] 3.1.7.3)."""
+
+    queue: int
+    message: Message
+    reason: MessageClass
+
+
+class ListenersChanged(Signal, frozen=True):
+    """The multicast addresses, `ip:port`, that queues of this manager listen to: all of them."""
+
+    addresses: frozenset[str]
+
+
 # -- a carrier speaks
 
 
@@ -107,6 +136,10 @@ class ConnectionChanged(Signal, frozen=True):
     """An HRESULT; 0 for none."""
     addresses: tuple[str, ...] = ()
     """NextHops, where they are known."""
+    at_once: int = 1
+    """How many sends may be in progress on a connection that was made."""
+    rest: Duration | None = None
+    """How long to rest after a failure; None leaves it to the manager."""
 
 
 class TransferProgressed(Signal, frozen=True):
@@ -116,14 +149,29 @@ class TransferProgressed(Signal, frozen=True):
     transfer: OutgoingTransfer
 
 
-class TransferEnded(Signal, frozen=True):
-    """A message that was handed out to be sent has its outcome."""
+class TransferAccepted(Signal, frozen=True):
+    """The peer has a message and will tell later what became of it; it stays, and another may go."""
 
     queue: int
     lookup_id: int
+
+
+class TransferEnded(Signal, frozen=True):
+    """Messages that were handed out to be sent have their outcome."""
+
+    queue: int
+    lookup_ids: tuple[int, ...]
     outcome: Outcome
     reason: MessageClass = MessageClass.ACK_REACH_QUEUE
     """Of a refusal, a Nack."""
+    rest: Duration | None = None
+    """Of TRY_LATER: how long to rest; None leaves it to the manager."""
+
+
+class ResendWanted(Signal, frozen=True):
+    """No receipt came: what was accepted from this queue goes again, in its order."""
+
+    queue: int
 
 
 class MessageArrived(Signal, frozen=True):
@@ -136,3 +184,11 @@ class MessageArrived(Signal, frozen=True):
     destination: str
     """A path name or a format name."""
     message: Message
+    expires: bool = True
+    """Whether it is refused when its time to reach the queue is over."""
+
+
+class WebAddressKnown(Signal, frozen=True):
+    """A URL with one of these authorities, `host` or `host:port` in lower case, means this manager."""
+
+    authorities: frozenset[str]

@@ -1,0 +1,6 @@
+"""SRMP, [MC-MQSRM]: messages over HTTP as SOAP with attachments, streams exactly once and in order.
+
+codec       bytes <-> Message                    redirection, settings   what an administrator chose
+receiver    a POST came: judge, store, answer    receipts                what its sender is told later
+sender      a message goes: number, post, wait   machine                 all of it by two tables
+"""

@@ -1,0 +1,1 @@
+"""SRMP's bytes: SOAP envelope and MIME parts on one side, values and `Message` on the other."""

@@ -1,0 +1,154 @@
+"""What an SRMP message says, [MC-MQSRM] 2.2, as values: the elements under our spelling of their names.
+
+Moments are seconds since 1970.  An element that may be absent is None, or empty where that says the same.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from uuid import UUID
+
+import msgspec
+
+from reliquary.queueing.message import ObjectId
+
+
+class Value(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A part of a message."""
+
+
+class CommitmentRequest(Value, frozen=True, kw_only=True):
+    """`services/commitmentReceiptRequest`, 2.2.5.2.3."""
+
+    send_to: str
+    positive: bool = False
+    """positiveOnly."""
+    negative: bool = False
+    """negativeOnly."""
+
+
+class StreamPlace(Value, frozen=True, kw_only=True):
+    """`stream`, 2.2.5.3: which message of which stream this is."""
+
+    identifier: str
+    r"""streamId as it stands there: `uid:GUID\number`."""
+    sender: UUID
+    number: int
+    """The stream's number: its time in the high half, its ordinal in the low one."""
+    current: int
+    previous: int
+    """`current - 1` where the element is absent."""
+    receipts_to: str = ""
+    """`start/sendReceiptsTo`; only the first message has it, and must have it."""
+
+
+class DeliveryReceipt(Value, frozen=True, kw_only=True):
+    """`deliveryReceipt`, 2.2.5.4."""
+
+    received_at: int
+    id: str
+
+
+class CommitmentReceipt(Value, frozen=True, kw_only=True):
+    """`commitmentReceipt`, 2.2.5.5."""
+
+    decided_at: int
+    positive: bool
+    id: str
+
+
+class StreamReceipt(Value, frozen=True, kw_only=True):
+    """`streamReceipt`, 2.2.5.6."""
+
+    identifier: str
+    """streamId."""
+    last: int
+    """lastOrdinal."""
+
+
+class Msmq(Value, frozen=True, kw_only=True):
+    """`Msmq`, 2.2.6."""
+
+    message_class: int
+    priority: int
+    journal: bool = False
+    dead_letter: bool = False
+    correlation: ObjectId | None = None
+    trace: bool = False
+    connector_type: UUID | None = None
+    application_tag: int = 0
+    body_type: int = 0
+    hash_algorithm: int | None = None
+    first: bool = False
+    """Eod/First."""
+    last: bool = False
+    """Eod/Last."""
+    connector_manager: UUID | None = None
+    """Eod/ConnectorId."""
+    provider_type: int | None = None
+    provider_name: str = ""
+    source: UUID
+    """SourceQmGuid."""
+    destinations: tuple[str, ...] = ()
+    administration_queues: tuple[str, ...] = ()
+    response_queues: tuple[str, ...] = ()
+    reach_by: int
+    """TTrq."""
+
+
+class Envelope(Value, frozen=True, kw_only=True):
+    """All that the header of an envelope says."""
+
+    action: str
+    to: str
+    id: str
+    """As it stands there; a receipt repeats it."""
+    identifier: ObjectId
+    """What `id` says; NULL GUID and 1 without `Msmq` (SR-167)."""
+    via: str = ""
+    """`rev/via`; empty for no response queue."""
+    expires_at: int
+    sent_at: int | None = None
+    durable: bool = False
+    delivery_to: str = ""
+    """`deliveryReceiptRequest/sendTo`; empty when none is requested."""
+    commitment: CommitmentRequest | None = None
+    stream: StreamPlace | None = None
+    delivery_receipt: DeliveryReceipt | None = None
+    commitment_receipt: CommitmentReceipt | None = None
+    stream_receipt: StreamReceipt | None = None
+    msmq: Msmq | None = None
+    signature: str = ""
+    """The `Signature` element as it stands there, for `wire.xmldsig`; empty without one."""
+
+
+class Arrived(Value, frozen=True, kw_only=True):
+    """A message as it came: SoapCompoundMessage, cut into its parts."""
+
+    envelope: Envelope
+    text: str
+    """SoapEnvelope: the envelope as it came."""
+    body: bytes = b""
+    extension: bytes = b""
+    has_body: bool = False
+    """There was a part for it, even an empty one."""
+    has_extension: bool = False
+
+
+class Compound(Value, frozen=True, kw_only=True):
+    """A message as it goes."""
+
+    content_type: str
+    body: bytes
+
+
+class Kind(Enum):
+    """What a message is, 3.1.5.1.5."""
+
+    USER_MESSAGE = "user-message"
+    DELIVERY_RECEIPT = "delivery-receipt"
+    COMMITMENT_RECEIPT = "commitment-receipt"
+    STREAM_RECEIPT = "stream-receipt"
+    FINAL_STREAM_RECEIPT = "final-stream-receipt"
+    UNKNOWN = "unknown"
+    """None of these: it is ignored (SR-194)."""

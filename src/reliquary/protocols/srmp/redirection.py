@@ -1,0 +1,31 @@
+"""Redirection, [MC-MQSRM] 3.1.1.1.9 and .10: one URL in place of another, the first that matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+
+class Redirection(msgspec.Struct, frozen=True):
+    """`From` may end in `*` and matches every URL that begins like it (SR-132)."""
+
+    origin: str
+    """From."""
+    target: str
+    """To."""
+
+
+def matches(pattern: str, url: str) -> bool:
+    """Whether a URL is meant by a pattern; neither case counts (SR-131).
+
+    >>> matches("http://Example.com/*", "http://example.com/msmq/private$/orders")
+    True
+    """
+    pattern, url = pattern.casefold(), url.casefold()
+    return url.startswith(pattern[:-1]) if pattern.endswith("*") else url == pattern
+
+
+def redirected(redirections: Iterable[Redirection], url: str) -> str | None:
+    """Where a URL leads by the first redirection that matches; None when none does."""
+    return next((each.target for each in redirections if matches(each.origin, url)), None)

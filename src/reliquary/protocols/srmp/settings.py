@@ -1,0 +1,75 @@
+"""What an administrator may choose, [MC-MQSRM] 3.1.1.1.5 and 3.1.1.1.7 to .10."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import HOUR, MINUTE, SECOND, Duration, seconds
+from reliquary.protocols.srmp.redirection import Redirection
+
+RESEND_LADDER: Final = tuple(
+    Duration(span) for span in (*[30 * SECOND] * 3, *[5 * MINUTE] * 3, *[30 * MINUTE] * 3, 6 * HOUR)
+)
+"""ResendTimerTable (SR-158)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SrmpSettings:
+    """Everything that SRMP can be told; the defaults are those of the specification."""
+
+    receipts_host: str = "localhost"
+    """`host[:port]` under which others reach this manager; stream receipts are asked for there."""
+    store_and_forward: bool = False
+    """TransparentStoreAndForward: take messages for other hosts, and pass them on."""
+    outbound_redirections: tuple[Redirection, ...] = ()
+    outbound_exceptions: tuple[str, ...] = ()
+    inbound_redirections: tuple[Redirection, ...] = ()
+    receipt_urls: tuple[Redirection, ...] = ()
+    """StreamReceiptURLReplacementCollection."""
+    default_receipt_url: str = ""
+    """DefaultStreamReceiptURLReplacement; empty for none."""
+    retransmission: Duration = field(default=seconds(20))
+    """RetransmissionTimeout: how long a queue rests after a failure."""
+    resend_ladder: tuple[Duration, ...] = RESEND_LADDER
+    session_cleanup: Duration = field(default=seconds(300))
+    """An idle connection is closed after this."""
+    response_time: Duration = MINUTE
+    """How long an answer to a POST may take."""
+    coalescing: Duration = field(default=seconds(0.5))
+    """A stream receipt waits so long for further messages."""
+    longest_coalescing: Duration = field(default=seconds(10))
+    most_coalesced: int = 1000
+    """A stream receipt waits for no more messages than this."""
+    in_flight: int = 32
+    """POSTs of one outgoing queue without an answer; 1 for peers that cannot take pipelined ones."""
+    window: int = 4096
+    """Stream messages of one outgoing queue that wait for a receipt."""
+    history_size: int = 200_000
+    """MessageIdHistoryTable: how many identifiers, and for how long."""
+    history_age: Duration = field(default=seconds(1800))
+    largest_message: int = 4 * 1024 * 1024
+    """Bytes of a POST's body."""
+    check_expiry_on_receive: bool = False
+    permanent_statuses: tuple[int, ...] = (400,)
+    """HTTP statuses after which a message is given up; all others but 2xx are tried again."""
+    dead_letter_stream: bool = False
+    """The first message of a stream is lost before any receipt: give up the rest, do not renumber it."""
+    windows_framing: bool = False
+    """Write MIME parts without a line break before delimiters, as Windows does."""
+    capital_stream: bool = False
+    """Write `<Stream>` as the published examples do, not `<stream>`."""
+
+    def __post_init__(self) -> None:
+        for name in ("retransmission", "session_cleanup", "response_time", "coalescing",
+                     "longest_coalescing", "history_age", "in_flight", "window", "history_size",
+                     "most_coalesced", "largest_message"):  # fmt: skip
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}, it must be at least 1")
+        if not self.resend_ladder or min(self.resend_ladder) < 1:
+            raise UsageError("resend_ladder has at least one span, and each is at least a microsecond")
+        if self.longest_coalescing < self.coalescing:
+            raise UsageError(
+                f"longest_coalescing is {self.longest_coalescing}, shorter than coalescing, {self.coalescing}"
+            )

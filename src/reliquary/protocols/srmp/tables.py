@@ -1,0 +1,93 @@
+"""Where SRMP's durable state lies: streams that go out, streams that come in, identifiers that came.
+
+srmp_streams   outgoing queue                  the stream that leaves it, how far it got
+srmp_numbers   outgoing queue, first number    which messages have which numbers, several to a row
+srmp_incoming  sender's GUID, queue's path     the stream that comes from there, how far it got
+srmp_history   slot                            identifiers of the last messages, a ring
+srmp_ordinals  one row                         counters that only grow
+"""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.rows import Table
+
+
+class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Stream, 3.1.1.1.6, as its sender keeps it."""
+
+    number: int
+    """Stream.Id: time and ordinal in one number of 64 bits."""
+    last: int = 0
+    """SequenceNumber: the last number that was given."""
+    acknowledged: int = 0
+    """The highest number that a stream receipt confirmed."""
+
+
+class Numbers(msgspec.Struct, frozen=True):
+    """LookupIdentifiers of messages that have consecutive numbers."""
+
+    lookup_ids: tuple[int, ...]
+
+
+class IncomingStream(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Stream, 3.1.1.1.6, as its receiver keeps it."""
+
+    number: int
+    """IncomingId."""
+    last: int = 0
+    """IncomingSequenceNumber."""
+    acknowledged: int = 0
+    """LastAcknowledgedStreamMessage."""
+    receipts_to: str = ""
+    """SendReceiptsTo."""
+    identifier: str = ""
+    """The streamId as it came."""
+    format_name: str = ""
+    """The destination, for the view of transfers."""
+    accessed: int = 0
+    """When a message of it was last taken, microseconds since 1970."""
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    """An entry of MessageIdHistoryTable."""
+
+    lineage: UUID
+    uniquifier: int
+    arrived: int
+    place: int
+    """How many came before: the ring's head is the highest."""
+
+
+class Ordinals(msgspec.Struct, frozen=True, omit_defaults=True):
+    """SRMPState: counters that only grow."""
+
+    stream: int = 1
+    """StreamIdOrdinal of the next stream (SR-157)."""
+
+
+STREAMS: Final = Table("srmp_streams", OutgoingStream)
+NUMBERS: Final = Table("srmp_numbers", Numbers)
+INCOMING: Final = Table("srmp_incoming", IncomingStream)
+HISTORY: Final = Table("srmp_history", Remembered)
+ORDINALS: Final = Table("srmp_ordinals", Ordinals)
+
+_ALL: Final[tuple[Table[Any], ...]] = (STREAMS, NUMBERS, INCOMING, HISTORY, ORDINALS)
+TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
+
+_queue_layout = Layout(">I")
+_number_layout = Layout(">IQ")
+
+queue_key = _queue_layout.pack
+number_key = _number_layout.pack
+slot_key = _queue_layout.pack
+
+
+def incoming_key(sender: UUID, path: str) -> bytes:
+    """The key of a stream that comes in; `path` is the queue's own, without regard to case."""
+    return sender.bytes + path.casefold().encode()

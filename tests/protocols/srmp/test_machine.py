@@ -1,0 +1,21 @@
+"""The machine's tables."""
+
+from __future__ import annotations
+
+from reliquary.base.turn import Event, Signal
+from reliquary.protocols.srmp import events, machine
+from reliquary.queueing.manager import HEARS
+from reliquary.queueing.travel import transfer
+
+
+def test_every_event_of_the_room_has_a_rule() -> None:
+    defined = {each for each in vars(events).values() if isinstance(each, type) and issubclass(each, Event)}
+    assert defined - {Event} == set(machine.TAKES)
+
+
+def test_every_signal_of_a_transfer_is_heard_on_one_side() -> None:
+    defined = {
+        each for each in vars(transfer).values() if isinstance(each, type) and issubclass(each, Signal)
+    }
+    assert defined - {Signal} == set(machine.HEARS) | set(HEARS)
+    assert not set(machine.HEARS) & set(HEARS)

@@ -28,6 +28,8 @@ class EndSession(Effect, frozen=True):
     """Close the connection of a session; POSTs without an answer are cut off and not told of."""
 
     session: int
+    epoch: int
+    """The one that ends, as its POSTs name it; those of a later one go on."""
 
 
 class SendApdu(Effect, frozen=True):

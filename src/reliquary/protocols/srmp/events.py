@@ -66,3 +66,7 @@ class Addressed(Event, frozen=True):
     receipts_host: str
     """Where stream receipts are asked for."""
     authorities: frozenset[str]
+    secure_receipts_host: str = ""
+    """The same for https, where that has another port; empty for `receipts_host`."""
+    receipts_scheme: str = ""
+    """`http` or `https` where we listen to that alone; empty for that of the destination."""

@@ -121,6 +121,9 @@ class State:
         self.last_ticket = 0
         self.receipts_host = ""
         """Empty until we are `Addressed`: no stream may begin before."""
+        self.secure_receipts_host = ""
+        self.receipts_scheme = ""
+        """As in `Addressed`: for https, and the only scheme that we listen to."""
         self.authorities: frozenset[str] = frozenset()
 
     def incoming_stream(self, key: StreamKey, stream: IncomingStream) -> Incoming:

@@ -33,6 +33,7 @@ from reliquary.queueing.travel.transfer import (
     QueueResumed,
     ReceiptDue,
     SendUserMessage,
+    TransferAccepted,
     TransferEnded,
 )
 from tests.queueing.manager_harness import Bench
@@ -59,6 +60,8 @@ class Clerk:
         self.heard: list[Signal] = []
         self.connects = True
         """Say at once that there is a connection, when one is wanted."""
+        self.at_once = 1
+        """How many sends it lets be in progress."""
 
     def handle(self, event: Event, now: Instant) -> Turn:
         """Say what the test says."""
@@ -71,7 +74,9 @@ class Clerk:
         del now
         self.heard.append(signal)
         if self.connects and isinstance(signal, ConnectionWanted):
-            connected = ConnectionChanged(signal.queue, Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+            connected = ConnectionChanged(
+                signal.queue, Happening.CONNECTED, ConnectionStatus.ESTABLISHED, at_once=self.at_once
+            )
             return Turn(signals=(connected,))
         return Turn()
 
@@ -125,6 +130,28 @@ class Exchange(Bench):
         """The message that the clerk got last has its outcome."""
         last = self.clerk.sending[-1]
         return self.say(TransferEnded(last.queue, (last.lookup_id,), outcome, reason))
+
+    def latest(self, *bodies: bytes) -> tuple[int, ...]:
+        """The LookupIdentifiers under which these were handed out last."""
+        by_body = {signal.message.body: signal.lookup_id for signal in self.clerk.sending}
+        return tuple(by_body[body] for body in bodies)
+
+    def accept(self, *bodies: bytes) -> None:
+        """The peer has these, and will tell later what became of them."""
+        for body in bodies:  # the next is handed out when this one is accepted
+            (lookup_id,) = self.latest(body)
+            self.say(TransferAccepted(self.outgoing().number, lookup_id))
+
+    def conclude(
+        self, outcome: Outcome, *bodies: bytes, reason: MessageClass = MessageClass.ACK_REACH_QUEUE
+    ) -> Turn:
+        """These have their outcome, all in one."""
+        return self.say(TransferEnded(self.outgoing().number, self.latest(*bodies), outcome, reason))
+
+    @property
+    def withdrawn(self) -> list[MessageWithdrawn]:
+        """What the clerk was told about messages that left by themselves."""
+        return [signal for signal in self.clerk.heard if isinstance(signal, MessageWithdrawn)]
 
     def happen(self, happening: Happening, status: ConnectionStatus, name: str = ELSEWHERE) -> Turn:
         """Something happens to the connection."""

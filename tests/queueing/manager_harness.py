@@ -509,7 +509,7 @@ def _check_locks(state: State) -> None:
             owners.update((descriptor.queue, lookup_id) for lookup_id in descriptor.held)
     for queue in state.queues.values():
         if queue.link is not None:
-            for lookup_id in (*queue.link.sending, *queue.link.accepted):
+            for lookup_id in (*queue.link.sending, *queue.link.accepted, *queue.link.reached):
                 owners[queue.number, lookup_id] += 1
     for each in state.transactions.values():
         for operation in each.operations:

@@ -26,7 +26,13 @@ from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, Messa
 from reliquary.queueing.state import Sizes
 from reliquary.queueing.tables import EXPIRY, expiry_of
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import Outcome
+from reliquary.queueing.travel.transfer import (
+    DestinationReached,
+    Outcome,
+    ResendWanted,
+    TransferAccepted,
+    TransferEnded,
+)
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import Bench, Snapshot, check, durable, every, walk
 
@@ -43,6 +49,7 @@ class Life:
 
     def __init__(self) -> None:
         self.bench = Exchange(None, "a", "b", "a;sub", sizes=TINY, directory=Integration())
+        self.bench.clerk.at_once = 3
         self.receipts: list[int] = []
         self.transactions: list[UUID] = []
         self.flush(stop=False)
@@ -104,6 +111,24 @@ class Life:
     def end_transfer(self, outcome: Outcome) -> None:
         if self.bench.clerk.sending:
             self.bench.end(outcome, MessageClass.NACK_ACCESS_DENIED)
+
+    def accept_transfer(self, which: int, reached: bool) -> None:
+        if self.bench.clerk.sending:
+            one = self.bench.clerk.sending[-1 - which % len(self.bench.clerk.sending)]
+            self.bench.say(TransferAccepted(one.queue, one.lookup_id))
+            if reached:
+                self.bench.say(DestinationReached(one.queue, (one.lookup_id,)))
+
+    def end_some_transfers(self, count: int, outcome: Outcome) -> None:
+        some = self.bench.clerk.sending[-count:]
+        if some:
+            ended = tuple(each.lookup_id for each in some)
+            reason = MessageClass.NACK_RECEIVE_TIMEOUT
+            self.bench.say(TransferEnded(some[0].queue, ended, outcome, reason))
+
+    def resend(self) -> None:
+        for queue in list(self.bench.state.outgoing.values()):
+            self.bench.say(ResendWanted(queue.number))
 
     def pause_or_resume(self, paused: bool) -> None:
         self.bench.ask((events.PauseQueue if paused else events.ResumeQueue)(0, ELSEWHERE))
@@ -273,6 +298,9 @@ WEIGHTS: dict[Callable[..., None], int] = {
     Life.move: 4,
     Life.send_elsewhere: 3,
     Life.end_transfer: 3,
+    Life.accept_transfer: 3,
+    Life.end_some_transfers: 2,
+    Life.resend: 1,
     Life.pause_or_resume: 1,
     Life.purge_or_delete_elsewhere: 1,
     Life.break_connection: 1,

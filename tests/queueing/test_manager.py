@@ -27,6 +27,7 @@ from reliquary.queueing.message import Delivery, MessageClass
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
 from reliquary.queueing.travel.transfer import (
     ConnectionChanged,
+    DestinationReached,
     MessageArrived,
     Outcome,
     ResendWanted,
@@ -125,6 +126,7 @@ def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_noth
     words = (
         TransferAccepted(99, 1),
         TransferEnded(99, (1,), Outcome.DELIVERED),
+        DestinationReached(99, (1,)),
         ResendWanted(99),
         TransferProgressed(99, OutgoingTransfer()),
         ConnectionChanged(99, Happening.CONNECTED, ConnectionStatus.ESTABLISHED),

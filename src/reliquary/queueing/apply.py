@@ -172,6 +172,8 @@ def _positions_marked(state: State, fact: facts.PositionsMarked) -> None:
     queue, number = state.queues[fact.queue], fact.queue
     for position in fact.positions:
         before = queue.order.mark(position)
+        if before.expires and not position.expires:
+            _forget_deadline(state, number, before)
         if position.purged and not before.purged:
             _watch(state, number, position, position.purged)
         if not position.express:
@@ -294,6 +296,14 @@ def _forget_moments(state: State, number: int, position: Position) -> None:
         for moment in filter(None, (position.expires, position.purged)):
             state.rows.delete(EXPIRY, expiry_key(moment, number, position.lookup_id))
         state.overdue.pop((number, position.lookup_id), None)
+
+
+def _forget_deadline(state: State, number: int, position: Position) -> None:
+    """It no longer expires; a purge that waits for it is another matter."""
+    if not position.express:
+        state.rows.delete(EXPIRY, expiry_key(position.expires, number, position.lookup_id))
+        if not position.purged:
+            state.overdue.pop((number, position.lookup_id), None)
 
 
 def _touch(state: State, queue: QueueState) -> None:

@@ -25,6 +25,7 @@ from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import QueueType, exceeds
 from reliquary.queueing.state import Owed, QueueState, State
 from reliquary.queueing.tables import SEQUENCE_MASK, Copy
+from reliquary.queueing.travel.transfer import MessageWithdrawn
 
 
 def leave(
@@ -33,15 +34,19 @@ def leave(
     positions: Sequence[Position],
     reason: MessageClass,
     *,
+    carried: bool = False,
     told: bool = False,
 ) -> None:
     """Take positions out of their queue for this reason (DM-286, DM-287).
 
-    A message leaves an outgoing queue with AckReachQueue when the next manager has it.  `told` when
-    another manager has acknowledged the message for this reason already.
+    A message leaves an outgoing queue with AckReachQueue when the next manager has it.  `carried` when
+    its carrier says so, `told` when another manager has acknowledged it for this reason already.
     """
     if queue.record.outgoing is not None:
         reason = AT_THE_SOURCE.get(reason, reason)
+        if positions and not carried and MessageWithdrawn in state.heard:
+            lookup_ids = tuple(position.lookup_id for position in positions)
+            state.draft.tell(MessageWithdrawn(queue.number, lookup_ids, reason))
     gone = []
     for position in positions:
         if position.asks and not told:

@@ -172,6 +172,7 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.ConnectionChanged: dispatch.on_connection_changed,
     transfer.TransferProgressed: dispatch.on_progress,
     transfer.TransferAccepted: dispatch.on_transfer_accepted,
+    transfer.DestinationReached: dispatch.on_destination_reached,
     transfer.TransferEnded: dispatch.on_transfer_ended,
     transfer.ResendWanted: dispatch.on_resend_wanted,
     transfer.MessageArrived: arrivals.on_arrival,

@@ -3,6 +3,8 @@
     available --> sending --> delivered: gone, into the system journal if it asked for that
         ^           |  |----> refused: gone, to a dead-letter queue if it asked for that
         '-- failed -'  '----> accepted: the peer tells later which of the two it is
+        ^                         |  '--> reached: it is there for sure, and waits for its last word
+        '-------- resend ---------'
                               (failed: the queue rests, longer each time, then tries again)
 
 The DispatchCollection is not a list of its own: what is available in an outgoing queue is in it
@@ -15,8 +17,12 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from reliquary.base.time import SECOND, Duration, Instant, in_whole_seconds
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
+from reliquary.queueing import facts
+from reliquary.queueing.apply import apply
 from reliquary.queueing.events import DispatchMessages
 from reliquary.queueing.expiry import expire, is_over, release
 from reliquary.queueing.leave import leave
@@ -37,12 +43,14 @@ from reliquary.queueing.travel.outgoing import destination_of, link_of
 from reliquary.queueing.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
+    DestinationReached,
     Outcome,
     ResendWanted,
     SendUserMessage,
     TransferAccepted,
     TransferEnded,
     TransferProgressed,
+    Wrapper,
     wrapper_for,
 )
 
@@ -168,16 +176,14 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
     if queue is None:
         return
     link = link_of(queue)
-    ended = [each for each in signal.lookup_ids if each in link.sending or each in link.accepted]
+    if signal.outcome is Outcome.TRY_LATER:
+        if any(each in link.sending for each in signal.lookup_ids):
+            _rest(state, queue, signal.rest)
+            remove_by_queue(state, queue, now)
+        return
+    ended = link.end(signal.lookup_ids)
     if not ended:
         return  # they were taken back meanwhile, and go again
-    if signal.outcome is Outcome.TRY_LATER:
-        _rest(state, queue, signal.rest)
-        remove_by_queue(state, queue, now)
-        return
-    for lookup_id in ended:
-        link.sending.pop(lookup_id, None)
-        link.accepted.pop(lookup_id, None)
     link.failures = 0
     locked = queue.order.locked  # without those whose queue was deleted around them
     positions = [locked[lookup_id] for lookup_id in ended if lookup_id in locked]
@@ -188,8 +194,16 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
         else:
             link.refused += len(positions)
         reason = MessageClass.ACK_REACH_QUEUE if delivered else signal.reason
-        leave(state, queue, positions, reason, told=not delivered)
+        leave(state, queue, positions, reason, carried=True, told=_is_told(queue, reason))
     stir(state, queue)
+
+
+def _is_told(queue: QueueState, reason: MessageClass) -> bool:
+    """Whether the peer has acknowledged it already; a status of HTTP tells nobody but us."""
+    if not reason.is_failure:
+        return False
+    by_status = reason < MessageClass.NACK_QUEUE_DELETED
+    return not (by_status and wrapper_for(destination_of(queue)) is Wrapper.SRMP)
 
 
 def on_transfer_accepted(state: State, signal: TransferAccepted, now: Instant) -> None:
@@ -204,6 +218,25 @@ def on_transfer_accepted(state: State, signal: TransferAccepted, now: Instant) -
         link.accepted[signal.lookup_id] = entry
         link.failures = 0
         stir(state, queue)
+
+
+def on_destination_reached(state: State, signal: DestinationReached, now: Instant) -> None:
+    """It is where it should be: from now on no deadline of ours takes it out, in this life or the next."""
+    del now
+    queue = _outgoing(state, signal.queue)
+    if queue is None:
+        return
+    link = link_of(queue)
+    timed = []
+    for lookup_id in signal.lookup_ids:
+        entry = link.accepted.pop(lookup_id, None)
+        if entry is not None:
+            link.reached[lookup_id] = entry
+            position = queue.order.locked.get(lookup_id)
+            if position is not None and position.expires:
+                timed.append(msgspec.structs.replace(position, expires=0))
+    if timed:
+        apply(state, facts.PositionsMarked(queue.number, tuple(timed)))
 
 
 def on_resend_wanted(state: State, signal: ResendWanted, now: Instant) -> None:

@@ -15,7 +15,7 @@ which outlives the process (AN-49); `Link.of` reads it back.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
@@ -193,6 +193,8 @@ class Link:
     """What is being sent, by LookupIdentifier, in the order it was handed out."""
     accepted: dict[int, DispatchEntry] = field(default_factory=dict)
     """What the peer has, and has not told the outcome of; it is neither sent again nor let go."""
+    reached: dict[int, DispatchEntry] = field(default_factory=dict)
+    """What is in its queue there, and waits for the word that it left it; it never goes again."""
     at_once: int = 1
     """How many may be sent at the same time."""
     asked: bool = False
@@ -215,6 +217,11 @@ class Link:
         if outgoing.on_hold:
             link.happen(Happening.PAUSED)
         return link
+
+    def end(self, lookup_ids: Iterable[int]) -> list[int]:
+        """Forget what has its outcome; the answer is those that were under way."""
+        under_way = (self.sending, self.accepted, self.reached)
+        return [each for each in lookup_ids if any(place.pop(each, None) for place in under_way)]
 
     def happen(self, happening: Happening) -> None:
         """Go where the table says."""

@@ -5,9 +5,10 @@
        | <------------ ConnectionChanged  |   begun, connected, failed, gone
        | SendUserMessage ---------------> |   at most `at_once` of them in progress for a queue
        | <------------- TransferAccepted  |   the peer has it and will say later what became of it
+       | <----------- DestinationReached  |   it is in its queue there; only who read it is to be told
        | <---------------- TransferEnded  |   delivered, refused for good, or try again later
        | <----------------- ResendWanted  |   what was accepted goes again, in its order
-       | MessageWithdrawn --------------> |   it was handed out once and left by itself: expired, purged
+       | MessageWithdrawn --------------> |   it left by itself: expired, purged, taken out
        | <--------------- MessageArrived  |   the other direction: a message from elsewhere
        | ArrivalJudged -----------------> |
        | ReceiptDue --------------------> |   a message that a carrier brought left its queue
@@ -102,7 +103,10 @@ class ArrivalJudged(Signal, frozen=True):
 
 
 class MessageWithdrawn(Signal, frozen=True):
-    """Messages that were handed out once left their outgoing queue by themselves: expired, purged."""
+    """Messages left an outgoing queue without their carrier: expired, purged, taken by an administrator.
+
+    Whether they were handed out before is not remembered; their carrier knows.
+    """
 
     queue: int
     lookup_ids: tuple[int, ...]
@@ -154,6 +158,16 @@ class TransferAccepted(Signal, frozen=True):
 
     queue: int
     lookup_id: int
+
+
+class DestinationReached(Signal, frozen=True):
+    """Accepted messages are in their queue: they do not go again, and their time to get there is no matter.
+
+    They stay until `TransferEnded` tells how they left that queue.
+    """
+
+    queue: int
+    lookup_ids: tuple[int, ...]
 
 
 class TransferEnded(Signal, frozen=True):

@@ -1,0 +1,386 @@
+"""Dispatch with a carrier that sends several at once, and hears of their outcome only later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reliquary.base.time import seconds
+from reliquary.queueing.events import (
+    Access,
+    DeleteQueue,
+    OpenQueue,
+    PauseQueue,
+    PurgeQueue,
+    ReceiveMessages,
+    ResumeQueue,
+)
+from reliquary.queueing.message import Acknowledgement, MessageClass
+from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingState
+from reliquary.queueing.travel.transfer import (
+    ConnectionChanged,
+    DestinationReached,
+    Outcome,
+    ResendWanted,
+    TransferAccepted,
+    TransferEnded,
+)
+from tests.queueing.exchange import ELSEWHERE, Exchange
+from tests.queueing.manager_harness import Bench, check, durable, walk
+
+DEAD = "system$;deadletter"
+WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
+
+
+def busy(*bodies: bytes, at_once: int = 3, **attributes: Any) -> Exchange:
+    """An exchange whose clerk sends so many at once, and has been given these."""
+    exchange = Exchange()
+    exchange.clerk.at_once = at_once
+    exchange.send(ELSEWHERE, *bodies, **attributes)
+    return exchange
+
+
+# -- how many at once
+
+
+@pytest.mark.spec("DM-322", "DM-323")
+def test_as_many_are_in_progress_as_the_carrier_allows_and_in_order() -> None:
+    exchange = busy(b"a", b"b", b"c", b"d", b"e")
+    assert exchange.sent() == [b"a", b"b", b"c"]
+    assert exchange.waiting() == [b"d", b"e"]
+    exchange.conclude(Outcome.DELIVERED, b"b")
+    assert exchange.sent() == [b"a", b"b", b"c", b"d"]
+    exchange.conclude(Outcome.DELIVERED, b"a", b"c", b"d")
+    assert exchange.sent() == [b"a", b"b", b"c", b"d", b"e"]
+    assert exchange.link().delivered == 4
+    check(exchange.state)
+
+
+def test_a_message_that_was_accepted_makes_room_for_the_next_and_stays() -> None:
+    exchange = busy(b"a", b"b", b"c", at_once=1)
+    exchange.accept(b"a")
+    exchange.accept(b"b")
+    assert exchange.sent() == [b"a", b"b", b"c"]
+    assert exchange.link().delivered == 0
+    assert len(exchange.link().accepted) == 2
+    assert len(exchange.outgoing().order.locked) == 3
+    check(exchange.state)
+
+
+def test_a_message_with_a_higher_priority_goes_before_those_that_wait_and_not_before_those_that_go() -> None:
+    exchange = busy(b"a", b"b", b"c", at_once=2)
+    exchange.send(ELSEWHERE, b"urgent", priority=7)
+    exchange.accept(b"a")
+    assert exchange.sent() == [b"a", b"b", b"urgent"]
+
+
+def test_a_connection_that_was_made_anew_may_allow_another_number() -> None:
+    exchange = busy(b"a", b"b", b"c", b"d", at_once=3)
+    exchange.clerk.at_once = 2
+    exchange.happen(Happening.DISCONNECTED, ConnectionStatus.ESTABLISHED)
+    assert exchange.sent() == [b"a", b"b", b"c", b"a", b"b"]
+    check(exchange.state)
+
+
+# -- outcomes
+
+
+def test_outcomes_of_several_are_one_write() -> None:
+    exchange = busy(b"a", b"b", b"c")
+    exchange.accept(b"a", b"b")
+    turn = exchange.conclude(Outcome.DELIVERED, b"a", b"b")
+    assert [len(fact.positions) for fact in turn.facts if hasattr(fact, "positions")] == [2]
+    exchange.restart(start=False)
+    assert exchange.waiting() == [b"c"]
+
+
+def test_a_message_that_was_accepted_may_be_refused_in_the_end() -> None:
+    exchange = busy(b"a", negative_journaling=True)
+    exchange.accept(b"a")
+    exchange.conclude(Outcome.REFUSED, b"a", reason=MessageClass.NACK_RECEIVE_TIMEOUT)
+    (dead,) = walk(exchange.queue(DEAD))
+    assert dead.reason is MessageClass.NACK_RECEIVE_TIMEOUT
+    assert exchange.link().refused == 1
+    check(exchange.state)
+
+
+def test_an_outcome_or_a_word_about_what_nobody_sends_means_nothing() -> None:
+    exchange = busy(b"a", b"b", at_once=1)
+    number, before = exchange.outgoing().number, durable(exchange.state)
+    for signal in (
+        TransferAccepted(number, 99),
+        DestinationReached(number, (99,)),
+        TransferEnded(number, (99,), Outcome.DELIVERED),
+        TransferEnded(number, (99,), Outcome.TRY_LATER),
+        TransferAccepted(99, 1),
+        DestinationReached(99, (1,)),
+        ResendWanted(99),
+    ):
+        exchange.say(signal)
+    assert durable(exchange.state) == before
+    assert not exchange.link().resting
+    assert exchange.sent() == [b"a"]
+
+
+def test_that_a_message_is_accepted_ends_a_row_of_failures() -> None:
+    exchange = busy(b"a")
+    exchange.end(Outcome.TRY_LATER)
+    exchange.advance(1)
+    assert exchange.link().failures == 1
+    exchange.accept(b"a")
+    assert exchange.link().failures == 0
+
+
+# -- failures
+
+
+@pytest.mark.spec("DM-268")
+def test_a_failure_gives_back_what_is_being_sent_and_not_what_was_accepted() -> None:
+    exchange = busy(b"a", b"b", b"c", b"d")
+    exchange.accept(b"a")
+    exchange.conclude(Outcome.TRY_LATER, b"c")
+    assert exchange.waiting() == [b"b", b"c", b"d"]
+    assert list(exchange.link().accepted) == list(exchange.latest(b"a"))
+    exchange.advance(1)
+    assert exchange.sent()[-3:] == [b"b", b"c", b"d"]
+    check(exchange.state)
+
+
+@pytest.mark.spec("DM-268")
+@pytest.mark.parametrize(
+    "happening", [Happening.FAILED, Happening.SESSION_CLEANED_UP, Happening.DISCONNECTED]
+)
+def test_a_connection_that_ends_gives_back_what_is_being_sent_and_not_what_was_accepted(
+    happening: Happening,
+) -> None:
+    exchange = busy(b"a", b"b", b"c", at_once=2)
+    exchange.accept(b"a")
+    exchange.clerk.connects = False
+    exchange.happen(happening, ConnectionStatus.SOCKET_SEND_FAILURE)
+    assert exchange.waiting() == [b"b", b"c"]
+    assert len(exchange.link().accepted) == 1
+    check(exchange.state)
+
+
+def test_a_carrier_may_say_how_long_to_rest() -> None:
+    exchange = busy(b"a")
+    number, (lookup_id,) = exchange.outgoing().number, exchange.latest(b"a")
+    exchange.say(TransferEnded(number, (lookup_id,), Outcome.TRY_LATER, rest=seconds(20)))
+    exchange.advance(19.9)
+    assert exchange.sent() == [b"a"]
+    exchange.advance(0.1)
+    assert exchange.sent() == [b"a", b"a"]
+    status = ConnectionStatus.SOCKET_CONNECT_FAILURE
+    exchange.say(ConnectionChanged(number, Happening.FAILED, status, rest=seconds(7)))
+    exchange.advance(6.9)
+    assert exchange.sent() == [b"a", b"a"]
+    exchange.advance(0.1)
+    assert exchange.sent() == [b"a", b"a", b"a"]
+
+
+def test_that_what_was_accepted_is_to_be_tried_later_is_not_a_failure_of_the_queue() -> None:
+    exchange = busy(b"a", b"b")
+    exchange.accept(b"a")
+    exchange.conclude(Outcome.TRY_LATER, b"a")
+    assert not exchange.link().resting
+    assert len(exchange.link().accepted) == 1
+
+
+# -- again
+
+
+def test_a_resend_gives_back_all_that_was_accepted_in_its_order() -> None:
+    exchange = busy(b"a", b"b", b"c", b"d", b"e", at_once=2)
+    exchange.accept(b"a", b"b", b"c")
+    assert exchange.sent() == [b"a", b"b", b"c", b"d", b"e"]
+    exchange.say(ResendWanted(exchange.outgoing().number))
+    assert exchange.sent()[5:] == [b"a", b"b"]
+    exchange.accept(b"a", b"b", b"c", b"d", b"e")
+    assert exchange.sent()[5:] == [b"a", b"b", b"c", b"d", b"e"]
+    check(exchange.state)
+
+
+def test_what_reached_its_destination_does_not_go_again() -> None:
+    exchange = busy(b"a", b"b", b"c")
+    exchange.accept(b"a", b"b")
+    number = exchange.outgoing().number
+    exchange.say(DestinationReached(number, exchange.latest(b"a")))
+    exchange.say(ResendWanted(number))
+    assert exchange.sent() == [b"a", b"b", b"c", b"b", b"c"]
+    exchange.conclude(Outcome.DELIVERED, b"a")
+    assert exchange.link().delivered == 1
+    check(exchange.state)
+
+
+@pytest.mark.spec("DM-004", "DM-071")
+def test_a_restart_forgets_what_was_under_way_and_sends_it_again() -> None:
+    exchange = busy(b"a", b"b", b"c", b"d", at_once=2)
+    exchange.accept(b"a", b"b")
+    exchange.say(DestinationReached(exchange.outgoing().number, exchange.latest(b"a")))
+    before = durable(exchange.state)
+    exchange.restart(start=False)
+    assert durable(exchange.state) == before
+    assert exchange.waiting() == [b"a", b"b", b"c", b"d"]
+    exchange.clerk.heard.clear()
+    exchange.start()
+    assert exchange.sent() == [b"a", b"b"]
+    exchange.accept(b"a", b"b")
+    assert exchange.sent() == [b"a", b"b", b"c", b"d"]
+    check(exchange.state)
+
+
+def test_a_queue_on_hold_sends_nothing_again_until_it_is_resumed() -> None:
+    exchange = busy(b"a", b"b")
+    exchange.accept(b"a")
+    exchange.ask(PauseQueue(0, ELSEWHERE))
+    exchange.say(ResendWanted(exchange.outgoing().number))
+    assert exchange.sent() == [b"a", b"b"]
+    exchange.ask(ResumeQueue(0, ELSEWHERE))
+    assert exchange.sent() == [b"a", b"b", b"a", b"b"]
+    assert exchange.link().state is OutgoingState.CONNECTED
+
+
+# -- time
+
+
+def test_time_that_runs_out_while_a_message_is_accepted_counts_when_it_would_go_again() -> None:
+    exchange = busy(b"a", b"b", time_to_reach_queue=5, negative_journaling=True)
+    exchange.accept(b"a", b"b")
+    exchange.advance(10)
+    assert len(exchange.link().accepted) == 2
+    exchange.conclude(Outcome.DELIVERED, b"a")
+    exchange.say(ResendWanted(exchange.outgoing().number))
+    assert exchange.sent() == [b"a", b"b"]
+    (dead,) = walk(exchange.queue(DEAD))
+    assert dead.reason is MessageClass.NACK_REACH_QUEUE_TIMEOUT
+    (told,) = exchange.withdrawn
+    assert (told.lookup_ids, told.reason) == (exchange.latest(b"b"), dead.reason)
+    check(exchange.state)
+
+
+@pytest.mark.parametrize("purged", [False, True])
+def test_time_does_not_run_out_for_what_reached_its_destination_not_even_after_a_restart(
+    purged: bool,
+) -> None:
+    exchange = busy(b"a", time_to_reach_queue=5, negative_journaling=True)
+    exchange.accept(b"a")
+    if purged:
+        exchange.ask(PurgeQueue(0, ELSEWHERE))
+        exchange.advance(1)
+    exchange.say(DestinationReached(exchange.outgoing().number, exchange.latest(b"a")))
+    check(exchange.state)
+    exchange.advance(10)
+    assert len(exchange.link().reached) == 1
+    exchange.restart()
+    assert exchange.sent() == ([b"a"] if purged else [b"a", b"a"])  # a purge takes what it finds
+    check(exchange.state)
+
+
+# -- what leaves without its carrier
+
+
+def test_a_carrier_is_told_of_what_expires_while_it_waits() -> None:
+    exchange = busy(b"a", b"hasty", at_once=1)
+    exchange.send(ELSEWHERE, b"soon over", time_to_reach_queue=5)
+    lookup_id = walk(exchange.outgoing())[-1].lookup_id
+    exchange.advance(10)
+    (told,) = exchange.withdrawn
+    assert told.queue == exchange.outgoing().number
+    assert (told.lookup_ids, told.reason) == ((lookup_id,), MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+
+
+def test_a_carrier_is_told_of_a_purge_now_and_of_what_it_has_when_that_comes_back() -> None:
+    exchange = busy(b"a", b"b", b"c", b"d", at_once=2)
+    exchange.accept(b"a")
+    waiting = tuple(position.lookup_id for position in walk(exchange.outgoing()))
+    assert exchange.ask(PurgeQueue(0, ELSEWHERE)).count == 1
+    assert [told.lookup_ids for told in exchange.withdrawn] == [waiting]
+    exchange.conclude(Outcome.DELIVERED, b"b")
+    exchange.say(ResendWanted(exchange.outgoing().number))
+    told = [told.lookup_ids for told in exchange.withdrawn[1:]]
+    assert sorted(told) == sorted((each,) for each in exchange.latest(b"a", b"c"))
+    assert {each.reason for each in exchange.withdrawn} == {MessageClass.NACK_PURGED}
+    check(exchange.state)
+
+
+def test_a_carrier_is_told_of_all_that_goes_with_its_queue() -> None:
+    exchange = busy(b"a", b"b", b"c", at_once=1)
+    exchange.accept(b"a")
+    under_way = exchange.latest(b"a", b"b")
+    waiting = tuple(position.lookup_id for position in walk(exchange.outgoing()))
+    number = exchange.outgoing().number
+    exchange.ask(DeleteQueue(0, ELSEWHERE))
+    assert [told.lookup_ids for told in exchange.withdrawn] == [under_way, waiting]
+    assert all(told.queue == number for told in exchange.withdrawn)
+    exchange.say(TransferEnded(number, under_way, Outcome.DELIVERED))
+    exchange.say(ResendWanted(number))
+    assert not exchange.state.outgoing
+    check(exchange.state)
+
+
+def test_a_carrier_is_told_of_what_an_administrator_takes_out() -> None:
+    exchange = busy(b"a", b"b", at_once=1)
+    (waiting,) = walk(exchange.outgoing())
+    opened = exchange.ask(OpenQueue(0, ELSEWHERE, Access.RECEIVE_ADMIN)).handle
+    assert exchange.ask(ReceiveMessages(0, opened)).messages[0].message.body == b"b"
+    (told,) = exchange.withdrawn
+    assert (told.lookup_ids, told.reason) == ((waiting.lookup_id,), MessageClass.ACK_RECEIVE)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.DELIVERED, Outcome.REFUSED])
+def test_a_carrier_is_not_told_of_what_it_says_itself(outcome: Outcome) -> None:
+    exchange = busy(b"a", b"b")
+    exchange.accept(b"b")
+    exchange.conclude(outcome, b"a", b"b", reason=MessageClass.NACK_BAD_DEST_QUEUE)
+    assert exchange.withdrawn == []
+
+
+def test_nothing_of_it_is_said_of_other_queues_nor_where_nobody_listens() -> None:
+    exchange = busy(b"a", b"b", at_once=1)
+    exchange.send("orders", b"a")
+    exchange.ask(PurgeQueue(0, "orders"))
+    assert exchange.withdrawn == []
+    alone = Bench()
+    alone.send(ELSEWHERE, b"a")
+    alone.ask(PurgeQueue(0, ELSEWHERE))
+    assert alone.signals == []
+
+
+# -- whom a refusal is told
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "told"),
+    [
+        (WEB, MessageClass.NACK_BAD_DEST_QUEUE, [MessageClass.NACK_BAD_DEST_QUEUE]),
+        (WEB, MessageClass.NACK_RECEIVE_TIMEOUT, []),
+        (ELSEWHERE, MessageClass.NACK_BAD_DEST_QUEUE, []),
+    ],
+)
+def test_a_refusal_by_status_is_told_by_us_and_one_that_a_peer_acknowledged_is_not(
+    name: str, reason: MessageClass, told: list[MessageClass]
+) -> None:
+    exchange = Exchange()
+    exchange.create("admin")
+    exchange.send(
+        name,
+        b"a",
+        acknowledgements=(Acknowledgement.FULL_RECEIVE,),
+        administration_queue=f"DIRECT=HTTP://{exchange.state.identity().computer_name}/msmq/private$/admin",
+    )
+    exchange.end(Outcome.REFUSED, reason)
+    admin = [exchange.state.shelf.get(position) for position in walk(exchange.queue("admin"))]
+    assert [each.message_class for each in admin] == told
+    check(exchange.state)
+
+
+def test_a_deep_queue_with_many_under_way_drains_in_order() -> None:
+    bodies = [b"%d" % number for number in range(50)]
+    exchange = busy(*bodies, at_once=7)
+    for body in bodies:
+        exchange.accept(body)
+    assert exchange.sent() == bodies
+    exchange.conclude(Outcome.DELIVERED, *bodies)
+    assert exchange.outgoing().order.locked == {}
+    check(exchange.state)

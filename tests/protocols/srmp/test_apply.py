@@ -1,1 +1,86 @@
-"""Tests of apply."""
+"""SRMP's durable state, fact by fact."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reliquary.base.turn import Fact
+from reliquary.protocols.srmp import facts, tables
+from reliquary.protocols.srmp.apply import FACTS, apply
+from reliquary.protocols.srmp.machine import Srmp
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.srmp.state import State
+from reliquary.protocols.srmp.tables import IncomingStream, Remembered
+from reliquary.store.memory import MemoryDisk
+from reliquary.store.staging import StagedRows
+
+SENDER, OTHER = UUID(int=7), UUID(int=8)
+ORDERS = "http://bench.example/msmq/private$/orders"
+
+
+def new_state(*, history_size: int = 100) -> State:
+    disk = MemoryDisk(tables.TABLES)
+    return Srmp(StagedRows(disk), SrmpSettings(history_size=history_size)).state
+
+
+def reborn(state: State) -> State:
+    """What another process makes of the rows."""
+    return Srmp(state.rows, state.settings).state
+
+
+def test_every_fact_of_the_room_is_applied() -> None:
+    defined = {each for each in vars(facts).values() if isinstance(each, type) and issubclass(each, Fact)}
+    assert defined - {Fact} == set(FACTS)
+
+
+# -- what comes in
+
+
+@pytest.mark.spec("SR-127", "SR-128")
+def test_a_stream_that_comes_in_is_the_same_in_another_process() -> None:
+    state = new_state()
+    stream = IncomingStream(5, 3, 2, "http://alpha.example/receipts", "uid:x\\5", f"DIRECT={ORDERS}", 99)
+    apply(state, facts.StreamAdvanced(SENDER, ORDERS, stream))
+    apply(state, facts.StreamAdvanced(OTHER, ORDERS, IncomingStream(1, 1)))
+    assert {key: each.stream for key, each in reborn(state).incoming.items()} == {
+        (SENDER, ORDERS): stream,
+        (OTHER, ORDERS): IncomingStream(1, 1),
+    }
+
+
+def test_a_stream_that_advances_keeps_its_place() -> None:
+    state = new_state()
+    for sender in (SENDER, OTHER, SENDER):
+        last = len(state.places)
+        apply(state, facts.StreamAdvanced(sender, ORDERS, IncomingStream(5, last)))
+    assert [(each.place, each.key[0], each.stream.last) for each in state.places] == [
+        (0, SENDER, 2),
+        (1, OTHER, 1),
+    ]
+
+
+@pytest.mark.spec("SR-125", "SR-155")
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=40),
+    st.integers(1, 8),
+)
+def test_identifiers_are_the_same_in_another_process(came: list[tuple[int, bool]], size: int) -> None:
+    """Those of express messages are gone, and have pushed none of the others out."""
+    state = new_state(history_size=size)
+    for number, express in came:
+        entry = Remembered(SENDER, number, 1, 0 if express else state.history.next, ORDERS)
+        apply(state, facts.IdentifierRemembered(entry, express))
+    again = reborn(state).history
+    assert list(again.durable.items()) == list(state.history.durable.items())
+    assert again.next == state.history.next
+    assert not again.express
+
+
+def test_an_identifier_of_an_express_message_makes_nobody_wait_for_the_disk() -> None:
+    entry = Remembered(SENDER, 1, 1, 0, ORDERS)
+    assert facts.IdentifierRemembered(entry, express=True).volatile
+    assert not facts.IdentifierRemembered(entry).volatile

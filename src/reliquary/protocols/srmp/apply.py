@@ -23,7 +23,6 @@ from reliquary.protocols.srmp.tables import (
     queue_key,
     slot_key,
 )
-from reliquary.queueing.message import ObjectId
 
 ONLY: Final = b"\0"
 
@@ -71,18 +70,16 @@ def _end(state: State, fact: facts.StreamEnded) -> None:
 
 
 def _advance(state: State, fact: facts.StreamAdvanced) -> None:
-    state.incoming_stream((fact.sender, fact.path), fact.stream).stream = fact.stream
-    state.rows.put(INCOMING, incoming_key(fact.sender, fact.path), fact.stream)
+    state.incoming_stream((fact.sender, fact.destination), fact.stream).stream = fact.stream
+    state.rows.put(INCOMING, incoming_key(fact.sender, fact.destination), fact.stream)
 
 
 def _remember(state: State, fact: facts.IdentifierRemembered) -> None:
-    entry = fact.entry
-    state.history[ObjectId(entry.lineage, entry.uniquifier)] = (entry.arrived, entry.place)
-    state.history_next = entry.place + 1
-    while len(state.history) > state.settings.history_size:
-        state.history.popitem(last=False)
-    if not fact.express:
-        state.rows.put(HISTORY, slot_key(entry.place % state.settings.history_size), entry)
+    if fact.express:
+        state.history.keep_for_now(fact.entry)
+    else:
+        state.history.keep(fact.entry)
+        state.rows.put(HISTORY, slot_key(fact.entry.place % state.history.size), fact.entry)
 
 
 _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {

@@ -47,7 +47,7 @@ class StreamAdvanced(Fact, frozen=True):
     """A stream that comes in got further: a message of it was taken, or a receipt was sent."""
 
     sender: UUID
-    path: str
+    destination: str
     stream: IncomingStream
 
 

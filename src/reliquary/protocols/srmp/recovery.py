@@ -9,7 +9,6 @@ from reliquary.base.rows import Record, Table
 from reliquary.protocols.srmp.apply import ONLY
 from reliquary.protocols.srmp.state import Sent, State
 from reliquary.protocols.srmp.tables import HISTORY, INCOMING, NUMBERS, ORDINALS, STREAMS
-from reliquary.queueing.message import ObjectId
 
 CHUNK: Final = 1000
 PAST_THE_END: Final = b"\xff" * 64
@@ -25,10 +24,8 @@ def recover(state: State) -> None:
         state.sent[queue].number(first, row.lookup_ids)
     for key, incoming in _every(state, INCOMING):
         state.incoming_stream((UUID(bytes=key[:16]), key[16:].decode()), incoming)
-    remembered = sorted((entry for _, entry in _every(state, HISTORY)), key=lambda entry: entry.place)
-    for entry in remembered[-state.settings.history_size :]:
-        state.history[ObjectId(entry.lineage, entry.uniquifier)] = (entry.arrived, entry.place)
-        state.history_next = entry.place + 1
+    for entry in sorted((entry for _, entry in _every(state, HISTORY)), key=lambda entry: entry.place):
+        state.history.keep(entry)
 
 
 def _every(state: State, table: Table[Record]) -> list[tuple[bytes, Record]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.base.time import Instant
+from reliquary.protocols.srmp.codec.values import Envelope
 from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.protocols.srmp.state import State
 from reliquary.queueing.travel.transfer import (
@@ -40,6 +41,16 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
 def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
     """A POST has its answer, or none."""
     del state, event, now
+
+
+def on_stream_receipt(state: State, envelope: Envelope, now: Instant) -> None:
+    """The receiver has messages of a stream."""
+    del state, envelope, now
+
+
+def on_final_receipt(state: State, envelope: Envelope, now: Instant) -> None:
+    """The receiver tells what became of a message of a stream."""
+    del state, envelope, now
 
 
 def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:

@@ -6,19 +6,18 @@ All else lives only while the process does.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from reliquary.base.rows import Rows
 from reliquary.base.turn import Draft
-from reliquary.protocols.srmp.codec.values import Arrived
+from reliquary.protocols.srmp.codec.values import Envelope
+from reliquary.protocols.srmp.history import History
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.tables import IncomingStream, Ordinals, OutgoingStream
-from reliquary.queueing.message import ObjectId
 
 StreamKey = tuple[UUID, str]
-"""A sender's GUID, and the path of the queue it sends to, in lower case."""
+"""A sender's GUID, and the destination that it sends to, as `routing` writes it."""
 
 
 @dataclass(slots=True)
@@ -73,9 +72,12 @@ class Arriving:
 
     to: int
     """Who is answered; 0 for nobody."""
-    arrived: Arrived
-    path: str = ""
-    """The queue's path, in lower case; empty where the message goes on to another host."""
+    envelope: Envelope
+    destination: str = ""
+    """What it is remembered under; empty where it goes on to another host and is not."""
+    express: bool = False
+    ours: bool = False
+    """A user message that somebody posted to us, whose receipts are ours to send."""
 
 
 @dataclass(slots=True)
@@ -110,10 +112,7 @@ class State:
         self.incoming: dict[StreamKey, Incoming] = {}
         self.places: list[Incoming] = []
         """Streams that come in, by place."""
-        self.history: OrderedDict[ObjectId, tuple[int, int]] = OrderedDict()
-        """MessageIdHistoryTable: when each identifier came and its place in the ring, oldest first."""
-        self.history_next = 0
-        """The place of the next entry."""
+        self.history = History(settings.history_size)
         self.sessions: dict[int, Session] = {}
         """By outgoing queue."""
         self.arriving: dict[int, Arriving] = {}
@@ -125,6 +124,8 @@ class State:
         self.receipts_scheme = ""
         """As in `Addressed`: for https, and the only scheme that we listen to."""
         self.authorities: frozenset[str] = frozenset()
+        self.listening: frozenset[str] = frozenset()
+        """Multicast addresses, `ip:port`, that queues listen to."""
 
     def incoming_stream(self, key: StreamKey, stream: IncomingStream) -> Incoming:
         """The stream from there; one that is new gets a place."""

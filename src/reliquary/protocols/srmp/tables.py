@@ -2,7 +2,7 @@
 
 srmp_streams   outgoing queue                  the stream that leaves it, how far it got
 srmp_numbers   outgoing queue, first number    which messages have which numbers, several to a row
-srmp_incoming  sender's GUID, queue's path     the stream that comes from there, how far it got
+srmp_incoming  sender's GUID, destination      the stream that comes from there, how far it got
 srmp_history   slot                            identifiers of the last messages, a ring
 srmp_ordinals  one row                         counters that only grow
 """
@@ -62,6 +62,7 @@ class Remembered(msgspec.Struct, frozen=True):
     arrived: int
     place: int
     """How many came before: the ring's head is the highest."""
+    destination: str
 
 
 class Ordinals(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -88,6 +89,6 @@ number_key = _number_layout.pack
 slot_key = _queue_layout.pack
 
 
-def incoming_key(sender: UUID, path: str) -> bytes:
-    """The key of a stream that comes in; `path` is the queue's own, without regard to case."""
-    return sender.bytes + path.casefold().encode()
+def incoming_key(sender: UUID, destination: str) -> bytes:
+    """The key of a stream that comes in."""
+    return sender.bytes + destination.encode()

@@ -1,0 +1,59 @@
+"""MessageIdHistoryTable, [MC-MQSRM] 3.1.1.1.5: which identifiers came, so that a second one is a duplicate.
+
+places     ... 7 8 9 10 11          each identifier of a durable message takes the next place
+on disk    place modulo size        so the newest takes the row of the one that is forgotten
+in memory  the same places, and those of express messages apart: a crash takes them, as it does
+           their messages, and what is on disk stays what it is without them
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from reliquary.protocols.srmp.tables import Remembered
+from reliquary.queueing.message import ObjectId
+
+# DEPARTS from 3.1.5.1.11 (SR-234): an identifier is known for a destination, not for the whole
+# manager, because all copies of a message that goes to several queues bear one identifier, and those
+# for the second queue here would be lost.
+Known = tuple[ObjectId, str]
+"""An identifier, and the destination that the message was sent to."""
+
+
+class History:
+    """The last identifiers, so many and no more; how old they are is for the reader to judge."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.next = 0
+        """The place of the next durable entry."""
+        self.durable: OrderedDict[Known, Remembered] = OrderedDict()
+        self.express: OrderedDict[Known, Remembered] = OrderedDict()
+
+    def arrival(self, identifier: ObjectId, destination: str) -> int | None:
+        """When the message came, microseconds since 1970; None when it is not remembered."""
+        known = (identifier, destination)
+        entry = self.durable.get(known) or self.express.get(known)
+        return None if entry is None else entry.arrived
+
+    def keep(self, entry: Remembered) -> None:
+        """Remember the identifier of a durable message; the one a whole ring before is forgotten."""
+        known = known_of(entry)
+        self.durable.pop(known, None)
+        self.durable[known] = entry
+        self.next = entry.place + 1
+        while next(iter(self.durable.values())).place <= entry.place - self.size:
+            self.durable.popitem(last=False)
+
+    def keep_for_now(self, entry: Remembered) -> None:
+        """Remember the identifier of an express message."""
+        known = known_of(entry)
+        self.express.pop(known, None)
+        self.express[known] = entry
+        if len(self.express) > self.size:
+            self.express.popitem(last=False)
+
+
+def known_of(entry: Remembered) -> Known:
+    """What an entry is found by."""
+    return ObjectId(entry.lineage, entry.uniquifier), entry.destination

@@ -49,6 +49,12 @@ def postgres_folder() -> Path | None:
 NEEDED: dict[str, Need] = {
     need.name: need
     for need in (
+        Need(
+            "openssl",
+            "tests that hold signatures against another implementation",
+            ("openssl",),
+            _command("openssl"),
+        ),
         Need("strace", "tests of a failing sync and a full disk", ("strace",), _command("strace")),
         Need(
             "postgres",

@@ -8,6 +8,7 @@ from typing import Final
 from reliquary.base.faults import UsageError
 from reliquary.base.time import HOUR, MINUTE, SECOND, Duration, seconds
 from reliquary.protocols.srmp.redirection import Redirection
+from reliquary.protocols.srmp.trust import NOBODY, Trust
 
 RESEND_LADDER: Final = tuple(
     Duration(span) for span in (*[30 * SECOND] * 3, *[5 * MINUTE] * 3, *[30 * MINUTE] * 3, 6 * HOUR)
@@ -60,6 +61,8 @@ class SrmpSettings:
     """Write MIME parts without a line break before delimiters, as Windows does."""
     capital_stream: bool = False
     """Write `<Stream>` as the published examples do, not `<stream>`."""
+    trust: Trust = NOBODY
+    """Signatures: the key that makes them, the certificates that are believed."""
 
     def __post_init__(self) -> None:
         for name in ("retransmission", "session_cleanup", "response_time", "coalescing",

@@ -164,6 +164,33 @@ def test_a_message_of_a_stream_may_want_a_final_acknowledgement(why: str) -> Non
         assert bool(ANSWERS[reason] & FINAL) == told
 
 
+ENVELOPE = "<se:Envelope/>"
+BY_SRMP: list[tuple[dict[str, Any], int]] = [
+    ({}, 0),
+    ({"acknowledgements": tuple(Acknowledgement), "administration_queue": "admin"}, 0),
+    ({"final_ack_required": True}, FINAL),
+    ({"negative_journaling": True}, 0),
+    ({"sequence": SequenceId(1, 1)}, 0),
+    ({"sequence": SequenceId(1, 1), "positive_journaling": True}, 0),
+    ({"sequence": SequenceId(1, 1), "negative_journaling": True}, FINAL),
+    ({"tracing_requested": True, "tracing_queue": UUID(int=1)}, TRACED),
+]
+
+
+@pytest.mark.spec("SR-294")
+@pytest.mark.parametrize(("attributes", "asks"), BY_SRMP)
+def test_of_a_message_that_came_by_srmp_only_srmp_and_the_tracing_queue_hear(
+    attributes: dict[str, Any], asks: int
+) -> None:
+    assert asked(Message(soap_envelope=ENVELOPE, **attributes)) == asks
+
+
+def test_a_message_that_is_only_passed_on_is_journaled_and_acknowledged_by_others() -> None:
+    queue = a_queue(outgoing=Outgoing(destination="DIRECT=HTTP://there/msmq/q"))
+    passed = msgspec.structs.replace(EVERYTHING, soap_envelope=ENVELOPE, final_ack_required=True)
+    assert asked_in(queue, passed) == TRACED
+
+
 EVERYTHING = Message(
     acknowledgements=tuple(Acknowledgement),
     administration_queue="admin",

@@ -533,7 +533,9 @@ def test_a_journal_is_no_queue_for_failed_messages() -> None:
 
 
 @pytest.mark.spec("DM-050")
-def test_a_message_of_another_managers_transaction_goes_to_the_transactional_one() -> None:
-    bench = Bench()
-    fail(bench, "purge", negative_journaling=True, sequence=SequenceId(1, 1))
-    assert bench.bodies(DEAD_TRANSACTIONAL) == [b"m1"]
+@WAYS
+def test_a_message_that_came_in_a_stream_is_a_dead_letter_of_its_source_and_not_of_ours(how: str) -> None:
+    bench = Bench("orders", "other")
+    fail(bench, how, negative_journaling=True, sequence=SequenceId(1, 1))
+    assert bench.bodies(DEAD_TRANSACTIONAL) == bench.bodies(DEAD) == []
+    check(bench.state)

@@ -9,11 +9,9 @@ import msgspec
 import pytest
 
 from reliquary.base.hresult import HResult
+from reliquary.base.time import SECOND
 from reliquary.queueing.enqueue import enqueue, refused
-from reliquary.queueing.events import (
-    PurgeQueue,
-)
-from reliquary.queueing.facts import FinalAckDue
+from reliquary.queueing.events import DeleteQueue, EndRead, PurgeQueue
 from reliquary.queueing.leave import leave
 from reliquary.queueing.message import (
     Acknowledgement,
@@ -26,6 +24,7 @@ from reliquary.queueing.message import (
 from reliquary.queueing.naming.destinations import route
 from reliquary.queueing.state import QueueState
 from reliquary.queueing.travel.loopback import Loopback
+from reliquary.queueing.travel.transfer import ReceiptDue
 from tests.queueing.administration import ARRIVED, DEAD, FULL, TAKEN, ask, bench_with, classes, news
 from tests.queueing.exchange import LOOPED, Exchange
 from tests.queueing.manager_harness import Bench, check, walk
@@ -87,7 +86,7 @@ def test_a_sender_here_is_told_of_a_full_queue_by_the_status_alone() -> None:
 @pytest.mark.spec("DM-063")
 @pytest.mark.parametrize("how", ["receive", "purge"])
 def test_the_last_word_on_a_message_of_a_stream_is_told_to_the_protocol(how: str) -> None:
-    bench = Bench(heard=[FinalAckDue])
+    bench = Bench(heard=[ReceiptDue])
     stream = SequenceId(3, 4)
     known: dict[str, Any] = {
         "identifier": TRAVELLED.identifier,
@@ -102,7 +101,89 @@ def test_the_last_word_on_a_message_of_a_stream_is_told_to_the_protocol(how: str
     else:
         bench.ask(PurgeQueue(0, "orders"))
     reason = TAKEN if how == "receive" else MessageClass.NACK_QUEUE_PURGED
-    assert bench.signals == [FinalAckDue(TRAVELLED.identifier, UUID(int=77), stream, 9, reason)]
+    (told,) = bench.signals
+    assert isinstance(told, ReceiptDue)
+    assert (told.queue, told.reason) == (bench.queue().number, reason)
+    assert (told.message.body, told.message.sequence_number) == (b"m", 9)
+
+
+# -- by SRMP
+
+BY_SRMP = msgspec.structs.replace(TRAVELLED, soap_envelope="<se:Envelope/>", final_ack_required=True)
+
+
+def arrive(message: Message, *, how: str = "", heard: bool = True) -> Bench:
+    """A message came by SRMP, and left its queue like this."""
+    bench = Bench("orders", "admin", heard=[ReceiptDue] if heard else [])
+    enqueue(bench.state, bench.queue(), (message,), bench.now, travelled=True)
+    bench.manager._finish(bench.now)
+    bench.timers["expiry", 0] = bench.now  # this was no turn, so nobody has set it
+    match how:
+        case "receive":
+            bench.receive("orders")
+        case "purge":
+            bench.ask(PurgeQueue(0, "orders"))
+        case "delete":
+            bench.ask(DeleteQueue(0, "orders"))
+        case "reject":
+            receipt = bench.receive("orders", hold=30).receipt
+            bench.ask(EndRead(0, receipt, delete=True, reject=True))
+        case "expire":
+            bench.advance(60)
+        case _:
+            pass
+    return bench
+
+
+@pytest.mark.spec("SR-294")
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("receive", TAKEN),
+        ("purge", MessageClass.NACK_QUEUE_PURGED),
+        ("delete", MessageClass.NACK_QUEUE_DELETED),
+        ("reject", MessageClass.NACK_RECEIVE_REJECTED),
+        ("expire", MessageClass.NACK_RECEIVE_TIMEOUT),
+    ],
+)
+def test_srmp_is_told_how_a_message_it_brought_left_and_the_manager_writes_nothing(
+    how: str, reason: MessageClass
+) -> None:
+    sent = Bench().now // SECOND
+    message = msgspec.structs.replace(BY_SRMP, sent_time=sent, time_to_be_received=5)
+    bench = arrive(message)
+    assert bench.signals == []
+    assert classes(bench) == []
+    bench = arrive(message, how=how)
+    (told,) = bench.signals
+    assert isinstance(told, ReceiptDue)
+    assert (told.reason, told.message.soap_envelope) == (reason, "<se:Envelope/>")
+    assert classes(bench) == []
+    check(bench.state)
+
+
+@pytest.mark.spec("SR-242", "SR-299")
+def test_what_srmp_brought_outside_any_stream_is_a_dead_letter_here() -> None:
+    assert arrive(BY_SRMP, how="purge").bodies(DEAD) == [b"m"]
+    assert arrive(BY_SRMP, how="receive").bodies(DEAD) == []
+    streamed = msgspec.structs.replace(BY_SRMP, sequence=SequenceId(1, 1))
+    assert arrive(streamed, how="purge").bodies(DEAD) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, True),
+        ({"final_ack_required": False}, False),
+        ({"final_ack_required": False, "sequence": SequenceId(1, 1)}, True),
+        ({"final_ack_required": False, "sequence": SequenceId(1, 1), "negative_journaling": False}, False),
+        ({"message_class": MessageClass.ACK_RECEIVE}, False),
+    ],
+)
+def test_srmp_is_told_only_of_messages_that_want_a_receipt(changes: dict[str, Any], told: bool) -> None:
+    bench = arrive(msgspec.structs.replace(BY_SRMP, **changes), how="receive")
+    assert [type(signal) for signal in bench.signals] == [ReceiptDue] * told
+    assert arrive(msgspec.structs.replace(BY_SRMP, **changes), how="receive", heard=False).signals == []
 
 
 # -- outgoing queues

@@ -308,6 +308,17 @@ def test_nobody_moves_a_message_into_a_queue_of_the_manager(in_transaction: bool
     assert everything(bench.state) == before
 
 
+def test_nobody_moves_a_message_to_where_it_was_not_addressed() -> None:
+    bench = Bench()
+    away = "DIRECT=OS:elsewhere\\private$\\orders"
+    bench.send(away, b"for elsewhere")
+    sent = bench.send("orders", b"for here")
+    answer = bench.ask(MoveMessage(0, "orders", sent.lookup_ids[0], away))
+    assert answer.status is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    assert bench.bodies() == [b"for here"]
+    check(bench.state)
+
+
 def test_a_dead_letter_can_be_moved_back_to_where_it_came_from() -> None:
     bench = Bench()
     (lookup_id,) = bench.send("orders", b"m1", negative_journaling=True).lookup_ids

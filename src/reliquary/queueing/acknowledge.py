@@ -29,7 +29,7 @@ ACKNOWLEDGED: Final = POS_ARRIVAL | POS_RECEIVE | NEG_ARRIVAL | NEG_RECEIVE
 TRACED: Final = 0x10
 """TracingRequested."""
 FINAL: Final = 0x20
-"""FinalAckRequired, of a message that came in a stream (DM-063)."""
+"""The protocol that brought it answers for it when it leaves (FinalAckRequired, DM-063)."""
 JOURNALED: Final = 0x40
 """PositiveJournalingRequested, of a message that is on its way to another manager."""
 
@@ -87,16 +87,21 @@ _NEWS: Final = frozenset(MessageClass) - {MessageClass.NORMAL}
 
 def asked(message: Message) -> int:
     """All that a message wants to be told."""
-    if not (message.acknowledgements or message.tracing_requested or message.sequence):
+    if not (
+        message.acknowledgements or message.tracing_requested or message.sequence or message.soap_envelope
+    ):
         return 0
     if message.message_class in _NEWS:
         return 0
     asks = 0
+    if message.tracing_requested and message.tracing_queue != NO_GUID:
+        asks |= TRACED
+    if message.soap_envelope:  # SRMP writes to its sender, and nobody else does
+        final_word = message.final_ack_required or (message.sequence and message.negative_journaling)
+        return asks | (FINAL if final_word else 0)
     if names(message):
         for each in message.acknowledgements:
             asks |= ASKS[each]
-    if message.tracing_requested and message.tracing_queue != NO_GUID:
-        asks |= TRACED
     if message.sequence is not None and (
         message.final_ack_required or message.positive_journaling or message.negative_journaling
     ):
@@ -108,7 +113,7 @@ def asked_in(queue: Queue, message: Message) -> int:
     """What a message wants to be told while it is in this queue: only destinations acknowledge (E.5)."""
     asks = asked(message)
     if queue.outgoing is not None:
-        journaled = JOURNALED if message.positive_journaling else 0
+        journaled = JOURNALED if message.positive_journaling and not message.soap_envelope else 0
         return asks & (NEG_ARRIVAL | NEG_RECEIVE | TRACED) | journaled
     if asks and (queue.kind is QueueType.SYSTEM or queue.is_journal):
         return 0

@@ -93,17 +93,19 @@ def enqueue(
     transaction: Transaction | None = None,
     *,
     travelled: bool = False,
+    expires: bool = True,
 ) -> tuple[Enqueued, list[int]]:
     """Put messages into a queue, or into a transaction that will; answers with LookupIdentifiers.
 
     All of them or none: a message is left out alone only when its own time has run out.  What
-    `travelled` is journaled by its source (DM-049), and is `refused` where it cannot be taken.
+    `travelled` is journaled by its source (DM-049), and is `refused` where it cannot be taken; unless
+    it `expires`, it is taken however long it travelled.
     """
     sizes = [size_of(message) for message in messages]
     verdict = judge(state, queue, sum(sizes))
     if verdict is not Enqueued.DONE:
         return verdict, []
-    return insert(state, queue, messages, sizes, now, transaction, travelled=travelled)
+    return insert(state, queue, messages, sizes, now, transaction, travelled=travelled, expires=expires)
 
 
 def insert(
@@ -115,12 +117,13 @@ def insert(
     transaction: Transaction | None = None,
     *,
     travelled: bool = False,
+    expires: bool = True,
 ) -> tuple[Enqueued, list[int]]:
     """As `enqueue`, when it is known that there is room."""
     verdict = Enqueued.DONE
     positions, stamped, lookup_ids = [], [], []
     for message, size in zip(messages, sizes, strict=True):
-        if message.sent_time and too_late(message, now):
+        if expires and message.sent_time and too_late(message, now):
             if message.negative_journaling and not travelled:
                 _bury_late(state, message, size, now, transaction)
             verdict = Enqueued.TOO_LATE
@@ -128,9 +131,9 @@ def insert(
             continue
         sequence = state.next_sequence()
         # before the stamp, which knows only whole seconds
-        expires, due = _deadline(queue, message, now), message.due(now)
+        deadline, due = _deadline(queue, message, now), message.due(now)
         message = _stamp(state, message, sequence, now, transaction)  # noqa: PLW2901
-        position = _position(queue, message, sequence, size, now, expires, due)
+        position = _position(queue, message, sequence, size, now, deadline, due)
         stamped.append(message)
         positions.append(position)
         lookup_ids.append(position.lookup_id)
@@ -236,8 +239,11 @@ def _position(
     # DEPARTS from 3.1.7.1.9 (AN-03): the printed condition is the wrong way round; a message
     # outside a stream is ordered by its priority, one in a transactional queue by arrival alone,
     # because otherwise the LookupIdentifier would not grow along the queue.
-    in_order = queue.record.settings.transactional or (queue.link and message.transaction)
+    in_order = queue.record.settings.transactional or (queue.link and message.is_transactional)
     lane = 0 if in_order else PRIORITY_LIMIT - message.priority
+    # DEPARTS from 3.1.1.12 (DM-050): a message that came in a stream is no dead letter here, because its
+    # source keeps it until it knows the end, and would have it a second time.
+    dead_letter = message.negative_journaling and message.sequence is None
     return Position(
         lookup_id=lane << LANE_SHIFT | sequence & SEQUENCE_MASK,  # DM-191, DM-192
         message=sequence,
@@ -246,7 +252,7 @@ def _position(
         expires=expires,
         express=message.is_express,
         peekable=message.allow_peek_when_locked,
-        dead_letter=message.negative_journaling,
+        dead_letter=dead_letter,
         asks=asked_in(queue.record, message),
         due=due,
     )

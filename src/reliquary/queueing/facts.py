@@ -10,7 +10,7 @@ from uuid import UUID
 
 from reliquary.base.turn import Fact, Signal
 from reliquary.queueing.directory.objects import DirectoryObject, Kind
-from reliquary.queueing.message import Message, MessageClass, ObjectId, Position, SequenceId
+from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import Queue, QueueManagerRecord
 from reliquary.queueing.tables import Copy, Outcome, PreparedTransaction
 
@@ -211,15 +211,4 @@ class PositionDeleted(Signal, frozen=True):
 
     queue: int
     position: Position
-    reason: MessageClass
-
-
-class FinalAckDue(Signal, frozen=True):
-    """A message of a stream left its last queue, and its sender waits to hear how (DM-063)."""
-
-    identifier: ObjectId
-    sender: UUID
-    """The manager that sent it."""
-    sequence: SequenceId
-    sequence_number: int
     reason: MessageClass

@@ -342,7 +342,8 @@ def size_of(message: Message) -> int:
         + len(message.administration_queue)
         + len(message.response_queue)
     )
-    return PACKET_HEADERS + 2 * strings + len(message.extension) + len(message.body)
+    soap = len(message.soap_envelope) + len(message.soap_header)
+    return PACKET_HEADERS + 2 * strings + soap + len(message.extension) + len(message.body)
 
 
 def check(message: Message) -> None:

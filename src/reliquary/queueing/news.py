@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
-from reliquary.queueing import acknowledge, facts, trace
+from reliquary.queueing import acknowledge, trace
 from reliquary.queueing.enqueue import insert, manager_is_full
 from reliquary.queueing.losses import lose
 from reliquary.queueing.message import Message, size_of
@@ -21,6 +21,7 @@ from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import exceeds
 from reliquary.queueing.state import Owed, QueueState, State
 from reliquary.queueing.tables import Copy
+from reliquary.queueing.travel.transfer import ReceiptDue
 
 
 @dataclass(slots=True)
@@ -123,14 +124,5 @@ def _report(state: State, post: _Post, owed: Owed, now: Instant) -> None:
 
 def _tell_sender(state: State, owed: Owed) -> None:
     """DM-063: how it goes over the wire is for the protocol it came by."""
-    message = owed.message
-    if facts.FinalAckDue in state.heard and message.sequence is not None:
-        state.draft.tell(
-            facts.FinalAckDue(
-                message.identifier,
-                message.source_machine,
-                message.sequence,
-                message.sequence_number,
-                owed.reason,
-            )
-        )
+    if ReceiptDue in state.heard:
+        state.draft.tell(ReceiptDue(owed.queue, owed.message, owed.reason))

@@ -177,6 +177,8 @@ def _move_status(
         return (
             HResult.TRANSACTION_USAGE if transaction else HResult.UNSUPPORTED_FORMATNAME_OPERATION
         )  # DM-231
+    if target.record.outgoing is not None:  # it would go there with the address of its first queue
+        return HResult.UNSUPPORTED_FORMATNAME_OPERATION
     if queue.order.get(lookup_id) is None or lookup_id in queue.order.locked:
         return HResult.MESSAGE_NOT_FOUND
     return HResult.OK

@@ -7,18 +7,28 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.time import SECOND, later, seconds
-from reliquary.queueing.events import AccessChange, ChangeAccess, FlowControl, ReceiveMessages, TakeOffline
+from reliquary.queueing.events import (
+    AccessChange,
+    BringOnline,
+    ChangeAccess,
+    FlowControl,
+    ReceiveMessages,
+    TakeOffline,
+)
 from reliquary.queueing.message import (
+    Acknowledgement,
     AuthenticationLevel,
     Message,
     MessageClass,
     MessagePrivacy,
     ObjectId,
+    SequenceId,
 )
 from reliquary.queueing.queue import QueuePrivacy
 from reliquary.queueing.security.principals import EVERYONE
 from reliquary.queueing.security.rights import QueueRight
-from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Outcome
+from reliquary.queueing.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
 from tests.queueing.exchange import Exchange
 from tests.queueing.manager_harness import NOON, check, message
 
@@ -55,7 +65,7 @@ def test_a_message_that_was_taken_survives_a_restart() -> None:
     check(exchange.state)
 
 
-@pytest.mark.spec("DM-023")
+@pytest.mark.spec("DM-023", "SR-189", "SR-236", "SR-238")
 @pytest.mark.parametrize(
     ("destination", "attributes", "reason"),
     [
@@ -105,7 +115,7 @@ def test_a_stream_s_message_is_taken_by_a_transactional_queue() -> None:
     assert exchange.bodies("strict") == [b"a"]
 
 
-@pytest.mark.spec("DM-124", "DM-294", "DM-295")
+@pytest.mark.spec("DM-124", "DM-294", "DM-295", "SR-239")
 def test_a_manager_that_takes_nothing_now_asks_to_try_later() -> None:
     exchange = Exchange()
     exchange.handle(FlowControl(throttled=True))
@@ -119,6 +129,109 @@ def test_a_manager_that_takes_nothing_now_asks_to_try_later() -> None:
 def test_a_message_outside_its_ranges_is_refused() -> None:
     exchange = Exchange()
     assert judge(exchange, priority=9).outcome is Outcome.REFUSED
+
+
+@pytest.mark.spec("SR-193")
+def test_a_message_may_be_taken_however_long_it_travelled() -> None:
+    exchange = Exchange()
+    old = message(b"old", identifier=ObjectId(STRANGER, 5), **LATE)
+    exchange.say(MessageArrived("clerk", TICKET, "orders", old, expires=False))
+    assert exchange.bodies() == [b"old"]
+
+
+# -- by SRMP
+
+ENVELOPE = "<se:Envelope/>"
+STREAM = SequenceId(1, 1)
+WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
+
+
+@pytest.mark.spec("SR-190", "SR-191")
+def test_a_message_of_a_stream_wants_a_transactional_queue_and_no_other_message_does() -> None:
+    exchange = Exchange()
+    exchange.create("strict", transactional=True)
+    assert judge(exchange, "strict", sequence=STREAM).outcome is Outcome.DELIVERED
+    assert judge(exchange, sequence=STREAM).reason is MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE
+    assert judge(exchange, "strict").reason is MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE
+
+
+@pytest.mark.parametrize("destination", ["nowhere", "narrow", "strict"])
+@pytest.mark.parametrize("envelope", ["", ENVELOPE])
+def test_the_sender_of_what_srmp_brought_learns_of_a_refusal_by_the_status_alone(
+    destination: str, envelope: str
+) -> None:
+    exchange = Exchange(None, "orders", "admin")
+    exchange.create("strict", transactional=True)
+    exchange.create("narrow", quota=0)
+    told = judge(
+        exchange,
+        destination,
+        soap_envelope=envelope,
+        acknowledgements=(Acknowledgement.FULL_RECEIVE,),
+        administration_queue="admin",
+        final_ack_required=True,
+        negative_journaling=True,
+    )
+    assert told.outcome is Outcome.REFUSED
+    assert len(exchange.bodies("admin")) == (not envelope)
+    assert not any(isinstance(signal, ReceiptDue) for signal in exchange.clerk.heard)
+    assert exchange.bodies("system$;deadletter") == []
+
+
+@pytest.mark.spec("SR-186")
+def test_what_is_passed_on_keeps_its_words_and_its_order_whatever_its_priority() -> None:
+    exchange = Exchange()
+    exchange.clerk.connects = False
+    for number, priority in enumerate((0, 7, 3), start=1):
+        passed = message(
+            b"%d" % number,
+            identifier=ObjectId(STRANGER, number),
+            priority=priority,
+            sequence=STREAM,
+            sequence_number=number,
+            soap_envelope=f"<{number}/>",
+            destination_queue="DIRECT=http://as.it.was/msmq/q",
+            negative_journaling=True,
+            positive_journaling=True,
+        )
+        exchange.say(MessageArrived("clerk", TICKET, WEB, passed))
+    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED, WEB)
+    for _ in range(3):
+        exchange.end(Outcome.DELIVERED)
+    sent = [signal.message for signal in exchange.clerk.sending]
+    assert [each.soap_envelope for each in sent] == ["<1/>", "<2/>", "<3/>"]
+    assert {each.destination_queue for each in sent} == {"DIRECT=http://as.it.was/msmq/q"}
+    assert [each.identifier.uniquifier for each in sent] == [1, 2, 3]
+    assert exchange.bodies("system$;journal") == exchange.bodies("system$;deadxact") == []
+    check(exchange.state)
+
+
+@pytest.mark.parametrize("online", [True, False])
+def test_what_a_carrier_writes_itself_gets_an_identity_and_takes_its_way(online: bool) -> None:
+    exchange = Exchange()
+    if not online:
+        exchange.handle(TakeOffline(0))
+    receipt = Message(message_class=MessageClass.ACK_REACH_QUEUE, soap_header="<deliveryReceipt/>")
+    exchange.say(MessageArrived("clerk", TICKET, WEB, receipt))
+    judged = ArrivalJudged("clerk", TICKET, Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE)
+    assert judged in exchange.clerk.heard
+    if not online:
+        exchange.handle(BringOnline(0))
+    (sent,) = exchange.clerk.sending
+    assert sent.message.destination_queue == WEB
+    assert sent.message.identifier.lineage == exchange.state.identity().identifier
+    assert sent.message.sent_time == exchange.now // SECOND
+
+
+def test_a_manager_that_is_not_ready_asks_to_try_later() -> None:
+    exchange = Exchange()
+    exchange.stop()
+    assert judge(exchange).outcome is Outcome.TRY_LATER
+    exchange.restart(start=False)
+    assert judge(exchange).outcome is Outcome.TRY_LATER
+    exchange.start()
+    assert judge(exchange).outcome is Outcome.DELIVERED
+    assert exchange.bodies() == [b"a"]
 
 
 def test_a_message_that_comes_in_time_is_taken() -> None:

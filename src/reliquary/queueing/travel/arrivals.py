@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing.enqueue import Enqueued, enqueue, refused
-from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass, MessagePrivacy, check
+from reliquary.queueing.message import (
+    NO_OBJECT,
+    AuthenticationLevel,
+    Message,
+    MessageClass,
+    MessagePrivacy,
+    check,
+)
 from reliquary.queueing.naming import destinations
-from reliquary.queueing.queue import QueuePrivacy
+from reliquary.queueing.queue import ManagerState, QueuePrivacy
 from reliquary.queueing.security.permits import Act, lacks
 from reliquary.queueing.security.principals import ANONYMOUS
 from reliquary.queueing.state import QueueState, State
@@ -18,7 +27,7 @@ from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Ou
 
 Verdict = tuple[Outcome, MessageClass]
 
-_REFUSED: Final[dict[Enqueued, Verdict]] = {
+_VERDICTS: Final[dict[Enqueued, Verdict]] = {
     Enqueued.DONE: (Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE),
     Enqueued.QUEUE_FULL: (Outcome.REFUSED, MessageClass.NACK_QUEUE_EXCEED_QUOTA),
     Enqueued.MANAGER_FULL: (Outcome.TRY_LATER, MessageClass.NORMAL),
@@ -29,18 +38,20 @@ _REFUSED: Final[dict[Enqueued, Verdict]] = {
 
 def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     """Take a message in, or say why not."""
-    outcome, reason = _take(state, signal.destination, signal.message, now)
-    if outcome is Outcome.REFUSED:
+    outcome, reason = _take(state, signal, now)
+    if outcome is Outcome.REFUSED and not signal.message.soap_envelope:  # else the status of HTTP says it
         refused(state, signal.message, reason, now)
     state.draft.tell(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
 
 
-def _take(state: State, destination: str, message: Message, now: Instant) -> Verdict:
-    if not state.online:
+def _take(state: State, signal: MessageArrived, now: Instant) -> Verdict:
+    message = signal.message
+    is_ours = message.identifier == NO_OBJECT  # a carrier wrote it here: a receipt
+    if state.manager_state is not ManagerState.READY or not (state.online or is_ours):
         return Outcome.TRY_LATER, MessageClass.NORMAL  # DM-124
     try:
         check(message)
-        queue = destinations.route(state, destination, now)
+        queue = destinations.route(state, signal.destination, now)
     except UsageError:
         return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
     if queue is HResult.QUEUE_NOT_FOUND:
@@ -50,14 +61,18 @@ def _take(state: State, destination: str, message: Message, now: Instant) -> Ver
     mismatch = _mismatch(state, queue, message)
     if mismatch is not None:
         return Outcome.REFUSED, mismatch
-    verdict, _ = enqueue(state, queue, (message,), now, travelled=True)
-    return _REFUSED[verdict]
+    if queue.record.outgoing is not None and not message.destination_queue:
+        message = msgspec.structs.replace(message, destination_queue=queue.record.outgoing.destination)
+    verdict, _ = enqueue(state, queue, (message,), now, travelled=True, expires=signal.expires)
+    return _VERDICTS[verdict]
 
 
 def _mismatch(state: State, queue: QueueState, message: Message) -> MessageClass | None:
     """Why this queue takes no such message from elsewhere; None when it does."""
+    if queue.record.outgoing is not None:  # it only passes by
+        return None
     settings = queue.record.settings
-    in_transaction = message.transaction is not None
+    in_transaction = message.is_transactional
     is_private = message.privacy is not MessagePrivacy.NONE
     if lacks(state, ANONYMOUS, queue, Act.SEND):  # [MC-MQSRM] 3.1.5.1.12
         return MessageClass.NACK_ACCESS_DENIED

@@ -114,7 +114,10 @@ class MessageWithdrawn(Signal, frozen=True):
 
 
 class ReceiptDue(Signal, frozen=True):
-    """A message that came by SRMP left its queue, and its sender wants to hear how ([MC-MQSRM] 3.1.7.3)."""
+    """A message that a carrier brought left its queue, and its sender wants to hear how (DM-063).
+
+    How that goes over the wire, and whether for this reason, is for the protocol: [MC-MQSRM] 3.1.7.3.
+    """
 
     queue: int
     message: Message

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from reliquary.sim.history import History, Sending, Standing, shown
+from reliquary.queueing.message import Message, MessageClass, ObjectId
+from reliquary.sim.history import History, Sending, Standing, named, shown
 
 
 def sending(body: bytes) -> Sending:
@@ -50,3 +52,10 @@ def test_the_first_turn_that_gave_a_message_for_good_counts() -> None:
 
 def test_a_body_is_shown_without_its_padding() -> None:
     assert shown(b"producer1.7|xxxx") == "producer1.7"
+
+
+def test_a_receipt_that_travels_is_known_by_its_own_identifier() -> None:
+    told = Message(label="m1", message_class=MessageClass.ACK_RECEIVE, identifier=ObjectId(uniquifier=7))
+    assert named(told) == b"ACK_RECEIVE of m1"
+    assert named(replace(told, soap_header="<commitmentReceipt/>")).endswith(b"\\7")
+    assert named(replace(told, soap_envelope="<Envelope/>")).endswith(b"\\7")

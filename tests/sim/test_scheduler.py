@@ -48,3 +48,11 @@ def test_it_runs_until_something_is_done_and_not_longer() -> None:
     assert seen[-1] == 7
     assert not scheduler.run_until(lambda: False, latest=1000)
     assert len(scheduler) == 0
+
+
+def test_time_can_just_go_by() -> None:
+    scheduler = Scheduler(SeededChance(1))
+    happened: list[int] = []
+    scheduler.at(5, lambda: happened.append(scheduler.now))
+    scheduler.pass_time(9)
+    assert (scheduler.now, happened) == (9, [5])

@@ -6,16 +6,15 @@ from collections.abc import Callable
 
 from reliquary.base.time import MINUTE
 from reliquary.base.turn import Event
-from reliquary.sim.applications import Application, Stage
+from reliquary.sim.applications import Application
 from reliquary.sim.chance import SeededChance
-from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History
-from reliquary.sim.host import Host
 from reliquary.sim.keepers import Administrator
-from reliquary.sim.network import Line, Network, Outcome
+from reliquary.sim.network import Line, Outcome
 from reliquary.sim.process import Process, Surroundings
 from reliquary.sim.run import QUEUES
 from reliquary.sim.scheduler import Scheduler
+from reliquary.sim.site import Site
 from reliquary.sim.weather import Weather
 from reliquary.sim.witness import Witness
 
@@ -30,9 +29,8 @@ class Theatre:
         self.witness = Witness(self.history)
         self.scheduler = Scheduler(self.chance)
         around = Surroundings(self.scheduler, self.chance, self.weather, self.history, self.witness)
-        self.host = Host(around, disk=SimulatedDisk)
-        self.network = Network(self.scheduler, self.chance, self.weather, self.host)
-        self.stage = Stage(around, self.host, self.network, QUEUES)
+        self.site = Site(around, QUEUES)
+        self.host, self.stage, self.network = self.site.host, self.site.stage, self.site.stage.network
         self.line = Line()
         self.host.boot()
         if queues:
@@ -77,9 +75,7 @@ class Theatre:
 
     def passes(self, span: int) -> None:
         """Let time go by."""
-        end = self.scheduler.now + span
-        self.scheduler.at(end, lambda: None)
-        self.scheduler.run_until(lambda: self.scheduler.now >= end, latest=end)
+        self.scheduler.pass_time(span)
 
     def statuses(self) -> set[str]:
         """All the answers that were given so far."""

@@ -140,10 +140,16 @@ class History:
 
 
 def named(message: Message) -> bytes:
-    """By what a message is known: its body, or, for an acknowledgement, what it says and of whom."""
+    """By what a message is known: its body, or, for an acknowledgement, what it says and of whom.
+
+    One that travels says so again and again, so its Identifier belongs to its name.
+    """
     if message.message_class == MessageClass.NORMAL:
         return message.body
-    return acknowledged(message.label, MessageClass(message.message_class))
+    name = acknowledged(message.label, MessageClass(message.message_class))
+    if not message.soap_header and not message.soap_envelope:
+        return name
+    return name + f" by {message.identifier}".encode()
 
 
 def acknowledged(label: str, reason: MessageClass) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reliquary.base.time import MILLISECOND
-from reliquary.queueing.tables import TABLES
 from reliquary.sim.clock import Calendar, ProcessClock
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.process import Process, Surroundings
@@ -28,10 +27,10 @@ class Host:
         self._weather = around.weather
         self._history = around.history
         self._make = process
-        self._disk = disk(TABLES)
+        self.disk = disk(process.TABLES)
         self.calendar = Calendar(around.scheduler)
         self.process: Process | None = None
-        self.on_end: Callable[[Process], None] = lambda _: None
+        self.on_end: list[Callable[[Process], None]] = []
         """Told when a process has ended, before the next one starts."""
         self._every(around.weather.power_every, "power_every", self._cut_power)
         self._every(around.weather.jump_every, "jump_every", self._jump)
@@ -47,7 +46,7 @@ class Host:
         self._history.lives += 1
         self.process = self._make(
             self._history.lives,
-            self._disk,
+            self.disk,
             ProcessClock(self.calendar),
             self._around,
             self._ended,
@@ -57,9 +56,10 @@ class Host:
     def _ended(self, process: Process) -> None:
         self.process = None
         self._history.crashes += 1
-        self._disk = process.disk.crash(self._chance)
-        self._around.witness.crashed(self._disk)
-        self.on_end(process)
+        self.disk = process.disk.crash(self._chance)
+        self._around.witness.crashed(self.disk)
+        for tell in self.on_end:
+            tell(process)
         self._scheduler.after(self._chance.between(1, 100 * MILLISECOND), self.boot)
 
     # -- what happens to a machine

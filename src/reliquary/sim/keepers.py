@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from reliquary.base.hresult import HResult
 from reliquary.queueing.events import (
     BringOnline,
@@ -87,6 +89,8 @@ class Keeper(Administrator):
 class Steward(Application):
     """Pauses and resumes outgoing queues, takes the manager offline and brings it online again."""
 
+    destinations: Sequence[str] = DESTINATIONS
+
     def script(self) -> Script:
         """Again and again; in the end everything may travel."""
         while not self.stage.finishing:
@@ -95,11 +99,11 @@ class Steward(Application):
                 self.tell((yield Call(make)))
                 yield from self.rest()
         yield from self.ask_until_answered(BringOnline)
-        for destination in DESTINATIONS:
+        for destination in self.destinations:
             yield from self.ask_until_answered(lambda to: ResumeQueue(to, destination))  # noqa: B023
 
     def _hold(self) -> tuple[Make, ...]:
-        destination = self.chance.pick(DESTINATIONS)
+        destination = self.chance.pick(self.destinations)
         return (lambda to: PauseQueue(to, destination), lambda to: ResumeQueue(to, destination))
 
     def _cut(self) -> tuple[Make, ...]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 from uuid import UUID
 
 from reliquary.base.turn import Fact
+from reliquary.protocols.srmp.apply import FACTS as SRMP_FACTS
 from reliquary.queueing import facts
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.queue import Queue
@@ -76,7 +77,7 @@ class Ledger:
         """How many copies and acknowledgements could not be kept."""
 
     @classmethod
-    def of(cls, turns: Iterable[Turned], life: int) -> Ledger:
+    def of(cls, turns: Iterable[Turned], life: int) -> Self:
         """The ledger of what is left: all that was not lost, and nothing express of earlier lives."""
         ledger = cls()
         for turned in turns:
@@ -109,6 +110,12 @@ class Ledger:
             self.reached.add(body)
         if not position.express:
             self.changed[body] = turned.batch
+
+    def enter_again(self, body: bytes, turned: Turned) -> None:
+        """A message comes in that was here before: only one that comes home from an outgoing queue may."""
+        if body not in self.travelling or body in self.arrived:
+            raise Violation(f"{shown(body)} is stored twice, in turns {self.stored[body]}, {turned.number}")
+        self.arrived[body] = turned.number
 
     def withdraw(self, queue: int, position: Position, turned: Turned, reason: MessageClass) -> Place:
         """A message leaves a place."""
@@ -146,10 +153,7 @@ def _stored(ledger: Ledger, fact: facts.MessagesStored, turned: Turned, durable_
             continue
         body = named(message)
         if body in ledger.stored:
-            if body not in ledger.travelling or body in ledger.arrived:
-                before = ledger.stored[body]
-                raise Violation(f"{shown(body)} is stored twice, in turns {before}, {turned.number}")
-            ledger.arrived[body] = turned.number
+            ledger.enter_again(body, turned)
         ledger.entered += 1
         ledger.stored.setdefault(body, turned.number)
         ledger.bodies[position.message] = body
@@ -216,4 +220,5 @@ _TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
     facts.TransactionEnded: _ended,
     facts.PreparedMessageDropped: _nothing,
     facts.CopyLost: _unkept,
+    **dict.fromkeys(SRMP_FACTS, _nothing),
 }

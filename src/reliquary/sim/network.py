@@ -68,7 +68,7 @@ class Network:
         self._host = host
         self._open: dict[int, _Call] = {}
         self._count = 0
-        host.on_end = self._reset
+        host.on_end.append(self._reset)
 
     def call(self, line: Line, make: Make, heard: Callable[[Outcome], None]) -> None:
         """Ask the server; `heard` is told what comes of it, once, sooner or later."""

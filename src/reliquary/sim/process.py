@@ -13,16 +13,27 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from reliquary.base.faults import StoreFailure
 from reliquary.base.time import MILLISECOND
-from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired, Warn
+from reliquary.base.turn import (
+    CancelTimer,
+    Continue,
+    Effect,
+    Event,
+    Reply,
+    SetTimer,
+    Signal,
+    TimerFired,
+    Warn,
+)
 from reliquary.engine.core import Batch, Core
 from reliquary.engine.timers import Timers
 from reliquary.queueing.events import StartManager, StopManager
 from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.state import Sizes
+from reliquary.queueing.tables import TABLES
 from reliquary.queueing.travel.loopback import Loopback
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.clock import ProcessClock
@@ -58,6 +69,8 @@ class Surroundings:
     witness: Witness
     quota: int | None = None
     """Of the manager, in kilobytes."""
+    computer: str = "SIM"
+    """What the manager is called."""
 
 
 class PowerCut(Exception):
@@ -66,6 +79,9 @@ class PowerCut(Exception):
 
 class Process:
     """A queue manager and its engine, until they stop or die."""
+
+    TABLES: ClassVar[tuple[str, ...]] = TABLES
+    """What is on its disk."""
 
     def __init__(
         self,
@@ -100,10 +116,18 @@ class Process:
         self._lingering = False
         self._reminded = False
         rows = StagedRows(disk)
-        self.manager = QueueManager(rows, self._chance, heard=frozenset(Loopback.HEARS), sizes=SIZES)
         self._core = Core(disk, rows)
-        self._core.add(self.manager, hears=HEARS)
+        self._assemble(rows)
+
+    def _assemble(self, rows: StagedRows) -> None:
+        """Put the machines together."""
+        self._manage(rows, Loopback.HEARS)
         self._core.add(Loopback(), hears=Loopback.HEARS)
+
+    def _manage(self, rows: StagedRows, heard: tuple[type[Signal], ...]) -> None:
+        """The queue manager, which gets all the events that no other machine takes."""
+        self.manager = QueueManager(rows, self._chance, heard=frozenset(heard), sizes=SIZES)
+        self._core.add(self.manager, hears=HEARS)
 
     # -- what the network and the host call
 
@@ -112,13 +136,18 @@ class Process:
         self._guarded(self._start)
 
     def _start(self) -> None:
-        self._turn(StartManager("SIM", quota=self._around.quota))
+        for event in self._first_events():
+            self._turn(event)
         self._point("before the first sync")
         batch = self._core.close()
         self.disk.sync()
         self._point("after the first sync")
         self.accepting = True
         self._perform(batch.at_once + batch.after_sync)
+
+    def _first_events(self) -> tuple[Event, ...]:
+        """What a new process is told before it takes requests."""
+        return (StartManager(self._around.computer, quota=self._around.quota),)
 
     @property
     def idle(self) -> bool:
@@ -256,7 +285,11 @@ class Process:
             elif isinstance(effect, Warn):
                 self._history.note(self._scheduler.now, f"warning: {effect.about}: {effect.what}")
             else:
-                raise AssertionError(f"nobody performs {effect}")
+                self._go_out(effect)
+
+    def _go_out(self, effect: Effect) -> None:
+        """What only some processes do."""
+        raise AssertionError(f"nobody performs {effect}")
 
     def _answer(self, reply: Reply) -> None:
         if not reply.to:

@@ -90,8 +90,7 @@ class Reasons:
             case MessageClass.NACK_QUEUE_EXCEED_QUOTA | MessageClass.NACK_BAD_DEST_QUEUE:
                 fine = ledger.queues[queue].outgoing is not None
             case MessageClass.NACK_QUEUE_PURGED:
-                asked = self._purge_asked.get(_name(ledger.queues[queue].pathname), -1)
-                fine = max(self._purged.get(queue, -1), asked) > place.since
+                fine = self._last_purge(ledger, queue) > place.since
             case MessageClass.NACK_RECEIVE_REJECTED:
                 fine = 0 < ledger.queues[queue].settings.poison_limit <= self._tried(place)
             case MessageClass.NACK_QUEUE_DELETED:
@@ -103,6 +102,12 @@ class Reasons:
                 f"loss: {shown(place.body)} left queue {queue} as {reason.name} in turn {turned.number}"
                 f" ({type(turned.event).__name__}), and nobody asked for that"
             )
+
+    def _last_purge(self, ledger: Ledger, queue: int) -> int:
+        """The last turn that asked for a purge or went on with one; an outgoing queue has two names."""
+        record = ledger.queues[queue]
+        names = [record.pathname, record.outgoing.destination if record.outgoing else ""]
+        return max(self._purged.get(queue, -1), *(self._purge_asked.get(_name(name), -1) for name in names))
 
     def _was_wanted(self, body: bytes, turned: Turned) -> bool:
         event = turned.event

@@ -39,6 +39,12 @@ class Scheduler:
         action()
         return True
 
+    def pass_time(self, span: int) -> None:
+        """Let so much time go by."""
+        end = self.now + span
+        self.at(end, lambda: None)
+        self.run_until(lambda: self.now >= end, latest=end)
+
     def run_until(self, done: Callable[[], bool], *, latest: int) -> bool:
         """Go on until it is done, at most up to a moment; whether it was done by then."""
         while not done():

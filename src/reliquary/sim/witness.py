@@ -5,6 +5,8 @@ It proves what must hold at each step.  What can only be judged at the end is in
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Reply, Turn
 from reliquary.queueing.events import Received, ReceiveMessages, Sent
@@ -22,17 +24,28 @@ from reliquary.sim.reasons import Reasons
 class Witness:
     """Watches one run."""
 
+    LEDGER: ClassVar[type[Ledger]] = Ledger
+
     def __init__(self, history: History) -> None:
         self._history = history
-        self._reasons = Reasons(history)
+        self._reasons = self._court()
         self._answers: dict[tuple[int, int], tuple[int, int]] = {}
         """For each answer: its turn, and the batch that must be safe before it leaves."""
         self._told: dict[ObjectId, bytes] = {}
         """Which message each Identifier names, as far as anybody was told."""
         self._given: set[int] = set()
         """LookupIdentifiers that senders were told."""
-        self.ledger = Ledger()
-        self.ledger.judge = self._reasons.judge
+        self.ledger = self._account()
+
+    def _court(self) -> Reasons:
+        """Who judges why messages leave."""
+        return Reasons(self._history)
+
+    def _account(self) -> Ledger:
+        """What is left of the turns so far for the next life."""
+        ledger = self.LEDGER.of(self._history.turns, self._history.lives + 1)
+        ledger.judge = self._reasons.judge
+        return ledger
 
     def turned(self, life: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
         """A turn was run; its changes will be applied with this batch."""
@@ -103,8 +116,7 @@ class Witness:
             if turned.life != history.lives:
                 break
             turned.lost = turned.batch > survivor.durable and any(not fact.volatile for fact in turned.facts)
-        self.ledger = Ledger.of(history.turns, history.lives + 1)
-        self.ledger.judge = self._reasons.judge
+        self.ledger = self._account()
         rows = contents(survivor)
         audit(rows)
         compare(rows, self.ledger)

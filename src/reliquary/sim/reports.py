@@ -1,0 +1,79 @@
+"""How a run went, in one line; a failure says how to see it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from reliquary.sim.history import History, Violation
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is told of a run."""
+
+    seed: int
+    steps: int
+    failure: str
+    """What was broken; empty when nothing was."""
+    turns: int
+    sent: int
+    received: int
+    lives: int
+    failures: int
+    checkpoints: int
+    digest: str
+    options: str = ""
+    """What repeats the run beside the seed."""
+
+    @classmethod
+    def of(cls, seed: int, steps: int, histories: Sequence[History], failure: str, options: str) -> Report:
+        """Add up the histories of all hosts."""
+        return cls(
+            seed=seed,
+            steps=steps,
+            failure=failure,
+            turns=sum(len(history.turns) for history in histories),
+            sent=len(histories[0].sendings),
+            received=sum(len(history.consumed) for history in histories),
+            lives=sum(history.lives for history in histories),
+            failures=sum(history.failures for history in histories),
+            checkpoints=sum(history.checkpoints for history in histories),
+            digest=sha256("".join(history.digest for history in histories).encode()).hexdigest(),
+            options=options,
+        )
+
+    @property
+    def command(self) -> str:
+        """What repeats the run."""
+        return f"./dev sim --seed {self.seed}{self.options}"
+
+    def __str__(self) -> str:
+        verdict = f"BROKEN: {self.failure}\n  again: {self.command}" if self.failure else "ok"
+        return (
+            f"seed {self.seed}: {self.turns} turns, {self.sent} sent, {self.received} received,"
+            f" {self.lives} lives, {self.failures} disk failures, {self.checkpoints} checkpoints: {verdict}"
+        )
+
+
+def failure_of(play: Callable[[], None]) -> str:
+    """Let it run; whatever breaks, a promise or the machine itself, in a sentence."""
+    try:
+        play()
+    except Violation as broken:
+        return str(broken)
+    except Exception as broken:  # noqa: BLE001 - the machine itself broke, and that is a finding
+        return f"{type(broken).__name__}: {broken} ({_place(broken)})"
+    return ""
+
+
+def _place(broken: BaseException) -> str:
+    """Where it broke: the last three steps of the way there."""
+    steps = []
+    trace = broken.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        steps.append(f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno} {code.co_name}")
+        trace = trace.tb_next
+    return " > ".join(steps[-3:])

@@ -1,0 +1,79 @@
+"""One server with all that belongs to it: its host, its network, the applications that use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from reliquary.base.time import MINUTE
+from reliquary.queueing.queue import QueueType
+from reliquary.sim.applications import Stage
+from reliquary.sim.disk import SimulatedDisk
+from reliquary.sim.history import Violation
+from reliquary.sim.host import Host
+from reliquary.sim.network import Network
+from reliquary.sim.process import Process, Surroundings
+from reliquary.sim.readers import Drainer
+
+
+class Site:
+    """What a run does with one server."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        queues: Sequence[str],
+        *,
+        process: type[Process] = Process,
+        disk: type[SimulatedDisk] = SimulatedDisk,
+    ) -> None:
+        self.around = around
+        self.history = around.history
+        self.scheduler = around.scheduler
+        self.host = Host(around, process=process, disk=disk)
+        network = Network(around.scheduler, around.chance, around.weather, self.host)
+        self.stage = Stage(around, self.host, network, queues)
+
+    @property
+    def process(self) -> Process:
+        """The one that runs."""
+        process = self.host.process
+        assert process is not None, "no process runs"
+        return process
+
+    def until(self, done: Callable[[], bool], otherwise: str) -> None:
+        """Go on until it is done; that it is never done is a finding."""
+        if not self.scheduler.run_until(done, latest=self.scheduler.now + 10 * MINUTE):
+            raise Violation(f"{otherwise}: {sorted(self.stage.acting)}")
+
+    def until_nobody_acts(self, otherwise: str) -> None:
+        """Go on until all applications are done."""
+        self.until(lambda: not self.stage.acting, otherwise)
+
+    def until_idle(self) -> None:
+        """Go on until the server has nothing more to do."""
+        self.until(lambda: self.host.ready and self.process.idle, "liveness: the server is never idle")
+
+    def clear_up(self) -> None:
+        """No fault is on its way any more, and everybody finishes."""
+        if self.host.process is not None:
+            self.process.disk.mend()
+        self.stage.finishing = True
+        self.until_nobody_acts("liveness: somebody never finishes")
+
+    def read_to_the_end(self) -> None:
+        """Journals last, because reading fills them."""
+        queues = self.process.manager.state.queues.values()
+        records = [queue.record for queue in queues if queue.link is None]
+        copies = [each for each in records if each.is_journal or each.kind is QueueType.SYSTEM]
+        for these in ([each for each in records if each not in copies], copies):
+            for record in these:
+                if not record.pathname.endswith(("order-ack", "notification")):
+                    self.stage.enter(Drainer(f"drainer{record.number}", self.stage, record.pathname))
+            self.until_nobody_acts("liveness: a queue cannot be read to its end")
+        self.until_idle()
+
+    def restart(self) -> None:
+        """Stop in good order, and live once more."""
+        lives = self.history.lives
+        self.process.stop()
+        self.until(lambda: self.host.ready and self.history.lives > lives, "the server does not start")

@@ -57,6 +57,13 @@ def test_each_line_is_a_message(run: Run, orders: Queue) -> None:
     assert (len(sent), sent[0], sent[-1]) == (1201, "line 0", "no end")
 
 
+def test_a_message_is_not_signed_without_a_key(run: Run, orders: Queue) -> None:
+    result = run("message", "send", "orders", "hello", "--sign")
+    assert result.exit_code == Exit.USAGE
+    assert "this manager has no signing key" in result.stderr
+    assert texts(orders) == []
+
+
 def test_lines_and_a_body_do_not_go_together(run: Run, orders: Queue) -> None:
     result = run("message", "send", "orders", "x", "--lines")
     assert result.exit_code == Exit.USAGE

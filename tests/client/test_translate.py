@@ -9,7 +9,7 @@ import pytest
 from reliquary import NotOpen, OutgoingMessage
 from reliquary.base.faults import UsageError
 from reliquary.client.translate import changes_of, message_of, number_of
-from reliquary.queueing.message import FOREVER, Delivery
+from reliquary.queueing.message import FOREVER, AuthenticationLevel, Delivery
 from reliquary.queueing.queue import QueuePrivacy
 
 
@@ -17,6 +17,13 @@ def test_a_message_without_options_has_the_defaults_of_the_api() -> None:
     message = message_of(OutgoingMessage(body=b"x"))
     assert (message.delivery, message.time_to_be_received) == (Delivery.RECOVERABLE, FOREVER)
     assert message_of(OutgoingMessage(reach=5)).time_to_reach_queue == 5
+
+
+def test_a_signature_is_asked_for_by_its_word() -> None:
+    asked = message_of(OutgoingMessage(body=b"x", authentication="xmlsig"))
+    assert asked.authentication is AuthenticationLevel.XML_SIG
+    with pytest.raises(UsageError, match="none or xmlsig, not 'pgp'"):
+        message_of(OutgoingMessage(authentication="pgp"))  # type: ignore[arg-type]
 
 
 def test_settings_get_the_machines_types_and_only_those_that_were_named() -> None:

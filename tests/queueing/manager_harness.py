@@ -91,6 +91,7 @@ class Bench:
         in_doubt_wait: float = 0,
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         directory: Integration | None = None,
+        signs: bool = False,
         start: bool = True,
     ) -> None:
         """`queues` are created at once; without any, the private queue "orders" is."""
@@ -101,6 +102,7 @@ class Bench:
         self.in_doubt_wait = in_doubt_wait
         self.sizes = sizes
         self.directory = directory
+        self.signs = signs
         self.now = NOON
         self.disk = MemoryDisk(self.TABLES)
         self.patient = False
@@ -211,6 +213,7 @@ class Bench:
                 self.quota,
                 self.hardened,
                 directory=self.directory,
+                signs=self.signs,
                 in_doubt_wait=seconds(self.in_doubt_wait),
                 to=STARTER,
             )

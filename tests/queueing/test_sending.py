@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing.events import Access, CloseQueue, CommitTransaction, DeleteQueue, OpenQueue, Share
+from reliquary.queueing.message import AuthenticationLevel
 from tests.queueing.answers import everything
 from tests.queueing.manager_harness import Bench
 
@@ -119,3 +122,37 @@ def test_a_message_whose_destination_is_a_list_is_refused() -> None:
         assert answer.status is HResult.ILLEGAL_FORMATNAME
         assert "where one is wanted" in answer.why
     assert everything(bench.state) == before
+
+
+WEB, GROUP = "DIRECT=http://other.example/msmq/private$/q", "MULTICAST=234.1.1.1:8001"
+SIGNED: dict[str, Any] = {"authentication": AuthenticationLevel.XML_SIG}
+
+
+@pytest.mark.spec("SR-286")
+@pytest.mark.parametrize("name", [WEB, GROUP, f"{WEB},{GROUP}"])
+def test_what_leaves_by_http_or_multicast_may_be_signed(name: str) -> None:
+    bench = Bench("a", signs=True)
+    assert bench.send(name, b"one", **SIGNED).status is HResult.OK
+    assert bench.send(name, b"", extension=b"one", **SIGNED).status is HResult.OK
+
+
+@pytest.mark.parametrize(
+    ("signs", "name", "body", "why"),
+    [
+        pytest.param(False, WEB, b"one", "this manager has no signing key", id="no key"),
+        pytest.param(True, WEB, b"", "neither a body nor an extension", id="nothing to sign"),
+        pytest.param(True, A, b"one", "only what leaves by HTTP or multicast is signed", id="stays here"),
+        pytest.param(True, f"{WEB},{A}", b"one", f"and {A} is reached otherwise", id="one of two stays"),
+        pytest.param(True, "DIRECT=OS:other\\q", b"one", "is reached otherwise", id="another protocol"),
+    ],
+)
+def test_what_cannot_be_signed_is_refused_with_a_sentence(
+    signs: bool, name: str, body: bytes, why: str
+) -> None:
+    bench = Bench("a", signs=signs)
+    answer = bench.send(name, body, **SIGNED)
+    assert answer.status is HResult.INVALID_PARAMETER
+    assert why in answer.why
+    assert bench.bodies("a") == []
+    assert all(not queue.total_bytes for queue in bench.state.outgoing.values())
+    assert bench.send(A, b"two").status is HResult.OK

@@ -66,6 +66,7 @@ def message() -> None:
 )
 @click.option("--correlation", metavar="ID", help="The id of the message that this one answers.")
 @click.option("--tag", type=int, default=0, help="A number for the application.")
+@click.option("--sign", is_flag=True, help="Sign it with the manager's key; only what leaves by HTTP.")
 @format_option
 @examples(
     'reliquary message send orders "hello"',
@@ -74,7 +75,13 @@ def message() -> None:
     "reliquary message send orders hello --acknowledge full-receive --administration-queue news",
 )
 def send(
-    queue: str, bodies: tuple[str, ...], lines: bool, express: bool, as_json: bool | None, **options: Any
+    queue: str,
+    bodies: tuple[str, ...],
+    lines: bool,
+    express: bool,
+    sign: bool,
+    as_json: bool | None,
+    **options: Any,
 ) -> None:
     """Send each BODY as a message to QUEUE; without BODY, or with -, what comes on stdin.
 
@@ -83,6 +90,8 @@ def send(
     if lines and bodies not in ((), ("-",)):
         raise click.UsageError("--lines reads stdin, and a BODY is given too.")
     options["durable"] = not express
+    if sign:
+        options["authentication"] = "xmlsig"
     with connected() as manager:
         target = manager.queue(queue)
         if lines:

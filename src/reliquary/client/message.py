@@ -23,6 +23,8 @@ Acknowledgement = Literal[
     "full-receive",
 ]
 
+Authentication = Literal["none", "sig10", "sig20", "sig30", "xmlsig"]
+
 
 class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message to be sent, for `send_many` or to be sent more than once."""
@@ -58,6 +60,8 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """The id of a queue that hears of each step of the message."""
     delay: float = 0
     """Seconds before which nobody sees it."""
+    authentication: Authentication = "none"
+    """`"xmlsig"`: sign it with the manager's key; only what leaves by HTTP can be."""
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -109,6 +113,10 @@ class Message(
     """How often it came back from there."""
     moved: int = 0
     """How often it was moved to another queue."""
+    authentication: Authentication = "none"
+    """How it was signed.  With a certificate: whose it is was verified when it came."""
+    sender_certificate: bytes = b""
+    """The certificate, in DER, of who signed body and extension."""
 
     @property
     def text(self) -> str:
@@ -136,6 +144,7 @@ class SendOptions(TypedDict, total=False):
     deadletter_queue: str
     tracing_queue: str
     delay: float | timedelta
+    authentication: Authentication
 
 
 def outgoing(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> OutgoingMessage:

@@ -55,6 +55,7 @@ def message_of(given: OutgoingMessage) -> machine.Message:
             deadletter_queue=given.deadletter_queue,
             tracing_queue=given.tracing_queue,
             delay=given.delay,
+            authentication=_authentication(given.authentication),
         )
     )
 
@@ -92,6 +93,8 @@ def shown(delivered: Delivered) -> Message:
         handed_out=out.handed_out,
         aborted=out.aborted,
         moved=out.moved,
+        authentication=out.authentication.value,
+        sender_certificate=out.sender_certificate,
     )
 
 
@@ -101,6 +104,13 @@ def _acknowledgement(word: str) -> machine.Acknowledgement:
     except ValueError:
         words = ", ".join(each.value for each in machine.Acknowledgement)
         raise UsageError(f"{word!r} is no acknowledgement; these are {words}") from None
+
+
+def _authentication(word: str) -> machine.AuthenticationLevel:
+    try:
+        return machine.AuthenticationLevel(word)
+    except ValueError:
+        raise UsageError(f"authentication is none or xmlsig, not {word!r}") from None
 
 
 def _moment(microseconds: int) -> datetime:

@@ -88,6 +88,8 @@ class StartManager(Event, frozen=True):
     """Not None where the manager takes part in a directory."""
     first_list: bytes = b""
     """The manager's security descriptor as long as it was given no other; empty allows everybody all."""
+    signs: bool = False
+    """There is a key for XML signatures of messages that leave by HTTP."""
     in_doubt_wait: Duration = Duration(0)
     """Not 0: the start waits so long for the outcomes of prepared transactions, and fails without."""
     to: int = 0

@@ -57,6 +57,7 @@ def start(state: State, request: StartManager, now: Instant) -> None:
         advance(state, Happening.FAILED)  # DM-098
         raise
     state.first_list = request.first_list
+    state.signs = request.signs
     state.permitted.clear()
     state.starter = request.to
     if request.in_doubt_wait and state.transactions:

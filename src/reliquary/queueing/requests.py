@@ -26,7 +26,7 @@ from reliquary.queueing import (
 )
 from reliquary.queueing.directory import operations, upkeep
 from reliquary.queueing.events import FOREVER_WAIT, Access, Answer
-from reliquary.queueing.message import FOREVER, check, size_of
+from reliquary.queueing.message import FOREVER, AuthenticationLevel, check, size_of
 from reliquary.queueing.naming import destinations, paths
 from reliquary.queueing.queue import Queue, QueueType
 from reliquary.queueing.security import permissions
@@ -52,6 +52,8 @@ def send(state: State, request: events.SendMessages, now: Instant) -> None:
         check(message)
         if message.destination_queue or message.destination_queues:
             sending.check_destinations(message)
+        if message.authentication is AuthenticationLevel.XML_SIG:
+            sending.check_signing(state, message)
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is not None and transaction is None:
         return

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 import msgspec
 
+from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.access import Target, targets
 from reliquary.queueing.enqueue import STATUS, Enqueued, bytes_used, enqueue
 from reliquary.queueing.events import Sent
-from reliquary.queueing.message import NO_OBJECT, Message, ObjectId
+from reliquary.queueing.message import NO_OBJECT, AuthenticationLevel, Message, ObjectId
 from reliquary.queueing.naming.formats import is_format_name, parse_single
 from reliquary.queueing.state import QueueState, State, Transaction
+from reliquary.queueing.travel.transfer import Wrapper, wrapper_for
 
 
 def send(
@@ -27,6 +29,11 @@ def send(
     found = targets(state, target, now)
     if isinstance(found, HResult):
         return Sent(found, found.sentence)
+    unsigned = _unsigned(found) if state.signs else None
+    if unsigned and any(each.authentication is AuthenticationLevel.XML_SIG for each in messages):
+        place = unsigned.format_name
+        why = f"only what leaves by HTTP or multicast is signed, and {place} is reached otherwise"
+        return Sent(HResult.INVALID_PARAMETER, why)
     lineage = state.identity().identifier
     if len(found) > 1:
         names = tuple(each.format_name for each in found)
@@ -48,6 +55,23 @@ def check_destinations(message: Message) -> None:
     for name in (message.destination_queue, *message.destination_queues):
         if is_format_name(name):
             parse_single(name)
+
+
+def check_signing(state: State, message: Message) -> None:
+    """Refuse what cannot be signed, before anybody relies on it."""
+    if not state.signs:
+        raise UsageError("the message is to be signed, and this manager has no signing key")
+    if not (message.body or message.extension):
+        raise UsageError("the message is to be signed, and has neither a body nor an extension")
+
+
+def _unsigned(found: Sequence[Target]) -> Target | None:
+    """The first queue that no signed message goes to."""
+    for each in found:
+        outgoing = each.queue.record.outgoing
+        if outgoing is None or wrapper_for(parse_single(outgoing.destination)) is not Wrapper.SRMP:
+            return each
+    return None
 
 
 def _addressed(messages: Sequence[Message], target: Target, found: Sequence[Target]) -> Sequence[Message]:

@@ -213,6 +213,8 @@ class State:
         self.throttled = False
         self.online = True
         """ConnectionActive (DM-124, DM-125): messages come from and go to other managers."""
+        self.signs = False
+        """Messages that leave by HTTP can be signed."""
         self.authorities: frozenset[str] = frozenset()
         """`host` and `host:port` by which a URL means this manager, in lower case."""
         self.stirred: dict[int, QueueState] = {}

@@ -12,7 +12,15 @@ from reliquary.base.faults import UsageError
 from reliquary.net.api.messages import REACH, MessageIn, message_of, moment, shown
 from reliquary.net.api.origin import differs
 from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import Acknowledgement, Delivery, Message, MessageClass, ObjectId, Position
+from reliquary.queueing.message import (
+    Acknowledgement,
+    AuthenticationLevel,
+    Delivery,
+    Message,
+    MessageClass,
+    ObjectId,
+    Position,
+)
 
 
 def test_a_message_that_says_nothing_is_durable_and_otherwise_the_default() -> None:
@@ -64,9 +72,21 @@ def test_what_a_message_asks_for_goes_in_and_comes_out() -> None:
     assert {name: out[name] for name in asked} == asked
 
 
+def test_a_signature_is_asked_for_and_shown_with_who_made_it() -> None:
+    asked = {"text": "x", "authentication": "xmlsig"}
+    message = message_of(msgspec.convert(asked, MessageIn))
+    assert message.authentication is AuthenticationLevel.XML_SIG
+    came = msgspec.structs.replace(message, sender_certificate=b"der")
+    out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), came))))
+    assert (out["authentication"], out["sender_certificate"]) == ("xmlsig", "ZGVy")
+    unsigned = msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), message_of(MessageIn()))))
+    assert not {"authentication", "sender_certificate"} & msgspec.json.decode(unsigned).keys()
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
+        ({"authentication": "sig20"}, "authentication is none or xmlsig, not sig20"),
         ({"acknowledgements": ["full-receive"]}, "no administration_queue is named for them"),
         ({"tracing_queue": "trail"}, "tracing_queue is the id of a queue, a GUID, not 'trail'"),
         ({"response_queue": "DIRECT=XX:a"}, "response_queue is the name of a queue: "),

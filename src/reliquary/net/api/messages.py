@@ -17,6 +17,7 @@ from reliquary.queueing.message import (
     NO_GUID,
     NO_OBJECT,
     Acknowledgement,
+    AuthenticationLevel,
     Delivery,
     Message,
     MessageClass,
@@ -26,6 +27,8 @@ from reliquary.queueing.naming.names import spoken
 
 REACH: Final = 345_600
 """Seconds; TimeToReachQueue of a message that does not say another (DM-057)."""
+CAN_BE_ASKED_FOR: Final = (AuthenticationLevel.NONE, AuthenticationLevel.XML_SIG)
+"""The other signatures are of protocols that do not send yet."""
 
 _CLASS_WORDS: Final = {each.value: each.name.lower().replace("_", "-") for each in MessageClass}
 
@@ -52,6 +55,7 @@ class MessageIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     deadletter_queue: str = ""
     tracing_queue: str = ""
     delay: float = 0
+    authentication: AuthenticationLevel = AuthenticationLevel.NONE
 
 
 class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
@@ -86,6 +90,8 @@ class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
     handed_out: int = 0
     aborted: int = 0
     moved: int = 0
+    authentication: AuthenticationLevel = AuthenticationLevel.NONE
+    sender_certificate: bytes = b""
 
 
 def message_of(given: MessageIn) -> Message:
@@ -97,6 +103,8 @@ def message_of(given: MessageIn) -> Message:
         body = given.text.encode()
     if given.acknowledgements and not given.administration_queue:
         raise UsageError("acknowledgements are asked for, and no administration_queue is named for them")
+    if given.authentication not in CAN_BE_ASKED_FOR:
+        raise UsageError(f"authentication is none or xmlsig, not {given.authentication.value}")
     return Message(
         body=body or b"",
         label=given.label,
@@ -119,6 +127,7 @@ def message_of(given: MessageIn) -> Message:
         tracing_requested=bool(given.tracing_queue),
         tracing_queue=tracing_queue_of(given.tracing_queue) if given.tracing_queue else NO_GUID,
         delay=delay_of(given.delay) if given.delay else 0,
+        authentication=given.authentication,
     )
 
 
@@ -156,6 +165,8 @@ def shown(delivered: Delivered) -> MessageOut:
         position.handed_out,
         position.aborted,
         position.moved,
+        message.authentication,
+        message.sender_certificate,
     )
 
 

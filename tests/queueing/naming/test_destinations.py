@@ -8,7 +8,9 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing.events import Access, OpenQueue
 from reliquary.queueing.naming.destinations import find, same
 from reliquary.queueing.queue import QueueType
+from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import QueueState
+from reliquary.queueing.travel.transfer import WebAddressKnown
 from tests.queueing.answers import everything
 from tests.queueing.manager_harness import Bench
 
@@ -42,7 +44,7 @@ def test_every_kind_of_name_finds_the_same_queue() -> None:
         f"DIRECT=OS:{identity.computer_name.upper()}\\private$\\ORDERS",
         f"DIRECT=OS:{identity.qualified_computer_name}\\private$\\orders",
         "DIRECT=TCP:127.0.0.1\\private$\\orders",
-        "DIRECT=HTTP://localhost:8480/msmq/private$/orders",
+        "DIRECT=HTTP://localhost/msmq/private$/orders",
         f"PRIVATE={identity.identifier}\\{queue.number:x}",
         f"PUBLIC={queue.record.identifier}",
         f"{identity.computer_name}\\private$\\orders",
@@ -81,6 +83,105 @@ def test_a_queue_that_would_be_here_and_is_not_is_not_found() -> None:
     for name in (ELSEWHERE, f"PRIVATE={GUID}\\1", f"PUBLIC={GUID}"):
         assert status(bench, name, Access.RECEIVE) is HResult.QUEUE_NOT_FOUND, name
     assert everything(bench.state) == before
+
+
+# -- by URL
+
+
+def addressed(*authorities: str) -> Bench:
+    """A bench that is reached under these authorities."""
+    bench = Bench("orders", "orders;retry", "so many")
+    bench.create(".\\public")
+    bench.manager.hear(WebAddressKnown(frozenset(authorities)), bench.now)
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("url", "ours"),
+    [
+        ("HTTP://localhost/msmq/private$/orders", True),
+        ("HTTP://BENCH/msmq/private$/orders", True),
+        ("HTTP://bench.example.org/msmq/private$/orders", False),
+        ("HTTP://bench:80/msmq/private$/orders", True),
+        ("HTTPS://bench:443/msmq/private$/orders", True),
+        ("HTTPS://bench:80/msmq/private$/orders", False),
+        ("HTTP://bench:8480/msmq/private$/orders", False),
+        ("HTTP://localhost:8480/msmq/private$/orders", False),
+        ("HTTP://[::1]/msmq/private$/orders", True),
+        ("HTTP://[::1]:8480/msmq/private$/orders", False),
+    ],
+)
+def test_before_it_is_known_where_we_listen_only_a_url_without_a_port_may_be_ours(
+    url: str, ours: bool
+) -> None:
+    bench = Bench()
+    assert (find(bench.state, f"DIRECT={url}") is bench.queue()) is ours
+
+
+@pytest.mark.parametrize(
+    ("url", "ours"),
+    [
+        ("HTTP://Web.Example:8480/msmq/private$/orders", True),
+        ("HTTPS://web.example:8480/msmq/private$/orders", True),
+        ("HTTP://web.example:8481/msmq/private$/orders", False),
+        ("HTTP://web.example/msmq/private$/orders", False),
+        ("HTTP://10.0.0.5/msmq/private$/orders", True),
+        ("HTTP://10.0.0.5:80/msmq/private$/orders", True),
+        ("HTTP://10.0.0.5:8480/msmq/private$/orders", False),
+        ("HTTP://other:80/msmq/private$/orders", True),
+        ("HTTP://other/msmq/private$/orders", False),
+        ("HTTP://bench:8480/msmq/private$/orders", False),
+        ("HTTP://bench/msmq/private$/orders", True),
+    ],
+)
+def test_a_url_is_ours_by_its_host_and_port_because_two_managers_may_share_a_host(
+    url: str, ours: bool
+) -> None:
+    bench = addressed("web.example:8480", "10.0.0.5", "other:80")
+    assert (find(bench.state, f"DIRECT={url}") is bench.queue()) is ours
+    sent = bench.send(f"DIRECT={url}", b"m")
+    assert sent.status is HResult.OK
+    assert len(bench.state.outgoing) == (not ours)
+
+
+@pytest.mark.parametrize(
+    ("path", "queue"),
+    [
+        ("/msmq/private$/orders", "orders"),
+        ("/MSMQ/Private$/ORDERS", "orders"),
+        ("/msmq\\private$\\orders", "orders"),
+        ("\\msmq\\private$\\orders", "orders"),
+        ("/msmq/private$/orders?SenderStream=XRntV;a/b", "orders"),
+        ("/msmq/private$/orders#part", "orders"),
+        ("/msmq/private%24/%6frders", "orders"),
+        ("/msmq/private$/so%20many", "so many"),
+        ("/msmq/private$/orders;retry", "orders;retry"),
+        ("/msmq/private$/orders%3Bretry?x", "orders;retry"),
+        ("/msmq/public", ".\\public"),
+        ("/msmq/private$/orders;journal", "orders;journal"),
+        ("/msmq/system$;deadletter", "system$;deadletter"),
+    ],
+)
+def test_the_path_of_a_url_is_read_as_the_path_name_that_it_means(path: str, queue: str) -> None:
+    bench = addressed("bench:8480")
+    assert find(bench.state, f"DIRECT=HTTP://bench:8480{path}") is bench.queue(queue)
+
+
+@pytest.mark.parametrize(
+    "path", ["/other/private$/orders", "/", "/msmq", "/msmq/private$/missing", "/msmq/orders"]
+)
+def test_a_url_of_ours_without_a_queue_of_ours_leads_nowhere(path: str) -> None:
+    bench = addressed("bench:8480")
+    sent = bench.send(f"DIRECT=HTTP://bench:8480{path}", b"m")
+    assert sent.status is HResult.QUEUE_NOT_FOUND
+    assert not bench.state.outgoing
+
+
+def test_a_name_that_means_another_queue_now_is_held_against_that_queues_list() -> None:
+    bench = addressed()
+    bench.state.permitted.add(("any", MANAGER, 0))
+    bench.manager.hear(WebAddressKnown(frozenset({"bench:8480"})), bench.now)
+    assert not bench.state.permitted
 
 
 # -- queues elsewhere

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.naming.formats import FormatType, MultipleName, key_of, parse_format, parse_single
+from reliquary.queueing.naming.formats import (
+    DirectName,
+    FormatType,
+    MultipleName,
+    key_of,
+    parse_format,
+    parse_single,
+)
 
 GUID = "0F0E0D0C-0B0A-0908-0706-050403020100"
 
@@ -38,6 +45,33 @@ def test_each_kind_is_read_and_printed_as_it_was(text: str, kind: FormatType) ->
     assert key_of(parse_format(text.lower())) == key_of(name)
 
 
+@pytest.mark.parametrize(
+    ("url", "host", "port", "authority", "queue_path"),
+    [
+        ("HTTP://Host/msmq/private$/q", "Host", "", "host", "private$\\q"),
+        ("HTTP://host:80/MSMQ/q;sub?x=1", "host", "", "host", "q;sub"),
+        ("HTTPS://host:443/msmq/q", "host", "", "host", "q"),
+        ("HTTPS://host:80/msmq/q", "host", "80", "host:80", "q"),
+        ("HTTP://[2001:DB8::1]:8480/msmq/a%20b", "2001:DB8::1", "8480", "[2001:db8::1]:8480", "a b"),
+        ("HTTP://host\\msmq\\private$\\q?a\\b", "host", "", "host", "private$\\q"),
+        ("HTTP://host/msmq/100%", "host", "", "host", "100%"),
+        ("HTTP://host/elsewhere;x", "host", "", "host", ""),
+    ],
+)
+def test_a_url_says_which_manager_and_which_queue(
+    url: str, host: str, port: str, authority: str, queue_path: str
+) -> None:
+    name = parse_single(f"DIRECT={url}")
+    assert isinstance(name, DirectName)
+    assert (name.host, name.port, name.authority, name.queue_path) == (host, port, authority, queue_path)
+
+
+def test_a_url_is_printed_with_its_query_and_with_the_strokes_of_a_url() -> None:
+    name = parse_single("DIRECT=HTTP://host\\msmq\\q;sub?a\\b;c")
+    assert str(name) == "DIRECT=HTTP://host/msmq/q;sub?a\\b;c"
+    assert name.kind is FormatType.SUBQUEUE
+
+
 def test_several_names_are_one() -> None:
     name = parse_format(f"DIRECT=OS:a\\q, DL={GUID}")
     assert isinstance(name, MultipleName)
@@ -62,6 +96,20 @@ def test_several_names_are_one() -> None:
         f"DIRECT=OS:a\\q,MACHINE={GUID};JOURNAL",
         "DIRECT=OS:a\\b\\c",
         "DIRECT=HTTP:host/q",
+        "DIRECT=HTTP://host",
+        "DIRECT=HTTP:///msmq/q",
+        "DIRECT=HTTP://host:/msmq/q",
+        "DIRECT=HTTP://host:0/msmq/q",
+        "DIRECT=HTTP://host:65536/msmq/q",
+        "DIRECT=HTTP://host:http/msmq/q",
+        "DIRECT=HTTP://user@host/msmq/q",
+        "DIRECT=HTTP://[::1/msmq/q",
+        "DIRECT=HTTP://host/msmq/a b",
+        "DIRECT=HTTP://host/msmq/%ff",
+        "DIRECT=HTTP://host/msmq/a%00b",
+        "DIRECT=HTTP://host/msmq/a/b",
+        "DIRECT=HTTP://host/msmq/a%5Cb",
+        "DIRECT=HTTP://host/msmq/system$;other",
     ],
 )
 def test_what_is_no_format_name_is_refused(text: str) -> None:

@@ -139,6 +139,24 @@ def test_a_message_may_be_taken_however_long_it_travelled() -> None:
     assert exchange.bodies() == [b"old"]
 
 
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("private$/orders;journal", MessageClass.NACK_ACCESS_DENIED),
+        ("system$;deadletter", MessageClass.NACK_ACCESS_DENIED),
+        ("private$/missing", MessageClass.NACK_BAD_DEST_QUEUE),
+        ("private$/%ff", MessageClass.NACK_BAD_DEST_QUEUE),
+    ],
+)
+def test_by_url_nothing_gets_into_a_journal_or_a_system_queue(path: str, reason: MessageClass) -> None:
+    exchange = Exchange(None, "orders", "orders;retry")
+    assert judge(exchange, f"DIRECT=HTTP://localhost/msmq/{path}").reason is reason
+    assert (
+        judge(exchange, "DIRECT=HTTP://localhost/MSMQ/PRIVATE$/orders;retry?q").outcome is Outcome.DELIVERED
+    )
+    assert exchange.bodies("orders;retry") == [b"a"]
+
+
 # -- by SRMP
 
 ENVELOPE = "<se:Envelope/>"

@@ -99,7 +99,7 @@ def find_named(state: State, name: Pathname | FormatName) -> QueueState | None:
 
 def _find_own(state: State, name: SingleName) -> QueueState | None:
     if isinstance(name, DirectName):
-        if not is_local_host(state, name.host) or not name.queue_path:
+        if not is_own_address(state, name) or not name.queue_path:
             return None
         path = name.queue_path if "\\" in name.queue_path else f".\\{name.queue_path}"
         return state.find(parse(path))
@@ -117,8 +117,17 @@ def _find_own(state: State, name: SingleName) -> QueueState | None:
     return found
 
 
-def is_local_host(state: State, host: str) -> bool:
-    """Whether this address is our own."""
+def is_own_address(state: State, name: DirectName) -> bool:
+    """Whether a direct name leads here; by URL the port counts too, for two managers may share a host."""
+    if not name.protocol.is_http:
+        return _is_own_host(state, name.host)
+    known = state.authorities
+    if known and (name.authority in known or name.address.casefold() in known):
+        return True
+    return not name.port and _is_own_host(state, name.host)
+
+
+def _is_own_host(state: State, host: str) -> bool:
     identity = state.identity()
     own = {identity.computer_name.casefold(), identity.qualified_computer_name.casefold()}
     return host.casefold() in LOCAL_HOSTS | own
@@ -175,7 +184,7 @@ def _supports(name: FormatName, access: Access) -> bool:
 
 def _elsewhere(state: State, name: SingleName, now: Instant) -> QueueState | HResult:
     """A new outgoing queue for a destination that is not here (DM-171)."""
-    if isinstance(name, DirectName) and is_local_host(state, name.host):
+    if isinstance(name, DirectName) and is_own_address(state, name):
         return HResult.QUEUE_NOT_FOUND  # DM-168
     if isinstance(name, PrivateName) and name.computer == state.identity().identifier:
         return HResult.QUEUE_NOT_FOUND  # DM-170

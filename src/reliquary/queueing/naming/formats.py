@@ -11,7 +11,8 @@ r"""Format names, [MS-MQMQ] 2.1: how a message names a queue anywhere.
     MULTICAST=224.1.1.1:8001                        whoever listens there
     A,B                                             several of the above
 
-Keywords and names compare without regard to case; `key` is what they compare by.
+Keywords and names compare without regard to case; `key` is what they compare by.  In a URL, `\` counts
+as `/`; what a percent sign escapes is decoded and a query is left out where its queue is looked for.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from enum import Enum, IntEnum
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, ip_address
 from typing import Final
+from urllib.parse import unquote
 from uuid import UUID
 
 from reliquary.base.faults import UsageError
@@ -127,29 +129,42 @@ class DirectName:
     @property
     def host(self) -> str:
         """The address without a port and without brackets."""
-        if not self.protocol.is_http:
-            return self.address
-        if self.address.startswith("["):
-            return self.address[1:].partition("]")[0]
-        return self.address.partition(":")[0]
+        return self._host_and_port[0].strip("[]") if self.protocol.is_http else self.address
+
+    @property
+    def port(self) -> str:
+        """Of an HTTP name, the port; empty where it is the one that goes without saying."""
+        port = self._host_and_port[1]
+        return "" if port == _DEFAULT_PORTS.get(self.protocol) else port
+
+    @property
+    def authority(self) -> str:
+        """Of an HTTP name: `host` or `host:port`, in lower case."""
+        host, port = self._host_and_port[0].casefold(), self.port
+        return f"{host}:{port}" if port else host
+
+    @property
+    def _host_and_port(self) -> tuple[str, str]:
+        found = _AUTHORITY.fullmatch(self.address)
+        return (found[1], found[2] or "") if found else (self.address, "")
 
     @property
     def queue_path(self) -> str:
         r"""The path name on its own manager: `private$\orders;retry`.  Empty where a URL has none."""
         if not self.protocol.is_http:
             return self.path
-        head, _, rest = self.path.lstrip("/").partition("/")
-        return rest.replace("/", "\\") if head.casefold() == "msmq" else ""
+        head, _, rest = re.split("[?#]", self.path, maxsplit=1)[0].lstrip("/").partition("/")
+        return unquote(rest.replace("/", "\\"), errors="strict") if head.casefold() == "msmq" else ""
 
     @property
     def suffix(self) -> Suffix:
         """JOURNAL of a queue, or one of a manager's own queues."""
-        return _SUFFIXES.get(self.path.partition(";")[2].upper(), Suffix.NONE)
+        return _SUFFIXES.get(self.queue_path.partition(";")[2].upper(), Suffix.NONE)
 
     @property
     def subqueue(self) -> str:
         """The subqueue that is named, if one is."""
-        return self.path.partition(";")[2] if self.suffix is Suffix.NONE else ""
+        return self.queue_path.partition(";")[2] if self.suffix is Suffix.NONE else ""
 
     def __str__(self) -> str:
         if self.protocol.is_http:
@@ -306,14 +321,22 @@ def _parse_direct(rest: str) -> DirectName:
 def _parse_url(protocol: Protocol, rest: str) -> DirectName:
     if not rest.startswith("//"):
         raise IllegalFormatName(f"DIRECT={protocol.value}: goes on with //, not with {rest[:2]!r}")
-    host, found, path = rest[2:].partition("/")
-    if not host or not _PRINTABLE.fullmatch(host):
+    path, query, tail = rest[2:].partition("?")
+    host, found, path = path.replace("\\", "/").partition("/")
+    path += query + tail
+    if not _PRINTABLE.fullmatch(host) or not _AUTHORITY.fullmatch(host):
         raise IllegalFormatName(f"{host!r} is not the address of a computer")
     if not found or not _PRINTABLE.fullmatch(path or "/"):
         raise IllegalFormatName(f"DIRECT={protocol.value}:{rest} has no path of printable characters")
     name = DirectName(protocol, host, f"/{path}")
-    if name.queue_path:
-        _check_path(name.queue_path)
+    if not 1 <= int(name.port or 1) <= PORT_LIMIT:
+        raise IllegalFormatName(f"a port is 1 to {PORT_LIMIT}, not {name.port}")
+    try:
+        queue_path = name.queue_path
+    except UnicodeDecodeError as why:
+        raise IllegalFormatName(f"what is escaped in {path!r} is not UTF-8") from why
+    if queue_path:
+        _check_path(queue_path)
     return name
 
 
@@ -362,6 +385,8 @@ _PARSERS: Final[dict[str, Callable[[str], SingleName]]] = {
 # -- their parts
 
 _PRINTABLE: Final = re.compile(r"[\x21-\x7e]+")
+_AUTHORITY: Final = re.compile(r"(\[[^]]+\]|[^:@\[\]]+)(?::([0-9]{1,5}))?")
+_DEFAULT_PORTS: Final = {Protocol.HTTP: "80", Protocol.HTTPS: "443"}
 _GUID: Final = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _SUFFIXES: Final = {suffix.value: suffix for suffix in Suffix if suffix is not Suffix.NONE}
 _SYSTEM_SUFFIXES: Final = (Suffix.JOURNAL, Suffix.DEADLETTER, Suffix.DEADXACT)

@@ -40,6 +40,7 @@ def on_web_address(state: State, signal: WebAddressKnown, now: Instant) -> None:
     """Under these authorities a URL means this manager."""
     del now
     state.authorities = signal.authorities
+    state.permitted.clear()  # names may mean other queues now
 
 
 def pause(state: State, request: PauseQueue, now: Instant) -> None:

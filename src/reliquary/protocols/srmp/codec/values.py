@@ -76,7 +76,8 @@ class Msmq(Value, frozen=True, kw_only=True):
     correlation: ObjectId | None = None
     trace: bool = False
     connector_type: UUID | None = None
-    application_tag: int = 0
+    application_tag: int | None = None
+    """App; 0 says the same as none, and Windows writes it."""
     body_type: int = 0
     hash_algorithm: int | None = None
     first: bool = False

@@ -1,0 +1,104 @@
+"""Bytes that came, as a message: HTTP body or APDU, cut into parts, and the envelope's header read.
+
+`SrmpFault` is all that comes out of bytes that are no message.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.header import read_header
+from reliquary.protocols.srmp.codec.values import Arrived, Envelope
+from reliquary.wire.mime import LENGTH_DIGITS, MediaType, MimeFault, Part, fields_of, media_type, split
+from reliquary.wire.soap import SoapFault, header_of
+
+MULTIPART: Final = "multipart/related"
+XML: Final = "text/xml"
+_CHARSETS: Final = ("", "utf-8", "utf8", "us-ascii")
+_HTTP_HEAD_LIMIT: Final = 8 * 1024
+
+
+def decode(content_type: str, body: bytes, *, largest: int) -> Arrived:
+    """The message that a POST carries; `largest` is how many bytes one may have."""
+    if len(body) > largest:
+        raise SrmpFault(
+            "the message", f"a message has at most {largest} bytes, this one {len(body)}", spec="MC-MQSRM 1.6"
+        )
+    try:
+        kind = media_type(content_type)
+        if kind.kind == XML:
+            return _arrived(body, kind, ())
+        if kind.kind != MULTIPART:
+            raise MimeFault("Content-Type", f"{content_type[:80]!r} is neither {MULTIPART} nor {XML}")
+        root, *others = split(body, kind.boundary)
+        return _arrived(root.data, media_type(root.content_type), others)
+    except MimeFault as fault:
+        raise SrmpFault(fault.part, fault.why, spec=fault.spec) from None
+
+
+def decode_apdu(data: bytes, *, largest: int) -> Arrived:
+    """The message that came by multicast: all of a POST, of whose head only the content counts (2.1.2)."""
+    head, found, body = data.partition(b"\r\n\r\n")
+    if not found or len(head) > _HTTP_HEAD_LIMIT:
+        raise SrmpFault("the APDU", "it does not begin with the head of a POST", spec="MC-MQSRM 2.1.2")
+    try:
+        fields = fields_of(head.partition(b"\r\n")[2], "the APDU")
+    except MimeFault as fault:
+        raise SrmpFault(fault.part, fault.why, spec=fault.spec) from None
+    length = fields.get("content-length", str(len(body)))
+    if not (length.isascii() and length.isdigit() and len(length) <= LENGTH_DIGITS) or int(length) > len(
+        body
+    ):
+        raise SrmpFault(
+            "Content-Length",
+            f"{length[:20]!r} bytes are announced, and {len(body)} came",
+            spec="MC-MQSRM 2.1.2",
+        )
+    return decode(fields.get("content-type", ""), body[: int(length)], largest=largest)
+
+
+def decode_envelope(text: str | bytes) -> Envelope:
+    """What an envelope says."""
+    try:
+        data = text.encode() if isinstance(text, str) else text
+        return read_header(header_of(data), data)
+    except UnicodeEncodeError:
+        raise SrmpFault("Envelope", "half of a surrogate pair is no character", spec="MC-MQSRM 2.2") from None
+    except SoapFault as fault:
+        raise SrmpFault(fault.element, fault.why, spec=fault.spec) from None
+
+
+def _arrived(data: bytes, kind: MediaType, others: list[Part] | tuple[()]) -> Arrived:
+    if kind.kind != XML or kind.charset not in _CHARSETS:
+        raise MimeFault("Content-Type", "an envelope is text/xml in UTF-8")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as why:
+        raise SrmpFault("Envelope", f"the envelope is not UTF-8: {why.reason}", spec="MC-MQSRM 2.2") from None
+    envelope = decode_envelope(data)
+    if not others:
+        return Arrived(envelope=envelope, text=text)
+    contents = _contents(others)
+    if contents and (envelope.delivery_receipt or envelope.commitment_receipt or envelope.stream_receipt):
+        raise SrmpFault("the MIME body", "a receipt has no payload", spec="MC-MQSRM 2.2.2")  # SR-022
+    return Arrived(
+        envelope=envelope,
+        text=text,
+        body=contents.get("body", b""),
+        extension=contents.get("extension", b""),
+        has_body="body" in contents,
+        has_extension="extension" in contents,
+    )
+
+
+def _contents(parts: list[Part] | tuple[()]) -> dict[str, bytes]:
+    """Body and extension; parts of other names mean nothing to us."""
+    contents: dict[str, bytes] = {}
+    for part in parts:
+        name, found, _ = part.content_id.lstrip("<").lower().partition("@")
+        if found and name in ("body", "extension"):
+            if name in contents:
+                raise MimeFault(f"Content-Id: {name}@", f"there are two parts for the {name}")
+            contents[name] = part.data
+    return contents

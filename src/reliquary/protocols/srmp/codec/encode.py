@@ -1,0 +1,144 @@
+"""Envelopes as text, [MC-MQSRM] 3.1.7.2.4: one line without white space, in the order that is printed there.
+
+`encode` writes a message, `write` whatever an envelope says: what `decode_envelope` read from a message
+in this form is written to the same bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from reliquary.protocols.srmp.codec.blocks import commitment_block, delivery_block, stream_receipt_block
+from reliquary.protocols.srmp.codec.lexical import correlation_text, guid_text, moment_text
+from reliquary.protocols.srmp.codec.messages import envelope_of
+from reliquary.protocols.srmp.codec.text import escaped
+from reliquary.protocols.srmp.codec.values import Envelope, Msmq, StreamPlace
+from reliquary.queueing.message import Message
+
+_BEGIN: Final = (
+    '<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"'
+    ' xmlns="http://schemas.xmlsoap.org/srmp/"><se:Header>'
+    '<path xmlns="http://schemas.xmlsoap.org/rp/" se:mustUnderstand="1"><action>'
+)
+_PROPERTIES: Final = '</path><properties se:mustUnderstand="1"><expiresAt>'
+_END: Final = "</se:Header><se:Body></se:Body></se:Envelope>"
+
+
+def encode(
+    message: Message,
+    place: StreamPlace | None = None,
+    *,
+    signature: str = "",
+    capital_stream: bool = False,
+    here: str = "",
+) -> str:
+    """The envelope of a message; `here`, as `http://host`, makes URLs of path names of our own."""
+    envelope = envelope_of(message, place, here=here)
+    if signature:
+        envelope = msgspec.structs.replace(envelope, signature=signature)
+    return write(envelope, blocks=message.soap_header, capital_stream=capital_stream)
+
+
+def write(envelope: Envelope, *, blocks: str = "", capital_stream: bool = False) -> str:
+    """An envelope with all that it says; `blocks` are more of them, in front of `Msmq`."""
+    parts = [_BEGIN, escaped(envelope.action), "</action><to>", escaped(envelope.to)]
+    parts += ("</to><id>", escaped(envelope.id), "</id>")
+    if envelope.via:
+        parts += ("<rev><via>", escaped(envelope.via), "</via></rev>")
+    parts += (_PROPERTIES, moment_text(envelope.expires_at), "</expiresAt>")
+    if envelope.sent_at is not None:
+        parts += ("<sentAt>", moment_text(envelope.sent_at), "</sentAt>")
+    parts.append("</properties>")
+    if envelope.durable or envelope.delivery_to or envelope.commitment is not None:
+        parts.append(_services(envelope))
+    if envelope.stream is not None:
+        parts.append(_stream(envelope.stream, "Stream" if capital_stream else "stream"))
+    if envelope.stream_receipt is not None:
+        parts.append(stream_receipt_block(envelope.stream_receipt))
+    if envelope.delivery_receipt is not None:
+        parts.append(delivery_block(envelope.delivery_receipt))
+    if envelope.commitment_receipt is not None:
+        parts.append(commitment_block(envelope.commitment_receipt))
+    parts.append(blocks)
+    if envelope.msmq is not None:
+        _msmq(envelope.msmq, parts)
+    parts += (envelope.signature, _END)
+    return "".join(parts)
+
+
+def _services(envelope: Envelope) -> str:
+    text = '<services se:mustUnderstand="1">'
+    if envelope.durable:
+        text += "<durable/>"
+    if envelope.delivery_to:
+        url = escaped(envelope.delivery_to)
+        text += f"<deliveryReceiptRequest><sendTo>{url}</sendTo></deliveryReceiptRequest>"
+    if (commitment := envelope.commitment) is not None:
+        text += f"<commitmentReceiptRequest><sendTo>{escaped(commitment.send_to)}</sendTo>"
+        text += "<positiveOnly/>" if commitment.positive else ""
+        text += "<negativeOnly/>" if commitment.negative else ""
+        text += "</commitmentReceiptRequest>"
+    return text + "</services>"
+
+
+def _stream(place: StreamPlace, name: str) -> str:
+    previous = f"<previous>{place.previous}</previous>" if place.previous else ""  # SR-280
+    start = ""
+    if place.receipts_to:
+        start = f"<start><sendReceiptsTo>{escaped(place.receipts_to)}</sendReceiptsTo></start>"
+    return (
+        f'<{name} se:mustUnderstand="1"><streamId>{escaped(place.identifier)}</streamId>'
+        f"<current>{place.current}</current>{previous}{start}</{name}>"
+    )
+
+
+def _msmq(msmq: Msmq, parts: list[str]) -> None:
+    parts.append(
+        f'<Msmq xmlns="msmq.namespace.xml"><Class>{int(msmq.message_class)}</Class>'
+        f"<Priority>{msmq.priority}</Priority>"
+    )
+    if msmq.journal:
+        parts.append("<Journal/>")
+    if msmq.dead_letter:
+        parts.append("<DeadLetter/>")
+    if msmq.correlation is not None:
+        parts.append(f"<Correlation>{correlation_text(msmq.correlation)}</Correlation>")
+    if msmq.trace:
+        parts.append("<Trace/>")
+    if msmq.connector_type is not None:
+        parts.append(f"<ConnectorType>{guid_text(msmq.connector_type)}</ConnectorType>")
+    if msmq.application_tag is not None:
+        parts.append(f"<App>{msmq.application_tag}</App>")
+    parts.append(f"<BodyType>{msmq.body_type}</BodyType>")
+    if msmq.hash_algorithm is not None:
+        parts.append(f"<HashAlgorithm>{msmq.hash_algorithm}</HashAlgorithm>")
+    if msmq.first or msmq.last or msmq.connector_manager is not None:
+        _eod(msmq, parts)
+    if msmq.provider_type is not None:
+        name = escaped(msmq.provider_name)
+        # DEPARTS from 3.1.7.2.4 (SR-284): type and name stand there together, as 2.2.6.12 demands.
+        parts.append(f"<Provider><Type>{msmq.provider_type}</Type><Name>{name}</Name></Provider>")
+    parts.append(f"<SourceQmGuid>{guid_text(msmq.source)}</SourceQmGuid>")
+    if msmq.destinations:
+        parts.append(f"<DestinationMqf>{_listed(msmq.destinations)}</DestinationMqf>")
+    if msmq.administration_queues:
+        parts.append(f"<AdminMqf>{_listed(msmq.administration_queues)}</AdminMqf>")
+    if msmq.response_queues:
+        parts.append(f"<ResponseMqf>{_listed(msmq.response_queues)}</ResponseMqf>")
+    parts.append(f"<TTrq>{moment_text(msmq.reach_by)}</TTrq></Msmq>")
+
+
+def _eod(msmq: Msmq, parts: list[str]) -> None:
+    first = "<First/>" if msmq.first else ""
+    last = "<Last/>" if msmq.last else ""
+    connector = ""
+    if msmq.connector_manager is not None:
+        connector = f"<ConnectorId>{guid_text(msmq.connector_manager)}</ConnectorId>"
+    parts.append(f"<Eod>{first}{last}{connector}</Eod>")
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    """Every name followed by a space (SR-285)."""
+    return escaped(" ".join(names)) + " "

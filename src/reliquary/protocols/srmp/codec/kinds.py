@@ -1,0 +1,59 @@
+"""What a message is, [MC-MQSRM] 3.1.5.1.5: by its class, its action and the receipts it holds.
+
+    delivery  stream  commitment   action         class        kind
+       -        -         -        any            NORMAL       user message
+       x        -         -        any            REACH_QUEUE  delivery receipt
+       -        x         -        Ordering Ack   ORDER_ACK    stream receipt
+       -        x         x        Ordering Ack   as decided   final stream receipt
+       -        -         x        any            as decided   commitment receipt
+
+A positive decision has the class ACK_RECEIVE, a negative one a class of `NEGATIVE`.  All else is ignored.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.protocols.srmp.codec.lexical import SPACE
+from reliquary.protocols.srmp.codec.values import CommitmentReceipt, Envelope, Kind
+from reliquary.queueing.message import MessageClass
+
+ORDERING_ACK: Final = "MSMQ:QM Ordering Ack"
+"""The action of stream receipts (SR-028)."""
+
+# DEPARTS from 3.1.5.1.5 (SR-199): a rejected message is among them, because 3.1.7.3.1 has the
+# receipt for it written, and a sender that ignored it would never hear what became of the message.
+NEGATIVE: Final = frozenset(
+    {
+        MessageClass.NACK_PURGED,
+        MessageClass.NACK_QUEUE_DELETED,
+        MessageClass.NACK_QUEUE_PURGED,
+        MessageClass.NACK_RECEIVE_TIMEOUT,
+        MessageClass.NACK_RECEIVE_REJECTED,
+    }
+)
+
+
+def kind_of(envelope: Envelope) -> Kind:
+    """What this message is."""
+    message_class = MessageClass.NORMAL if envelope.msmq is None else envelope.msmq.message_class
+    delivery, stream = envelope.delivery_receipt is not None, envelope.stream_receipt is not None
+    commitment = envelope.commitment_receipt
+    if not (delivery or stream) and commitment is None:
+        return Kind.USER_MESSAGE if message_class == MessageClass.NORMAL else Kind.UNKNOWN
+    if delivery:
+        alone = not stream and commitment is None and message_class == MessageClass.ACK_REACH_QUEUE
+        return Kind.DELIVERY_RECEIPT if alone else Kind.UNKNOWN
+    if stream and envelope.action.strip(SPACE) != ORDERING_ACK:
+        return Kind.UNKNOWN
+    if commitment is None:
+        return Kind.STREAM_RECEIPT if message_class == MessageClass.ORDER_ACK else Kind.UNKNOWN
+    if not _fits(commitment, message_class):
+        return Kind.UNKNOWN
+    return Kind.FINAL_STREAM_RECEIPT if stream else Kind.COMMITMENT_RECEIPT
+
+
+def _fits(receipt: CommitmentReceipt, message_class: int) -> bool:
+    if receipt.positive:
+        return message_class == MessageClass.ACK_RECEIVE
+    return message_class in NEGATIVE

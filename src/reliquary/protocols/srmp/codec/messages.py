@@ -1,0 +1,328 @@
+r"""Messages as envelopes and back: [MC-MQSRM] 3.1.5.1.1 and 3.1.7.2.4, attribute by attribute.
+
+    Message --envelope_of--> Envelope --write--> text        (encode)
+    Message <--message_of--- Arrived <--decode-- bytes
+
+Names of queues differ on the two sides:
+
+    http://host/msmq/private$/orders         DIRECT=http://host/msmq/private$/orders
+    MSMQ:MULTICAST=234.1.1.1:8001            MULTICAST=234.1.1.1:8001
+    MSMQ:DIRECT=OS:host\private$\orders      DIRECT=OS:host\private$\orders
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+from reliquary.base.faults import UsageError
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.header import LABEL
+from reliquary.protocols.srmp.codec.lexical import SPACE, message_id, message_id_text
+from reliquary.protocols.srmp.codec.values import (
+    Arrived,
+    CommitmentReceipt,
+    CommitmentRequest,
+    DeliveryReceipt,
+    Envelope,
+    Msmq,
+    StreamPlace,
+)
+from reliquary.queueing.message import (
+    FOREVER,
+    NO_GUID,
+    NO_OBJECT,
+    PRIORITY_LIMIT,
+    Acknowledgement,
+    AdministrationKind,
+    AuthenticationLevel,
+    Delivery,
+    DestinationKind,
+    HashAlgorithm,
+    Message,
+    MessageClass,
+    ObjectId,
+    ResponseKind,
+    SequenceId,
+)
+from reliquary.queueing.naming.formats import is_format_name
+from reliquary.queueing.naming.names import parse
+from reliquary.queueing.packets import codes
+from reliquary.wire.packet import properties
+
+NO_END: Final = 0x7FFFFFFF
+"""20380119T031407: a time without limit, as Windows writes it."""
+STANDARD_PROVIDER: Final = 1
+"""AuthenticationProviderType of a message that names none."""
+_DIRECT: Final = "DIRECT="
+_WEB: Final = ("http://", "https://")
+
+
+# -- names of queues
+
+
+@lru_cache(maxsize=4096)
+def format_name(url: str) -> str:
+    """The format name of a queue that an envelope names; empty for what is no name (F-26)."""
+    # DEPARTS from 3.1.5.1.1 (SR-168): response and administration queues get their DIRECT= too, because
+    # an application could not send to a bare URL.
+    if url[:8].lower().startswith(_WEB):
+        return _DIRECT + url
+    return url.removeprefix(LABEL) if url.startswith(LABEL) else ""
+
+
+@lru_cache(maxsize=4096)
+def url_of(format_name: str, here: str = "") -> str:
+    """How an envelope names a queue; empty for none.
+
+    A path name of this manager is a URL below `here`, which is `http://host`; without it nobody
+    elsewhere could know what it means.
+    """
+    # DEPARTS from 3.1.7.2.4 (SR-273): names are written as 2.2.4 wants them, not as the attribute has
+    # them, because `DIRECT=http://...` is no URI and nobody would take the message.
+    if not format_name:
+        return ""
+    name = format_name[7:] if format_name[:7].upper() == _DIRECT else format_name
+    if name[:8].lower().startswith(_WEB):
+        scheme, _, rest = name.partition("://")
+        return f"{scheme.lower()}://{rest}"
+    if is_format_name(format_name):
+        return LABEL + format_name
+    if not here:
+        raise UsageError(f"{format_name!r} is no format name, and elsewhere only those mean something")
+    path = str(parse(format_name)).replace("\\", "/")
+    return f"{here}/msmq/{path}"
+
+
+# -- out of an envelope
+
+
+def message_of(arrived: Arrived, *, now: int = 0) -> Message:
+    """The message that came.  `now`, in seconds, stands in where it does not say when it was sent."""
+    envelope = arrived.envelope
+    response_queue = format_name(envelope.via)
+    optional: dict[str, Any] = {}
+    if envelope.sent_at is not None:
+        optional["sent_time"] = envelope.sent_at
+    if envelope.msmq is not None:
+        _read_msmq(envelope.msmq, optional)
+    if envelope.delivery_to or envelope.commitment is not None:
+        _read_requests(envelope, optional)
+    if envelope.stream is not None:
+        _read_stream(envelope.stream, optional)
+    if envelope.delivery_receipt is not None or envelope.commitment_receipt is not None:
+        _read_receipt(envelope, optional)
+    if response_queue:
+        optional["response_queue"] = response_queue
+        if response_queue.startswith(_DIRECT):
+            optional["response_kind"] = ResponseKind.DIRECT
+    if envelope.signature:
+        optional["authentication"] = AuthenticationLevel.XML_SIG
+    destination = format_name(envelope.to)
+    if destination.startswith(_DIRECT):
+        optional["destination_kind"] = DestinationKind.DIRECT
+    durable = envelope.durable or envelope.stream is not None
+    return Message(
+        identifier=envelope.identifier,
+        body=arrived.body,
+        label=label_of(envelope),
+        delivery=Delivery.RECOVERABLE if durable else Delivery.EXPRESS,
+        time_to_reach_queue=_time_to_reach_queue(envelope, now),
+        extension=arrived.extension,
+        destination_queue=destination,
+        soap_envelope=arrived.text,
+        **optional,
+    )
+
+
+def label_of(envelope: Envelope) -> str:
+    """The label that `action` carries; an action of another kind carries none (SR-165)."""
+    action = envelope.action.lstrip(SPACE)
+    return action.removeprefix(LABEL) if action.startswith(LABEL) else ""
+
+
+def _time_to_reach_queue(envelope: Envelope, now: int) -> int:
+    """From the sending to TTrq, or without `Msmq` to expiresAt (SR-169, SR-181)."""
+    end = envelope.expires_at if envelope.msmq is None else envelope.msmq.reach_by
+    if end == NO_END:
+        return FOREVER
+    start = now if envelope.sent_at is None else envelope.sent_at
+    return min(max(end - start, 0), FOREVER)
+
+
+def _read_msmq(msmq: Msmq, into: dict[str, Any]) -> None:
+    into["message_class"] = msmq.message_class
+    into["priority"] = msmq.priority
+    into["body_type"] = msmq.body_type
+    into["source_machine"] = msmq.source
+    into["positive_journaling"] = msmq.journal
+    into["negative_journaling"] = msmq.dead_letter
+    into["tracing_requested"] = msmq.trace
+    if msmq.correlation is not None:
+        into["correlation"] = msmq.correlation
+    if msmq.connector_type is not None:
+        into["connector_type"] = msmq.connector_type
+    if msmq.application_tag is not None:
+        into["application_tag"] = msmq.application_tag
+    if msmq.hash_algorithm:
+        into["hash_algorithm"] = codes.HASH_OF.get(msmq.hash_algorithm, HashAlgorithm.SHA1)
+    into["first_in_transaction"] = msmq.first
+    into["last_in_transaction"] = msmq.last
+    if msmq.connector_manager is not None:
+        into["connector_manager"] = msmq.connector_manager
+    if msmq.provider_type is not None:
+        into["authentication_provider_type"] = msmq.provider_type
+        into["authentication_provider_name"] = msmq.provider_name
+    into["destination_queues"] = _format_names(msmq.destinations)
+    into["administration_queues"] = _format_names(msmq.administration_queues)
+    into["response_queues"] = _format_names(msmq.response_queues)
+
+
+def _format_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple([format_name(name) or name for name in names])
+
+
+def _read_requests(envelope: Envelope, into: dict[str, Any]) -> None:
+    # DEPARTS from 3.1.5.1.1 (SR-173): one administration queue cannot be two, so it is that of the delivery
+    # receipt where both are asked for; each receipt goes where the kept envelope says.
+    wanted = [Acknowledgement.POS_ARRIVAL] if envelope.delivery_to else []
+    administration = envelope.delivery_to
+    if (commitment := envelope.commitment) is not None:
+        into["final_ack_required"] = True
+        if commitment.positive:
+            wanted.append(Acknowledgement.POS_RECEIVE)
+        if commitment.negative:
+            wanted.append(Acknowledgement.NEG_RECEIVE)
+        administration = administration or commitment.send_to
+    into["acknowledgements"] = tuple(wanted)
+    into["administration_queue"] = format_name(administration)
+    into["administration_kind"] = AdministrationKind.DIRECT
+
+
+def _read_stream(stream: StreamPlace, into: dict[str, Any]) -> None:
+    into["sequence"] = SequenceId(stream.number & FOREVER, stream.number >> 32)  # SR-072
+    into["sequence_number"] = stream.current
+    into["previous_sequence_number"] = stream.previous
+    # DEPARTS from 3.1.5.1.1 (SR-174): the URL for stream receipts is kept as TransactionStatusQueue,
+    # because it would overwrite the administration queue that the same message names.
+    into["transaction_status_queue"] = stream.receipts_to
+
+
+def _read_receipt(envelope: Envelope, into: dict[str, Any]) -> None:
+    """A receipt is correlated with its message, as an acknowledgement of the queue manager is."""
+    receipt = envelope.delivery_receipt or envelope.commitment_receipt
+    if receipt is not None and into.get("correlation", NO_OBJECT) == NO_OBJECT:
+        try:
+            into["correlation"] = message_id(receipt.id)
+        except SrmpFault:
+            return  # the original had no identifier of this form
+
+
+# -- to an envelope
+
+
+def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str = "") -> Envelope:
+    """What an envelope says of a message; UsageError for what cannot stand there (F-73)."""
+    to = url_of(message.destination_queue)
+    multicast = to.startswith(LABEL)
+    if place is not None and multicast:
+        raise UsageError(
+            "a transactional message cannot go by multicast: nobody could acknowledge the stream"
+        )
+    if not 0 <= message.priority <= PRIORITY_LIMIT:
+        raise UsageError(f"a priority is 0 to {PRIORITY_LIMIT}, not {message.priority}")
+    delivery_to, commitment = "", None
+    if message.administration_queue and not multicast:
+        delivery_to, commitment = _requests(message, here)
+    end = message.sent_time + message.time_to_reach_queue
+    if message.time_to_reach_queue == FOREVER:
+        end = max(NO_END, message.sent_time)
+    delivery_receipt, commitment_receipt = _receipts(message)
+    return Envelope(
+        # DEPARTS from 3.1.7.2.4 (SR-274): a label is never NULL here, so an empty one is written as one.
+        action=LABEL + message.label,
+        to=to,
+        id=message_id_text(message.identifier),
+        identifier=message.identifier,
+        via=url_of(message.response_queue, here),
+        expires_at=end,
+        sent_at=message.sent_time,
+        durable=place is not None or message.delivery is Delivery.RECOVERABLE,
+        delivery_to=delivery_to,
+        commitment=commitment,
+        stream=place,
+        delivery_receipt=delivery_receipt,
+        commitment_receipt=commitment_receipt,
+        msmq=_msmq(message, end, here, streamed=place is not None),
+    )
+
+
+def _requests(message: Message, here: str) -> tuple[str, CommitmentRequest | None]:
+    """Where receipts are asked for: deliveryReceiptRequest, commitmentReceiptRequest (SR-277, SR-278)."""
+    bits = codes.acknowledgement_bits(message.acknowledgements)
+    if not bits & (properties.ACK_POS_ARRIVAL | properties.ACK_POS_RECEIVE | properties.ACK_NEG_RECEIVE):
+        return "", None
+    url = url_of(message.administration_queue, here)
+    if not url.startswith(_WEB):
+        raise UsageError(f"receipts go to a queue with a URL, not to {message.administration_queue!r}")
+    positive, negative = bool(bits & properties.ACK_POS_RECEIVE), bool(bits & properties.ACK_NEG_RECEIVE)
+    # DEPARTS from 3.1.7.2.4 (SR-277): a commitment receipt is asked for when its outcome is, because nobody
+    # ever sets FinalAckRequired from the acknowledgements that an application requests.
+    commitment = (
+        CommitmentRequest(send_to=url, positive=positive, negative=negative) if positive or negative else None
+    )
+    return url if bits & properties.ACK_POS_ARRIVAL else "", commitment
+
+
+def _receipts(message: Message) -> tuple[DeliveryReceipt | None, CommitmentReceipt | None]:
+    """An acknowledgement of the queue manager's own as a receipt, where no block was made for it."""
+    if message.message_class == MessageClass.NORMAL or message.soap_header:
+        return None, None
+    if message.message_class == MessageClass.ACK_REACH_QUEUE:
+        text = message_id_text(message.correlation)
+        return DeliveryReceipt(received_at=message.sent_time, id=text), None
+    positive = message.message_class == MessageClass.ACK_RECEIVE
+    if positive or message.message_class >= MessageClass.NACK_BAD_DEST_QUEUE:
+        text = message_id_text(message.correlation)
+        return None, CommitmentReceipt(decided_at=message.sent_time, positive=positive, id=text)
+    return None, None
+
+
+def _msmq(message: Message, reach_by: int, here: str, *, streamed: bool) -> Msmq:
+    named = message.authentication_provider_name or message.authentication_provider_type != STANDARD_PROVIDER
+    return Msmq(
+        message_class=message.message_class,
+        priority=0 if streamed else message.priority,
+        journal=message.positive_journaling,
+        dead_letter=message.negative_journaling,
+        correlation=None if message.correlation == NO_OBJECT else _fitting(message.correlation),
+        trace=message.tracing_requested,
+        connector_type=None if message.connector_type == NO_GUID else message.connector_type,
+        application_tag=message.application_tag or None,
+        body_type=message.body_type,
+        hash_algorithm=codes.HASH[message.hash_algorithm],
+        first=message.first_in_transaction,
+        last=message.last_in_transaction,
+        connector_manager=None if message.connector_manager == NO_GUID else message.connector_manager,
+        provider_type=message.authentication_provider_type if named else None,
+        provider_name=message.authentication_provider_name,
+        source=message.identifier.lineage if message.source_machine == NO_GUID else message.source_machine,
+        destinations=_urls(message.destination_queues, here),
+        administration_queues=_urls(message.administration_queues, here),
+        response_queues=_urls(message.response_queues, here),
+        reach_by=reach_by,
+    )
+
+
+def _fitting(correlation: ObjectId) -> ObjectId:
+    if not 0 <= correlation.uniquifier <= FOREVER:
+        raise UsageError(f"a correlation's number is 0 to {FOREVER}, not {correlation.uniquifier}")
+    return correlation
+
+
+def _urls(names: tuple[str, ...], here: str) -> tuple[str, ...]:
+    urls = tuple([url_of(name, here) for name in names])
+    for url in urls:
+        if not url or url.split() != [url]:
+            raise UsageError(f"{url!r} has white space, which separates names in a list")
+    return urls

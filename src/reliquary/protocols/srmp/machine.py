@@ -41,11 +41,18 @@ class Srmp:
 
 Rule = Callable[[State, Any, Instant], None]
 
+
+def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
+    """The server listens: what was outstanding before a restart goes on."""
+    sender.on_addressed(state, event, now)
+    receipts.on_addressed(state, event, now)
+
+
 _RULES: Final[dict[type[Event], Rule]] = {
     events.PostArrived: receiver.on_post,
     events.ApduArrived: receiver.on_apdu,
     events.PostEnded: sender.on_post_ended,
-    events.Addressed: sender.on_addressed,
+    events.Addressed: _addressed,
 }
 
 _HEARD: Final[dict[type[Signal], Rule]] = {

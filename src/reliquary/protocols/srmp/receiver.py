@@ -1,28 +1,266 @@
-"""A message comes, [MC-MQSRM] 3.1.5.1."""
+"""A message comes, [MC-MQSRM] 3.1.5.1: it is understood, judged, stored and answered in one turn.
+
+    PostArrived --> decode --> route --> signature --> stream --> duplicate --> MessageArrived
+                       |         |          |            |            |              |
+                      400       400        400          200          200        ArrivalJudged
+                                 '-> forwarded: 200                         200, 400 or 500
+
+What comes before the manager's verdict only looks; what is to be remembered (the stream's number, the
+identifier) is a fact of the turn in which the message is stored, or of none.  So a message that was
+refused and comes again is judged as if it came for the first time.
+"""
+
+# DEPARTS from 3.1.5.1.6 (SR-163): the stream advances, and receipts are written, only once the message
+# is in its queue, because a message that is refused after that would be acknowledged and lost.
 
 from __future__ import annotations
 
-from reliquary.base.time import Instant
-from reliquary.protocols.srmp.events import ApduArrived, PostArrived
-from reliquary.protocols.srmp.state import State
-from reliquary.queueing.travel.transfer import ArrivalJudged, ListenersChanged
+from collections.abc import Callable
+from typing import Final
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.base.turn import Reply, Warn
+from reliquary.protocols.srmp import receipts, sender
+from reliquary.protocols.srmp.apply import apply
+from reliquary.protocols.srmp.codec.decode import decode, decode_apdu
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.kinds import kind_of
+from reliquary.protocols.srmp.codec.messages import message_of
+from reliquary.protocols.srmp.codec.values import Arrived, Envelope, Kind
+from reliquary.protocols.srmp.effects import ListenTo
+from reliquary.protocols.srmp.events import ApduArrived, PostAnswer, PostArrived
+from reliquary.protocols.srmp.facts import IdentifierRemembered, StreamAdvanced
+from reliquary.protocols.srmp.receipts import CARRIER
+from reliquary.protocols.srmp.routing import Route, route
+from reliquary.protocols.srmp.state import Arriving, State
+from reliquary.protocols.srmp.streams_in import TAKEN, Verdict, advanced, judge
+from reliquary.protocols.srmp.tables import Remembered
+from reliquary.queueing.message import NO_GUID, Delivery, Message, MessageClass, ObjectId
+from reliquary.queueing.travel.transfer import ArrivalJudged, ListenersChanged, MessageArrived, Outcome
+
+ANONYMOUS_ID: Final = ObjectId(NO_GUID, 1)
+"""What a message without `Msmq` has for an identifier; it says nothing (SR-233)."""
+
+
+# -- what comes
 
 
 def on_post(state: State, event: PostArrived, now: Instant) -> None:
     """Somebody posted a message."""
-    del state, event, now
+    if not state.authorities:
+        _answer(state, event.to, 500, "this manager does not know its own address yet")
+        return
+    try:
+        arrived = decode(event.content_type, event.body, largest=state.settings.largest_message)
+        _receive(state, event.to, arrived, now)
+    except SrmpFault as fault:
+        _answer(state, event.to, fault.status, f"{fault.element}: {fault.why}")
 
 
 def on_apdu(state: State, event: ApduArrived, now: Instant) -> None:
-    """A message came by multicast."""
-    del state, event, now
-
-
-def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
-    """The manager took a message, or did not."""
-    del state, signal, now
+    """A message came by multicast: nobody is answered, and nobody gets a receipt."""
+    try:
+        arrived = decode_apdu(event.data, largest=state.settings.largest_message)
+        way = route(state, arrived.envelope.to)
+        if not way.multicast:
+            raise SrmpFault("to", f"{arrived.envelope.to} is no multicast address", spec="2.2.4.2")
+        if kind_of(arrived.envelope) is Kind.USER_MESSAGE:
+            _user_message(state, 0, arrived, way, now)
+    except SrmpFault as fault:
+        why = f"{fault.element}: {fault.why}"
+        state.draft.ask(Warn(f"multicast {event.address}", "a message was dropped", why))
 
 
 def on_listeners_changed(state: State, signal: ListenersChanged, now: Instant) -> None:
     """Queues listen to other multicast addresses."""
-    del state, signal, now
+    del now
+    state.listening = signal.addresses
+    state.draft.ask(ListenTo(signal.addresses))
+
+
+def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
+    """Route the message, and do what its kind asks for."""
+    kind = kind_of(arrived.envelope)
+    if _is_for_the_sender(state, kind, arrived.envelope):
+        _KINDS[kind](state, to, arrived, Route(""), now)
+        return
+    way = route(state, arrived.envelope.to)
+    if way.name:
+        _KINDS[kind](state, to, arrived, way, now)
+    else:
+        # DEPARTS from 3.1.5.1.3 (SR-186): the envelope goes on as it came, with its identifier, its
+        # stream and its receipts' address, because receipts lead from end to end.
+        message = message_of(arrived, now=in_whole_seconds(now))
+        _hand_over(state, Arriving(to, arrived.envelope), way, message)
+
+
+# -- kinds of messages, 3.1.5.1.6 to 3.1.5.1.10
+
+
+def _user_message(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    envelope, place = arrived.envelope, arrived.envelope.stream
+    message = message_of(arrived, now=in_whole_seconds(now))
+    if place is not None:
+        if way.multicast:
+            raise SrmpFault("stream", "a stream does not go by multicast", spec="2.2.5.3")
+        key = (place.sender, way.name)
+        incoming = state.incoming.get(key)
+        kept = None if incoming is None else incoming.stream
+        verdict = judge(kept, place)
+        if verdict not in TAKEN:
+            _reject(state, key, verdict, now)
+            _answer(state, to, 200)  # SR-211
+            return
+        receipts_to = place.receipts_to or ("" if kept is None else kept.receipts_to)
+        message = replace(message, delivery=Delivery.RECOVERABLE, transaction_status_queue=receipts_to)
+    if _is_duplicate(state, envelope, way, now):
+        _advance(state, envelope, way.name, now)
+        _answer(state, to, 200)  # SR-234
+        return
+    arriving = Arriving(to, envelope, way.name, message.is_express, ours=not way.multicast)
+    _hand_over(state, arriving, way, message)
+
+
+def _receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    """A delivery or commitment receipt is put into the queue it is for, and means nothing to us."""
+    if _is_duplicate(state, arrived.envelope, way, now):
+        _answer(state, to, 200)
+        return
+    message = message_of(arrived, now=in_whole_seconds(now))
+    _hand_over(state, Arriving(to, arrived.envelope, way.name, message.is_express), way, message)
+
+
+def _stream_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    # DEPARTS from 3.1.5.1.8 (SR-219): it is not put into the order queue, because nobody reads that
+    # and it would only grow.
+    del way
+    sender.on_stream_receipt(state, arrived.envelope, now)
+    _answer(state, to, 200)
+
+
+def _final_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    del way
+    sender.on_final_receipt(state, arrived.envelope, now)
+    _answer(state, to, 200)
+
+
+def _ignored(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    del arrived, way, now
+    _answer(state, to, 200)  # SR-194
+
+
+_KINDS: Final[dict[Kind, Callable[[State, int, Arrived, Route, Instant], None]]] = {
+    Kind.USER_MESSAGE: _user_message,
+    Kind.DELIVERY_RECEIPT: _receipt,
+    Kind.COMMITMENT_RECEIPT: _receipt,
+    Kind.STREAM_RECEIPT: _stream_receipt,
+    Kind.FINAL_STREAM_RECEIPT: _final_receipt,
+    Kind.UNKNOWN: _ignored,
+}
+KINDS: Final = tuple(_KINDS)
+
+
+def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
+    """Whether it tells of a stream that goes out here, under whatever name of ours it was addressed."""
+    if kind not in (Kind.STREAM_RECEIPT, Kind.FINAL_STREAM_RECEIPT) or envelope.stream_receipt is None:
+        return False
+    number = envelope.stream_receipt.identifier.rpartition("\\")[2]
+    return any(str(sent.stream.number) == number for sent in state.sent.values())
+
+
+# -- what is known of it already
+
+
+def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant) -> None:
+    incoming = state.incoming.get(key)
+    if incoming is None:
+        return
+    incoming.rejected += 1  # SR-217
+    if verdict is Verdict.REPEATED:
+        receipts.repeat(state, incoming, now)
+
+
+def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) -> bool:
+    """Whether the same message was taken not long ago (SR-124, SR-233)."""
+    if envelope.identifier == ANONYMOUS_ID:
+        return False
+    arrived = state.history.arrival(envelope.identifier, way.name)
+    return arrived is not None and now - arrived <= state.settings.history_age
+
+
+# -- what the manager says
+
+
+def _hand_over(state: State, arriving: Arriving, way: Route, message: Message) -> None:
+    """Let the manager take the message; `on_judged` follows in this turn."""
+    state.last_ticket += 1
+    state.arriving[state.last_ticket] = arriving
+    ticket = (state.last_ticket, 0)
+    # DEPARTS from 2.2.5.1.1 (SR-046): a message is not refused for its age, as 3.1.5.1.4 says, unless
+    # the administrator wants that, because clocks differ and its sender has checked.
+    expires = state.settings.check_expiry_on_receive
+    state.draft.tell(MessageArrived(CARRIER, ticket, way.destination, message, expires=expires))
+
+
+def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
+    """The manager took a message, or did not: remember it, send receipts, answer."""
+    arriving = state.arriving.pop(signal.ticket[0], None) if signal.carrier == CARRIER else None
+    if arriving is None:
+        return
+    if signal.outcome is not Outcome.DELIVERED:
+        status = _STATUSES.get(signal.reason, 400) if signal.outcome is Outcome.REFUSED else 500
+        _answer(state, arriving.to, status, _WHY.get(signal.reason, f"to: refused, {signal.reason.name}"))
+        return
+    if arriving.destination:
+        _remember(state, arriving, now)
+    if arriving.ours:
+        _advance(state, arriving.envelope, arriving.destination, now)
+        receipts.deliver(state, arriving.envelope, now)
+    _answer(state, arriving.to, 200)
+
+
+# DEPARTS from 3.1.5.1.12 (SR-238): a queue that is full answers 500, not 200, because its sender would
+# take the message for stored; with 500 it comes again.
+_STATUSES: Final = {MessageClass.NACK_QUEUE_EXCEED_QUOTA: 500}
+"""Of refusals; all others are 400 (SR-192)."""
+
+_WHY: Final = {
+    MessageClass.NORMAL: "this manager takes no messages at present",
+    MessageClass.NACK_BAD_DEST_QUEUE: "to: there is no such queue, or it takes no such message",
+    MessageClass.NACK_ACCESS_DENIED: "to: this queue takes nothing from everyone",
+    MessageClass.NACK_QUEUE_EXCEED_QUOTA: "to: the queue is full",
+    MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE: "stream: the queue is not transactional",
+    MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE: "stream: missing, and the queue is transactional",
+    MessageClass.NACK_BAD_SIGNATURE: "Signature: the queue takes only messages that are signed",
+    MessageClass.NACK_BAD_ENCRYPTION: "to: the queue takes only messages that are encrypted",
+    MessageClass.NACK_REACH_QUEUE_TIMEOUT: "TTrq: the message came too late",
+}
+
+
+def _remember(state: State, arriving: Arriving, now: Instant) -> None:
+    identifier = arriving.envelope.identifier
+    if identifier != ANONYMOUS_ID:
+        place = 0 if arriving.express else state.history.next
+        entry = Remembered(identifier.lineage, identifier.uniquifier, now, place, arriving.destination)
+        apply(state, IdentifierRemembered(entry, arriving.express))
+
+
+def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -> None:
+    """The stream of a message that is in its queue is one message further (SR-209, SR-213, SR-217)."""
+    place = envelope.stream
+    if place is None:
+        return
+    incoming = state.incoming.get((place.sender, destination))
+    kept = None if incoming is None else incoming.stream
+    apply(state, StreamAdvanced(place.sender, destination, advanced(kept, place, envelope, now)))
+    incoming = state.incoming[place.sender, destination]
+    incoming.rejected = 0
+    receipts.expect(state, incoming, now)
+
+
+def _answer(state: State, to: int, status: int, why: str = "") -> None:
+    if to:
+        state.draft.ask(Reply(to, PostAnswer(status, why)))

@@ -25,7 +25,9 @@ SESSION_CLEANUP: Final = "srmp-session-cleanup"
 
 def on_addressed(state: State, event: Addressed, now: Instant) -> None:
     """The server listens."""
-    del state, event, now
+    del now
+    state.receipts_host = event.receipts_host
+    state.authorities = event.authorities
 
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:

@@ -1,0 +1,66 @@
+"""A manager that receives: two queues, and a look at the receipts that it writes.
+
+bench = Receiving()                       "orders", and "torders" which is transactional
+bench.post(*user_message(...))            as somebody else would
+bench.receipts                            what it has written so far and could not send yet
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree as Tree
+
+import msgspec
+
+from reliquary.queueing.message import Message
+from tests.protocols.srmp.srmp_harness import SrmpBench
+from tests.queueing.manager_harness import walk
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """What a receipt says."""
+
+    to: str
+    message_class: int
+    said: dict[str, str]
+    """The leaves of its header blocks."""
+    label: str = ""
+
+
+class Receiving(SrmpBench):
+    """A manager to which others send."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("orders", **options)
+        self.create("torders", transactional=True)
+
+    @property
+    def outgoing(self) -> list[Message]:
+        """All that waits in outgoing queues, oldest first."""
+        found = [
+            self.state.shelf.get(position)
+            for queue in self.state.outgoing.values()
+            for position in [*walk(queue), *queue.order.locked.values()]
+        ]
+        return sorted(found, key=lambda message: message.identifier.uniquifier)
+
+    @property
+    def receipts(self) -> list[Receipt]:
+        """Receipts that wait in outgoing queues, oldest first."""
+        return [
+            Receipt(
+                message.destination_queue.partition("=")[2].replace("HTTP:", "http:"),
+                message.message_class,
+                leaves(message.soap_header),
+                message.label,
+            )
+            for message in self.outgoing
+            if message.soap_header
+        ]
+
+
+def leaves(blocks: str) -> dict[str, str]:
+    """The elements with text of some header blocks."""
+    return {
+        element.tag: element.text for element in Tree.fromstring(f"<x>{blocks}</x>").iter() if element.text
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from reliquary.queueing.tables import TABLES
+from reliquary.engine.open import ALL_TABLES
 from reliquary.store import RocksDisk
 from tests.console.stage import Stage, play
 
@@ -16,7 +16,7 @@ def test_a_store_in_use_is_verified(tmp_path: Path) -> None:
         report = await stage.ok("POST", "/store/verify")
         assert (report["damaged"], report["damages"]) == (0, [])
         assert report["rows"]["messages"] == 2
-        assert set(report["rows"]) == set(TABLES)
+        assert set(report["rows"]) == set(ALL_TABLES)
         assert (await stage.refused("POST", "/store/verify", {"deep": True}))[:2] == (
             400,
             "INVALID_PARAMETER",
@@ -47,7 +47,7 @@ def test_a_backup_is_a_store_of_its_own(tmp_path: Path) -> None:
         status, answer = await stage.call("POST", "/store/backup", {"path": str(target)})
         assert (status, answer) == (201, {"path": str(target)})
         await stage.send("orders", "c")
-        copy = RocksDisk(target, TABLES, create=False)
+        copy = RocksDisk(target, ALL_TABLES, create=False)
         assert len(copy.range("messages", b"", b"\xff" * 9, limit=9)) == 2
         copy.close()
         refused = await stage.refused("POST", "/store/backup", {"path": str(target)})

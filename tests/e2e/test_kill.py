@@ -24,8 +24,8 @@ import pytest
 import uvloop
 from _pytest.mark import ParameterSet
 
+from reliquary.engine.open import ALL_TABLES
 from reliquary.net.http import HttpClient
-from reliquary.queueing.tables import TABLES
 from reliquary.store import RocksDisk, verify
 from tests.e2e import power
 from tests.e2e.ledger import Ledger, Order, Taking
@@ -181,7 +181,7 @@ def test_a_server_that_is_killed_under_load_loses_nothing_and_repeats_nothing(
     trial = Trial(tmp_path / "store", seed, depth, command)
     with _repeatable(trial, seed):
         _run(trial)
-        disk = RocksDisk(trial.folder, TABLES, create=False)
+        disk = RocksDisk(trial.folder, ALL_TABLES, create=False)
         report = verify(disk, disk.tables)
         disk.close()
         assert report.is_sound, report.damages

@@ -10,12 +10,11 @@ import pytest
 
 from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.hresult import HResult
-from reliquary.engine.open import open_engine
+from reliquary.engine.open import ALL_TABLES, open_engine
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.http import HttpClient
 from reliquary.queueing.events import Answer, CreateQueue
-from reliquary.queueing.tables import TABLES
 from reliquary.server.build import build, make_queues
 from reliquary.server.config import Settings
 from reliquary.store import RocksDisk
@@ -82,7 +81,7 @@ def test_a_stop_answers_all_that_was_asked_and_keeps_what_it_took(tmp_path: Path
         return statuses.count(201)
 
     taken = asyncio.run(scene())
-    disk = RocksDisk(settings.folder, TABLES, create=False)  # it has let go of the folder
+    disk = RocksDisk(settings.folder, ALL_TABLES, create=False)  # it has let go of the folder
     assert len(disk.range("messages", b"", b"\xff" * 9, limit=99)) == taken >= 1
     disk.close()
 
@@ -120,7 +119,7 @@ def test_an_engine_is_ready_when_it_is_opened_and_lets_go_when_it_is_closed(tmp_
                 tmp_path, clock=RealClock(), chance=SystemChance(), computer_name="HERE"
             )
             with pytest.raises(StoreFailure, match="in use by another process"):
-                RocksDisk(tmp_path, TABLES)
+                RocksDisk(tmp_path, ALL_TABLES)
             assert opened.state.identity().computer_name == "HERE"
             answer = await opened.engine.ask(lambda to: CreateQueue(to, "orders"))
             assert isinstance(answer, Answer)
@@ -143,4 +142,4 @@ def test_a_start_that_cannot_be_synced_is_told_and_lets_go(
                 await open_engine(tmp_path, clock=RealClock(), chance=SystemChance(), computer_name="HERE")
 
     asyncio.run(scene())
-    RocksDisk(tmp_path, TABLES).close()
+    RocksDisk(tmp_path, ALL_TABLES).close()

@@ -11,8 +11,10 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.net.api.users import User
+from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.message import FOREVER
 from reliquary.server.config import NAMES, Settings, load
+from reliquary.server.srmp_options import SrmpOptions
 
 
 def written(folder: Path, text: str) -> Path:
@@ -48,12 +50,16 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         in_doubt_wait = 2.5
         tls_certificate = "/c"
         tls_key = "/k"
+        tls_client_ca = "/a"
+        tls_client_required = true
         hardened_security = true
         directory_integrated = true
         site = "0f0e0d0c-0b0a-0908-0706-050403020100"
         domain = "shop.example"
         machine_sid = "S-1-5-21-1-2-3-500"
         directory_servers = ["dc1", "dc2.shop.example"]
+        [srmp]
+        store_and_forward = true
         [[users]]
         name = "alice"
         token_sha256 = "abababababababababababababababababababababababababababababababab"
@@ -72,17 +78,21 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         in_doubt_wait=2.5,
         tls_certificate=Path("/c"),
         tls_key=Path("/k"),
+        tls_client_ca=Path("/a"),
+        tls_client_required=True,
         hardened_security=True,
         directory_integrated=True,
         site=UUID("0f0e0d0c-0b0a-0908-0706-050403020100"),
         domain="shop.example",
         machine_sid="S-1-5-21-1-2-3-500",
         directory_servers=("dc1", "dc2.shop.example"),
+        srmp=SrmpOptions(protocol=SrmpSettings(store_and_forward=True)),
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
-    names = [name for name in NAMES if name != "users"]
+    names = [name for name in NAMES if name not in ("users", "srmp")]
     environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
+    environment["RELIQUARY_SRMP_STORE_AND_FORWARD"] = "true"
     environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
     environment["RELIQUARY_DIRECTORY_SERVERS"] = "dc1, dc2.shop.example"
     assert load(None, environment) == replace(expected, users=())
@@ -126,6 +136,12 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("computer_name = 'a b'", "computer_name cannot contain ' '", id="bad name"),
         pytest.param("computer_name = 'a\\\\b'", "computer_name cannot contain", id="a path"),
         pytest.param("tls_key = '/k'", "tls_certificate and tls_key belong together", id="half of TLS"),
+        pytest.param("tls_client_ca = '/a'", "tls_client_ca means nothing without tls_cert", id="CA alone"),
+        pytest.param("tls_client_required = true", "tls_client_required needs tls_client_ca", id="no CA"),
+        pytest.param("srmp = 1", "srmp is a table, [srmp], not 1", id="no table"),
+        pytest.param("srmp.windw = 1", "there is no setting 'windw' in [srmp]; these are enabled", id="srmp"),
+        pytest.param("srmp.window = '1'", "srmp.window: Expected `int`, got `str`", id="srmp type"),
+        pytest.param("srmp.https_port = 443", "srmp.https_port means nothing without tls_cert", id="no TLS"),
         pytest.param("folder = 1", "folder: Expected a path, got 1", id="no path"),
         pytest.param("folder = ''", "folder: Expected a path, got ''", id="empty path"),
         pytest.param("data_port = ", "are not TOML", id="not TOML"),

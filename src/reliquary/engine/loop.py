@@ -141,6 +141,10 @@ class Engine:
         finally:
             self.forget(caller)
 
+    def warn(self, warning: Warn) -> None:
+        """Tell whoever looks after the system; of one thing at most once a minute."""
+        self.warnings.tell(warning, self._clock.monotonic())
+
     async def stop(self, last: Event | None = None) -> None:
         """Finish everything that was submitted, then `last`, then let go of the disk."""
         if last is not None and self.failure is None:
@@ -321,7 +325,7 @@ class Engine:
             elif type(effect) is Continue:
                 self._enqueue(effect.event)
             elif type(effect) is Warn:
-                self.warnings.tell(effect, self._clock.monotonic())
+                self.warn(effect)
             else:
                 self.performers[type(effect)](effect)
 

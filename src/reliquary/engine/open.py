@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 from uuid import NAMESPACE_DNS, uuid5
 
 from msgspec.structs import replace
@@ -20,6 +21,11 @@ from reliquary.base.time import Duration
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Clock, Engine
 from reliquary.engine.server_list import FindServers, ServerList
+from reliquary.engine.unplugged import unplugged
+from reliquary.protocols.srmp import machine, tables
+from reliquary.protocols.srmp.machine import Srmp
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.srmp.state import State as SrmpState
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, AwaitDisk, StartManager, StopManager
 from reliquary.queueing.manager import HEARS, QueueManager
@@ -28,6 +34,9 @@ from reliquary.queueing.tables import TABLES
 from reliquary.queueing.travel.loopback import Loopback
 from reliquary.store import RocksDisk, StagedRows
 
+ALL_TABLES: Final = TABLES + tables.TABLES
+"""What a folder holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenedEngine:
@@ -35,6 +44,7 @@ class OpenedEngine:
 
     engine: Engine
     state: State
+    srmp: SrmpState
     disk: RocksDisk
     started: asyncio.Future[object]
     """The answer of the start: it comes when the manager is ready, or cannot be."""
@@ -65,35 +75,46 @@ async def open_engine(
     domain: str = "",
     integrate: Callable[[], Integration] | None = None,
     find_servers: FindServers = tuple,
+    srmp: SrmpSettings | None = None,
+    srmp_http_support: bool | None = None,
 ) -> OpenedEngine:
     """Open a folder, or make it a store; the manager is started when this returns.
 
     `integrate` says how the manager takes part in a directory; it is asked in a thread, once the
     folder is ours.  `find_servers` is asked again, in a thread, when its list has become old.
 
+    `srmp` are settings for messages by HTTP; they go nowhere until somebody with a network puts himself
+    among the engine's performers, and tells the machine where it is `Addressed`.  New queues let anonymous
+    senders in where there is `srmp_http_support`; None leaves it as it was.
+
     It is ready then too, unless `in_doubt_wait` lets it wait for the outcome of transactions; then
     `ready` tells.  A StoreFailure, StoreDamage or StartFailed says why it cannot be had; the folder
     is let go of then.
     """
-    disk = RocksDisk(folder, TABLES)
+    disk = RocksDisk(folder, ALL_TABLES)
     try:
         rows = StagedRows(disk)
         server_list = ServerList(find_servers)
-        manager = QueueManager(rows, chance, heard=frozenset((*Loopback.HEARS, *ServerList.HEARS)))
+        heard = frozenset((*Loopback.HEARS, *ServerList.HEARS, *machine.HEARS))
+        manager = QueueManager(rows, chance, heard=heard)
+        by_http = Srmp(rows, srmp or SrmpSettings())
         core = Core(disk, rows)
         core.add(manager, hears=HEARS)
         core.add(Loopback(), hears=Loopback.HEARS)
+        core.add(by_http, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
         core.add(server_list, hears=ServerList.HEARS)
         directory = await asyncio.to_thread(integrate) if integrate else None
     except BaseException:
         disk.close()
         raise
     engine = Engine(core, disk, clock)
+    engine.performers |= unplugged(engine)
     server_list.submit = engine.submit
     start = StartManager(
         computer_name,
         quota=quota,
         hardened_security=hardened_security,
+        srmp_http_support=srmp_http_support,
         dns_domain=domain,
         machine_domain=uuid5(NAMESPACE_DNS, domain) if domain else None,
         directory=directory,
@@ -101,7 +122,7 @@ async def open_engine(
         in_doubt_wait=in_doubt_wait,
     )
     started = await _start(engine, start)
-    return OpenedEngine(engine, manager.state, disk, started)
+    return OpenedEngine(engine, manager.state, by_http.state, disk, started)
 
 
 async def _start(engine: Engine, start: StartManager) -> asyncio.Future[object]:

@@ -13,3 +13,8 @@ def own_name() -> str:
     """This computer's name as MSMQ would write it: the first label, in capitals, 15 characters."""
     label = socket.gethostname().partition(".")[0].upper()
     return re.sub(r"[^A-Z0-9-]", "-", label)[:NETBIOS_LIMIT] or "RELIQUARY"
+
+
+def host_name() -> str:
+    """This computer's name as the network knows it."""
+    return socket.gethostname()

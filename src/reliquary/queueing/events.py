@@ -80,6 +80,8 @@ class StartManager(Event, frozen=True):
     """QueueManagerQuota, where it is to be other than it was."""
     hardened_security: bool | None = None
     """HardenedSecurity, where it is to be other than it was."""
+    srmp_http_support: bool | None = None
+    """SrmpHttpSupport, where it is to be other than it was."""
     dns_domain: str = ""
     """FQDNDomain: the computer's qualified name is made with it."""
     machine_domain: UUID | None = None

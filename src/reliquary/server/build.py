@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
@@ -30,6 +31,7 @@ from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.queueing.security.rights import MANAGER_LIST
 from reliquary.server.config import Settings
 from reliquary.server.keys import own_keys
+from reliquary.server.srmp import Endpoint, Listening, endpoint, trust_of
 from reliquary.wire.public_keys import Purpose
 
 DRAIN: Final = seconds(5)
@@ -48,11 +50,15 @@ class Server:
     plane: DataPlane
     data: Listener
     control: ControlListener
+    srmp: Endpoint | None
+    """None where it is switched off."""
 
     async def listen(self, settings: Settings) -> tuple[str, str]:
         """Open both planes; the answer is their addresses."""
         scheme = "http" if settings.tls_certificate is None else "https"
         data = await self.data.listen(settings.data_host, settings.data_port)
+        if self.srmp is not None:
+            await self.srmp.listen(settings, Listening(scheme, *data))
         control = self.control.listen(settings.control_host, settings.control_port)
         return _url(scheme, *data), _url(scheme, *control)
 
@@ -60,14 +66,21 @@ class Server:
         """Take nothing new, finish what was begun, tell those who wait, let go of the folder."""
         self.data.stop_accepting()
         self.plane.stop()
+        if self.srmp is not None:
+            self.srmp.stop_accepting()
         await self.opened.close()
+        if self.srmp is not None:
+            await self.srmp.stop(DRAIN)
         await asyncio.gather(self.data.drain(DRAIN), self.control.stop())
 
 
 async def build(settings: Settings) -> Server:
     """Open the folder and put the rooms together; nobody is listened to yet."""
-    tls = _tls(settings)
+    tls, trust = _tls(settings), trust_of(settings.srmp)
     clock, chance = RealClock(), SystemChance()
+    # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in only if
+    # an administrator wants it, because what a user makes would be open to the whole network else.
+    anonymous = not settings.users or settings.srmp.anonymous_senders
     opened = await open_engine(
         settings.folder,
         clock=clock,
@@ -80,14 +93,28 @@ async def build(settings: Settings) -> Server:
         domain=settings.domain,
         integrate=(lambda: integration(settings)) if settings.directory_integrated else None,
         find_servers=lambda: directory_servers(settings),
+        srmp=settings.srmp.protocol,
+        srmp_http_support=settings.srmp.enabled and anonymous,
     )
+    srmp = None
+    if settings.srmp.enabled:
+        srmp = endpoint(opened, settings.srmp, LIMITS, tls=tls, trust=trust, clock=clock)
     users = Users(opened.state.identity().identifier, settings.users)
-    plane = DataPlane(opened.engine, opened.state, chance, release(), users)
-    data = Listener(plane.handle, limits=LIMITS, tls=tls, clock=clock)
-    opened.engine.on_pressure = lambda pressed: data.pause() if pressed else data.resume()
+    beside = None if srmp is None else srmp.receiving.take
+    plane = DataPlane(opened.engine, opened.state, chance, release(), users, beside)
+    limits = LIMITS if srmp is None else replace(LIMITS, special=srmp.receiving.limits())
+    data = Listener(plane.handle, limits=limits, tls=tls, clock=clock)
+    opened.engine.on_pressure = partial(_pause, data, srmp)
     context = Context(opened, release(), lambda: data.connections, users)
     control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
-    return Server(opened, plane, data, control)
+    return Server(opened, plane, data, control, srmp)
+
+
+def _pause(data: Listener, srmp: Endpoint | None, pressed: bool) -> None:
+    """Read nothing from anyone while the engine has enough to do."""
+    (data.pause if pressed else data.resume)()
+    if srmp is not None:
+        srmp.pause(pressed)
 
 
 def integration(settings: Settings) -> Integration:
@@ -134,6 +161,12 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
         context.load_cert_chain(settings.tls_certificate, settings.tls_key)
     except OSError as why:  # an ssl.SSLError is also one
         raise UsageError(f"the certificate {settings.tls_certificate} cannot be used: {why}") from why
+    if settings.tls_client_ca is not None:
+        try:
+            context.load_verify_locations(settings.tls_client_ca)
+        except OSError as why:
+            raise UsageError(f"tls_client_ca {settings.tls_client_ca} cannot be used: {why}") from why
+        context.verify_mode = ssl.CERT_REQUIRED if settings.tls_client_required else ssl.CERT_OPTIONAL
     return context
 
 

@@ -3,6 +3,8 @@
     folder = "/var/lib/reliquary"       RELIQUARY_FOLDER
     data_port = 8480                    RELIQUARY_DATA_PORT
     queues = ["orders", "invoices"]     RELIQUARY_QUEUES=orders,invoices
+    [srmp]                              RELIQUARY_SRMP_..., see `srmp_options`
+    store_and_forward = true
     [[users]]                           only here; `reliquary user token` writes the lines
     name = "alice"
     token_sha256 = "..."
@@ -30,9 +32,12 @@ from reliquary.net.host import own_name
 from reliquary.queueing.lifecycle import LONGEST_IN_DOUBT
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
+from reliquary.server import srmp_options
+from reliquary.server.srmp_options import SrmpOptions
 from reliquary.wire.security import parse_sid
 
 PREFIX: Final = "RELIQUARY_"
+SRMP: Final = "srmp_"
 DOMAIN_LIMIT: Final = 255
 _HOST: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 NOT_OURS: Final = frozenset(
@@ -62,6 +67,9 @@ class Settings:
     tls_certificate: Path | None = None
     """A PEM file; both planes speak HTTPS then."""
     tls_key: Path | None = None
+    tls_client_ca: Path | None = None
+    """A PEM file; clients of the data plane may show a certificate that it vouches for, or must."""
+    tls_client_required: bool = False
     hardened_security: bool = False
     """Messages to other managers leave by HTTP alone; those that would go otherwise wait."""
     directory_integrated: bool = False
@@ -74,6 +82,8 @@ class Settings:
     """The computer's own SID in the domain; it may look at every queue that is made."""
     directory_servers: tuple[str, ...] = ()
     """Hosts of directory servers; without any, DNS is asked for those of the domain."""
+    srmp: SrmpOptions = field(default_factory=SrmpOptions)
+    """Messages over HTTP."""
     users: tuple[User, ...] = ()
     """Who may say who he is; without any, all are anonymous.  Only in the file."""
 
@@ -95,10 +105,22 @@ class Settings:
         check_users(self.users)
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise UsageError("tls_certificate and tls_key belong together, and only one is given")
+        _check_tls(self)
         _check_directory(self)
         # Not Path.exists: where one may not look it raises, and the store tells of that better.
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise UsageError(f"folder is {self.folder}, which is a file")
+
+
+def _check_tls(settings: Settings) -> None:
+    for name, given in (
+        ("tls_client_ca", settings.tls_client_ca),
+        ("srmp.https_port", settings.srmp.https_port),
+    ):
+        if given is not None and settings.tls_certificate is None:
+            raise UsageError(f"{name} means nothing without tls_certificate and tls_key")
+    if settings.tls_client_required and settings.tls_client_ca is None:
+        raise UsageError("tls_client_required needs tls_client_ca: who vouches for the clients?")
 
 
 def _check_directory(settings: Settings) -> None:
@@ -132,14 +154,15 @@ def load(
 ) -> Settings:
     """Settings from all places; the later one wins.  UsageError says what is wrong where."""
     values: dict[str, Any] = {}
-    if file is not None:
-        values |= _convert(f"{file}: ", _read(file), strict=True)
-    if environment is not None:
-        values |= _convert("environment: ", _from_environment(environment), strict=False)
-    values |= _convert(
-        "", {name: each for name, each in (given or {}).items() if each is not None}, strict=True
-    )
-    return Settings(**values)
+    srmp: dict[str, Any] = {}
+    for where, found, strict in (
+        (f"{file}: ", {} if file is None else _read(file), True),
+        ("environment: ", _from_environment(environment or {}), False),
+        ("", {name: each for name, each in (given or {}).items() if each is not None}, True),
+    ):
+        srmp |= _convert_srmp(where, found.pop("srmp", {}), strict=strict)
+        values |= _convert(where, found, strict=strict)
+    return Settings(**values, srmp=srmp_options.options(srmp))
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -154,13 +177,26 @@ def _read(file: Path) -> dict[str, Any]:
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for variable, text in environment.items():
-        if variable.startswith(PREFIX) and variable not in NOT_OURS:
-            name = variable.removeprefix(PREFIX).lower()
-            if name == "users":
-                raise UsageError("environment: users stand in the settings file alone")
-            is_list = get_origin(_TYPES.get(name)) is tuple
-            found[name] = [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+        if not variable.startswith(PREFIX) or variable in NOT_OURS:
+            continue
+        name = variable.removeprefix(PREFIX).lower()
+        if name.startswith(SRMP):
+            name = name.removeprefix(SRMP)
+            _refuse_in_environment(name, srmp_options.is_for_the_file(name))
+            found.setdefault("srmp", {})[name] = _split(text, srmp_options.is_list(name))
+        else:
+            _refuse_in_environment(name, name == "users")
+            found[name] = _split(text, get_origin(_TYPES.get(name)) is tuple)
     return found
+
+
+def _refuse_in_environment(name: str, refused: bool) -> None:
+    if refused:
+        raise UsageError(f"environment: {name} stand in the settings file alone")
+
+
+def _split(text: str, is_list: bool) -> str | list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()] if is_list else text
 
 
 def _convert(where: str, values: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
@@ -169,13 +205,24 @@ def _convert(where: str, values: Mapping[str, Any], *, strict: bool) -> dict[str
         if name not in NAMES:
             raise UsageError(f"{where}there is no setting {name!r}; these are {', '.join(NAMES)}")
         try:
-            converted[name] = msgspec.convert(value, _TYPES[name], strict=strict, dec_hook=_path)
+            converted[name] = msgspec.convert(
+                value, _TYPES[name], strict=strict, dec_hook=srmp_options.as_path
+            )
         except msgspec.ValidationError as why:
             raise UsageError(f"{where}{name}: {why}") from why
     return converted
 
 
-def _path(wanted: type, value: object) -> Path:
-    if wanted is not Path or not isinstance(value, str | Path) or not str(value):
-        raise ValueError(f"Expected a path, got {value!r}")
-    return Path(value)
+def _convert_srmp(where: str, values: object, *, strict: bool) -> dict[str, Any]:
+    if not isinstance(values, dict):
+        raise UsageError(f"{where}srmp is a table, [srmp], not {values!r}")
+    converted = {}
+    for name, value in values.items():
+        if name not in srmp_options.NAMES:
+            known = ", ".join(srmp_options.NAMES)
+            raise UsageError(f"{where}there is no setting {name!r} in [srmp]; these are {known}")
+        try:
+            converted[name] = srmp_options.convert(name, value, strict=strict)
+        except (msgspec.ValidationError, UsageError) as why:
+            raise UsageError(f"{where}srmp.{name}: {why}") from why
+    return converted

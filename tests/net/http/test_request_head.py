@@ -19,6 +19,13 @@ def test_a_get_without_body_has_no_length_and_a_post_has() -> None:
     assert encode_request("POST", "/", b"h", (), b"").endswith(b"content-length: 0\r\n\r\n")
 
 
+def test_what_stands_behind_the_length_stands_there() -> None:
+    sent = encode_request(
+        "POST", "/q", b"", ((b"Host", b"h"),), b"abc", ((b"SOAPAction", b"x"), (b"Y", b"z"))
+    )
+    assert sent == b"POST /q HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nSOAPAction: x\r\nY: z\r\n\r\nabc"
+
+
 def test_the_caller_may_name_another_host() -> None:
     sent = encode_request("GET", "/", b"h", ((b"Host", b"other"),), b"")
     assert sent == b"GET / HTTP/1.1\r\nHost: other\r\n\r\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from reliquary.base.chance import Chance
@@ -29,10 +31,20 @@ class DataPlane:
     """Turns requests into events and answers into responses."""
 
     def __init__(
-        self, engine: Engine, state: State, chance: Chance, version: str, users: Users | None = None
+        self,
+        engine: Engine,
+        state: State,
+        chance: Chance,
+        version: str,
+        users: Users | None = None,
+        beside: Callable[[Request, Responder], bool] | None = None,
     ) -> None:
-        """Without `users`, all who come are anonymous."""
+        """Without `users`, all who come are anonymous.
+
+        `beside` is asked about paths that are not of this API, and says whether they are its own.
+        """
         self._context = Context(engine, state, chance, version, users or Users(NO_GUID))
+        self._beside = beside
 
     def stop(self) -> None:
         """Take nothing new: what comes now is told that the server stops."""
@@ -44,6 +56,8 @@ class DataPlane:
         shape, name = shape_of(request.path)
         methods = ROUTES.get(shape)
         if methods is None:
+            if self._beside is not None and self._beside(request, responder):
+                return
             why = f"there is nothing at {request.path[:200]!r}"
             responder.respond(404, error_json(PATH_NOT_FOUND, why))
             return

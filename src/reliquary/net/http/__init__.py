@@ -11,7 +11,7 @@ together leave in one write.
 from reliquary.net.http.client import ClientLimits, HttpClient
 from reliquary.net.http.client_connection import Response
 from reliquary.net.http.failures import BadResponse, ConnectFailed, ConnectionLost, RequestFailed, TimedOut
-from reliquary.net.http.limits import Limits
+from reliquary.net.http.limits import Limits, PathLimits
 from reliquary.net.http.listener import Listener
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Handler, Responder
@@ -26,6 +26,7 @@ __all__ = [
     "HttpClient",
     "Limits",
     "Listener",
+    "PathLimits",
     "Request",
     "RequestFailed",
     "Responder",

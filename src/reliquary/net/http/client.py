@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 from reliquary.base.faults import UsageError
 from reliquary.base.time import MINUTE, SECOND, Duration, seconds
 from reliquary.net.http.client_connection import ClientConnection, Response, fail
+from reliquary.net.http.dialing import DialLimits, Place, dial
 from reliquary.net.http.failures import ConnectFailed, ConnectionLost, TimedOut
 from reliquary.net.http.request_head import encode_request
 
@@ -58,12 +59,11 @@ class HttpClient:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise UsageError(f"the address {url!r} must be like http://host:port or https://host:port")
-        self._host = parts.hostname
-        self._port = parts.port or (443 if parts.scheme == "https" else 80)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        context = (tls or ssl.create_default_context()) if parts.scheme == "https" else None
+        self._place = Place(parts.hostname, port, context, unix)
         self._authority = parts.netloc.rpartition("@")[2].encode()
         self._prefix = parts.path.rstrip("/")
-        self._tls = (tls or ssl.create_default_context()) if parts.scheme == "https" else None
-        self._unix = unix
         self._limits = limits or ClientLimits()
         self._connections: set[ClientConnection] = set()
         self._idle: list[ClientConnection] = []
@@ -233,33 +233,8 @@ class HttpClient:
 
     async def _connect(self, on_lost: _OnLost) -> ClientConnection:
         limits = self._limits
-        connection = ClientConnection(limits.head_bytes, limits.body_bytes, on_lost)
-        try:
-            async with asyncio.timeout(limits.connect_time / SECOND):
-                await self._dial(connection)
-        except BaseException as why:
-            connection.cut(ConnectionLost("not connected", began=False))
-            if isinstance(why, OSError):  # a TimeoutError and an ssl.SSLError are also one
-                raise ConnectFailed(f"no connection to {self._where()}: {str(why) or 'too slow'}") from why
-            raise
-        if not connection.usable:
-            raise ConnectFailed(f"{self._where()} closed the connection at once")
-        return connection
-
-    async def _dial(self, connection: ClientConnection) -> None:
-        loop = asyncio.get_running_loop()
-        name = self._host if self._tls else None
-        if self._unix is not None:
-            await loop.create_unix_connection(
-                lambda: connection, self._unix, ssl=self._tls, server_hostname=name
-            )
-        else:
-            await loop.create_connection(
-                lambda: connection, self._host, self._port, ssl=self._tls, server_hostname=name
-            )
-
-    def _where(self) -> str:
-        return self._unix or self._authority.decode()
+        costs = DialLimits(limits.head_bytes, limits.body_bytes, limits.connect_time)
+        return await dial(self._place, costs, on_lost)
 
     def _lost(self, connection: ClientConnection) -> None:
         self._connections.discard(connection)

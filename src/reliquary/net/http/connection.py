@@ -138,6 +138,12 @@ class Connection(asyncio.Protocol):
         """The client has taken most of them."""
         self.release(UNREAD)
 
+    @property
+    def peer(self) -> str:
+        """The client's address; empty where it has none, or has gone."""
+        name = None if self._transport is None else self._transport.get_extra_info("peername")
+        return str(name[0]) if isinstance(name, tuple) else ""
+
     # Back-pressure.
 
     def hold(self, reason: int) -> None:
@@ -284,6 +290,7 @@ class Connection(asyncio.Protocol):
 
     def _refuse(self, status: int, why: str) -> None:
         """Answer with one sentence after all earlier answers, then hang up."""
+        special = self._reader.special()
         self._reader.forget()
         if self._ended:  # what follows the last request is not ours to judge
             return
@@ -291,7 +298,12 @@ class Connection(asyncio.Protocol):
         self._unfed.clear()
         responder = Responder(self, CLOSE)
         self._queue.append(responder)
-        responder.respond(status, error_body(why))
+        if special is None:
+            responder.respond(status, error_body(why))
+        else:
+            status = special.statuses.get(status, status)
+            special.refused(status, self.peer, why)
+            responder.respond(status, b"", b"")
 
     def sweep(self, now: int) -> None:
         """Once a second: has the client used up a time?"""

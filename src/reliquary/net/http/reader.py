@@ -21,7 +21,7 @@ import httptools
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import SECOND
 from reliquary.net.http.headers import Headers, find
-from reliquary.net.http.limits import Limits
+from reliquary.net.http.limits import Limits, PathLimits
 from reliquary.net.http.request import Request, split_target
 
 IDLE: Final = 0
@@ -151,7 +151,7 @@ class RequestReader:
             self._body = bytearray(self._body) + data
         if len(self._body) > self._most_body:
             declared = find(self._head, b"content-length")
-            raise _body_too_large(self._limits.body_bytes, declared or b"%d" % len(self._body))
+            raise _body_too_large(self._most_body, declared or b"%d" % len(self._body))
 
     def on_message_complete(self) -> None:
         """The request is whole: make ready for the next one and hand this one on."""
@@ -170,7 +170,9 @@ class RequestReader:
         )
         self.phase = IDLE
         self._url = self._body = b""
-        self._inspected = self.continue_owed = False
+        if self._inspected:
+            self._inspected = self.continue_owed = False
+            self._most_body = self._limits.body_bytes
         if self._headers:
             self._headers = []
         self._take(request)
@@ -198,12 +200,26 @@ class RequestReader:
     def _inspect(self) -> None:
         """Look once into the head of a request whose body has not come with it."""
         self._inspected = True
+        special = self.special()
+        if special is not None:
+            self._most_body = special.body_bytes
         length = find(self._head, b"content-length")
-        if length is not None and int(length) > self._limits.body_bytes:
-            raise _body_too_large(self._limits.body_bytes, length)
+        if max(int(length or 0), len(self._body)) > self._most_body:
+            raise _body_too_large(self._most_body, length or b"%d" % len(self._body))
         expected = find(self._head, b"expect")
         if expected is not None and expected.lower() == b"100-continue" and not self._body:
             self.continue_owed = True
+
+    def special(self) -> PathLimits | None:
+        """The limits of the path that the request in hand is for, if it has any of its own."""
+        special = self._limits.special
+        if special is None or not self._url:
+            return None
+        try:
+            path, _ = split_target(self._url)
+        except PeerFault:
+            return None
+        return special if path.lower().startswith(special.prefix) else None
 
     def overdue(self, now: int) -> str | None:
         """The sentence for a client that is too slow with its request."""

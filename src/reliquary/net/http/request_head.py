@@ -15,12 +15,20 @@ _BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS", "TRACE"})
 
 
 def encode_request(
-    method: str, target: str, host: bytes, headers: tuple[tuple[bytes, bytes], ...], body: bytes
+    method: str,
+    target: str,
+    host: bytes,
+    headers: tuple[tuple[bytes, bytes], ...],
+    body: bytes,
+    behind: tuple[tuple[bytes, bytes], ...] = (),
 ) -> bytes:
-    """Head and body in one piece."""
+    """Head and body in one piece; what stands `behind` the length is for peers who look at the order."""
     start = _start(method, target, host, headers)
     if not body and method in _BODILESS:
         return start + b"\r\n"
+    if behind:
+        length = (b"Content-Length", b"%d" % len(body))
+        return b"".join((start, format_headers((length, *behind)), b"\r\n", body))
     return b"".join((start, end_of_head(len(body)), body))
 
 

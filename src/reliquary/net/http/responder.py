@@ -58,6 +58,11 @@ class Responder:
         """Whether the client has hung up and nobody waits for the answer."""
         return self._gone
 
+    @property
+    def peer(self) -> str:
+        """The client's address; empty where it has none, or has gone."""
+        return self._connection.peer
+
     def on_gone(self, callback: Callable[[], None]) -> None:
         """Call back once if the client hangs up before it is answered; afterwards no answer is owed."""
         self._on_gone = callback

@@ -20,8 +20,11 @@ RESEND_LADDER: Final = tuple(
 class SrmpSettings:
     """Everything that SRMP can be told; the defaults are those of the specification."""
 
-    receipts_host: str = "localhost"
-    """`host[:port]` under which others reach this manager; stream receipts are asked for there."""
+    receipts_host: str = ""
+    """`host[:port]` under which others reach this manager; stream receipts are asked for there.
+
+    Empty where the server that listens says it, as `Addressed`.
+    """
     store_and_forward: bool = False
     """TransparentStoreAndForward: take messages for other hosts, and pass them on."""
     outbound_redirections: tuple[Redirection, ...] = ()

@@ -1,0 +1,98 @@
+"""The web endpoint of SRMP, [MC-MQSRM] 2.1.1: whoever posts to /msmq/... gets a status line, no more.
+
+    status   what the sender makes of it
+    200      taken, and on disk if it was to be
+    400      never: do not send it again
+    405      this is no POST
+    500 503  not now: try again later
+
+Nobody says who he is here; the access lists of queues speak of everyone.  Which queue is meant is
+said inside the message, so all that is looked at of the path is that it begins with /msmq/.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from reliquary.base.turn import Warn
+from reliquary.engine.loop import Engine, EngineStopped
+from reliquary.net.http import PathLimits, Request, Responder
+from reliquary.protocols.srmp.events import PostAnswer, PostArrived
+from reliquary.queueing.queue import ManagerState
+from reliquary.queueing.state import State
+
+PREFIX: Final = "/msmq/"
+NO_TYPE: Final = b""
+ALLOW: Final = ((b"allow", b"POST"),)
+KNOWN_STATUSES: Final = {
+    408: 503,  # too slow: once more, and faster
+    413: 400,  # F-06: too large is too large tomorrow as well
+    431: 400,
+    501: 400,
+}
+"""What the listener says, in words that a sender of SRMP knows."""
+
+
+class Receiving:
+    """Takes POSTs for one engine."""
+
+    def __init__(self, engine: Engine, state: State, largest: int) -> None:
+        self._engine = engine
+        self._state = state
+        self._largest = largest
+        self._stopping = False
+        self.answers: Counter[int] = Counter()
+        """How many POSTs were answered with each status."""
+
+    def limits(self) -> PathLimits:
+        """What the listener refuses before a POST is whole."""
+        return PathLimits(PREFIX, self._largest, KNOWN_STATUSES, self._refused)
+
+    def stop(self) -> None:
+        """Take nothing new: what comes now is told to come again."""
+        self._stopping = True
+
+    def take(self, request: Request, responder: Responder) -> bool:
+        """Take a request that is for this endpoint; False for one that is not."""
+        if request.path[: len(PREFIX)].lower() != PREFIX:
+            return False
+        if request.method != "POST":
+            self._refused(405, responder.peer, f"{request.method} is not POST")  # F-01
+            responder.respond(405, b"", NO_TYPE, ALLOW)
+        elif len(request.body) > self._largest:
+            why = f"a body may have {self._largest} bytes, this has {len(request.body)}"
+            self._answer(responder, PostAnswer(400, why))
+        elif self._stopping:
+            self._answer(responder, PostAnswer(503, "the server is stopping"))
+        elif self._state.manager_state is not ManagerState.READY:
+            self._answer(responder, PostAnswer(503, "the queue manager is not ready"))
+        else:
+            self._submit(request, responder)
+        return True
+
+    def handle(self, request: Request, responder: Responder) -> None:
+        """The handler of a listener that serves nothing else."""
+        if not self.take(request, responder):
+            responder.respond(404, b"", NO_TYPE)
+
+    def _submit(self, request: Request, responder: Responder) -> None:
+        content_type = (request.header(b"content-type") or b"").decode("latin-1")
+        caller = self._engine.caller(lambda answer: self._answer(responder, answer))
+        try:
+            self._engine.submit(PostArrived(caller, content_type, request.body, responder.peer))
+        except EngineStopped:
+            self._engine.forget(caller)
+            self._answer(responder, PostAnswer(503, "the server is stopping"))
+
+    def _answer(self, responder: Responder, answer: object) -> None:
+        assert isinstance(answer, PostAnswer), f"no answer to a POST: {answer!r}"
+        if answer.status == 200:
+            self.answers[200] += 1
+        else:
+            self._refused(answer.status, responder.peer, answer.why)
+        responder.respond(answer.status, b"", NO_TYPE)
+
+    def _refused(self, status: int, peer: str, why: str) -> None:
+        self.answers[status] += 1
+        self._engine.warn(Warn(f"SRMP from {peer or 'somebody'}", f"refused with {status}", why))

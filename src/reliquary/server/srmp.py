@@ -1,0 +1,189 @@
+"""SRMP in a server: who takes POSTs, who sends them, and under which names others reach us."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import Duration
+from reliquary.engine.loop import EngineStopped
+from reliquary.engine.open import OpenedEngine
+from reliquary.net.clock import RealClock
+from reliquary.net.host import host_name
+from reliquary.net.http import Limits, Listener
+from reliquary.net.srmp.courier import Courier
+from reliquary.net.srmp.receiving import Receiving
+from reliquary.protocols.srmp.effects import EndSession, Post
+from reliquary.protocols.srmp.events import Addressed, PostEnded
+from reliquary.server.config import Settings
+from reliquary.server.srmp_options import SrmpOptions
+
+LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+USUAL_PORTS: Final = {"http": 80, "https": 443}
+EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})
+
+Trust = Callable[[], ssl.SSLContext]
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """One address at which POSTs are taken."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def authority(self, name: str) -> str:
+        """How a URL names this address, by one of our names."""
+        return name if self.port == USUAL_PORTS[self.scheme] else f"{name}:{self.port}"
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """What of a server is there for SRMP."""
+
+    opened: OpenedEngine
+    receiving: Receiving
+    courier: Courier
+    own: dict[str, Listener] = field(default_factory=dict)
+    """Listeners for SRMP alone, by scheme."""
+
+    async def listen(self, settings: Settings, data: Listening) -> None:
+        """Open the ports of SRMP's own, then tell the machine where it is."""
+        options = settings.srmp
+        listening = [data]
+        for scheme, listener in self.own.items():
+            port = options.http_port if scheme == "http" else options.https_port
+            assert port is not None, "a listener has a port"
+            bound = await listener.listen(options.host or settings.data_host, port)
+            listening.insert(0, Listening(scheme, *bound))
+        with suppress(EngineStopped):
+            self.opened.engine.submit(addressed(settings, listening))
+
+    def pause(self, pressed: bool) -> None:
+        """The engine has enough to do, or has not any more."""
+        for listener in self.own.values():
+            (listener.pause if pressed else listener.resume)()
+
+    def stop_accepting(self) -> None:
+        """Take nothing new."""
+        self.receiving.stop()
+        for listener in self.own.values():
+            listener.stop_accepting()
+
+    async def stop(self, within: Duration) -> None:
+        """Hang up on both sides; the engine has stopped."""
+        self.courier.stop()
+        await asyncio.gather(*(listener.drain(within) for listener in self.own.values()))
+
+
+def endpoint(
+    opened: OpenedEngine,
+    options: SrmpOptions,
+    limits: Limits,
+    *,
+    tls: ssl.SSLContext | None,
+    trust: Trust,
+    clock: RealClock,
+) -> Endpoint:
+    """Plug SRMP in: its effects are performed, its POSTs are taken."""
+    engine, chosen = opened.engine, options.protocol
+
+    def ended(event: PostEnded) -> None:
+        with suppress(EngineStopped):
+            engine.submit(event)
+
+    courier = Courier(ended, in_flight=chosen.in_flight, response_time=chosen.response_time, tls=trust)
+    engine.performers |= {Post: courier.post, EndSession: courier.end}
+    receiving = Receiving(engine, opened.state, chosen.largest_message)
+    made = Endpoint(opened, receiving, courier)
+    limits = replace(limits, special=receiving.limits())
+    if options.http_port is not None:
+        made.own["http"] = Listener(receiving.handle, limits=limits, clock=clock)
+    if options.https_port is not None:
+        made.own["https"] = Listener(receiving.handle, limits=limits, tls=tls, clock=clock)
+    return made
+
+
+def trust_of(options: SrmpOptions) -> Trust:
+    """Whom we believe to be who they say, and who we say we are; what the system believes is read late."""
+    if options.ca_file is None and options.certificate is None:
+        return ssl.create_default_context
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if options.ca_file is None:
+        context.load_default_certs()
+    try:
+        if options.ca_file is not None:
+            context.load_verify_locations(options.ca_file)
+    except OSError as why:  # an ssl.SSLError is also one
+        raise UsageError(f"srmp.ca_file {options.ca_file} cannot be used: {why}") from why
+    try:
+        if options.certificate is not None:
+            context.load_cert_chain(options.certificate, options.key)
+    except OSError as why:
+        raise UsageError(f"srmp.certificate {options.certificate} cannot be used: {why}") from why
+    return lambda: context
+
+
+def addressed(settings: Settings, listening: list[Listening]) -> Addressed:
+    """Under which names others reach us; the first address of a scheme is where receipts go."""
+    chosen = settings.srmp.protocol.receipts_host
+    at = {each.scheme: each for each in reversed(listening)}
+    here = chosen or own_name(settings, listening)
+    receipts = {scheme: chosen or each.authority(here) for scheme, each in at.items()}
+    default = receipts.get("http") or receipts["https"]
+    secure = receipts.get("https", "")
+    return Addressed(
+        default,
+        authorities(settings, listening),
+        secure if secure != default else "",
+        "" if len(receipts) > 1 else next(iter(receipts)),
+    )
+
+
+def own_name(settings: Settings, listening: list[Listening]) -> str:
+    """The name by which receipts find us: nobody else can send any when we listen on the loopback alone."""
+    if all(is_loopback(each.host) for each in listening):
+        return "localhost"
+    return settings.computer_name
+
+
+def authorities(settings: Settings, listening: list[Listening]) -> frozenset[str]:
+    """All names of ours, each bare and with each of our ports."""
+    names = {settings.computer_name, host_name(), *LOOPBACK}
+    if settings.domain:
+        names.add(f"{settings.computer_name}.{settings.domain}")
+    names |= {bracketed(each.host) for each in listening if each.host not in EVERYWHERE}
+    given = {*settings.srmp.names, settings.srmp.protocol.receipts_host} - {""}
+    whole = {name for name in given if has_port(name)}
+    names |= given - whole
+    whole |= names | {f"{name}:{each.port}" for name in names for each in listening}
+    return frozenset(name.lower() for name in whole)
+
+
+def has_port(authority: str) -> bool:
+    """Whether an authority names a port.
+
+    >>> has_port("[::1]"), has_port("mq.example:8480")
+    (False, True)
+    """
+    return ":" in authority.rpartition("]")[2]
+
+
+def bracketed(host: str) -> str:
+    """A host as a URL has it."""
+    return f"[{host}]" if ":" in host else host
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this computer reaches an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,175 @@
+"""The table [srmp] of the settings: messages over HTTP.
+
+    [srmp]                                      RELIQUARY_SRMP_...
+    store_and_forward = true                    RELIQUARY_SRMP_STORE_AND_FORWARD=true
+    http_port = 80                              RELIQUARY_SRMP_HTTP_PORT=80
+    response_time = 30                          all spans are seconds
+    resend_ladder = [30, 30, 300]
+    outbound_redirections = [{from = "http://far.example/*", to = "http://relay.example/"}]
+
+The names are those of `SrmpOptions` and of the protocol's own `SrmpSettings`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any, Final, get_origin, get_type_hints
+from urllib.parse import urlsplit
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import Duration, seconds
+from reliquary.protocols.srmp.redirection import Redirection
+from reliquary.protocols.srmp.settings import SrmpSettings
+
+_AUTHORITY: Final = re.compile(r"([A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+_SCHEMES: Final = ("http://", "https://")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SrmpOptions:
+    """What a server can be told about SRMP, beside the protocol's own settings."""
+
+    enabled: bool = True
+    """Messages come and go by HTTP."""
+    anonymous_senders: bool = False
+    """New queues take messages from everybody; where there are no users, they do so anyway."""
+    names: tuple[str, ...] = ()
+    """Other names, `host` or `host:port`, under which URLs mean this manager."""
+    host: str = ""
+    """Where the ports below listen; empty for where the data plane does."""
+    http_port: int | None = None
+    """One more port for SRMP alone, without TLS; 80 is the usual one."""
+    https_port: int | None = None
+    """One more port for SRMP alone, with TLS; 443 is the usual one."""
+    ca_file: Path | None = None
+    """PEM certificates that servers of other managers are trusted by, in place of the system's."""
+    certificate: Path | None = None
+    """A PEM file: who we are to servers that want to know by TLS."""
+    key: Path | None = None
+    protocol: SrmpSettings = field(default_factory=SrmpSettings)
+
+    def __post_init__(self) -> None:
+        for name in ("http_port", "https_port"):
+            port = getattr(self, name)
+            if port is not None and not 0 <= port <= 65535:
+                raise UsageError(f"srmp.{name} is 0 to 65535, not {port}")
+        if self.http_port and self.http_port == self.https_port:
+            raise UsageError(f"srmp.http_port and srmp.https_port are both {self.http_port}")
+        if (self.certificate is None) != (self.key is None):
+            raise UsageError("srmp.certificate and srmp.key belong together, and only one is given")
+        for name in self.names:
+            _check_authority("names", name)
+        _check_protocol(self.protocol)
+
+
+def _check_protocol(chosen: SrmpSettings) -> None:
+    if chosen.receipts_host:
+        _check_authority("receipts_host", chosen.receipts_host)
+    if chosen.default_receipt_url:
+        _check_url("default_receipt_url", chosen.default_receipt_url)
+    for name in ("outbound_redirections", "inbound_redirections", "receipt_urls"):
+        for each in getattr(chosen, name):
+            _check_pattern(name, each.origin)
+            _check_url(name, each.target)
+    for pattern in chosen.outbound_exceptions:
+        _check_pattern("outbound_exceptions", pattern)
+    for status in chosen.permanent_statuses:
+        if not 300 <= status <= 599:
+            raise UsageError(f"srmp.permanent_statuses are from 300 to 599, not {status}")
+
+
+def _check_authority(where: str, name: str) -> None:
+    if not _AUTHORITY.fullmatch(name):
+        raise UsageError(f"srmp.{where} has {name[:80]!r}, which is not like host or host:port")
+
+
+def _check_pattern(where: str, pattern: str) -> None:
+    if not pattern.casefold().startswith(_SCHEMES) or "*" in pattern[:-1]:
+        shape = "a URL such as http://host/* with a * only at its end"
+        raise UsageError(f"srmp.{where} has {pattern[:80]!r}, which is not {shape}")
+
+
+def _check_url(where: str, url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        good = f"{parts.scheme}://" in _SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good = False
+    if not good:
+        raise UsageError(f"srmp.{where} has {url[:80]!r}, which is not a URL such as http://host:port/path")
+
+
+# -- from text
+
+
+class _FromTo(msgspec.Struct, forbid_unknown_fields=True):
+    """A redirection as it stands in the file."""
+
+    origin: str = msgspec.field(name="from")
+    target: str = msgspec.field(name="to")
+
+
+_OWN: Final = {name: hint for name, hint in get_type_hints(SrmpOptions).items() if name != "protocol"}
+_PROTOCOL: Final = {name: hint for name, hint in get_type_hints(SrmpSettings).items() if name != "trust"}
+_WRITTEN: Final[dict[object, object]] = {
+    Duration: float,
+    tuple[Duration, ...]: tuple[float, ...],
+    tuple[Redirection, ...]: tuple[_FromTo, ...],
+}
+"""How a value of the protocol's settings is written where it is not written as it is."""
+NAMES: Final = (*_OWN, *_PROTOCOL)
+
+
+def is_list(name: str) -> bool:
+    """Whether a setting of the table has several values."""
+    return get_origin(_OWN.get(name) or _PROTOCOL.get(name)) is tuple
+
+
+def is_for_the_file(name: str) -> bool:
+    """Whether a setting cannot be said in one line."""
+    return _PROTOCOL.get(name) == tuple[Redirection, ...]
+
+
+def convert(name: str, value: object, *, strict: bool) -> Any:
+    """The value of one setting; ValidationError or UsageError says what is wrong with it."""
+    if name in _OWN:
+        return msgspec.convert(value, _OWN[name], strict=strict, dec_hook=as_path)
+    hint: Any = _PROTOCOL[name]
+    found = msgspec.convert(value, _WRITTEN.get(hint, hint), strict=strict)
+    if hint is Duration:
+        return _span(found)
+    if hint == tuple[Duration, ...]:
+        return tuple(map(_span, found))
+    if hint == tuple[Redirection, ...]:
+        return tuple(Redirection(each.origin, each.target) for each in found)
+    return found
+
+
+def _span(count: float) -> Duration:
+    if not isfinite(count):
+        raise UsageError(f"a span is a number of seconds, not {count}")
+    return seconds(count)
+
+
+def as_path(wanted: type, value: object) -> Path:
+    """The decoder's word for a path."""
+    if wanted is not Path or not isinstance(value, str | Path) or not str(value):
+        raise ValueError(f"Expected a path, got {value!r}")
+    return Path(value)
+
+
+def options(values: Mapping[str, Any]) -> SrmpOptions:
+    """The table, from values that were converted."""
+    protocol = {name: value for name, value in values.items() if name not in _OWN}
+    own = {name: value for name, value in values.items() if name in _OWN}
+    try:
+        return SrmpOptions(protocol=SrmpSettings(**protocol), **own)
+    except UsageError as why:
+        text = str(why)
+        raise UsageError(text if text.startswith("srmp.") else f"srmp: {text}") from why

@@ -1,0 +1,226 @@
+"""A stage for SRMP on sockets: an endpoint over a machine that answers as told, and peers that misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from random import Random
+
+from reliquary.base.time import Duration, Instant, seconds
+from reliquary.base.turn import Event, Reply, Signal, Turn
+from reliquary.engine.core import Core
+from reliquary.engine.loop import Engine
+from reliquary.net.clock import RealClock
+from reliquary.net.http import Limits, Listener
+from reliquary.net.srmp.courier import Courier
+from reliquary.net.srmp.receiving import Receiving
+from reliquary.protocols.srmp.effects import Post
+from reliquary.protocols.srmp.events import PostAnswer, PostArrived, PostEnded
+from reliquary.queueing.events import StartManager, StopManager
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.tables import TABLES
+from reliquary.store import MemoryDisk, StagedRows
+from tests.net.http.stage import until
+
+LARGEST = 100_000
+
+
+class Chance:
+    """The same ids in every run."""
+
+    def __init__(self) -> None:
+        self._random = Random(1)
+
+    def bits(self, count: int) -> int:
+        return self._random.getrandbits(count)
+
+
+class Clerk:
+    """Takes POSTs as a machine does, and answers 200 until it is told otherwise."""
+
+    def __init__(self) -> None:
+        self.came: list[PostArrived] = []
+        self.answer = PostAnswer(200)
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        del now
+        assert isinstance(event, PostArrived)
+        self.came.append(event)
+        return Turn(effects=(Reply(event.to, self.answer),))
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        raise AssertionError(f"nobody speaks to the clerk, and yet: {signal} at {now}")
+
+    def settle(self) -> None:
+        """Nothing is kept."""
+
+
+class Office:
+    """An endpoint on a free port."""
+
+    def __init__(self, started: bool = True) -> None:
+        disk = MemoryDisk(TABLES)
+        rows = StagedRows(disk)
+        manager = QueueManager(rows, Chance())
+        self.clerk = Clerk()
+        core = Core(disk, rows)
+        core.add(manager)
+        core.add(self.clerk, takes=(PostArrived,))
+        self.engine = Engine(core, disk, RealClock())
+        self.receiving = Receiving(self.engine, manager.state, LARGEST)
+        self.listener = Listener(
+            self.receiving.handle, limits=Limits(body_bytes=10 * LARGEST, special=self.receiving.limits())
+        )
+        self.started = started
+        self.port = 0
+
+    async def open(self) -> None:
+        self.engine.start()
+        if self.started:
+            self.engine.submit(StartManager("HERE"))
+        _, self.port = await self.listener.listen()
+
+    async def close(self) -> None:
+        await self.listener.drain(seconds(0.001))
+        await self.engine.stop(StopManager() if self.started else None)
+
+
+@asynccontextmanager
+async def office(started: bool = True) -> AsyncIterator[Office]:
+    """An endpoint that is open."""
+    made = Office(started)
+    await made.open()
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+class Peer:
+    """A server that does on each connection what the next behaviour says; the last one is repeated."""
+
+    def __init__(self, *behaviours: Behaviour) -> None:
+        self._behaviours = behaviours
+        self.accepted = 0
+        self.heads: list[bytes] = []
+        """The heads of the POSTs that came, oldest first."""
+        self.bodies: list[bytes] = []
+        self.port = 0
+
+    @property
+    def server(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        behaviour = self._behaviours[min(self.accepted, len(self._behaviours) - 1)]
+        self.accepted += 1
+        try:
+            await behaviour(reader, writer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def read(self, reader: asyncio.StreamReader) -> bytes:
+        """The next POST; its body."""
+        head = await reader.readuntil(b"\r\n\r\n")
+        lines = head.split(b"\r\n")
+        length = next(int(line[15:]) for line in lines if line.lower().startswith(b"content-length:"))
+        body = await reader.readexactly(length)
+        self.heads.append(head)
+        self.bodies.append(body)
+        return body
+
+
+@asynccontextmanager
+async def peer(*behaviours: Callable[[Peer], Behaviour]) -> AsyncIterator[Peer]:
+    """A peer that listens."""
+    made = Peer()
+    made._behaviours = tuple(behaviour(made) for behaviour in behaviours)
+    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
+    made.port = server.sockets[0].getsockname()[1]
+    try:
+        yield made
+    finally:
+        server.close()
+
+
+def answering(*answers: bytes) -> Callable[[Peer], Behaviour]:
+    """Answers each POST in turn; after the last answer it hangs up, without any it answers 200 for ever."""
+
+    def behaviour(made: Peer) -> Behaviour:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if not answers:
+                while True:
+                    await made.read(reader)
+                    writer.write(OK)
+            for answer in answers:
+                await made.read(reader)
+                writer.write(answer)
+            await writer.drain()
+
+        return serve
+
+    return behaviour
+
+
+def silent(posts: int) -> Callable[[Peer], Behaviour]:
+    """Reads so many POSTs, and says nothing until the other side hangs up."""
+
+    def behaviour(made: Peer) -> Behaviour:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            del writer
+            for _ in range(posts):
+                await made.read(reader)
+            await reader.read()
+
+        return serve
+
+    return behaviour
+
+
+class Desk:
+    """Sends POSTs by a courier, and notes how they ended."""
+
+    def __init__(self, server: str, in_flight: int = 8, response_time: Duration = seconds(10)) -> None:  # noqa: B008
+        self.ended: list[PostEnded] = []
+        self.server = server
+        self.courier = Courier(self.ended.append, in_flight=in_flight, response_time=response_time)
+
+    def post(self, *numbers: int, session: int = 1, epoch: int = 0, body: bytes = b"") -> None:
+        for number in numbers:
+            self.courier.post(
+                Post(
+                    session,
+                    epoch,
+                    number,
+                    self.server,
+                    "beta.example",
+                    "/msmq/private$/orders",
+                    "text/xml",
+                    body or b"body %d" % number,
+                )
+            )
+
+    async def wait_for(self, count: int) -> None:
+        await until(lambda: len(self.ended) >= count)
+
+    @property
+    def statuses(self) -> list[tuple[int, int]]:
+        """LookupIdentifiers and statuses, in the order they ended."""
+        return [(each.lookup_id, each.status) for each in self.ended]
+
+
+@asynccontextmanager
+async def desk(server: str, **how: object) -> AsyncIterator[Desk]:
+    """A courier that is stopped at the end."""
+    made = Desk(server, **how)  # type: ignore[arg-type]
+    try:
+        yield made
+    finally:
+        made.courier.stop()

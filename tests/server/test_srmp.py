@@ -1,0 +1,141 @@
+"""SRMP in a server: under which names it is reached, whom it trusts, and that its effects are performed."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.net.host import host_name
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.server.config import Settings
+from reliquary.server.srmp import Listening, addressed, is_loopback, trust_of
+from reliquary.server.srmp_options import SrmpOptions
+from tests.console.stage import Stage, play
+from tests.net.http.certificate import PEM
+
+
+def settings(receipts_host: str = "", **options: Any) -> Settings:
+    srmp = SrmpOptions(protocol=SrmpSettings(receipts_host=receipts_host), **options)
+    return Settings(computer_name="HERE", domain="shop.example", srmp=srmp)
+
+
+PLAIN = Listening("http", "127.0.0.1", 8480)
+
+
+class TestAddressed:
+    """SR-281: where receipts are asked for is where we listen."""
+
+    def test_on_the_loopback_it_is_localhost(self) -> None:
+        told = addressed(settings(), [PLAIN])
+        assert told.receipts_host == "localhost:8480"
+        assert (told.secure_receipts_host, told.receipts_scheme) == ("", "http")
+
+    @pytest.mark.spec("SR-281")
+    def test_elsewhere_it_is_the_computers_name(self) -> None:
+        told = addressed(settings(), [Listening("http", "0.0.0.0", 8480)])
+        assert told.receipts_host == "HERE:8480"
+
+    def test_an_https_server_alone_asks_by_https(self) -> None:
+        told = addressed(settings(), [Listening("https", "10.0.0.1", 443)])
+        assert (told.receipts_host, told.secure_receipts_host, told.receipts_scheme) == ("HERE", "", "https")
+
+    def test_with_both_each_has_its_port_and_the_port_of_its_own_comes_first(self) -> None:
+        told = addressed(
+            settings(),
+            [
+                Listening("http", "0.0.0.0", 80),
+                Listening("http", "0.0.0.0", 8480),
+                Listening("https", "::", 81),
+            ],
+        )
+        assert (told.receipts_host, told.secure_receipts_host, told.receipts_scheme) == (
+            "HERE",
+            "HERE:81",
+            "",
+        )
+
+    def test_what_was_chosen_counts(self) -> None:
+        told = addressed(settings("mq.example:9"), [PLAIN])
+        assert told.receipts_host == "mq.example:9"
+        assert "mq.example:9" in told.authorities
+        assert "mq.example" not in told.authorities
+
+    def test_each_name_is_ours_bare_and_with_each_port(self) -> None:
+        told = addressed(
+            settings(names=("MQ.example", "other:7")), [Listening("http", "10.0.0.1", 80), PLAIN]
+        )
+        names = {"here", "here.shop.example", "localhost", "127.0.0.1", "[::1]", "10.0.0.1", "mq.example"}
+        names.add(host_name().lower())
+        expected = names | {f"{name}:{port}" for name in names for port in (80, 8480)} | {"other:7"}
+        assert told.authorities == expected
+
+    def test_everywhere_is_no_name(self) -> None:
+        told = addressed(settings(), [Listening("http", "0.0.0.0", 80), Listening("https", "::", 443)])
+        assert not {"0.0.0.0", "[::]", "::"} & told.authorities
+
+    def test_an_address_of_the_loopback_is_known(self) -> None:
+        assert [is_loopback(host) for host in ("127.0.0.9", "::1", "localhost", "0.0.0.0", "h")] == [
+            True, True, True, False, False,
+        ]  # fmt: skip
+
+
+class TestTrust:
+    def test_without_a_word_the_system_is_trusted(self) -> None:
+        context = trust_of(SrmpOptions())()
+        assert context.verify_mode is ssl.CERT_REQUIRED
+        assert context.check_hostname
+
+    def test_a_file_is_trusted_in_its_place(self) -> None:
+        context = trust_of(SrmpOptions(ca_file=PEM, certificate=PEM, key=PEM))()
+        assert context.cert_store_stats()["x509"] == 1
+        assert context.verify_mode is ssl.CERT_REQUIRED
+        assert context.check_hostname
+
+    def test_a_certificate_of_our_own_leaves_the_systems_trust(self) -> None:
+        assert trust_of(SrmpOptions(certificate=PEM, key=PEM))().verify_mode is ssl.CERT_REQUIRED
+
+    @pytest.mark.parametrize("name", ["ca_file", "certificate"])
+    def test_a_file_that_is_none_is_named(self, tmp_path: Path, name: str) -> None:
+        bad = tmp_path / "x.pem"
+        bad.write_text("x")
+        given: dict[str, Any] = {name: bad} | ({"key": bad} if name == "certificate" else {})
+        with pytest.raises(UsageError, match=rf"srmp\.{name} .*x\.pem cannot be used"):
+            trust_of(SrmpOptions(**given))
+
+
+def test_a_server_takes_posts_beside_its_api_and_says_so_to_the_machine(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await stage.data.request("GET", "/MSMQ/private$/orders")).status == 405
+        assert (await stage.data.request("POST", "/api/v1/queues/orders/messages", b"{}")).status == 201
+        assert (await stage.data.request("POST", "/elsewhere", b"{}")).status == 404
+        assert stage.server.opened.state.identity().srmp_http_support
+
+    play(tmp_path, scene)
+
+
+def test_a_server_whose_srmp_is_off_has_nothing_there(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await stage.data.request("POST", "/msmq/private$/orders", b"x")).status == 404
+        assert stage.server.srmp is None
+        assert not stage.server.opened.state.identity().srmp_http_support
+
+    play(tmp_path, scene, srmp=SrmpOptions(enabled=False))
+
+
+@pytest.mark.spec("SR-004")
+def test_srmp_may_have_a_port_of_its_own(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        from reliquary.net.http import HttpClient
+
+        assert stage.server.srmp is not None
+        listener = stage.server.srmp.own["http"]
+        port = listener._servers[0].sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+        async with HttpClient(f"http://127.0.0.1:{port}") as client:
+            assert (await client.request("GET", "/msmq/private$/orders")).status == 405
+            assert (await client.request("GET", "/api/v1/health")).status == 404
+
+    play(tmp_path, scene, srmp=SrmpOptions(http_port=0))

@@ -21,6 +21,17 @@ def test_a_queue_is_made_and_shown(run: Run) -> None:
     assert (shown["name"], shown["settings"]["journaling"]) == ("orders", True)
 
 
+def test_a_queue_listens_to_a_multicast_address(run: Run) -> None:
+    made = run("queue", "create", "ticks", "--multicast", "234.1.1.1:08001", "--table")
+    assert "multicast_address    234.1.1.1:8001" in made.output
+    assert (
+        json.loads(run("queue", "show", "ticks").output)["settings"]["multicast_address"] == "234.1.1.1:8001"
+    )
+    wrong = run("queue", "create", "tocks", "--multicast", "10.0.0.1:80")
+    assert wrong.exit_code != 0
+    assert "a multicast address is 224.0.0.0 to 239.255.255.255" in wrong.stderr
+
+
 def test_a_queue_that_exists_is_refused_unless_that_is_all_right(run: Run) -> None:
     run("queue", "create", "orders")
     again = run("queue", "create", "orders")

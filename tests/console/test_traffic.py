@@ -29,7 +29,7 @@ def test_an_outgoing_queue_is_listed_shown_paused_and_resumed(tmp_path: Path) ->
         await send(stage, ELSEWHERE, "a", "b")
         [shown] = (await stage.ok("GET", "/outgoing"))["outgoing"]
         assert (shown["destination"], shown["state"], shown["messages"]) == (ELSEWHERE, "waiting", 2)
-        assert (shown["sending"], shown["delivered"], shown["refused"]) == (False, 0, 0)
+        assert (shown["sending"], shown["accepted"], shown["delivered"], shown["refused"]) == (0, 0, 0, 0)
         [attempt] = shown["history"]
         assert (attempt["status"], attempt["error"]) == ("in-process", 0)
         assert datetime.fromisoformat(attempt["time"]).tzinfo is not None

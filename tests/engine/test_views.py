@@ -23,7 +23,7 @@ from reliquary.queueing.naming.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueueSettings, QueueType
 from reliquary.queueing.transactions import Stage
 from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
-from reliquary.queueing.travel.transfer import Outcome
+from reliquary.queueing.travel.transfer import DestinationReached, Outcome
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import NOON, OPEN_LIST, Bench
 
@@ -129,14 +129,25 @@ def test_an_outgoing_queue_is_shown_with_its_connection_and_what_waits() -> None
     assert view is not None
     assert list(views.outgoing_queues(exchange.state)) == [view]
     assert (view.destination, view.state) == (ELSEWHERE, OutgoingState.CONNECTED)
-    assert (view.messages, view.sending, view.delivered) == (2, True, 0)
+    assert (view.messages, view.sending, view.accepted, view.delivered) == (2, 1, 0, 0)
     assert view.bytes == exchange.outgoing().total_bytes
     statuses = [record.status for record in view.history]
     assert statuses == [ConnectionStatus.IN_PROCESS, ConnectionStatus.ESTABLISHED]
     exchange.end(Outcome.TRY_LATER)
     after = views.outgoing_queue(exchange.state, ELSEWHERE)
     assert after is not None
-    assert (after.sending, after.resting, after.failures) == (False, True, 1)
+    assert (after.sending, after.resting, after.failures) == (0, True, 1)
+
+
+def test_an_outgoing_queue_shows_how_many_are_being_sent_and_how_many_the_peer_has() -> None:
+    exchange = Exchange()
+    exchange.clerk.at_once = 2
+    exchange.send(ELSEWHERE, b"a", b"b", b"c", b"d", b"e")
+    exchange.accept(b"a", b"b")
+    exchange.say(DestinationReached(exchange.outgoing().number, exchange.latest(b"a")))
+    view = views.outgoing_queue(exchange.state, ELSEWHERE)
+    assert view is not None
+    assert (view.messages, view.sending, view.accepted) == (5, 2, 2)
 
 
 def test_a_queue_of_our_own_is_no_outgoing_queue() -> None:

@@ -58,6 +58,8 @@ class Clerk:
 
     def __init__(self) -> None:
         self.heard: list[Signal] = []
+        self.listening: list[frozenset[str]] = []
+        """The multicast addresses it was told of, the first time first."""
         self.connects = True
         """Say at once that there is a connection, when one is wanted."""
         self.at_once = 1
@@ -72,6 +74,9 @@ class Clerk:
     def hear(self, signal: Signal, now: Instant) -> Turn:
         """Note what the manager says."""
         del now
+        if isinstance(signal, ListenersChanged):
+            self.listening.append(signal.addresses)
+            return Turn()
         self.heard.append(signal)
         if self.connects and isinstance(signal, ConnectionWanted):
             connected = ConnectionChanged(

@@ -31,7 +31,10 @@ def list_outgoing(as_json: bool | None) -> None:
     if wants_json(as_json):
         print_json(queues)
         return
-    columns = ("destination", "state", "messages", "bytes", "sending", "delivered", "refused", "failures")
+    columns = (
+        "destination", "state", "messages", "bytes", "sending", "accepted", "delivered", "refused",
+        "failures",
+    )  # fmt: skip
     print_table(columns, [[getattr(info, column) for column in columns] for info in queues])
 
 

@@ -168,10 +168,12 @@ class OutgoingInfo(msgspec.Struct, frozen=True, kw_only=True):
     destination: str
     state: str
     messages: int
-    """All that waits, what is being sent included."""
+    """All that waits, what is being sent or was accepted included."""
     bytes: int
-    sending: bool
-    """A message is on its way."""
+    sending: int
+    """How many are on their way."""
+    accepted: int
+    """How many the peer has, and has not told the outcome of."""
     next_hops: list[str]
     delivered: int
     """Since the manager started, as all that follows."""

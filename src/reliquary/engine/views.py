@@ -65,9 +65,12 @@ class OutgoingView(msgspec.Struct, frozen=True, kw_only=True):
     destination: str
     state: OutgoingState
     messages: int
-    """All that waits, what is being sent included."""
+    """All that waits, what is being sent or was accepted included."""
     bytes: int
-    sending: bool
+    sending: int
+    """How many are being sent."""
+    accepted: int
+    """How many the peer has, and has not told the outcome of."""
     next_hops: tuple[str, ...]
     delivered: int
     refused: int
@@ -160,7 +163,8 @@ def _outgoing_view(queue: QueueState) -> OutgoingView:
         state=link.state,
         messages=len(queue.order) + len(queue.order.locked),
         bytes=queue.total_bytes,
-        sending=bool(link.sending),
+        sending=len(link.sending),
+        accepted=len(link.accepted) + len(link.reached),
         next_hops=link.next_hops,
         delivered=link.delivered,
         refused=link.refused,

@@ -9,11 +9,13 @@ from typing import Any, Final
 
 import msgspec
 
+from reliquary.base.faults import UsageError
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts, tables
 from reliquary.queueing.directory.objects import kind_of
 from reliquary.queueing.message import Position
 from reliquary.queueing.naming.formats import key_of, parse_format
+from reliquary.queueing.naming.multicast import normalized
 from reliquary.queueing.order import Order
 from reliquary.queueing.queue import Queue
 from reliquary.queueing.state import QueueState, State
@@ -74,6 +76,7 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
     queue = QueueState(
         record, order, counters.count, counters.size, delayed=counters.delayed, lost=counters.lost
     )
+    _listen(state, record)
     state.permitted.clear()
     queue.link = None if record.outgoing is None else Link.of(record.outgoing)
     state.queues[record.number] = queue
@@ -106,6 +109,9 @@ def _queue_created(state: State, fact: facts.QueueCreated) -> None:
 def _queue_changed(state: State, fact: facts.QueueChanged) -> None:
     state.rows.put(QUEUES, queue_key(fact.queue.number), fact.queue)
     queue = state.queues[fact.queue.number]
+    if _listened(queue.record) != _listened(fact.queue):
+        _forget_listener(state, queue.record)
+        _listen(state, fact.queue)
     queue.record = fact.queue
     state.permitted.clear()
     if fact.queue.deleting:
@@ -120,6 +126,7 @@ def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     for lookup_id in queue.order.locked:  # of prepared transactions, which keep the messages
         state.rows.delete(POSITIONS, position_key(fact.number, lookup_id))
     _forget_name(state, queue.record)
+    _forget_listener(state, queue.record)
     state.rows.delete(QUEUES, queue_key(fact.number))
     state.rows.delete(COUNTERS, queue_key(fact.number))
     if queue.dirty:
@@ -139,6 +146,33 @@ def _forget_name(state: State, record: Queue) -> None:
         del state.names[key]
     if record.parent is not None and record.parent in state.queues:
         state.queues[record.parent].subqueues.discard(record.number)
+
+
+def _listen(state: State, record: Queue) -> None:
+    address = _listened(record)
+    if address:
+        state.listeners_changed = state.listeners_changed or address not in state.listeners
+        state.listeners.setdefault(address, set()).add(record.number)
+
+
+def _forget_listener(state: State, record: Queue) -> None:
+    address = _listened(record)
+    if address:
+        state.listeners[address].discard(record.number)
+        if not state.listeners[address]:
+            del state.listeners[address]
+            state.listeners_changed = True
+
+
+def _listened(record: Queue) -> str:
+    """The multicast address that a queue gets messages from, if any."""
+    settings = record.settings
+    if settings.multicast_address is None or settings.transactional or record.deleting or record.outgoing:
+        return ""
+    try:
+        return normalized(settings.multicast_address)
+    except UsageError:  # it was stored before addresses were looked at
+        return ""
 
 
 # -- messages and positions

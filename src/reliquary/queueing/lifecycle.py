@@ -21,6 +21,7 @@ from reliquary.queueing.initialization import initialize
 from reliquary.queueing.leave import leave
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.multicast import normalized
 from reliquary.queueing.naming.names import SYSTEM_QUEUES, Pathname
 from reliquary.queueing.queue import (
     ManagerState,
@@ -95,6 +96,7 @@ def be_certain(state: State) -> None:
 
 def _be_ready(state: State) -> None:
     advance(state, Happening.INITIALIZED)
+    state.listeners_changed = True
     dispatch.stir_all(state)
     outgoing.watch_disuse(state)
     state.reply(state.starter, Answer(HResult.OK))
@@ -133,7 +135,8 @@ def create(state: State, request: CreateQueue, now: Instant) -> Queue | HResult:
     path = state.parse(request.path)
     if path.subqueue and request.settings.security:
         raise UsageError("a subqueue has no access list: the one of its queue counts")
-    settings = request.settings if path.subqueue else with_list(state, request.settings)
+    settings = _spelled(request.settings)
+    settings = settings if path.subqueue else with_list(state, settings)
     check_settings(settings)
     if path.kind is QueueType.SYSTEM or path.journal:
         return HResult.ILLEGAL_QUEUE_PATHNAME
@@ -162,7 +165,7 @@ def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
         raise UsageError(f"{', '.join(sorted(FIXED))} is fixed when a queue is created")
     fields = msgspec.to_builtins(queue.record.settings) | request.changes
     try:
-        settings = msgspec.convert(fields, QueueSettings)
+        settings = _spelled(msgspec.convert(fields, QueueSettings))
     except msgspec.ValidationError as why:
         raise UsageError(str(why)) from why
     if "security" in request.changes:
@@ -176,6 +179,14 @@ def change(state: State, request: ChangeQueue, now: Instant) -> Queue | HResult:
     apply(state, facts.QueueChanged(record))
     end_forbidden_waits(state, queue)
     return record
+
+
+def _spelled(settings: QueueSettings) -> QueueSettings:
+    """With the multicast address in its one spelling; an empty one is none."""
+    if settings.multicast_address is None:
+        return settings
+    address = normalized(settings.multicast_address) if settings.multicast_address else None
+    return msgspec.structs.replace(settings, multicast_address=address)
 
 
 # -- purge and delete

@@ -24,7 +24,7 @@ from reliquary.queueing.recovery import recover
 from reliquary.queueing.security.permits import refusal
 from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import Sizes, State
-from reliquary.queueing.travel import arrivals, dispatch, steering, transfer
+from reliquary.queueing.travel import arrivals, dispatch, listeners, steering, transfer
 
 
 class QueueManager:
@@ -77,6 +77,8 @@ class QueueManager:
             serve(state, now)
         if state.losses:
             warn(state)
+        if state.listeners_changed:
+            listeners.tell(state)
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
         """Take what a carrier of messages says, inside its turn or one of ours."""

@@ -10,6 +10,7 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.message import FOREVER, NO_GUID
+from reliquary.queueing.naming.multicast import read_address
 
 KILOBYTE: Final = 1024
 BASE_PRIORITY_LIMIT: Final = 32767
@@ -86,6 +87,7 @@ class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     privacy: QueuePrivacy = QueuePrivacy.OPTIONAL
     transactional: bool = False
     multicast_address: str | None = None
+    """`ip:port`; what is sent there comes into this queue too."""
     security: bytes = b""
     """Security descriptor in self-relative form; empty stands for the default list."""
     base_priority: int = 0
@@ -179,6 +181,8 @@ class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
 
 def check_settings(settings: QueueSettings) -> None:
     """Refuse settings outside their ranges, with the limit and the value."""
+    if settings.multicast_address is not None:
+        read_address(settings.multicast_address)
     if len(settings.label) > QUEUE_LABEL_LIMIT:
         raise UsageError(
             f"a queue's label has at most {QUEUE_LABEL_LIMIT} characters, this one has {len(settings.label)}"

@@ -217,6 +217,10 @@ class State:
         """Messages that leave by HTTP can be signed."""
         self.authorities: frozenset[str] = frozenset()
         """`host` and `host:port` by which a URL means this manager, in lower case."""
+        self.listeners: dict[str, set[int]] = {}
+        """Queues by the multicast address they listen to, `ip:port`."""
+        self.listeners_changed = False
+        """The addresses among them are others than those that were told last."""
         self.stirred: dict[int, QueueState] = {}
         """Outgoing queues that may have something to send."""
         self.dispatch_asked = False

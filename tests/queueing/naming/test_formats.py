@@ -92,6 +92,8 @@ def test_several_names_are_one() -> None:
         f"CONNECTOR={GUID};JOURNAL",
         "MULTICAST=10.0.0.1:1",
         "MULTICAST=224.0.0.1:70000",
+        "MULTICAST=224.0.0.1:0",
+        "MULTICAST=224.0.0.1",
         "DIRECT=OS:a\\q,",
         f"DIRECT=OS:a\\q,MACHINE={GUID};JOURNAL",
         "DIRECT=OS:a\\b\\c",

@@ -22,12 +22,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import lru_cache
-from ipaddress import AddressValueError, IPv4Address, ip_address
+from ipaddress import IPv4Address, ip_address
 from typing import Final
 from urllib.parse import unquote
 from uuid import UUID
 
 from reliquary.base.faults import UsageError
+from reliquary.queueing.naming.multicast import PORT_LIMIT, read_address
 from reliquary.queueing.naming.names import (
     COMPUTER_NAME_LIMIT,
     JOURNAL,
@@ -37,7 +38,6 @@ from reliquary.queueing.naming.names import (
 from reliquary.queueing.naming.names import check_name as _check_name
 
 DOMAIN_LIMIT: Final = 255
-PORT_LIMIT: Final = 65535
 ELEMENTS_LIMIT: Final = 1000
 """More destinations than any message has; a list is refused before it is read to its end."""
 
@@ -360,16 +360,10 @@ def _parse_list(rest: str) -> DistributionListName:
 
 
 def _parse_multicast(rest: str) -> MulticastName:
-    host, _, port = rest.rpartition(":")
     try:
-        address = IPv4Address(host)
-    except AddressValueError as why:
-        raise IllegalFormatName(f"{host!r} is not an IPv4 address") from why
-    if not address.is_multicast:
-        raise IllegalFormatName(f"{address} is not a multicast address: 224.0.0.0 to 239.255.255.255")
-    if not (port.isascii() and port.isdigit() and int(port) <= PORT_LIMIT):
-        raise IllegalFormatName(f"a port is 0 to {PORT_LIMIT}, not {port!r}")
-    return MulticastName(address, int(port))
+        return MulticastName(*read_address(rest))
+    except UsageError as why:
+        raise IllegalFormatName(str(why)) from why
 
 
 _PARSERS: Final[dict[str, Callable[[str], SingleName]]] = {

@@ -10,6 +10,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing.enqueue import Enqueued, enqueue, refused
+from reliquary.queueing.events import Access
 from reliquary.queueing.message import (
     NO_OBJECT,
     AuthenticationLevel,
@@ -19,10 +20,12 @@ from reliquary.queueing.message import (
     check,
 )
 from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.formats import MulticastName
 from reliquary.queueing.queue import ManagerState, QueuePrivacy
 from reliquary.queueing.security.permits import Act, lacks
 from reliquary.queueing.security.principals import ANONYMOUS
 from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.travel.listeners import listening_to
 from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Outcome
 
 Verdict = tuple[Outcome, MessageClass]
@@ -51,13 +54,31 @@ def _take(state: State, signal: MessageArrived, now: Instant) -> Verdict:
         return Outcome.TRY_LATER, MessageClass.NORMAL  # DM-124
     try:
         check(message)
-        queue = destinations.route(state, signal.destination, now)
+        name = destinations.read_name(state, signal.destination, Access.SEND)
+        if isinstance(name, MulticastName):
+            return _best([_put(state, queue, signal, now) for queue in listening_to(state, name)])
+        queue = destinations.queue_named(state, name, Access.SEND, now)
     except UsageError:
         return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
     if queue is HResult.QUEUE_NOT_FOUND:
         return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
     if isinstance(queue, HResult):
         return Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED
+    return _put(state, queue, signal, now)
+
+
+def _best(verdicts: list[Verdict]) -> Verdict:
+    """Of the queues that listen to one address: it is enough that one has taken its copy."""
+    for outcome in (Outcome.DELIVERED, Outcome.TRY_LATER, Outcome.REFUSED):
+        for verdict in verdicts:
+            if verdict[0] is outcome:
+                return verdict
+    return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
+
+
+def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) -> Verdict:
+    """Into one queue."""
+    message = signal.message
     mismatch = _mismatch(state, queue, message)
     if mismatch is not None:
         return Outcome.REFUSED, mismatch

@@ -41,8 +41,8 @@ _NUMBER: Final = Struct(">I")
 
 SIZES: Final = {_FRAGMENT: 16, _JOIN: 8, _SYN: 4, _FIN: 4, _RST: 4}
 """Bytes of the options that always have the same size."""
-# DEPARTS from RFC 3208 9.2.4 (SR-006): OPT_FRAGMENT has 16 bytes, because its three numbers do not fit
-# in the 12 that the text gives it, and all who speak PGM write 16.
+# DEPARTS from 2.1.3 (SR-006): OPT_FRAGMENT has 16 bytes, because its three numbers do not fit in the 12
+# that RFC 3208 9.2.4 gives it, and all who speak PGM write 16.
 
 
 class Fragment(msgspec.Struct, frozen=True, gc=False):

@@ -35,8 +35,8 @@ _ADDRESS_SIZES: Final = {1: 4, 2: 16}
 _NO_WINDOW: Final = (0, 0x80000000)
 """Trail and lead of an SPM that says nothing of the window."""
 
-# DEPARTS from RFC 3208 8 (SR-006): the bits of Options are counted from the low end, because all who
-# speak PGM do so, though the text counts from the high end here.
+# DEPARTS from 2.1.3 (SR-006): the bits of Options are counted from the low end, because all who speak PGM
+# do so, though RFC 3208 8 counts them from the high end.
 _HAS_OPTIONS: Final = 0x01
 _FOR_ROUTERS: Final = 0x02
 _PARITY: Final = 0xC0

@@ -1,0 +1,13 @@
+"""Reliable multicast: RFC 3208 with the choices of [MC-MQSRM] 2.1.3, without any I/O.
+
+    source                                        receivers
+      | SPM: I am here, my window is 7 to 9 ------> |   also when there is nothing to send
+      | ODATA 10, 11, 12 -------------------------> |   12 came, 11 did not: a gap
+      | <----------------------- NAK 11 (one list)  |   after a random pause, if nobody else asked
+      | NCF 11 -----------------------------------> |   heard; the others need not ask
+      | RDATA 11 ---------------------------------> |   delivered: 10, 11, 12, in order and once
+
+Nobody acknowledges anything.  What a receiver misses it asks for, as long as the source keeps it; what
+it cannot get it tells of.  `source.Source` sends one session to one group; `receiver.Receiver` listens to all
+the sessions of one group.  Both are told what happens and when, and say what to do and when to wake them.
+"""

@@ -1,0 +1,73 @@
+"""APDUs out of packets that come in order, RFC 3208 9.2.3."""
+
+from __future__ import annotations
+
+from reliquary.wire.pgm.packets import Data
+
+
+class Broken(Exception):
+    """A packet does not continue what was begun, or begins what is too large."""
+
+
+class Assembly:
+    """Takes packets one after the other; holds at most one APDU that is not complete."""
+
+    def __init__(self, largest: int) -> None:
+        self._largest = largest
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._first = 0
+        self._length = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of the APDU that is being put together; 0 when there is none."""
+        return self._size
+
+    def add(self, data: Data) -> bytes | None:
+        """The APDU that this packet completes, if it does.
+
+        A part whose beginning never came is passed over: whoever joins in the middle of an APDU, or
+        loses its beginning, begins with the next.  Broken says what is wrong with the packet; what
+        was begun before it is dropped.
+        """
+        part = data.fragment
+        if part is None or part.offset == 0:
+            cut_off, length = self._size, len(data.payload) if part is None else part.length
+            self.drop()
+            if length > self._largest:  # SR-013
+                raise Broken(f"an APDU of {length} bytes is larger than {self._largest}")
+            if part is None or len(data.payload) == length:
+                if cut_off:
+                    raise Incomplete(cut_off, data.payload)
+                return data.payload
+            self._parts, self._size = [data.payload], len(data.payload)
+            self._first, self._length = part.first, length
+            if cut_off:
+                raise Incomplete(cut_off, None)
+            return None
+        if not self._size:
+            return None
+        if (part.first, part.offset, part.length) != (self._first, self._size, self._length):
+            self.drop()
+            raise Broken("a fragment does not continue its APDU")
+        self._parts.append(data.payload)
+        self._size += len(data.payload)
+        if self._size < self._length:
+            return None
+        whole = b"".join(self._parts)
+        self.drop()
+        return whole
+
+    def drop(self) -> None:
+        """What was begun is not completed any more."""
+        self._parts, self._size = [], 0
+
+
+class Incomplete(Broken):
+    """The next APDU begins before the one that was begun is complete."""
+
+    def __init__(self, size: int, apdu: bytes | None) -> None:
+        super().__init__(f"an APDU ends after {size} bytes, before its end")
+        self.apdu = apdu
+        """The next one, if it is complete."""

@@ -1,0 +1,59 @@
+"""How fast a source may send, RFC 3208 5.1.2: a token bucket, and a narrow one for the peak."""
+
+from __future__ import annotations
+
+from reliquary.base.time import SECOND, Instant
+from reliquary.protocols.pgm.settings import PgmSettings
+
+PEAK_SHARE = 8
+"""The narrow bucket is this much smaller: a moment at the peak ends soon."""
+
+
+class Bucket:
+    """Fills steadily and never beyond its size; what is sent is taken out of it."""
+
+    __slots__ = ("_at", "_level", "_rate", "_size")
+
+    def __init__(self, rate: int, size: int, now: Instant) -> None:
+        self._rate = rate
+        self._size = size * SECOND
+        self._level = self._size
+        """In millionths of bytes, so that no time is rounded away."""
+        self._at = now
+
+    def ready_at(self, size: int, now: Instant) -> Instant:
+        """When so many bytes may go."""
+        self._fill(now)
+        lacking = min(size * SECOND, self._size) - self._level
+        return now if lacking <= 0 else Instant(now - (-lacking // self._rate))
+
+    def take(self, size: int, now: Instant) -> None:
+        """So many bytes go; what may not wait can leave a debt."""
+        self._fill(now)
+        self._level -= size * SECOND
+
+    def _fill(self, now: Instant) -> None:
+        if now > self._at:
+            self._level = min(self._level + (now - self._at) * self._rate, self._size)
+            self._at = now
+
+
+class Pace:
+    """Both buckets of a source."""
+
+    __slots__ = ("_peak", "_steady")
+
+    def __init__(self, settings: PgmSettings, now: Instant) -> None:
+        least = settings.largest_packet
+        size = settings.rate * settings.bucket // SECOND
+        self._steady = Bucket(settings.rate, max(size, least), now)
+        self._peak = Bucket(settings.rate * settings.peak, max(size // PEAK_SHARE, least), now)
+
+    def ready_at(self, size: int, now: Instant) -> Instant:
+        """When a packet of so many bytes may go."""
+        return max(self._steady.ready_at(size, now), self._peak.ready_at(size, now))
+
+    def take(self, size: int, now: Instant) -> None:
+        """A packet goes."""
+        self._steady.take(size, now)
+        self._peak.take(size, now)

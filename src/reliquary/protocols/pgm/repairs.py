@@ -1,0 +1,193 @@
+"""How a receiver gets a packet that it misses, RFC 3208 6.3.
+
+         missed              timer: send a NAK            NCF
+    ---------------> BACK_OFF ---------------> WAIT_NCF --------> WAIT_DATA
+                      |  ^  ^     or another's    |                 |  ^ |
+                      |  |  '--- timer: again ----'                 |  '-' NCF, NAK: wait anew
+                      |  '---------- timer: again ------------------'
+                      '-- NCF --> WAIT_DATA
+    in any state:   the packet comes -> RECOVERED     its number leaves the window -> LOST
+                    the timer runs out after the last retry -> LOST
+
+The pause before a NAK is drawn by chance, so that of many who miss a packet few ask.  It also lets packets
+that overtook each other come before anybody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from heapq import heapify, heappop, heappush
+from typing import Final
+
+from reliquary.base.chance import Chance
+from reliquary.base.time import Duration, Instant, later
+from reliquary.protocols.pgm.settings import PgmSettings
+
+
+class Stage(Enum):
+    """Where the repair of one packet is."""
+
+    BACK_OFF = "back-off"
+    WAIT_NCF = "wait-ncf"
+    WAIT_DATA = "wait-data"
+    RECOVERED = "recovered"
+    LOST = "lost"
+
+
+class Heard(Enum):
+    """What brings a repair on."""
+
+    TIMER = "timer"
+    LAST_TIMER = "last-timer"
+    """The timer, and there is no retry left."""
+    NAK = "nak"
+    """Another receiver asks for it."""
+    NCF = "ncf"
+    DATA = "data"
+    PASSED = "passed"
+    """The source's window does not have it any more."""
+
+
+class Act(Enum):
+    """What goes with a change of the stage."""
+
+    NOTHING = "nothing"
+    SEND_NAK = "send-nak"
+    COUNT_NCF = "count-ncf"
+    """One retry more without an NCF."""
+    COUNT_DATA = "count-data"
+    """One retry more without the packet."""
+
+
+_GOING_ON: Final = (Stage.BACK_OFF, Stage.WAIT_NCF, Stage.WAIT_DATA)
+
+NEXT: Final[Mapping[tuple[Stage, Heard], tuple[Stage, Act]]] = {
+    (Stage.BACK_OFF, Heard.TIMER): (Stage.WAIT_NCF, Act.SEND_NAK),
+    (Stage.BACK_OFF, Heard.LAST_TIMER): (Stage.WAIT_NCF, Act.SEND_NAK),  # the last try
+    # The text (NAK suppression) would wait NAK_RDATA_IVL here; the drawing waits for the NCF, which is
+    # the sooner of the two to find that the other's NAK was lost.
+    (Stage.BACK_OFF, Heard.NAK): (Stage.WAIT_NCF, Act.NOTHING),
+    (Stage.BACK_OFF, Heard.NCF): (Stage.WAIT_DATA, Act.NOTHING),
+    (Stage.WAIT_NCF, Heard.TIMER): (Stage.BACK_OFF, Act.COUNT_NCF),
+    (Stage.WAIT_NCF, Heard.LAST_TIMER): (Stage.LOST, Act.NOTHING),
+    (Stage.WAIT_NCF, Heard.NAK): (Stage.WAIT_NCF, Act.NOTHING),
+    (Stage.WAIT_NCF, Heard.NCF): (Stage.WAIT_DATA, Act.NOTHING),
+    (Stage.WAIT_DATA, Heard.TIMER): (Stage.BACK_OFF, Act.COUNT_DATA),
+    (Stage.WAIT_DATA, Heard.LAST_TIMER): (Stage.LOST, Act.NOTHING),
+    (Stage.WAIT_DATA, Heard.NAK): (Stage.WAIT_DATA, Act.NOTHING),
+    (Stage.WAIT_DATA, Heard.NCF): (Stage.WAIT_DATA, Act.NOTHING),
+    **{(stage, Heard.DATA): (Stage.RECOVERED, Act.NOTHING) for stage in _GOING_ON},
+    **{(stage, Heard.PASSED): (Stage.LOST, Act.NOTHING) for stage in _GOING_ON},
+}
+
+
+class Repair:
+    """One packet that is missing."""
+
+    __slots__ = ("data_tries", "due", "ncf_tries", "stage")
+
+    def __init__(self, due: Instant) -> None:
+        self.stage = Stage.BACK_OFF
+        self.due = due
+        self.ncf_tries = 0
+        self.data_tries = 0
+
+
+class Repairs:
+    """Everything that a session misses, by number."""
+
+    def __init__(self, settings: PgmSettings, chance: Chance) -> None:
+        self._settings = settings
+        self._chance = chance
+        self._missing: dict[int, Repair] = {}
+        self._timers: list[tuple[Instant, int]] = []
+        """When to look at which; what is due at another moment now is passed over."""
+
+    def __len__(self) -> int:
+        return len(self._missing)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._missing
+
+    def miss(self, numbers: Iterable[int], now: Instant) -> None:
+        """These are missing; those found together are asked for together."""
+        due = later(now, self._back_off())
+        for number in numbers:
+            self._missing[number] = Repair(due)
+            heappush(self._timers, (due, number))
+
+    def hear(self, number: int, heard: Heard, now: Instant) -> None:
+        """Something was heard of a number; of one that is not missing it means nothing."""
+        repair = self._missing.get(number)
+        if repair is not None:
+            self._step(number, repair, heard, now, Duration(0))
+
+    def pass_by(self, trail: int, now: Instant) -> None:
+        """The source keeps nothing before this number any more."""
+        for number in [number for number in self._missing if number < trail]:
+            self.hear(number, Heard.PASSED, now)
+
+    def take_due(self, now: Instant) -> tuple[list[int], list[int]]:
+        """Whose timers ran out: the numbers to ask for, in order, and those that are given up."""
+        ask: list[int] = []
+        lost: list[int] = []
+        back_off = self._back_off() if self._timers and self._timers[0][0] <= now else Duration(0)
+        while self._timers and self._timers[0][0] <= now:
+            due, number = heappop(self._timers)
+            repair = self._missing.get(number)
+            if repair is None or repair.due != due:
+                continue
+            heard = Heard.LAST_TIMER if self._is_last(repair) else Heard.TIMER
+            if self._step(number, repair, heard, now, back_off) is Act.SEND_NAK:
+                ask.append(number)
+            elif repair.stage is Stage.LOST:
+                lost.append(number)
+        return sorted(ask), sorted(lost)
+
+    def next_due(self) -> Instant | None:
+        """When the next timer runs out."""
+        timers = self._timers
+        while timers:
+            due, number = timers[0]
+            repair = self._missing.get(number)
+            if repair is not None and repair.due == due:
+                return due
+            heappop(timers)
+        return None
+
+    def _is_last(self, repair: Repair) -> bool:
+        if repair.stage is Stage.WAIT_NCF:
+            return repair.ncf_tries >= self._settings.ncf_retries
+        return repair.stage is Stage.WAIT_DATA and repair.data_tries >= self._settings.data_retries
+
+    def _step(self, number: int, repair: Repair, heard: Heard, now: Instant, back_off: Duration) -> Act:
+        repair.stage, act = NEXT[repair.stage, heard]
+        if act is Act.COUNT_NCF:
+            repair.ncf_tries += 1
+        elif act is Act.COUNT_DATA:
+            repair.data_tries += 1
+            repair.ncf_tries = 0
+        if repair.stage not in _GOING_ON:
+            del self._missing[number]
+            self._tidy()
+            return act
+        span = {
+            Stage.BACK_OFF: back_off,
+            Stage.WAIT_NCF: self._settings.nak_repeat,
+            Stage.WAIT_DATA: self._settings.nak_data,
+        }[repair.stage]
+        repair.due = later(now, span)
+        heappush(self._timers, (repair.due, number))
+        return act
+
+    def _tidy(self) -> None:
+        """Forget timers of what is not missing, before there are many of them."""
+        if len(self._timers) > 4 * len(self._missing) + 64:
+            self._timers = [(repair.due, number) for number, repair in self._missing.items()]
+            heapify(self._timers)
+
+    def _back_off(self) -> Duration:
+        """NAK_RB_IVL (SR-008)."""
+        shortest, longest = self._settings.shortest_back_off, self._settings.longest_back_off
+        return Duration(shortest + ((longest - shortest) * self._chance.bits(32) >> 32))

@@ -1,0 +1,96 @@
+"""The constants of RFC 3208 as [MC-MQSRM] 2.1.3.1 chooses them (SR-007), and bounds on memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import MILLISECOND, SECOND, Duration, seconds
+from reliquary.wire.pgm.packets import DATA_HEADER
+
+OPTIONS_ROOM: Final = 32
+"""OPT_LENGTH, OPT_FRAGMENT, OPT_JOIN and OPT_SYN or OPT_FIN."""
+LEAST_ROOM: Final = 64
+MEGABYTE: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PgmSettings:
+    """Everything that sources and receivers can be told."""
+
+    rate: int = 70_000
+    """TXW_MAX_RTE: bytes a second, of SPMs, data and repairs together."""
+    window: Duration = field(default=seconds(300))
+    """TXW_SECS: how long a source keeps what it sent."""
+    bucket: Duration = field(default=Duration(40 * MILLISECOND))
+    """How much of the rate may go at once."""
+    peak: int = 2
+    """How many times the rate may be reached for a moment."""
+    shortest_heartbeat: Duration = SECOND
+    """IHB_MIN."""
+    longest_heartbeat: Duration = field(default=Duration(15 * SECOND))
+    """IHB_MAX."""
+    ambient_packets: int = 50
+    ambient_time: Duration = field(default=seconds(0.5))
+    """An ambient SPM goes after so many data packets, or so long after the last one (SR-009)."""
+    repair_delay: Duration = field(default=Duration(60 * MILLISECOND))
+    """How long a repair of the newest packet waits for others who miss it too (SR-010)."""
+    shortest_back_off: Duration = field(default=Duration(10 * MILLISECOND))
+    longest_back_off: Duration = field(default=Duration(50 * MILLISECOND))
+    """NAK_RB_IVL is drawn between them (SR-008)."""
+    nak_repeat: Duration = field(default=seconds(0.75))
+    """NAK_RPT_IVL: how long a NAK waits for its NCF."""
+    nak_data: Duration = field(default=Duration(2 * SECOND))
+    """NAK_RDATA_IVL: how long a NAK that was confirmed waits for its repair."""
+    ncf_retries: int = 10
+    """NAK_NCF_RETRIES."""
+    data_retries: int = 10
+    """NAK_DATA_RETRIES."""
+    multicast_naks: bool = True
+    """NAKs go to the group too, with a TTL of 1, so that others need not send theirs."""
+    join: Duration = field(default=Duration(10 * SECOND))
+    """While a session is so young, OPT_JOIN lets receivers have it from its first packet."""
+    largest_apdu: int = 64 * 1024
+    """SR-013."""
+    largest_packet: int = 1468
+    """With all headers of PGM: an Ethernet frame without those of IP, Router Alert and UDP."""
+    most_held: int = 64 * MEGABYTE
+    """Bytes that a source keeps; a rate that would need more shortens the window."""
+    most_buffered: int = 64 * MEGABYTE
+    """Bytes that the receiver of a group holds behind gaps, of all sources together."""
+    most_ahead: int = 16_384
+    """How far behind a gap a receiver looks."""
+    most_sessions: int = 256
+    """Sources that a receiver of a group follows."""
+
+    def __post_init__(self) -> None:
+        for name in ("rate", "window", "bucket", "peak", "shortest_heartbeat", "ambient_packets",
+                     "ambient_time", "shortest_back_off", "nak_repeat", "nak_data", "largest_apdu",
+                     "most_held", "most_buffered", "most_ahead", "most_sessions"):  # fmt: skip
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}, it must be at least 1")
+        for name in ("repair_delay", "ncf_retries", "data_retries", "join"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name} is {getattr(self, name)}, it cannot be negative")
+        if self.longest_heartbeat < self.shortest_heartbeat:
+            raise UsageError("longest_heartbeat is shorter than shortest_heartbeat")
+        if self.longest_back_off < self.shortest_back_off:
+            raise UsageError("longest_back_off is shorter than shortest_back_off")
+        if not DATA_HEADER + OPTIONS_ROOM + LEAST_ROOM <= self.largest_packet <= 65_000:
+            raise UsageError(f"largest_packet is {self.largest_packet}, too small for headers or too large")
+
+    @property
+    def kept(self) -> Duration:
+        """How long what was sent is kept: the window, or less where the rate would fill the memory."""
+        return Duration(min(self.window, self.most_held * SECOND // self.rate))
+
+    @property
+    def advance(self) -> Duration:
+        """TXW_ADV_SECS and TXW_ADV_IVL: the window moves on by so much, each time so much has passed."""
+        return Duration(max(self.kept * 15 // 100, 1))
+
+    @property
+    def room(self) -> int:
+        """Bytes of an APDU that fit in one packet."""
+        return self.largest_packet - DATA_HEADER - OPTIONS_ROOM

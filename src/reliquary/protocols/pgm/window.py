@@ -1,0 +1,61 @@
+"""The transmit window, RFC 3208 3.3 and 16: what was sent and may still be asked for.
+
+    trail                       lead
+      v                          v
+    | 7 | 8 | 9 | 10 | 11 | 12 | 13 |
+      ^ the oldest that is kept   ^ the last that was sent
+
+It moves on with time: every `advance` it lets go of what is older than the window less `advance`, but of
+nothing that a NAK is pending for (SR-011, SR-012).  Numbers count on without end here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from reliquary.base.time import Duration, Instant
+from reliquary.wire.pgm.options import Fragment
+
+
+class Held(NamedTuple):
+    """A packet that was sent."""
+
+    payload: bytes
+    fragment: Fragment | None
+    syn: bool
+    sent_at: Instant
+
+
+class TransmitWindow:
+    """Packets by their numbers."""
+
+    def __init__(self, first: int) -> None:
+        self.trail = first
+        self.lead = first - 1
+        self.size = 0
+        """Bytes of all payloads."""
+        self._held: deque[Held] = deque()
+
+    def add(self, held: Held) -> int:
+        """A packet is sent; the answer is its number."""
+        self._held.append(held)
+        self.size += len(held.payload)
+        self.lead += 1
+        return self.lead
+
+    def __contains__(self, number: int) -> bool:
+        return self.trail <= number <= self.lead
+
+    def __getitem__(self, number: int) -> Held:
+        return self._held[number - self.trail]
+
+    def advance(self, before: Instant, pending: int | None) -> None:
+        """Let go of what was sent before a moment, up to the first number that is asked for."""
+        while self._held and self._held[0].sent_at < before and self.trail != pending:
+            self.size -= len(self._held.popleft().payload)
+            self.trail += 1
+
+    def repair_delay(self, number: int, longest: Duration) -> Duration:
+        """RDataDelayTime, [MC-MQSRM] 2.1.3.1 (SR-010): newer packets wait longer for further NAKs."""
+        return Duration((number - self.trail) * longest // (self.lead - self.trail + 1))

@@ -1,0 +1,291 @@
+"""One session at a receiver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reliquary.base.time import MILLISECOND, SECOND, Instant
+from reliquary.protocols.pgm.actions import Action, Deliver, Lost, Multicast, Unicast
+from reliquary.protocols.pgm.receiver import Receiver
+from reliquary.protocols.pgm.settings import PgmSettings
+from reliquary.wire.pgm.options import Fragment, Reset
+from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm, Tsi
+from reliquary.wire.pgm.serial import MASK
+from tests.protocols.pgm.pgm_network import GROUP, PORT, SeededChance
+
+TSI = Tsi(b"source", 9)
+START = Instant(1_000_000)
+
+
+class Bench:
+    """A receiver that hears one source."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.now = START
+        self.receiver = Receiver(GROUP, PORT, PgmSettings(**settings), SeededChance(1))
+        self.spm_number = 0
+        self.wake: Instant | None = None
+
+    def hear(self, packet: Packet) -> list[Action]:
+        step = self.receiver.hear(packet, "10.0.0.1", self.now)
+        self.wake = step.wake
+        return step.actions
+
+    def data(self, number: int, payload: bytes = b"x", trail: int = 90, **more: Any) -> list[str]:
+        trail = more.pop("trail", min(trail, number))
+        return told(self.hear(Data(TSI, PORT, number & MASK, trail & MASK, payload, **more)))
+
+    def spm(self, lead: int, trail: int = 90, **more: Any) -> list[str]:
+        self.spm_number += 1
+        path = more.pop("path", "10.0.0.7")
+        return told(self.hear(Spm(TSI, PORT, self.spm_number, trail & MASK, lead & MASK, path, **more)))
+
+    def run(self, span: int) -> list[Action]:
+        """Let time pass; what was wanted meanwhile."""
+        actions: list[Action] = []
+        end = Instant(self.now + span)
+        while self.wake is not None and self.wake <= end:
+            self.now = max(self.now, self.wake)
+            step = self.receiver.wake(self.now)
+            self.wake = step.wake
+            actions += step.actions
+        self.now = end
+        return actions
+
+
+def told(actions: list[Action]) -> list[str]:
+    """Deliveries and losses in few words."""
+    return [
+        action.apdu.decode() if isinstance(action, Deliver) else f"lost {action.first}+{action.packets}"
+        for action in actions
+        if isinstance(action, Deliver | Lost)
+    ]
+
+
+def asked(actions: list[Action]) -> list[tuple[int, ...]]:
+    """What the NAKs ask for."""
+    return [action.packet.numbers for action in actions if isinstance(action, Unicast)]
+
+
+def test_it_begins_with_the_first_packet_that_comes() -> None:
+    bench = Bench()
+    bench.spm(99)
+    assert bench.data(100, b"a") == ["a"]
+    assert Bench().data(105, b"b") == ["b"]
+
+
+def test_after_an_spm_nothing_that_follows_is_missed() -> None:
+    bench = Bench()
+    bench.spm(99)
+    assert bench.data(102, b"c") == []
+    assert asked(bench.run(SECOND // 10)) == [(100, 101)]
+
+
+def test_what_was_sent_before_is_not_asked_for() -> None:
+    bench = Bench()
+    bench.data(105)
+    bench.spm(105)
+    assert bench.run(20 * SECOND) == []
+    assert bench.data(104, b"late") == []
+
+
+@pytest.mark.parametrize("by", ["spm", "data"])
+def test_join_lets_it_begin_earlier(by: str) -> None:
+    bench = Bench()
+    if by == "data":
+        bench.data(105, join=100)
+    bench.spm(105, join=100)
+    assert asked(bench.run(SECOND // 10)) == [tuple(range(100, 105 + (by == "spm")))]
+
+
+def test_join_does_not_reach_before_the_window() -> None:
+    bench = Bench()
+    bench.spm(105, trail=103, join=100)
+    assert asked(bench.run(SECOND // 10)) == [(103, 104, 105)]
+
+
+def test_a_packet_that_overtook_another_waits_for_it() -> None:
+    bench = Bench()
+    bench.spm(99)
+    assert bench.data(101, b"b") == []
+    assert bench.data(100, b"a") == ["a", "b"]
+    assert bench.data(100, b"a") == []
+    assert bench.run(SECOND) == []
+    assert bench.receiver.shared.duplicates == 1
+
+
+def test_numbers_come_round() -> None:
+    bench = Bench()
+    bench.spm(MASK - 1, trail=MASK - 9)
+    assert bench.data(MASK + 1, b"b", trail=MASK - 9) == []
+    assert bench.data(MASK, b"a", trail=MASK - 9) == ["a", "b"]
+    assert bench.data(MASK + 2, b"c", trail=MASK - 9) == ["c"]
+
+
+def test_no_nak_goes_before_the_first_spm() -> None:
+    bench = Bench()
+    bench.data(100)
+    bench.data(102)
+    assert bench.run(20 * SECOND) == []
+    bench.spm(102)
+    assert asked(bench.run(SECOND // 10)) == [(101,)]
+
+
+def test_a_nak_goes_to_the_path_of_the_last_spm_and_near_by_to_the_group() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.spm(100, path="10.0.0.8")
+    nak = Nak(Kind.NAK, TSI, PORT, (100,), "10.0.0.1", GROUP)
+    assert bench.run(SECOND // 10) == [Unicast(nak, "10.0.0.8"), Multicast(nak, near=True)]
+
+
+def test_naks_may_stay_off_the_group() -> None:
+    bench = Bench(multicast_naks=False)
+    bench.spm(99)
+    bench.spm(100)
+    assert len(bench.run(SECOND // 10)) == 1
+
+
+def test_an_spm_that_is_older_than_the_last_is_passed_over() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.spm(100, path="10.0.0.8")
+    bench.spm_number -= 2
+    bench.spm(105, path="10.0.0.9")
+    (nak, _) = bench.run(SECOND // 10)
+    assert isinstance(nak, Unicast)
+    assert (nak.to, nak.packet.numbers) == ("10.0.0.8", (100,))
+
+
+def test_many_missing_packets_are_asked_for_in_lists_of_63() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.spm(199)
+    assert [len(numbers) for numbers in asked(bench.run(SECOND // 10))] == [63, 37]
+
+
+def test_what_others_ask_for_and_what_is_confirmed_is_not_asked_for_at_once() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.spm(102)
+    bench.hear(Nak(Kind.NCF, TSI, PORT, (100,), "10.0.0.1", GROUP))
+    bench.hear(Nak(Kind.NAK, TSI, PORT, (101, 555), "10.0.0.1", GROUP))
+    assert asked(bench.run(700 * MILLISECOND)) == [(102,)]
+    assert asked(bench.run(101 * MILLISECOND))[:1] == [(101,)]
+
+
+@pytest.mark.spec("SR-007")
+def test_what_never_comes_is_told_as_lost_and_the_rest_is_delivered() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.data(102, b"c")
+    bench.data(103, b"d")
+    actions = bench.run(20 * SECOND)
+    assert told(actions) == ["lost 100+2", "c", "d"]
+    assert asked(actions) == [(100, 101)] * 11
+    assert bench.receiver.shared.lost == 2
+    assert bench.data(104, b"e") == ["e"]
+    assert bench.data(100, b"a") == []
+
+
+def test_what_comes_after_it_was_given_up_is_taken_if_it_is_not_too_late() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.spm(100)
+    bench.run(SECOND)
+    bench.data(102, b"c")  # 101 was found missing later than 100
+    bench.hear(Nak(Kind.NCF, TSI, PORT, (100,), "10.0.0.1", GROUP))
+    assert told(bench.run(10 * SECOND)) == []
+    assert bench.data(101, b"b") == []
+    assert bench.data(100, b"a") == ["a", "b", "c"]
+
+
+def test_what_the_source_does_not_keep_is_lost_at_once() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.data(101, b"b")
+    bench.data(104, b"e")
+    assert bench.spm(105, trail=103) == ["lost 100+1", "b", "lost 102+1"]
+    assert bench.data(103, b"d", trail=103) == ["d", "e"]
+    assert bench.data(1_000_000, b"z", trail=1_000_000) == ["lost 105+999895", "z"]
+
+
+def test_a_trail_in_a_data_packet_counts_like_one_in_an_spm() -> None:
+    bench = Bench()
+    bench.spm(99)
+    assert bench.data(101, b"b", trail=101) == ["lost 100+1", "b"]
+
+
+def test_fragments_are_put_together_and_a_lost_one_takes_its_apdu_with_it() -> None:
+    bench = Bench()
+    bench.spm(99)
+    assert bench.data(100, b"ab", fragment=Fragment(100, 0, 4)) == []
+    assert bench.data(101, b"cd", fragment=Fragment(100, 2, 4)) == ["abcd"]
+    assert bench.data(102, b"ef", fragment=Fragment(102, 0, 6)) == []
+    assert bench.data(104, b"ij", fragment=Fragment(102, 4, 6)) == []
+    assert bench.data(105, b"next") == []
+    assert bench.spm(105, trail=104) == ["lost 103+1", "next"]
+
+
+@pytest.mark.spec("SR-013")
+def test_an_apdu_that_is_too_large_is_told_and_not_held() -> None:
+    bench = Bench()
+    bench.spm(99)
+    assert bench.data(100, b"x", fragment=Fragment(100, 0, 65_537)) == ["lost 100+0"]
+    assert bench.data(101, b"x", fragment=Fragment(100, 1, 65_537)) == []
+    assert bench.data(102, b"next") == ["next"]
+
+
+def test_an_apdu_that_is_cut_short_is_told_and_the_next_delivered() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.data(100, b"ab", fragment=Fragment(100, 0, 4))
+    assert bench.data(101, b"next") == ["lost 101+0", "next"]
+
+
+def test_no_more_is_held_than_allowed_and_what_is_dropped_is_asked_for_again() -> None:
+    bench = Bench(most_buffered=100)
+    bench.spm(99)
+    for number in range(101, 120):
+        bench.data(number, bytes(30))
+    assert bench.receiver.shared.buffered == 90
+    assert bench.receiver.shared.dropped == 16
+    numbers = [number for numbers in asked(bench.run(SECOND // 10)) for number in numbers]
+    assert sorted(numbers) == [100, *range(104, 120)]
+    assert len(bench.data(100, b"a")) == 4
+    assert bench.receiver.shared.buffered == 0
+
+
+def test_it_looks_only_so_far_behind_a_gap() -> None:
+    bench = Bench(most_ahead=10)
+    bench.spm(99)
+    bench.data(1_000_000_000)
+    assert asked(bench.run(SECOND // 10)) == [tuple(range(100, 110))]
+
+
+def test_a_source_that_breaks_off_ends_the_session() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.data(101, b"b")
+    assert bench.spm(101, reset=Reset()) == ["lost 100+2"]
+    assert bench.data(100, b"a") == []
+    assert bench.spm(105) == []
+    assert bench.run(20 * SECOND) == []
+    assert bench.receiver.shared.buffered == 0
+
+
+def test_a_source_that_breaks_off_after_all_has_come_loses_nothing() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.data(100, b"a")
+    assert bench.spm(100, reset=Reset()) == []
+
+
+def test_after_fin_the_rest_can_still_be_had() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.spm(100, fin=True)
+    assert asked(bench.run(SECOND // 10)) == [(100,)]
+    assert bench.data(100, b"a", repair=True) == ["a"]

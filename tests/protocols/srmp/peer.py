@@ -158,3 +158,16 @@ def stream_receipt_block(last: int, stream: str = "") -> str:
 def read(text: str | bytes) -> dict[str, str]:
     """The text of each element of an envelope, by its local name; of those that occur twice, the last."""
     return {element.tag.rpartition("}")[2]: element.text or "" for element in Tree.fromstring(text).iter()}
+
+
+def apdu(post: Post, group: str = "234.1.1.1:8001") -> bytes:
+    """What goes by multicast: the POST, head and all."""
+    content_type, body = post
+    head = [
+        f"POST {group} HTTP/1.1",
+        f"Host: {group}",
+        f"Content-Type: {content_type}",
+        f"Content-Length: {len(body)}",
+        'SOAPAction: "MSMQMessage"',
+    ]
+    return "".join(f"{line}\r\n" for line in head).encode() + b"\r\n" + body

@@ -32,6 +32,7 @@ from reliquary.protocols.srmp.codec.values import (
 )
 from reliquary.protocols.srmp.events import Addressed
 from reliquary.protocols.srmp.facts import StreamAdvanced
+from reliquary.protocols.srmp.routing import is_multicast
 from reliquary.protocols.srmp.state import Incoming, State
 from reliquary.queueing.message import Message, MessageClass
 from reliquary.queueing.travel.transfer import MessageArrived, ReceiptDue
@@ -102,7 +103,7 @@ def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
     # what each request says is read from the envelope: the message has one attribute for two
     # addresses (SR-060, SR-086)
     envelope = decode_envelope(signal.message.soap_envelope)
-    if kind_of(envelope) is not Kind.USER_MESSAGE:
+    if kind_of(envelope) is not Kind.USER_MESSAGE or is_multicast(envelope.to):
         return
     block = commitment_block(
         CommitmentReceipt(decided_at=in_whole_seconds(now), positive=decision, id=envelope.id)

@@ -35,49 +35,64 @@ class Route(msgspec.Struct, frozen=True, gc=False):
     multicast: bool = False
 
 
+class _Place(msgspec.Struct, frozen=True, gc=False):
+    """What a URL says."""
+
+    format_name: str
+    authorities: frozenset[str] = frozenset()
+    """Its host and port, in the spellings that mean the same."""
+    path: str = ""
+    """The path name of the queue there; empty where the URL has none."""
+    name: str = ""
+    """The same for all spellings of one destination, without a query."""
+    group: str = ""
+    """Of a multicast address: `ip:port`."""
+
+
 def route(state: State, to: str) -> Route:
     """Where a message to this destination goes."""
     destination = _read(to)
-    if isinstance(destination, MulticastName):
-        return _group(state, destination)
+    if destination.group:
+        if destination.group not in state.listening:
+            raise SrmpFault("to", f"no queue listens to {destination.group}", spec=_SECTION)  # SR-184
+        return Route(destination.format_name, destination.name, multicast=True)
     # DEPARTS from 3.1.5.1.3 (SR-187): redirections are looked up before the host is judged, because
     # they lead from the public name of a gateway, which is no name of this computer, and all that
     # comes to it would be refused.
     target = redirected(state.settings.inbound_redirections, to)
-    queue = destination if target is None else _read(target)
-    if not isinstance(queue, DirectName):
-        raise SrmpFault("to", f"it is redirected to {target}, which is no queue's URL", spec=_SECTION)
-    if queue.authority in state.authorities or queue.address.casefold() in state.authorities:
-        path = queue.queue_path
-        if not path:
+    place = destination if target is None else _read(target)
+    if not state.authorities.isdisjoint(place.authorities):
+        if not place.path:
             raise SrmpFault("to", f"{target or to} names no queue", spec=_SECTION)  # SR-189
-        return Route(f".\\{path}", _name(destination))
+        return Route(place.path, destination.name)
+    if place.group:
+        raise SrmpFault("to", f"it is redirected to {target}, which is no queue's URL", spec=_SECTION)
     if target is None and not state.settings.store_and_forward:
-        why = f"{queue.address} is not this manager, which passes nothing on"
-        raise SrmpFault("to", why, spec=_SECTION)
-    return Route(str(queue))  # SR-186, SR-188
+        why = f"{min(place.authorities)} is not this manager, which passes nothing on"
+        raise SrmpFault("to", why, spec=_SECTION)  # SR-185
+    return Route(place.format_name)  # SR-186, SR-188
 
 
-def _group(state: State, group: MulticastName) -> Route:
-    if f"{group.address}:{group.port}" not in state.listening:
-        raise SrmpFault("to", f"no queue listens to {group.address}:{group.port}", spec=_SECTION)  # SR-184
-    return Route(str(group), str(group), multicast=True)
+def is_multicast(to: str) -> bool:
+    """Whether this destination is whoever listens: nobody gets receipts from them."""
+    return bool(_read(to).group)
 
 
 @lru_cache(maxsize=1024)
-def _read(url: str) -> DirectName | MulticastName:
-    """The queue that a URL names; senders repeat a few of them, so they are kept."""
+def _read(url: str) -> _Place:
+    """Take a URL apart; senders repeat a few of them, so they are kept."""
     try:
         name = parse_single(format_name(url))
     except UsageError as why:
         raise SrmpFault("to", str(why), spec=_SECTION) from None
-    if isinstance(name, MulticastName) or (isinstance(name, DirectName) and name.protocol.is_http):
-        return name
-    raise SrmpFault("to", f"{url} is not to be reached by HTTP", spec=_SECTION)
-
-
-@lru_cache(maxsize=1024)
-def _name(destination: DirectName) -> str:
-    """The same for all spellings of a destination, without a query."""
-    path = re.split("[?#]", destination.path, maxsplit=1)[0]
-    return f"{destination.protocol.value}://{destination.authority}{path}".casefold()
+    if isinstance(name, MulticastName):
+        return _Place(str(name), name=str(name), group=f"{name.address}:{name.port}")
+    if not isinstance(name, DirectName) or not name.protocol.is_http:
+        raise SrmpFault("to", f"{url} is not to be reached by HTTP", spec=_SECTION)
+    url_path = re.split("[?#]", name.path, maxsplit=1)[0]
+    return _Place(
+        str(name),
+        frozenset({name.authority, name.address.casefold()}),
+        f".\\{name.queue_path}" if name.queue_path else "",
+        f"{name.protocol.value}://{name.authority}{url_path}".casefold(),
+    )

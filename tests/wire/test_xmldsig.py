@@ -71,6 +71,13 @@ def test_the_bytes_of_signed_info_are_those_of_the_envelope() -> None:
     assert signature.methods == ("x",)
 
 
+@pytest.mark.parametrize("before", ["\ufeff", '<?xml version="1.0" encoding="UTF-8"?>\r\n', "<!-- é -->"])
+def test_what_stands_before_the_envelope_moves_nothing(before: str) -> None:
+    (signature,) = read_signatures(envelope(C7_SIGNATURE, before=before))
+    assert signature.signed_infos[0].startswith(b"<SignedInfo>")
+    assert signature.signed_infos[0].endswith(b"</SignedInfo>")
+
+
 def test_a_prefix_that_the_envelope_declares_means_the_namespace() -> None:
     text = envelope("<d:Signature><d:SignatureValue>AA==</d:SignatureValue></d:Signature>")
     text = text.replace("<se:Envelope ", f'<se:Envelope xmlns:d="{NAMESPACE}" ')

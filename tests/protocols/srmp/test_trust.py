@@ -147,3 +147,6 @@ def test_what_is_no_certificate_is_none() -> None:
     assert read_certificate(encoded) == signer("rsa").certificate
     assert read_certificate(encoded[:-1]) is None
     assert read_certificate(b"") is None
+    no_number = encoded.replace((4711).to_bytes(2), b"\xff\xff", 1)
+    assert no_number != encoded
+    assert read_certificate(no_number) is None

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from warnings import catch_warnings
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+from cryptography.utils import CryptographyDeprecationWarning
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant, in_whole_seconds
@@ -123,10 +125,11 @@ def _key_usage(certificate: x509.Certificate) -> x509.KeyUsage | None:
 
 
 def read_certificate(encoded: bytes) -> x509.Certificate | None:
-    """A certificate in DER; None when it is none."""
+    """A certificate in DER; None when it is none, or one that the library only just puts up with."""
     try:
-        return x509.load_der_x509_certificate(encoded)
-    except _BAD_CERTIFICATE:
+        with catch_warnings(action="error", category=CryptographyDeprecationWarning):
+            return x509.load_der_x509_certificate(encoded)
+    except (CryptographyDeprecationWarning, *_BAD_CERTIFICATE):
         return None
 
 

@@ -35,6 +35,7 @@ from reliquary.protocols.srmp.events import ApduArrived, PostAnswer, PostArrived
 from reliquary.protocols.srmp.facts import IdentifierRemembered, StreamAdvanced
 from reliquary.protocols.srmp.receipts import CARRIER
 from reliquary.protocols.srmp.routing import Route, route
+from reliquary.protocols.srmp.signing import verify
 from reliquary.protocols.srmp.state import Arriving, State
 from reliquary.protocols.srmp.streams_in import TAKEN, Verdict, advanced, judge
 from reliquary.protocols.srmp.tables import Remembered
@@ -103,6 +104,10 @@ def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
 def _user_message(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
     envelope, place = arrived.envelope, arrived.envelope.stream
     message = message_of(arrived, now=in_whole_seconds(now))
+    if envelope.signature:
+        # DEPARTS from 3.1.5.1.6.1 (SR-201): a signature is verified wherever there is one, because nothing
+        # else in a message says that it is signed; where one must be, the manager insists on it.
+        message = verify(arrived, message, state.settings.trust, now)
     if place is not None:
         if way.multicast:
             raise SrmpFault("stream", "a stream does not go by multicast", spec="2.2.5.3")

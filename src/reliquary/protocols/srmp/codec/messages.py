@@ -35,7 +35,6 @@ from reliquary.queueing.message import (
     PRIORITY_LIMIT,
     Acknowledgement,
     AdministrationKind,
-    AuthenticationLevel,
     Delivery,
     DestinationKind,
     HashAlgorithm,
@@ -116,8 +115,6 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
         optional["response_queue"] = response_queue
         if response_queue.startswith(_DIRECT):
             optional["response_kind"] = ResponseKind.DIRECT
-    if envelope.signature:
-        optional["authentication"] = AuthenticationLevel.XML_SIG
     destination = format_name(envelope.to)
     if destination.startswith(_DIRECT):
         optional["destination_kind"] = DestinationKind.DIRECT

@@ -15,6 +15,7 @@ from reliquary.queueing.events import Sent
 from reliquary.queueing.message import NO_OBJECT, AuthenticationLevel, Message, ObjectId
 from reliquary.queueing.naming.formats import is_format_name, parse_single
 from reliquary.queueing.state import QueueState, State, Transaction
+from reliquary.queueing.travel.srmp_limits import check_srmp
 from reliquary.queueing.travel.transfer import Wrapper, wrapper_for
 
 
@@ -26,6 +27,7 @@ def send(
     now: Instant,
 ) -> Sent:
     """Put messages into the queue, or the queues, that a handle or a name means."""
+    check_srmp(state, target, messages, in_transaction=transaction is not None)
     found = targets(state, target, now)
     if isinstance(found, HResult):
         return Sent(found, found.sentence)

@@ -1,0 +1,136 @@
+"""What is refused at the send because SRMP could not carry it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reliquary.base.hresult import HResult
+from reliquary.queueing.events import Access, CommitTransaction, OpenQueue
+from reliquary.queueing.message import Acknowledgement, Message, MessageClass, MessagePrivacy
+from reliquary.queueing.travel.srmp_limits import APDU_LIMIT, ENVELOPE
+from reliquary.queueing.travel.transfer import WebAddressKnown
+from tests.queueing.answers import everything
+from tests.queueing.exchange import ELSEWHERE, Exchange
+from tests.queueing.manager_harness import Bench, check
+
+WEB = "DIRECT=HTTPS://elsewhere:8443/msmq/private$/orders"
+OWN = "DIRECT=HTTP://bench/msmq/private$/orders"
+GROUP = "MULTICAST=234.1.1.1:8001"
+ADMIN = "DIRECT=http://bench:8480/msmq/private$/admin"
+FULL = (Acknowledgement.FULL_RECEIVE,)
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a class": (WEB, {"message_class": MessageClass.ACK_RECEIVE}, f"a message to {WEB} is of class 0"),
+    "a class of the application": (GROUP, {"message_class": 0x0100}, "not 256"),
+    "no URL": (WEB, {"acknowledgements": FULL, "administration_queue": "admin"}, "not to 'admin'"),
+    "another name": (
+        WEB,
+        {"acknowledgements": FULL, "administration_queue": r"DIRECT=OS:bench\private$\admin"},
+        "is told to a URL such as DIRECT=http://host/msmq/private$/admin",
+    ),
+    "one of two": (
+        WEB,
+        {"acknowledgements": FULL, "administration_queue": ADMIN, "administration_queues": ("b",)},
+        "not to 'b'",
+    ),
+    "many answers": (
+        GROUP,
+        {"acknowledgements": FULL, "administration_queue": ADMIN},
+        "asks for no acknowledgement, because many would answer",
+    ),
+    "a label": (WEB, {"label": "a\x00b"}, r"a label cannot contain '\x00'"),
+    "half a character": (GROUP, {"label": "\ud800"}, r"a label cannot contain '\ud800'"),
+    "a name": (
+        WEB,
+        {"response_queue": "re\x1fplies"},
+        r"the name of a response queue cannot contain '\x1f'",
+    ),
+    "a secret": (WEB, {"privacy": MessagePrivacy.BASE}, "no body is encrypted on its way"),
+    "a large one": (
+        GROUP,
+        {"body": b"x" * APDU_LIMIT},
+        f"at most {APDU_LIMIT} bytes with its envelope, this one has {APDU_LIMIT + ENVELOPE}",
+    ),
+    "a large extension": (
+        GROUP,
+        {"extension": b"x" * APDU_LIMIT},
+        f"this one has {APDU_LIMIT + ENVELOPE + 1}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "attributes", "why"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_be_carried_is_refused_with_a_sentence_and_changes_nothing(
+    name: str, attributes: dict[str, Any], why: str
+) -> None:
+    bench = Bench()
+    before = everything(bench.state)
+    given = {"body": b"m", **attributes}
+    body = given.pop("body")
+    answer = bench.send(name, body, **given)
+    assert answer.status is HResult.INVALID_PARAMETER
+    assert why in answer.why
+    several = bench.send(f"{OWN},{name}", body, **given)
+    assert several.status is HResult.INVALID_PARAMETER
+    assert everything(bench.state) == before
+    assert bench.bodies() == []
+
+
+@pytest.mark.parametrize("target", [ELSEWHERE, "orders", OWN])
+@pytest.mark.parametrize("case", sorted(set(REFUSED) - {"a name"}))
+def test_what_goes_another_way_is_nothing_to_srmp(target: str, case: str) -> None:
+    _, attributes, _ = REFUSED[case]
+    given = {"body": b"m", **attributes}
+    assert Bench().send(target, given.pop("body"), **given).status is HResult.OK
+
+
+def test_a_handle_is_held_against_the_same_limits() -> None:
+    bench = Bench()
+    for name in (WEB, f"{OWN},{WEB}"):
+        handle = bench.ask(OpenQueue(0, name, Access.SEND)).handle
+        assert bench.send(handle, b"m", label="\x00").status is HResult.INVALID_PARAMETER
+        assert bench.send(handle, b"m").status is HResult.OK
+    assert bench.bodies() == [b"m"]
+
+
+def test_a_transaction_goes_to_a_url_and_not_to_a_multicast_address() -> None:
+    bench = Bench()
+    transaction = bench.begin()
+    refused = bench.send(GROUP, b"m", transaction=transaction)
+    assert refused.status is HResult.INVALID_PARAMETER
+    assert refused.why == (
+        f"a message to {GROUP} is in no transaction, because nobody there can acknowledge it"
+    )
+    assert bench.send(WEB, b"m", transaction=transaction).status is HResult.OK
+    assert bench.ask(CommitTransaction(0, transaction)).status is HResult.OK
+    assert len(bench.state.outgoing) == 1
+    check(bench.state)
+
+
+def test_a_multicast_message_of_just_the_right_size_goes() -> None:
+    bench = Bench()
+    room = APDU_LIMIT - ENVELOPE
+    assert bench.send(GROUP, b"x" * room).status is HResult.OK
+    assert bench.send(GROUP, b"x" * (room + 1)).status is HResult.INVALID_PARAMETER
+    assert bench.send(GROUP, b"x" * (room - 6), label="l").status is HResult.OK
+    assert bench.send(GROUP, b"x" * (room - 5), label="l").status is HResult.INVALID_PARAMETER
+
+
+def test_a_label_may_have_all_that_xml_can_say() -> None:
+    exchange = Exchange()
+    label = "tab\t line\n & < > \" ' ä € 😀 \ufffd"
+    answer = exchange.send(WEB, b"m", label=label, acknowledgements=FULL, administration_queue=ADMIN)
+    assert answer.status is HResult.OK
+    (sent,) = exchange.clerk.sending
+    assert isinstance(sent.message, Message)
+    assert sent.message.label == label
+
+
+def test_what_is_ours_under_its_port_too_goes_by_no_wire() -> None:
+    bench = Bench()
+    bench.manager.hear(WebAddressKnown(frozenset({"bench:8480"})), bench.now)
+    own = OWN.replace("bench", "bench:8480")
+    assert bench.send(own, b"m", message_class=0x0100).status is HResult.OK
+    assert bench.bodies() == [b"m"]

@@ -84,7 +84,9 @@ def _services(envelope: Envelope) -> str:
 
 
 def _stream(place: StreamPlace, name: str) -> str:
-    previous = f"<previous>{place.previous}</previous>" if place.previous else ""  # SR-280
+    # DEPARTS from 3.1.7.2.4 (SR-280): only the first message goes without <previous>, because a later one
+    # that follows none of its stream would be read as following the one before it.
+    previous = f"<previous>{place.previous}</previous>" if place.current > 1 else ""
     start = ""
     if place.receipts_to:
         start = f"<start><sendReceiptsTo>{escaped(place.receipts_to)}</sendReceiptsTo></start>"

@@ -47,7 +47,11 @@ LABEL: Final = "MSMQ:"
 MULTICAST: Final = "MSMQ:MULTICAST="
 CLASS_LIMIT: Final = 0xFFFF
 
+NAME_LIMIT: Final = 2048
+"""Characters of a URL or a format name."""
+
 Elements = dict[str, Element]
+Fields = dict[str, Element | str]
 Names = Mapping[str, str]
 
 
@@ -153,43 +157,58 @@ def _understood(blocks: Elements, name: str, section: str) -> Element | None:
     return block
 
 
-def _children(block: Element, known: Names, section: str) -> Elements:
-    found: Elements = {}
+def _children(block: Element | str, known: Names, section: str) -> Fields:
+    """What is known of the children of an element: the text of those that hold text, else themselves."""
+    found: Fields = {}
+    if isinstance(block, str):
+        return found
     for child in block:
         name = known.get(child.tag)
         if name is not None:
             if name in found:
                 raise SrmpFault(name, f"there are two <{name}> where one is allowed", spec=spec(section))
-            found[name] = child
+            found[name] = child if len(child) else child.text or ""
     return found
 
 
-def _text(found: Elements, name: str, section: str) -> str:
+def _text(found: Fields, name: str, section: str) -> str:
     """The text of an element that must be there."""
-    element = found.get(name)
-    if element is None:
-        raise SrmpFault(name, f"there is no <{name}>", spec=spec(section))
-    if len(element):
-        raise SrmpFault(name, f"<{name}> holds text, and here it holds elements", spec=spec(section))
-    return element.text or ""
+    text = found.get(name)
+    if isinstance(text, str):
+        return text
+    why = f"there is no <{name}>" if text is None else f"<{name}> holds elements where text belongs"
+    raise SrmpFault(name, why, spec=spec(section))
+
+
+def _name(found: Fields, name: str, section: str) -> str:
+    """A URL or another name, without the white space around it."""
+    text = _text(found, name, section).strip(SPACE)
+    if len(text) > NAME_LIMIT:
+        raise SrmpFault(name, f"<{name}> has more than {NAME_LIMIT} characters", spec=spec(section))
+    return text
 
 
 @lru_cache(maxsize=4096)
-def _is_name_of(kind: type, name: str) -> bool:
+def _is_url(text: str) -> bool:
+    if not text[:8].lower().startswith(("http://", "https://")):
+        return False
     try:
-        return isinstance(parse_single(name), kind)
+        return isinstance(parse_single(f"DIRECT={text}"), DirectName)
     except IllegalFormatName:
         return False
 
 
-def is_url(text: str) -> bool:
-    """Whether this is a URL of HTTP or HTTPS."""
-    return text[:8].lower().startswith(("http://", "https://")) and _is_name_of(DirectName, f"DIRECT={text}")
+@lru_cache(maxsize=256)
+def _is_multicast(text: str) -> bool:
+    try:
+        return text.startswith(MULTICAST) and isinstance(parse_single(text[len(LABEL) :]), MulticastName)
+    except IllegalFormatName:
+        return False
 
 
-def _url(found: Elements, name: str, section: str) -> str:
-    text = _text(found, name, section).strip(SPACE)
-    if not is_url(text):
+def _url(found: Fields, name: str, section: str) -> str:
+    text = _name(found, name, section)
+    if not _is_url(text):
         raise SrmpFault(name, f"<{name}> is a URL of HTTP or HTTPS, not {text[:80]!r}", spec=spec(section))
     return text
 
@@ -200,23 +219,22 @@ def _url(found: Elements, name: str, section: str) -> str:
 def _read_path(path: Element) -> tuple[str, str, str, str]:
     found = _children(path, _PATH, "2.2.4")
     action = _text(found, "action", "2.2.4.1")
-    if len(action.lstrip(SPACE)) > LABEL_LIMIT + len(LABEL) and action.lstrip(SPACE).startswith(LABEL):
+    label = action.lstrip(SPACE)
+    if len(label) > LABEL_LIMIT + len(LABEL) and label.startswith(LABEL):
         raise SrmpFault(
-            "action", f"the label in <action> has more than {LABEL_LIMIT} characters", spec=spec("2.2.4.1")
+            "action", f"a label in <action> has at most {LABEL_LIMIT} characters", spec=spec("2.2.4.1")
         )
-    to = _text(found, "to", "2.2.4.2").strip(SPACE)
-    if not is_url(to) and not (
-        to.startswith(MULTICAST) and _is_name_of(MulticastName, to.removeprefix(LABEL))
-    ):
+    to = _name(found, "to", "2.2.4.2")
+    if not (_is_url(to) or _is_multicast(to)):
         raise SrmpFault(
             "to",
-            f"<to> is a URL of HTTP or HTTPS or a multicast address, not {to[:80]!r}",
+            f"<to> is a URL of HTTP, HTTPS or a multicast address, not {to[:80]!r}",
             spec=spec("2.2.4.2"),
         )
     identifier = _text(found, "id", "2.2.4.3").strip(SPACE)
     via = ""
     if "rev" in found:
-        via = _text(_children(found["rev"], _REV, "2.2.4.4"), "via", "2.2.4.4").strip(SPACE)
+        via = _name(_children(found["rev"], _REV, "2.2.4.4"), "via", "2.2.4.4")
     return action, to, identifier, via
 
 
@@ -323,7 +341,7 @@ def _read_stream_receipt(block: Element | None) -> StreamReceipt | None:
 
 def _read_msmq(block: Element) -> Msmq:
     found = _children(block, _MSMQ, "2.2.6")
-    eod = _children(found["Eod"], _EOD, "2.2.6.11") if "Eod" in found else {}
+    eod = _children(found.get("Eod", ""), _EOD, "2.2.6.11")
     provider_type, provider_name = None, ""
     if "Provider" in found:
         provider = _children(found["Provider"], _PROVIDER, "2.2.6.12")
@@ -350,21 +368,21 @@ def _read_msmq(block: Element) -> Msmq:
         provider_type=provider_type,
         provider_name=provider_name,
         source=_guid(found, "SourceQmGuid", "2.2.6.13"),
-        destinations=_listed(found, "DestinationMqf", "2.2.6.14"),
-        administration_queues=_listed(found, "AdminMqf", "2.2.6.15"),
-        response_queues=_listed(found, "ResponseMqf", "2.2.6.16"),
+        destinations=_listed(found, "DestinationMqf", "2.2.6.14") if "DestinationMqf" in found else (),
+        administration_queues=_listed(found, "AdminMqf", "2.2.6.15") if "AdminMqf" in found else (),
+        response_queues=_listed(found, "ResponseMqf", "2.2.6.16") if "ResponseMqf" in found else (),
         reach_by=moment(_text(found, "TTrq", "2.2.6.17"), "TTrq", "2.2.6.17"),
     )
 
 
-def _guid(found: Elements, name: str, section: str) -> UUID:
+def _guid(found: Fields, name: str, section: str) -> UUID:
     return guid(_text(found, name, section), name, section)
 
 
-def _listed(found: Elements, name: str, section: str) -> tuple[str, ...]:
-    if name not in found:
-        return ()
+def _listed(found: Fields, name: str, section: str) -> tuple[str, ...]:
     names = tuple(_text(found, name, section).split())
+    if any(len(each) > NAME_LIMIT for each in names):
+        raise SrmpFault(name, f"a name in <{name}> has more than {NAME_LIMIT} characters", spec=spec(section))
     if not names:
         raise SrmpFault(name, f"<{name}> has one name or more", spec=spec(section))
     return names

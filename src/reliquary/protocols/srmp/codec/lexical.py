@@ -26,6 +26,8 @@ from reliquary.queueing.message import FOREVER, NO_OBJECT, ObjectId
 ULONG: Final = 0xFFFF_FFFF_FFFF_FFFF
 SPACE: Final = " \t\r\n"
 """White space of XML."""
+KEPT_LIMIT: Final = 256
+"""Characters of a GUID or a date with white space around it; what is kept for the next one is small."""
 LAST_MOMENT: Final = 253_402_300_799
 """The end of the year 9999."""
 
@@ -44,7 +46,7 @@ def spec(section: str) -> str:
 
 def number(text: str, element: str, section: str, limit: int = ULONG) -> int:
     """A ULONG, no greater than its attribute holds."""
-    digits = text.strip(SPACE)
+    digits = text if text.isdigit() else text.strip(SPACE)
     if digits.isascii() and digits.isdigit() and len(digits) <= 20:
         value = int(digits)
         if value <= limit:
@@ -59,12 +61,13 @@ def number(text: str, element: str, section: str, limit: int = ULONG) -> int:
 
 @lru_cache(maxsize=4096)
 def _guid(text: str) -> UUID | None:
+    text = text.strip(SPACE)
     return UUID(text) if _GUID.fullmatch(text) else None
 
 
 def guid(text: str, element: str, section: str) -> UUID:
     """A GUID in its text form, without braces."""
-    value = _guid(text.strip(SPACE))
+    value = _guid(text) if len(text) <= KEPT_LIMIT else None
     if value is None:
         raise SrmpFault(element, f"<{element}> is a GUID, not {text[:60]!r}", spec=spec(section))
     return value
@@ -79,7 +82,7 @@ guid_text = lru_cache(maxsize=4096)(str)
 
 @lru_cache(maxsize=4096)
 def _moment(text: str) -> int:
-    found = _DATE.fullmatch(text)
+    found = _DATE.fullmatch(text.strip(SPACE))
     if found is None:
         return -1
     try:
@@ -90,7 +93,7 @@ def _moment(text: str) -> int:
 
 def moment(text: str, element: str, section: str) -> int:
     """A DATE as seconds since 1970."""
-    value = _moment(text.strip(SPACE))
+    value = _moment(text) if len(text) <= KEPT_LIMIT else -1
     if value < 0:
         raise SrmpFault(
             element,

@@ -1,0 +1,90 @@
+"""Any bytes are an SRMP message, or are refused with the name of what is wrong; nothing else may happen.
+
+By hand, with coverage for a guide:  python tests/fuzz/srmp.py -max_total_time=60
+The arguments are libFuzzer's; a file's name runs that file alone.  What is found stays in the present
+folder as crash-…  `test_srmp.py` throws seeded mutations at the same function in every run of the tests.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from reliquary.protocols.srmp.codec.decode import decode, decode_apdu, decode_envelope
+from reliquary.protocols.srmp.codec.encode import write
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.kinds import kind_of
+from reliquary.protocols.srmp.codec.messages import message_of
+from reliquary.protocols.srmp.codec.values import Arrived
+
+LARGEST = 64 * 1024
+
+
+def try_post(data: bytes) -> bool:
+    """Whether these bytes, head and body of a POST, are a message."""
+    try:
+        arrived = decode_apdu(data, largest=LARGEST)
+    except SrmpFault as fault:
+        _check(fault)
+        return False
+    _check_message(arrived)
+    return True
+
+
+def try_envelope(data: bytes) -> bool:
+    """Whether these bytes are an envelope alone."""
+    try:
+        arrived = decode("text/xml", data, largest=LARGEST)
+    except SrmpFault as fault:
+        _check(fault)
+        return False
+    _check_message(arrived)
+    return True
+
+
+def _check(fault: SrmpFault) -> None:
+    assert fault.status == 400
+    assert fault.element
+    assert fault.why
+    assert fault.spec
+
+
+def _check_message(arrived: Arrived) -> None:
+    """What was read means something, and is read again as it was when we write it."""
+    assert arrived.body == b"" or arrived.has_body
+    assert arrived.extension == b"" or arrived.has_extension
+    kind_of(arrived.envelope)
+    message = message_of(arrived, now=1_700_000_000)
+    assert message.soap_envelope == arrived.text
+    unsigned = msgspec.structs.replace(arrived.envelope, signature="")
+    assert decode_envelope(write(unsigned, capital_stream=True)) == unsigned
+
+
+def try_both(data: bytes) -> None:
+    """What the fuzzer calls."""
+    try_post(data)
+    try_envelope(data)
+
+
+def main() -> None:
+    """Fuzz, beginning with messages of all kinds."""
+    import atheris  # type: ignore[import-untyped]
+
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests.protocols.srmp.codec.vector import VECTORS
+
+    atheris.instrument_all()
+    corpus = Path(tempfile.gettempdir()) / "reliquary-fuzz-srmp"  # kept: the next run goes on from it
+    corpus.mkdir(exist_ok=True)
+    for name, vector in VECTORS.items():
+        (corpus / name).write_bytes(vector.data)
+        (corpus / f"{name}-envelope").write_text(vector.envelope)
+    atheris.Setup([*sys.argv, str(corpus)], try_both)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

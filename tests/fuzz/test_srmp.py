@@ -1,0 +1,94 @@
+"""Thousands of damaged messages: each is read or refused, as `srmp.py` demands, and nothing else."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from tests.fuzz.srmp import try_both, try_envelope, try_post
+from tests.protocols.srmp.codec.vector import VECTORS
+
+ENVELOPES = 10_000
+POSTS = 2_500
+TOKENS = re.compile(rb"<[^<>]*>|[^<>]+")
+PIECES = [
+    *(b"", b" ", b"\r\n", b"<", b">", b"&", b"&amp;", b"&#0;", b"&e;", b"]]>", b"<![CDATA[x]]>", b"<!-- -->"),
+    *(
+        b"0",
+        b"1",
+        b"-1",
+        b"65536",
+        b"4294967296",
+        b"18446744073709551616",
+        b"9" * 400,
+        b"\xff",
+        "\u0663".encode(),
+    ),
+    *(
+        b"<x/>",
+        b"<x>",
+        b"</x>",
+        b"<durable/>",
+        b"<stream>",
+        b'<x xmlns="urn:x"/>',
+        b"<?pi?>",
+        b"<!DOCTYPE x>",
+    ),
+    *(b"http://x/y", b"MSMQ:MULTICAST=1.2.3.4:5", b"uuid:1@x", b"20130231T000000", b"00000000T000000"),
+    *(b"--MSMQ - SOAP boundary, 102", b"Content-Length: 7\r\n", b"Content-Id: body@\r\n"),
+]
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    """One to three wounds, most of them along the lines of the markup."""
+    tokens = TOKENS.findall(data)
+    for _ in range(chance.randrange(1, 4)):
+        at = chance.randrange(len(tokens))
+        match chance.randrange(6):
+            case 0:
+                tokens[at] = chance.choice(PIECES)
+            case 1:
+                tokens.insert(at, chance.choice(PIECES))
+            case 2:
+                del tokens[at : at + chance.randrange(1, 4)]
+                tokens = tokens or [b""]
+            case 3:
+                tokens[at:at] = tokens[at : at + chance.randrange(1, 6)]
+            case 4:
+                other = chance.randrange(len(tokens))
+                tokens[at], tokens[other] = tokens[other], tokens[at]
+            case _:
+                token = bytearray(tokens[at])
+                if token:
+                    token[chance.randrange(len(token))] = chance.randrange(256)
+                tokens[at] = bytes(token)
+    return b"".join(tokens)
+
+
+@pytest.mark.spec("SR-182", "SR-183")
+def test_ten_thousand_damaged_envelopes_are_read_or_refused() -> None:  # T-79
+    chance = random.Random(79)
+    envelopes = [vector.envelope.encode() for vector in VECTORS.values()]
+    read = sum(try_envelope(damaged(chance.choice(envelopes), chance)) for _ in range(ENVELOPES))
+    assert ENVELOPES // 50 < read < ENVELOPES // 2
+
+
+def test_damaged_posts_are_read_or_refused() -> None:
+    chance = random.Random(4)
+    posts = [vector.data for vector in VECTORS.values()]
+    read = sum(try_post(damaged(chance.choice(posts), chance)) for _ in range(POSTS))
+    assert 0 < read < POSTS
+
+
+def test_the_seeds_are_messages() -> None:
+    assert all(try_post(vector.data) for vector in VECTORS.values())
+    assert all(try_envelope(vector.envelope.encode()) for vector in VECTORS.values())
+
+
+def test_noise_is_refused() -> None:
+    chance = random.Random(1)
+    for size in range(300):
+        try_both(chance.randbytes(size))
+        try_both(b"<se:Envelope " + chance.randbytes(size))

@@ -40,7 +40,7 @@ def _arguments() -> argparse.Namespace:
 
 def _measure(name: str, folder: Path, seconds: float) -> dict[str, Any]:
     producers, in_flight, consumers = SHAPES[name]
-    before = _appends(folder, producers * in_flight, seconds / 4)
+    before = appends(folder, producers * in_flight, seconds / 4)
     with Server(folder / "store") as server:
         server.create_queue("bench")
         load = {
@@ -56,7 +56,7 @@ def _measure(name: str, folder: Path, seconds: float) -> dict[str, Any]:
         syncs, cpu = server.metric("reliquary_syncs_total"), server.cpu_seconds()
         figures = run_load(load)
         syncs, cpu = server.metric("reliquary_syncs_total") - syncs, server.cpu_seconds() - cpu
-    after = _appends(folder, producers * in_flight, seconds / 4)
+    after = appends(folder, producers * in_flight, seconds / 4)
     rate = figures["acknowledged"] / figures["elapsed"]  # type: ignore[operator]
     total = figures["acknowledged_in_all"]
     return {
@@ -72,7 +72,7 @@ def _measure(name: str, folder: Path, seconds: float) -> dict[str, Any]:
     }
 
 
-def _appends(folder: Path, messages: int, seconds: float) -> float:
+def appends(folder: Path, messages: int, seconds: float) -> float:
     """Messages a second that the disk takes as bare synced appends of so many at once."""
     block = os.urandom(1024) * messages
     path = folder / "appends"

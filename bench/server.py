@@ -10,8 +10,9 @@ import urllib.request
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
+from typing import Any
 
-DATA_PORT, CONTROL_PORT = 18480, 18481
+DATA_PORT = 18480
 _TICKS = os.sysconf("SC_CLK_TCK")
 _ROOT = Path(__file__).parent.parent
 
@@ -19,18 +20,22 @@ _ROOT = Path(__file__).parent.parent
 class Server:
     """A server on a folder, ready when the block is entered, stopped when it is left."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, port: int = DATA_PORT, core: int | None = None) -> None:
+        """The control plane is on the port after `port`; `core` is the only processor it may use."""
         self.folder = folder
-        self.host, self.port = "127.0.0.1", DATA_PORT
+        self.host, self.port = "127.0.0.1", port
+        self.core = core
         self.seconds_to_ready = 0.0
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Server:
         start = perf_counter()
-        settings = {"FOLDER": self.folder, "DATA_PORT": DATA_PORT, "CONTROL_PORT": CONTROL_PORT}
+        settings = {"FOLDER": self.folder, "DATA_PORT": self.port, "CONTROL_PORT": self.port + 1}
         environment = os.environ | {f"RELIQUARY_{name}": str(value) for name, value in settings.items()}
         command = [sys.executable, "-m", "reliquary.server"]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        if self.core is not None:
+            os.sched_setaffinity(self._process.pid, {self.core})
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if "ready" in line:
@@ -51,18 +56,23 @@ class Server:
         assert self._process is not None
         return self._process.pid
 
-    def create_queue(self, name: str) -> None:
+    def create_queue(self, name: str, **settings: object) -> None:
         """Make a queue through the control plane."""
+        self.ask("POST", "queues", {"name": name, **settings})
+
+    def ask(self, method: str, path: str, body: object = None) -> Any:
+        """A request to the control plane, and its answer."""
         request = urllib.request.Request(
-            f"http://{self.host}:{CONTROL_PORT}/api/v1/queues",
-            data=json.dumps({"name": name}).encode(),
+            f"http://{self.host}:{self.port + 1}/api/v1/{path}",
+            data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json"},
+            method=method,
         )
-        urllib.request.urlopen(request).read()
+        return json.loads(urllib.request.urlopen(request).read() or b"null")
 
     def metric(self, name: str) -> float:
         """One figure of its own."""
-        text = urllib.request.urlopen(f"http://{self.host}:{CONTROL_PORT}/metrics").read().decode()
+        text = urllib.request.urlopen(f"http://{self.host}:{self.port + 1}/metrics").read().decode()
         return next(float(line.split()[1]) for line in text.splitlines() if line.startswith(name + " "))
 
     def cpu_seconds(self) -> float:

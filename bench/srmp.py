@@ -1,4 +1,4 @@
-"""How many durable 1 KB messages a second come in by SRMP, and how fast does a stream go from one manager to another?"""
+"""How many durable 1 KB messages a second come in by SRMP, and how many go from manager to manager?"""
 
 from __future__ import annotations
 

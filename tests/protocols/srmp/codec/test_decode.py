@@ -7,9 +7,11 @@ import pytest
 from reliquary.protocols.srmp.codec.compound import apdu, compound
 from reliquary.protocols.srmp.codec.decode import decode, decode_apdu, decode_envelope
 from reliquary.protocols.srmp.codec.faults import SrmpFault
-from reliquary.protocols.srmp.codec.values import Arrived
+from reliquary.protocols.srmp.codec.kinds import kind_of
+from reliquary.protocols.srmp.codec.messages import message_of
+from reliquary.protocols.srmp.codec.values import Arrived, CommitmentRequest, Kind
 from tests.protocols.srmp.codec.envelopes import DELIVERY, PLAIN
-from tests.protocols.srmp.codec.vector import ALPHA, LARGEST, VECTORS
+from tests.protocols.srmp.codec.vector import ALPHA, LARGEST, PUBLISHED, VECTORS
 
 
 def refused(content_type: str, body: bytes, *, largest: int = LARGEST) -> SrmpFault:
@@ -159,3 +161,54 @@ def test_what_follows_the_announced_bytes_of_an_apdu_is_not_looked_at() -> None:
     assert decode_apdu(vector.data + b"\0\0", largest=LARGEST) == decode_apdu(vector.data, largest=LARGEST)
     built = compound(PLAIN, b"", b"", ALPHA, 1)
     assert decode_apdu(apdu("234.1.1.1:8001", built), largest=LARGEST).text == PLAIN
+
+
+# -- the published examples, section 4
+
+KINDS = {
+    "4_1": Kind.USER_MESSAGE,
+    "4_2": Kind.USER_MESSAGE,
+    "4_3_request": Kind.USER_MESSAGE,
+    "4_3_delivery_receipt": Kind.DELIVERY_RECEIPT,
+    "4_3_commitment_receipt": Kind.COMMITMENT_RECEIPT,
+    "4_4_first": Kind.USER_MESSAGE,
+    "4_4_first_receipt": Kind.STREAM_RECEIPT,
+    "4_4_second": Kind.USER_MESSAGE,
+    "4_4_second_receipt": Kind.STREAM_RECEIPT,
+    "4_4_third": Kind.USER_MESSAGE,
+    "4_4_third_receipt": Kind.STREAM_RECEIPT,
+}
+
+
+def published(name: str) -> Arrived:
+    return decode("text/xml", PUBLISHED[name].replace(b"\n", b"\r\n"), largest=LARGEST)
+
+
+def test_every_published_example_is_of_its_kind() -> None:
+    assert {name: kind_of(published(name).envelope) for name in PUBLISHED} == KINDS
+
+
+def test_the_published_request_has_prefixes_and_asks_for_both_receipts() -> None:  # T-08
+    envelope = published("4_3_request").envelope
+    assert envelope.action == "Generic label"
+    assert envelope.via == "http://machine1/MSMQ/private$/Q1"
+    assert envelope.delivery_to == "http://machine1/MSMQ/private$/receipts"
+    assert envelope.commitment == CommitmentRequest(
+        send_to="http://machine1/MSMQ/private$/deliverydone", positive=True, negative=True
+    )
+    assert message_of(published("4_3_request")).label == ""
+
+
+def test_the_published_stream_is_a_stream() -> None:
+    messages = [published(f"4_4_{name}") for name in ("first", "second", "third")]
+    places = [message.envelope.stream for message in messages]
+    assert [place and (place.number, place.current, place.previous) for place in places] == [
+        (4839986701558349830, current, current - 1) for current in (1, 2, 3)
+    ]
+    assert places[0]
+    assert places[0].receipts_to == "http://machine1/MSMQ/private$/receipts?SenderStream=XRntV"
+    assert not any(message_of(message).is_express for message in messages)
+    receipts = [
+        published(f"4_4_{name}_receipt").envelope.stream_receipt for name in ("first", "second", "third")
+    ]
+    assert [receipt and receipt.last for receipt in receipts] == [1, 2, 3]

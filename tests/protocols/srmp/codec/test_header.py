@@ -297,6 +297,8 @@ REFUSED = [
             "MSMQ:MULTICAST=234.1.1.1:99999",
             "DIRECT=http://beta/msmq/q",
             "http://beta/msmq/q,DIRECT=http://gamma/msmq/q",
+            "http://beta/msmq/a+b",
+            f"http://beta/{'x' * 2048}",
         )
     ),
     *(

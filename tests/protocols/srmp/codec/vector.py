@@ -59,3 +59,5 @@ class Vector:
 
 
 VECTORS = {path.stem: Vector(path.stem, path.read_bytes()) for path in sorted(FOLDER.glob("*.http"))}
+PUBLISHED = {path.stem: path.read_bytes() for path in sorted((FOLDER / "published").glob("*.xml"))}
+"""Envelopes of section 4 with their white space."""

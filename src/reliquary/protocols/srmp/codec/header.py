@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
+from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.lexical import (
     SPACE,
@@ -32,7 +33,7 @@ from reliquary.protocols.srmp.codec.values import (
     StreamReceipt,
 )
 from reliquary.queueing.message import FOREVER, LABEL_LIMIT, NO_GUID, PRIORITY_LIMIT, ObjectId
-from reliquary.queueing.naming.formats import DirectName, IllegalFormatName, MulticastName, parse_single
+from reliquary.queueing.naming.formats import DirectName, MulticastName, parse_single
 from reliquary.wire.soap import MUST_UNDERSTAND, Element, block_text
 
 ROUTING: Final = "http://schemas.xmlsoap.org/rp/"
@@ -194,7 +195,7 @@ def _is_url(text: str) -> bool:
         return False
     try:
         return isinstance(parse_single(f"DIRECT={text}"), DirectName)
-    except IllegalFormatName:
+    except UsageError:
         return False
 
 
@@ -202,7 +203,7 @@ def _is_url(text: str) -> bool:
 def _is_multicast(text: str) -> bool:
     try:
         return text.startswith(MULTICAST) and isinstance(parse_single(text[len(LABEL) :]), MulticastName)
-    except IllegalFormatName:
+    except UsageError:
         return False
 
 

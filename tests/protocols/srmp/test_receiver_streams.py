@@ -106,6 +106,17 @@ def test_a_stream_that_nobody_began_is_ignored_and_leaves_nothing() -> None:
     assert not bench.srmp.state.incoming
 
 
+def test_the_sender_of_a_stream_is_the_one_that_its_name_says() -> None:
+    """Not SourceQmGuid, which differs in the published examples."""
+    bench = Receiving()
+    content_type, body = stream_message(1)
+    other = str(UUID(int=9)).encode()
+    source = b"<SourceQmGuid>%s<" % str(ALPHA).encode()
+    assert bench.post(content_type, body.replace(source, b"<SourceQmGuid>%s<" % other)).status == 200
+    post(bench, 2)
+    assert bench.bodies("torders") == [b"1", b"2"]
+
+
 @pytest.mark.spec("SR-127")
 def test_streams_of_two_senders_and_to_two_queues_are_apart() -> None:
     bench = Receiving()
@@ -291,6 +302,16 @@ def test_a_restart_between_a_message_and_its_receipt(crash: bool) -> None:
     assert bench.bodies("torders") == [b"1", b"2"]
     bench.advance(1)
     assert bench.receipts == [acknowledgement(2)]
+
+
+def test_a_restart_after_the_first_message_of_another_stream() -> None:
+    bench = Receiving()
+    post(bench, 1, 2)
+    bench.advance(1)
+    post(bench, 1, stream=STREAM + 1, number=5)
+    bench.restart()
+    bench.advance(1)
+    assert bench.receipts == [acknowledgement(1, STREAM + 1)]
 
 
 def test_a_crash_before_the_disk_has_it_forgets_message_and_number_together() -> None:

@@ -43,7 +43,7 @@ from reliquary.queueing.message import NO_GUID, Delivery, Message, MessageClass,
 from reliquary.queueing.travel.transfer import ArrivalJudged, ListenersChanged, MessageArrived, Outcome
 
 ANONYMOUS_ID: Final = ObjectId(NO_GUID, 1)
-"""What a message without `Msmq` has for an identifier; it says nothing (SR-233)."""
+"""What a message without `Msmq` has for an identifier; it says nothing."""
 
 
 # -- what comes
@@ -189,9 +189,7 @@ def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant)
 
 
 def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) -> bool:
-    """Whether the same message was taken not long ago (SR-124, SR-233)."""
-    if envelope.identifier == ANONYMOUS_ID:
-        return False
+    """Whether the same message was taken not long ago (SR-124)."""
     arrived = state.history.arrival(envelope.identifier, way.name)
     return arrived is not None and now - arrived <= state.settings.history_age
 
@@ -247,7 +245,7 @@ _WHY: Final = {
 
 def _remember(state: State, arriving: Arriving, now: Instant) -> None:
     identifier = arriving.envelope.identifier
-    if identifier != ANONYMOUS_ID:
+    if identifier != ANONYMOUS_ID:  # SR-233
         place = 0 if arriving.express else state.history.next
         entry = Remembered(identifier.lineage, identifier.uniquifier, now, place, arriving.destination)
         apply(state, IdentifierRemembered(entry, arriving.express))

@@ -140,6 +140,19 @@ def test_nobody_is_refused_before_this_manager_knows_its_own_address() -> None:
     assert bench.bodies() == []
 
 
+@pytest.mark.spec("SR-058", "SR-061", "SR-077")
+@pytest.mark.parametrize(
+    ("post", "element"),
+    [
+        (user_message(delivery_to="http://a b/c"), "sendTo"),
+        (user_message(commitment=("http://nowhere", "positiveOnly")), "sendTo"),
+        (stream_message(1, receipts_to="http://a.example:99999/x"), "sendReceiptsTo"),
+    ],
+)
+def test_a_message_whose_receipts_could_not_be_sent_is_refused(post: tuple[str, bytes], element: str) -> None:
+    refused(Receiving(), post, naming=element)
+
+
 # -- duplicates, 3.1.5.1.11
 
 

@@ -34,12 +34,12 @@ from reliquary.protocols.srmp.effects import ListenTo
 from reliquary.protocols.srmp.events import ApduArrived, PostAnswer, PostArrived
 from reliquary.protocols.srmp.facts import IdentifierRemembered, StreamAdvanced
 from reliquary.protocols.srmp.receipts import CARRIER
-from reliquary.protocols.srmp.routing import Route, route
+from reliquary.protocols.srmp.routing import Route, check_url, route
 from reliquary.protocols.srmp.signing import verify
 from reliquary.protocols.srmp.state import Arriving, State
 from reliquary.protocols.srmp.streams_in import TAKEN, Verdict, advanced, judge
 from reliquary.protocols.srmp.tables import Remembered
-from reliquary.queueing.message import NO_GUID, Delivery, Message, MessageClass, ObjectId
+from reliquary.queueing.message import NO_GUID, Message, MessageClass, ObjectId
 from reliquary.queueing.travel.transfer import ArrivalJudged, ListenersChanged, MessageArrived, Outcome
 
 ANONYMOUS_ID: Final = ObjectId(NO_GUID, 1)
@@ -103,6 +103,7 @@ def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
 
 def _user_message(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
     envelope, place = arrived.envelope, arrived.envelope.stream
+    _check_receipts(envelope)
     message = message_of(arrived, now=in_whole_seconds(now))
     if envelope.signature:
         # DEPARTS from 3.1.5.1.6.1 (SR-201): a signature is verified wherever there is one, because nothing
@@ -119,8 +120,8 @@ def _user_message(state: State, to: int, arrived: Arrived, way: Route, now: Inst
             _reject(state, key, verdict, now)
             _answer(state, to, 200)  # SR-211
             return
-        receipts_to = place.receipts_to or ("" if kept is None else kept.receipts_to)
-        message = replace(message, delivery=Delivery.RECOVERABLE, transaction_status_queue=receipts_to)
+        if kept is not None and not place.receipts_to:  # only the first message says it
+            message = replace(message, transaction_status_queue=kept.receipts_to)
     if _is_duplicate(state, envelope, way, now):
         _advance(state, envelope, way.name, now)
         _answer(state, to, 200)  # SR-234
@@ -177,6 +178,16 @@ def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
 
 
 # -- what is known of it already
+
+
+def _check_receipts(envelope: Envelope) -> None:
+    """Refuse a message whose receipts could not be sent to where it wants them."""
+    if envelope.delivery_to:
+        check_url("sendTo", envelope.delivery_to)
+    if envelope.commitment is not None:
+        check_url("sendTo", envelope.commitment.send_to)
+    if envelope.stream is not None and envelope.stream.receipts_to:
+        check_url("sendReceiptsTo", envelope.stream.receipts_to)
 
 
 def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant) -> None:

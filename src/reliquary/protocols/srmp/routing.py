@@ -78,17 +78,23 @@ def is_multicast(to: str) -> bool:
     return bool(_read(to).group)
 
 
+def check_url(element: str, url: str) -> None:
+    """Refuse what is no URL that a message could be sent to."""
+    if _read(url, element).group:
+        raise SrmpFault(element, f"{url} is no URL of HTTP", spec=_SECTION)
+
+
 @lru_cache(maxsize=1024)
-def _read(url: str) -> _Place:
+def _read(url: str, element: str = "to") -> _Place:
     """Take a URL apart; senders repeat a few of them, so they are kept."""
     try:
         name = parse_single(format_name(url))
     except UsageError as why:
-        raise SrmpFault("to", str(why), spec=_SECTION) from None
+        raise SrmpFault(element, str(why), spec=_SECTION) from None
     if isinstance(name, MulticastName):
         return _Place(str(name), name=str(name), group=f"{name.address}:{name.port}")
     if not isinstance(name, DirectName) or not name.protocol.is_http:
-        raise SrmpFault("to", f"{url} is not to be reached by HTTP", spec=_SECTION)
+        raise SrmpFault(element, f"{url} is not to be reached by HTTP", spec=_SECTION)
     url_path = re.split("[?#]", name.path, maxsplit=1)[0]
     return _Place(
         str(name),

@@ -27,6 +27,12 @@ https_port = 443
 ca_file = "/ca"
 certificate = "/cc"
 key = "/ck"
+signing_key = "/sk"
+signing_certificate = "/sc"
+trusted_certificates = ["/t", "/u"]
+allow_sha1 = true
+allow_md5 = true
+allow_dsa = true
 receipts_host = "mq.example"
 store_and_forward = true
 outbound_redirections = [{from = "http://a/*", to = "http://b/"}, {from = "http://c/", to = "https://d:1"}]
@@ -119,6 +125,7 @@ def test_what_one_line_cannot_say_stands_in_the_file(name: str) -> None:
         ("http_port = 65536", "srmp.http_port is 0 to 65535, not 65536"),
         ("https_port = -1", "srmp.https_port is 0 to 65535, not -1"),
         ("certificate = '/c'", "srmp.certificate and srmp.key belong together"),
+        ("signing_key = '/k'", "srmp.signing_certificate and srmp.signing_key belong together"),
         ("names = ['a b']", "srmp.names has 'a b', which is not like host or host:port"),
         ("names = ['http://a']", "srmp.names has 'http://a', which is not like host or host:port"),
         ("receipts_host = 'a/b'", "srmp.receipts_host has 'a/b', which is not like host or host:port"),

@@ -119,6 +119,7 @@ async def open_engine(
         machine_domain=uuid5(NAMESPACE_DNS, domain) if domain else None,
         directory=directory,
         first_list=first_list,
+        signs=srmp is not None and srmp.trust.signer is not None,
         in_doubt_wait=in_doubt_wait,
     )
     started = await _start(engine, start)

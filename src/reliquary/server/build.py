@@ -31,6 +31,7 @@ from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.queueing.security.rights import MANAGER_LIST
 from reliquary.server.config import Settings
 from reliquary.server.keys import own_keys
+from reliquary.server.signatures import signature_trust
 from reliquary.server.srmp import Endpoint, Listening, endpoint, trust_of
 from reliquary.wire.public_keys import Purpose
 
@@ -77,6 +78,7 @@ class Server:
 async def build(settings: Settings) -> Server:
     """Open the folder and put the rooms together; nobody is listened to yet."""
     tls, trust = _tls(settings), trust_of(settings.srmp)
+    protocol = replace(settings.srmp.protocol, trust=signature_trust(settings.srmp))
     clock, chance = RealClock(), SystemChance()
     # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in only if
     # an administrator wants it, because what a user makes would be open to the whole network else.
@@ -93,7 +95,7 @@ async def build(settings: Settings) -> Server:
         domain=settings.domain,
         integrate=(lambda: integration(settings)) if settings.directory_integrated else None,
         find_servers=lambda: directory_servers(settings),
-        srmp=settings.srmp.protocol,
+        srmp=protocol,
         srmp_http_support=settings.srmp.enabled and anonymous,
     )
     srmp = None

@@ -52,6 +52,18 @@ class SrmpOptions:
     certificate: Path | None = None
     """A PEM file: who we are to servers that want to know by TLS."""
     key: Path | None = None
+    signing_key: Path | None = None
+    """A PEM file: the key that messages are signed with; only the server's user may read it."""
+    signing_certificate: Path | None = None
+    """A PEM file: the certificate of that key, which signed messages bring along."""
+    trusted_certificates: tuple[Path, ...] = ()
+    """PEM files, or folders of them: senders whose signatures are believed, and authorities."""
+    allow_sha1: bool = False
+    """Sign and verify with digests of SHA-1, as old peers do; it is broken."""
+    allow_md5: bool = False
+    """The same for MD5, which is broken worse."""
+    allow_dsa: bool = False
+    """Sign and verify with DSA and SHA-1, as old peers do."""
     protocol: SrmpSettings = field(default_factory=SrmpSettings)
 
     def __post_init__(self) -> None:
@@ -63,6 +75,9 @@ class SrmpOptions:
             raise UsageError(f"srmp.http_port and srmp.https_port are both {self.http_port}")
         if (self.certificate is None) != (self.key is None):
             raise UsageError("srmp.certificate and srmp.key belong together, and only one is given")
+        if (self.signing_certificate is None) != (self.signing_key is None):
+            names = "srmp.signing_certificate and srmp.signing_key"
+            raise UsageError(f"{names} belong together, and only one is given")
         for name in self.names:
             _check_authority("names", name)
         _check_protocol(self.protocol)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +10,7 @@ from cryptography import x509
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.trust import Signer, Trust, read_certificates, read_signer
+from reliquary.server.srmp_options import SrmpOptions
 from reliquary.wire.xmldsig_algorithms import Obsolete
 
 ENDINGS: Final = (".pem", ".crt", ".cer")
@@ -17,13 +18,22 @@ ENDINGS: Final = (".pem", ".crt", ".cer")
 FOR_OTHERS: Final = 0o077
 
 
-def read_trust(
-    key: Path | None, certificate: Path | None, trusted: Iterable[Path], allowed: frozenset[Obsolete]
-) -> Trust:
-    """Read all of them; a UsageError names the file that is wrong."""
+def signature_trust(options: SrmpOptions) -> Trust:
+    """Read all that the settings name; a UsageError names the file that is wrong."""
+    key, certificate = options.signing_key, options.signing_certificate
     signer = None if key is None or certificate is None else _signer(key, certificate)
-    believed = dict.fromkeys(each for place in trusted for file in _files(place) for each in _believed(file))
-    return Trust(signer=signer, trusted=tuple(believed), allowed=allowed)
+    files = (file for place in options.trusted_certificates for file in _files(place))
+    believed = dict.fromkeys(each for file in files for each in _believed(file))
+    allowed = {
+        Obsolete.SHA1: options.allow_sha1,
+        Obsolete.MD5: options.allow_md5,
+        Obsolete.DSA: options.allow_dsa,
+    }
+    return Trust(
+        signer=signer,
+        trusted=tuple(believed),
+        allowed=frozenset(each for each, is_allowed in allowed.items() if is_allowed),
+    )
 
 
 def _signer(key: Path, certificate: Path) -> Signer:
@@ -49,7 +59,10 @@ def _files(place: Path) -> Iterator[Path]:
     if not place.is_dir():
         yield place
         return
-    found = sorted(each for each in place.iterdir() if each.suffix.lower() in ENDINGS)
+    try:
+        found = sorted(each for each in place.iterdir() if each.suffix.lower() in ENDINGS)
+    except OSError as why:
+        raise UsageError(f"{place} cannot be read: {why.strerror}") from why
     if not found:
         raise UsageError(f"{place} has no certificate: no file that ends with {', '.join(ENDINGS)}")
     yield from found

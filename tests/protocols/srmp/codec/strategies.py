@@ -44,7 +44,7 @@ multicast_names = st.builds(
     "MULTICAST={}.{}.{}.{}:{}".format,
     st.integers(224, 239),
     *[st.integers(0, 255)] * 3,
-    st.integers(0, 65535),
+    st.integers(1, 65535),
 )
 _names = st.lists(web_names | other_names, max_size=3).map(tuple)
 _acknowledgements = st.lists(st.sampled_from(Acknowledgement), unique=True, max_size=4).map(tuple)

@@ -15,6 +15,7 @@ def test_a_list_is_shown_to_a_person_and_to_a_pipe(run: Run) -> None:
     assert [line.split() for line in table[1:]] == [
         ["user", "entry", "rights"],
         ["everyone", "allow", "generic-all"],
+        ["anonymous", "allow", "write-message"],
     ]
     shown = json.loads(run("access", "show", "orders").output)
     assert shown["entries"][0]["sid"] == "S-1-1-0"
@@ -22,6 +23,7 @@ def test_a_list_is_shown_to_a_person_and_to_a_pipe(run: Run) -> None:
 
 def test_rights_are_granted_denied_and_revoked_by_name(run: Run) -> None:
     run("queue", "create", "orders")
+    run("access", "revoke", "orders", "anonymous")
 
     def entries(*arguments: str) -> list[tuple[str, bool, list[str]]]:
         done = run("access", *arguments)

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from reliquary.console.metrics import family
 from reliquary.queueing.travel.link import OutgoingState
+from reliquary.server.srmp_options import SrmpOptions
 from tests.console.stage import Stage, play
 
 
@@ -54,6 +55,23 @@ def test_a_copy_that_was_lost_shows_in_metrics_and_views(tmp_path: Path) -> None
         assert (await stage.ok("GET", "/manager"))["copies_lost"] == {"journal": 2}
 
     play(tmp_path, scene)
+
+
+def test_posts_of_srmp_are_counted_by_their_answers(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.data.request("GET", "/msmq/private$/orders")
+        found = samples((await stage.get("/metrics")).body.decode())
+        assert found['reliquary_srmp_received_total{status="405"}'] == 1
+        assert found['reliquary_srmp_received_total{status="200"}'] == 0
+        assert found["reliquary_srmp_posts_total"] == found["reliquary_srmp_connections"] == 0
+        assert found['reliquary_srmp_failures_total{reason="timed-out"}'] == 0
+        assert not any(name.startswith("reliquary_stream_") for name in found)
+
+    async def switched_off(stage: Stage) -> None:
+        assert b"reliquary_srmp" not in (await stage.get("/metrics")).body
+
+    play(tmp_path, scene)
+    play(tmp_path, switched_off, srmp=SrmpOptions(enabled=False))
 
 
 def test_outgoing_queues_have_metrics_of_their_own(tmp_path: Path) -> None:

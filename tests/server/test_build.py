@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,13 +15,15 @@ from reliquary.base.hresult import HResult
 from reliquary.engine.open import ALL_TABLES, open_engine
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
-from reliquary.net.http import HttpClient
+from reliquary.net.http import HttpClient, RequestFailed
 from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.server.build import build, make_queues
 from reliquary.server.config import Settings
+from reliquary.server.srmp_options import SrmpOptions
 from reliquary.store import RocksDisk
 from tests.console.stage import Stage, play
 from tests.net.http.certificate import PEM, client_context
+from tests.net.srmp.certificates import Authority
 
 SEND = "/api/v1/queues/orders/messages"
 RECEIVE = "/api/v1/queues/orders/receive"
@@ -102,6 +106,51 @@ def test_both_planes_speak_tls_with_the_same_certificate(tmp_path: Path) -> None
             await server.stop()
 
     asyncio.run(scene())
+
+
+def test_clients_of_the_data_plane_may_have_to_show_a_certificate(tmp_path: Path) -> None:
+    ours, theirs = Authority(tmp_path, "ours"), Authority(tmp_path, "theirs")
+    own = ours.vouch("server.example")
+
+    def context(certificate: Path | None) -> ssl.SSLContext:
+        made = ssl.create_default_context(cafile=str(ours.file))
+        if certificate is not None:
+            made.load_cert_chain(certificate)
+        return made
+
+    async def health(url: str, certificate: Path | None) -> int:
+        async with HttpClient(url, tls=context(certificate)) as client:
+            try:
+                return (await client.request("GET", "/api/v1/health")).status
+            except RequestFailed:
+                return 0
+
+    async def scene(required: bool) -> list[int]:
+        settings = Settings(
+            folder=tmp_path / "data", data_port=0, control_port=0, tls_certificate=own, tls_key=own,
+            tls_client_ca=ours.file, tls_client_required=required,
+        )  # fmt: skip
+        server = await build(settings)
+        try:
+            data = (await server.listen(settings))[0].replace("127.0.0.1", "localhost")
+            shown = (ours.vouch("client.example"), None, theirs.vouch("stranger.example"))
+            return [await health(data, each) for each in shown]
+        finally:
+            await server.stop()
+
+    assert asyncio.run(scene(False)) == [200, 200, 0]
+    assert asyncio.run(scene(True)) == [200, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["tls_client_ca", "srmp"])
+def test_a_file_of_trust_that_is_none_opens_nothing(tmp_path: Path, name: str) -> None:
+    bad = tmp_path / "x.pem"
+    bad.write_text("x")
+    chosen: dict[str, Any] = {"srmp": SrmpOptions(ca_file=bad)} if name == "srmp" else {name: bad}
+    settings = Settings(folder=tmp_path / "d", tls_certificate=PEM, tls_key=PEM, **chosen)
+    with pytest.raises(UsageError, match=r"x\.pem cannot be used"):
+        asyncio.run(build(settings))
+    assert not (tmp_path / "d").exists()
 
 
 def test_a_certificate_that_is_none_opens_nothing(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from reliquary.cli.outgoing import outgoing
 from reliquary.cli.queue import queue
 from reliquary.cli.serve import serve
 from reliquary.cli.store import store
+from reliquary.cli.stream import stream
 from reliquary.cli.transaction import transaction
 from reliquary.cli.user import user
 
@@ -91,7 +92,19 @@ def cli(context: click.Context, server: str, control: str | None, token: str | N
     context.obj = Where(server, control, token or None)
 
 
-for command in (serve, queue, message, outgoing, directory, store, transaction, manager, access, user):
+for command in (
+    serve,
+    queue,
+    message,
+    outgoing,
+    stream,
+    directory,
+    store,
+    transaction,
+    manager,
+    access,
+    user,
+):
     cli.add_command(command)
 
 

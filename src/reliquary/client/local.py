@@ -33,11 +33,13 @@ from reliquary.client.records import (
     Received,
     Share,
     StoreReport,
+    StreamInfo,
     TransactionInfo,
 )
 from reliquary.client.translate import number_of
 from reliquary.engine import views
 from reliquary.engine.open import OpenedEngine, open_engine
+from reliquary.engine.streams import streams
 from reliquary.net.api.numbers import LONGEST_WAIT, hold_of, span_of, transaction_of, wait_of
 from reliquary.net.api.users import Users
 from reliquary.net.chance import SystemChance
@@ -301,6 +303,12 @@ class LocalTransport:
         """Let messages leave it again."""
         await self._inbox.do(lambda to: events.ResumeQueue(to, destination))
         return await self.outgoing_queue(destination)
+
+    async def streams(self) -> list[StreamInfo]:
+        """All streams, those that go and those that come."""
+        seen = list(map(translate.stream_info, streams(self._state, self._opened.srmp)))
+        await self._settled()
+        return seen
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""

@@ -17,6 +17,7 @@ from reliquary.client.records import (
     QueueInfo,
     QueueOptions,
     StoreReport,
+    StreamInfo,
     TransactionInfo,
 )
 from reliquary.client.transaction import AsyncTransaction
@@ -121,6 +122,10 @@ class AsyncManager:
     async def resume(self, destination: str) -> OutgoingInfo:
         """Let messages leave for this destination again, now."""
         return await self.transport.resume_outgoing(destination)
+
+    async def streams(self) -> list[StreamInfo]:
+        """Streams: how far messages got that go to another manager, or come from one, in one order."""
+        return await self.transport.streams()
 
     async def take_offline(self) -> ManagerInfo:
         """Let nothing leave for other managers, and take nothing from them, while it runs."""

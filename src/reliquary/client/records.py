@@ -186,6 +186,31 @@ class OutgoingInfo(msgspec.Struct, frozen=True, kw_only=True):
     history: list[ConnectionAttempt]
 
 
+class StreamInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A stream as it was a moment ago: messages in one order, from one manager to a queue of another."""
+
+    direction: str
+    """`out` or `in`."""
+    peer: str
+    """The host that it goes to, or the identifier of the manager that it comes from."""
+    queue: str
+    stream: str
+    last: int
+    """The number of the last message that was sent or taken."""
+    acknowledged: int
+    """The number of the last message that a receipt confirmed."""
+    awaiting: int
+    """Messages that wait for a receipt to come or to go."""
+    next_resend: str | None
+    """When those are sent again, if no receipt comes."""
+    resent: int
+    rejected: int
+    """Messages in a row that came out of turn."""
+    receipts_to: str
+    used: str | None
+    """When a message of it was last taken."""
+
+
 class AccessEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One line of an access list: what a user or a group may do, or may not."""
 

@@ -38,6 +38,7 @@ from reliquary.client.records import (
     Received,
     Share,
     StoreReport,
+    StreamInfo,
     TransactionInfo,
 )
 from reliquary.client.remote_directory import RemoteDirectory
@@ -76,6 +77,10 @@ class _Outgoing(msgspec.Struct):
     outgoing: list[OutgoingInfo]
 
 
+class _Streams(msgspec.Struct):
+    streams: list[StreamInfo]
+
+
 class _Transactions(msgspec.Struct):
     transactions: list[TransactionInfo]
 
@@ -90,6 +95,7 @@ _manager = msgspec.json.Decoder(ManagerInfo)
 _access = msgspec.json.Decoder(AccessInfo)
 _outgoing = msgspec.json.Decoder(_Outgoing)
 _outgoing_queue = msgspec.json.Decoder(OutgoingInfo)
+_streams = msgspec.json.Decoder(_Streams)
 _report = msgspec.json.Decoder(StoreReport)
 _transactions = msgspec.json.Decoder(_Transactions)
 _transaction = msgspec.json.Decoder(TransactionInfo)
@@ -327,6 +333,10 @@ class RemoteTransport:
     async def resume_outgoing(self, destination: str) -> OutgoingInfo:
         """Let messages leave it again."""
         return await self._control.read("POST", _named("outgoing", destination, "resume"), _outgoing_queue)
+
+    async def streams(self) -> list[StreamInfo]:
+        """All streams, those that go and those that come."""
+        return (await self._control.read("GET", "/streams", _streams)).streams
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""

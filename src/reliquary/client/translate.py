@@ -17,6 +17,7 @@ from reliquary.client import records
 from reliquary.client.errors import NotOpen
 from reliquary.client.message import Message, OutgoingMessage
 from reliquary.engine import views
+from reliquary.engine.streams import StreamView
 from reliquary.net.api import messages as api
 from reliquary.queueing import message as machine
 from reliquary.queueing.events import Delivered
@@ -205,6 +206,14 @@ def outgoing_info(view: views.OutgoingView) -> records.OutgoingInfo:
         "history": history,
     }
     return records.OutgoingInfo(**fields)
+
+
+def stream_info(view: StreamView) -> records.StreamInfo:
+    """A stream."""
+    fields = msgspec.structs.asdict(view)
+    for name in ("next_resend", "used"):
+        fields[name] = _moment(fields[name]) if fields[name] else None
+    return records.StreamInfo(**fields)
 
 
 def access_info(

@@ -26,6 +26,7 @@ from reliquary.client.records import (
     Received,
     Share,
     StoreReport,
+    StreamInfo,
     TransactionInfo,
 )
 
@@ -153,6 +154,9 @@ class Transport(Protocol):
 
     async def resume_outgoing(self, destination: str) -> OutgoingInfo:
         """Let messages leave it again."""
+
+    async def streams(self) -> list[StreamInfo]:
+        """All streams, those that go and those that come."""
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""

@@ -40,6 +40,7 @@ ROUTES: Final = (
     Route(f"{API}/outgoing/{{destination:path}}/pause", traffic.pause, methods=["POST"]),
     Route(f"{API}/outgoing/{{destination:path}}/resume", traffic.resume, methods=["POST"]),
     Route(f"{API}/outgoing/{{destination:path}}", traffic.show_outgoing, methods=["GET"]),
+    Route(f"{API}/streams", traffic.list_streams, methods=["GET"]),
     Route(f"{API}/directory", directory.show_status, methods=["GET"]),
     Route(f"{API}/directory/attach", directory.attach, methods=["POST"]),
     Route(f"{API}/directory/detach", directory.detach, methods=["POST"]),

@@ -17,6 +17,8 @@ from reliquary.base.turn import Event
 from reliquary.console.errors import Refusal
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.api.users import Users
+from reliquary.net.srmp.courier import Courier
+from reliquary.net.srmp.receiving import Receiving
 from reliquary.queueing import events
 from reliquary.queueing.events import Answer
 from reliquary.queueing.security.permits import Act, lacks, lacks_on_manager
@@ -39,6 +41,9 @@ class Context:
     connections: Callable[[], int]
     """How many clients the data plane has."""
     users: Users
+    receiving: Receiving | None = None
+    courier: Courier | None = None
+    """SRMP's two sides; None where it is switched off."""
     by: Principal = ANONYMOUS
     """Who asks."""
     long_work: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -11,7 +11,11 @@ from starlette.responses import Response
 
 from reliquary.console.context import Context, context_of
 from reliquary.engine import views
+from reliquary.engine.streams import StreamView, streams
 from reliquary.engine.views import OutgoingView
+from reliquary.net.srmp.courier import Courier
+from reliquary.net.srmp.receiving import STATUSES, Receiving
+from reliquary.protocols.srmp.events import Failure
 from reliquary.queueing.security.rights import ManagerRight
 from reliquary.queueing.tables import Copy
 from reliquary.queueing.travel.link import OutgoingState
@@ -88,6 +92,54 @@ def _families(context: Context) -> Iterable[str]:
         samples: list[Sample] = [({"queue": queue.name}, getattr(queue, name)) for queue in queues]
         yield family(f"reliquary_queue_{name}", "gauge", meaning, samples)
     yield from _outgoing(list(views.outgoing_queues(state)))
+    yield from _posts(context.receiving, context.courier)
+    yield from _streams(list(streams(state, context.opened.srmp)))
+
+
+def _posts(receiving: Receiving | None, courier: Courier | None) -> Iterable[str]:
+    """Messages over HTTP, since the server started."""
+    if receiving is None or courier is None:
+        return
+    yield family(
+        "reliquary_srmp_received_total",
+        "counter",
+        "POSTs that came, by the status they were answered with.",
+        [({"status": str(status)}, receiving.answers[status]) for status in STATUSES],
+    )
+    yield family("reliquary_srmp_posts_total", "counter", "POSTs that went out.", [({}, courier.posted)])
+    answers: list[Sample] = [
+        ({"status": str(status)}, courier.answers[status])
+        for status in sorted({*courier.answers, *STATUSES} - {405})
+    ]
+    yield family("reliquary_srmp_answers_total", "counter", "Answers to them, by status.", answers)
+    yield family(
+        "reliquary_srmp_failures_total",
+        "counter",
+        "Those that have no answer, by the reason.",
+        [({"reason": failure.value}, courier.failures[failure]) for failure in Failure],
+    )
+    yield family(
+        "reliquary_srmp_connections",
+        "gauge",
+        "Outgoing queues with a connection.",
+        [({}, courier.connections)],
+    )
+
+
+def _streams(seen: Sequence[StreamView]) -> Iterable[str]:
+    """How far streams got, where there are any."""
+    for name, kind, meaning in (
+        ("last", "counter", "The number of the last message that was sent or taken."),
+        ("acknowledged", "counter", "The number of the last message that a receipt confirmed."),
+        ("awaiting", "gauge", "Messages that wait for a receipt to come or to go."),
+        ("rejected", "gauge", "Messages in a row that came out of turn."),
+    ):
+        samples: list[Sample] = [
+            ({"direction": each.direction, "peer": each.peer, "queue": each.queue}, getattr(each, name))
+            for each in seen
+        ]
+        if samples:
+            yield family(f"reliquary_stream_{name}", kind, meaning, samples)
 
 
 def _outgoing(queues: Sequence[OutgoingView]) -> Iterable[str]:

@@ -6,11 +6,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.base.hresult import HResult
-from reliquary.client.translate import outgoing_info
+from reliquary.client.translate import outgoing_info, stream_info
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.errors import Refusal
 from reliquary.console.queues import show_manager
 from reliquary.engine import views
+from reliquary.engine.streams import streams
 from reliquary.queueing.events import Answer, BringOnline, PauseQueue, ResumeQueue, TakeOffline
 from reliquary.queueing.security.rights import ManagerRight
 
@@ -44,6 +45,16 @@ async def resume(request: Request) -> Response:
     context, destination = context_of(request), request.path_params["destination"]
     await context.ask(lambda to: ResumeQueue(to, destination))
     return await _shown(context, destination)
+
+
+async def list_streams(request: Request) -> Response:
+    """GET /streams."""
+    context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
+    opened = context.opened
+    seen = [stream_info(each) for each in streams(opened.state, opened.srmp)]
+    await opened.settled()
+    return answer({"streams": seen})
 
 
 async def take_offline(request: Request) -> Response:

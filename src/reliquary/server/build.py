@@ -101,13 +101,15 @@ async def build(settings: Settings) -> Server:
     srmp = None
     if settings.srmp.enabled:
         srmp = endpoint(opened, settings.srmp, LIMITS, tls=tls, trust=trust, clock=clock)
+    receiving, courier = (None, None) if srmp is None else (srmp.receiving, srmp.courier)
     users = Users(opened.state.identity().identifier, settings.users)
-    beside = None if srmp is None else srmp.receiving.take
-    plane = DataPlane(opened.engine, opened.state, chance, release(), users, beside)
-    limits = LIMITS if srmp is None else replace(LIMITS, special=srmp.receiving.limits())
+    plane = DataPlane(
+        opened.engine, opened.state, chance, release(), users, receiving.take if receiving else None
+    )
+    limits = replace(LIMITS, special=receiving.limits()) if receiving else LIMITS
     data = Listener(plane.handle, limits=limits, tls=tls, clock=clock)
     opened.engine.on_pressure = partial(_pause, data, srmp)
-    context = Context(opened, release(), lambda: data.connections, users)
+    context = Context(opened, release(), lambda: data.connections, users, receiving, courier)
     control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
     return Server(opened, plane, data, control, srmp)
 

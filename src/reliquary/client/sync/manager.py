@@ -18,6 +18,7 @@ from reliquary.client.records import (
     QueueInfo,
     QueueOptions,
     StoreReport,
+    StreamInfo,
     TransactionInfo,
 )
 from reliquary.client.sync.directory import Directory
@@ -115,6 +116,10 @@ class Manager:
     def resume(self, destination: str) -> OutgoingInfo:
         """Let messages leave for this destination again, now."""
         return self._portal.call(self._inner.resume(destination))
+
+    def streams(self) -> list[StreamInfo]:
+        """Streams: how far messages got that go to another manager, or come from one, in one order."""
+        return self._portal.call(self._inner.streams())
 
     def take_offline(self) -> ManagerInfo:
         """Let nothing leave for other managers, and take nothing from them, while it runs."""

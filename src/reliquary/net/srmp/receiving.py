@@ -23,6 +23,8 @@ from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.state import State
 
 PREFIX: Final = "/msmq/"
+STATUSES: Final = (200, 400, 405, 500, 503)
+"""All that are ever answered."""
 NO_TYPE: Final = b""
 ALLOW: Final = ((b"allow", b"POST"),)
 KNOWN_STATUSES: Final = {

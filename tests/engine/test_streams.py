@@ -1,0 +1,27 @@
+"""Pictures of streams for people."""
+
+from __future__ import annotations
+
+from reliquary.engine.streams import streams
+from reliquary.queueing.events import CreateQueue
+from reliquary.queueing.queue import QueueSettings
+from tests.protocols.srmp.peer import ALPHA, RECEIPTS, STREAM, stream_message
+from tests.protocols.srmp.srmp_harness import SrmpBench
+
+
+def bench_with_a_transactional_queue() -> SrmpBench:
+    bench = SrmpBench()
+    bench.ask(CreateQueue(0, "torders", QueueSettings(transactional=True)))
+    return bench
+
+
+def test_a_stream_that_comes_shows_how_far_it_got() -> None:
+    bench = bench_with_a_transactional_queue()
+    assert list(streams(bench.state, bench.srmp.state)) == []
+    for number in (1, 2, 9):
+        assert bench.post(*stream_message(number)).status == 200
+    [view] = streams(bench.state, bench.srmp.state)
+    assert (view.direction, view.peer, view.stream) == ("in", str(ALPHA), str(STREAM))
+    assert view.queue.endswith("torders")
+    assert (view.last, view.acknowledged, view.awaiting, view.rejected) == (2, 0, 2, 1)
+    assert (view.receipts_to, view.used) == (RECEIPTS, bench.now)

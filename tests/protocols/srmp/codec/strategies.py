@@ -81,6 +81,7 @@ def sendable(draw: st.DrawFn, /, destination: str = "") -> Message:
         "message_class": draw(st.just(0) | st.sampled_from(MessageClass).map(int)),
         "sent_time": draw(long),
         "time_to_reach_queue": draw(st.just(0x54600) | long),
+        "time_to_be_received": draw(st.just(FOREVER) | long),
         "correlation": draw(st.builds(ObjectId, maybe_guid, long)),
         "application_tag": draw(st.just(0) | long),
         "acknowledgements": draw(_acknowledgements),

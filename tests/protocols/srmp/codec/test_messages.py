@@ -8,9 +8,11 @@ import msgspec
 import pytest
 
 from reliquary.base.faults import UsageError
+from reliquary.protocols.srmp.codec.compound import compound
 from reliquary.protocols.srmp.codec.decode import decode
 from reliquary.protocols.srmp.codec.encode import encode
-from reliquary.protocols.srmp.codec.messages import envelope_of, format_name, message_of, url_of
+from reliquary.protocols.srmp.codec.lexical import moment_text
+from reliquary.protocols.srmp.codec.messages import NOT_CARRIED, envelope_of, format_name, message_of, url_of
 from reliquary.protocols.srmp.codec.values import Arrived, CommitmentRequest, StreamPlace
 from reliquary.queueing.message import (
     FOREVER,
@@ -26,10 +28,12 @@ from reliquary.queueing.message import (
     MessageClass,
     ObjectId,
     ResponseKind,
+    SenderKind,
     SequenceId,
 )
 from tests.protocols.srmp.codec.envelopes import FIRST, FOURTH, FULL, PLAIN, SMALL, changed, without
 from tests.protocols.srmp.codec.vector import ALPHA, BETA, LARGEST, STREAM, VECTORS
+from tests.queueing.full_messages import FULL as EVERYTHING
 
 SENT = 1_375_358_400
 FOUR_DAYS = 345_600
@@ -360,6 +364,54 @@ def test_a_time_without_end_is_written_as_windows_does() -> None:
     message = with_(time_to_reach_queue=FOREVER)
     assert "<TTrq>20380119T031407</TTrq>" in encode(message)
     assert came(encode(message)).time_to_reach_queue == FOREVER
+
+
+@pytest.mark.spec("SR-276")
+@pytest.mark.parametrize("seconds", [0, 60, FOUR_DAYS - 1, FOUR_DAYS + 1, 2 * FOUR_DAYS])
+def test_the_time_to_be_received_goes_where_windows_has_it(seconds: int) -> None:
+    message = with_(time_to_be_received=seconds)
+    assert envelope_of(message).expires_at == SENT + seconds
+    again = came(encode(message))
+    assert (again.time_to_be_received, again.time_to_reach_queue) == (seconds, FOUR_DAYS)
+
+
+def test_a_time_to_be_received_that_is_the_time_to_reach_the_queue_is_told_apart() -> None:
+    again = came(encode(with_(time_to_be_received=FOUR_DAYS)))
+    assert (again.time_to_be_received, again.time_to_reach_queue) == (FOUR_DAYS + 1, FOUR_DAYS)
+
+
+def test_without_a_time_to_be_received_there_is_none_at_the_other_end() -> None:
+    assert came(encode(MESSAGE)).time_to_be_received == FOREVER
+    assert came(VECTORS["published_4_5"].envelope).time_to_be_received == FOREVER
+    assert came(changed(SMALL, ("20130805", "20130802"))).time_to_be_received == FOREVER
+
+
+@pytest.mark.spec("SR-049")
+def test_a_message_is_written_the_same_whenever_it_goes() -> None:
+    assert encode(MESSAGE) == encode(MESSAGE)
+    assert f"<sentAt>{moment_text(SENT)}</sentAt>" in encode(MESSAGE)
+
+
+@pytest.mark.parametrize("name", Message.__struct_fields__)
+def test_every_attribute_is_carried_or_is_said_not_to_be(name: str) -> None:
+    others = {
+        "delay": 5,
+        "destination_kind": DestinationKind.DIRECT,
+        "sender_kind": SenderKind.NONE,
+        "destination_queue": "DIRECT=http://beta/msmq/other",
+        "administration_queue": ADMIN,
+        "response_queue": ADMIN,
+    }
+    value = others.get(name, getattr(EVERYTHING, name))
+    asking = with_(acknowledgements=(Acknowledgement.POS_ARRIVAL,), delivery=Delivery.EXPRESS)
+    base = msgspec.structs.replace(asking, administration_queue="DIRECT=http://alpha/msmq/a")
+    changed_one = msgspec.structs.replace(base, **{name: value})
+    assert getattr(base, name) != value
+    assert (_written(base) == _written(changed_one)) is (name in NOT_CARRIED)
+
+
+def _written(message: Message) -> bytes:
+    return compound(encode(message), message.body, message.extension, ALPHA, 1).body
 
 
 @pytest.mark.spec("SR-080", "SR-085")

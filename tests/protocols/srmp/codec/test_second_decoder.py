@@ -40,6 +40,10 @@ def meant(message: Message, place: StreamPlace | None) -> Said:
     end = message.sent_time + message.time_to_reach_queue
     if message.time_to_reach_queue == FOREVER:
         end = max(NO_END, message.sent_time)
+    expires = end
+    if message.time_to_be_received != FOREVER:
+        expires = message.sent_time + message.time_to_be_received
+        expires += expires == end
     multicast = message.destination_queue.startswith("MULTICAST")
     wanted = set() if multicast or not message.administration_queue else set(message.acknowledgements)
     admin = on_the_wire(message.administration_queue)
@@ -50,8 +54,6 @@ def meant(message: Message, place: StreamPlace | None) -> Said:
         "to": on_the_wire(message.destination_queue),
         "id": (message.identifier.uniquifier, message.identifier.lineage),
         "via": message.response_queue and on_the_wire(message.response_queue),
-        "expiresAt": end,
-        "sentAt": message.sent_time,
         "durable": place is not None or message.delivery is Delivery.RECOVERABLE,
         "delivery to": admin if wanted & ARRIVAL else None,
         "commitment to": admin if wanted & (POSITIVE | NEGATIVE) else None,
@@ -98,7 +100,7 @@ def meant(message: Message, place: StreamPlace | None) -> Said:
         "HashAlgorithm": HASHES[message.hash_algorithm.value],
         "SourceQmGuid": message.source_machine,
         "TTrq": end,
-        "expiresAt": end,
+        "expiresAt": expires,
         "sentAt": message.sent_time,
     }
     kept = {"receivedAt", "decidedAt"} & set(said)

@@ -12,6 +12,7 @@ Names of queues differ on the two sides:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -56,6 +57,36 @@ STANDARD_PROVIDER: Final = 1
 _DIRECT: Final = "DIRECT="
 _WEB: Final = ("http://", "https://")
 
+
+NOT_CARRIED: Final[Mapping[str, str]] = {
+    "delay": "it is over before a message goes",
+    "application_deadletter_queue": "the sender's own affair",
+    "allow_peek_when_locked": "it concerns the queue that the message lies in",
+    "tracing_queue": "only that tracing is wanted has an element",
+    "multiple_destination_signature": "XML signatures cover body and extension alone",
+    "privacy": "SRMP encrypts nothing; that is HTTPS' work (SR-313)",
+    "encryption_algorithm": "as privacy",
+    "symmetric_key": "as privacy",
+    "authentication": "a `Signature` says it; who sends makes one",
+    "signature": "as authentication",
+    "sender_certificate": "as authentication",
+    "sender": "over HTTP everybody is anonymous (SR-236)",
+    "sender_kind": "as sender",
+    "destination_manager": "the URL says where",
+    "destination_kind": "what the destination's name is",
+    "administration_kind": "what the administration queue's name is",
+    "response_kind": "what the response queue's name is",
+    "transaction_status_queue": "the URL for stream receipts, which is in the place in the stream",
+    "transaction": "the stream has it, one message after the other",
+    "sequence": "in the place in the stream, which whoever sends gives it",
+    "sequence_number": "as sequence",
+    "previous_sequence_number": "as sequence",
+    "final_ack_required": "it follows from the acknowledgements",
+    "soap_envelope": "whoever forwards a message sends it as it came",
+    "soap_compound_message": "as soap_envelope",
+    "soap_body": "the Body is empty (SR-020)",
+}
+"""Attributes of a message of which an envelope says nothing."""
 
 # -- names of queues
 
@@ -103,8 +134,10 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
     optional: dict[str, Any] = {}
     if envelope.sent_at is not None:
         optional["sent_time"] = envelope.sent_at
-    if envelope.msmq is not None:
-        _read_msmq(envelope.msmq, optional)
+    if (msmq := envelope.msmq) is not None:
+        _read_msmq(msmq, optional)
+        if envelope.expires_at not in (msmq.reach_by, NO_END):
+            optional["time_to_be_received"] = _span(envelope, envelope.expires_at, now)
     if envelope.delivery_to or envelope.commitment is not None:
         _read_requests(envelope, optional)
     if envelope.stream is not None:
@@ -124,7 +157,8 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
         body=arrived.body,
         label=label_of(envelope),
         delivery=Delivery.RECOVERABLE if durable else Delivery.EXPRESS,
-        time_to_reach_queue=_time_to_reach_queue(envelope, now),
+        # From the sending to TTrq, or without `Msmq` to expiresAt (SR-169, SR-181).
+        time_to_reach_queue=_span(envelope, envelope.expires_at if msmq is None else msmq.reach_by, now),
         extension=arrived.extension,
         destination_queue=destination,
         soap_envelope=arrived.text,
@@ -138,9 +172,8 @@ def label_of(envelope: Envelope) -> str:
     return action.removeprefix(LABEL) if action.startswith(LABEL) else ""
 
 
-def _time_to_reach_queue(envelope: Envelope, now: int) -> int:
-    """From the sending to TTrq, or without `Msmq` to expiresAt (SR-169, SR-181)."""
-    end = envelope.expires_at if envelope.msmq is None else envelope.msmq.reach_by
+def _span(envelope: Envelope, end: int, now: int) -> int:
+    """Seconds from the sending to a moment."""
     if end == NO_END:
         return FOREVER
     start = now if envelope.sent_at is None else envelope.sent_at
@@ -231,9 +264,9 @@ def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str
     delivery_to, commitment = "", None
     if message.administration_queue and not multicast:
         delivery_to, commitment = _requests(message, here)
-    end = message.sent_time + message.time_to_reach_queue
+    reach_by = message.sent_time + message.time_to_reach_queue
     if message.time_to_reach_queue == FOREVER:
-        end = max(NO_END, message.sent_time)
+        reach_by = max(NO_END, message.sent_time)
     delivery_receipt, commitment_receipt = _receipts(message)
     return Envelope(
         # DEPARTS from 3.1.7.2.4 (SR-274): a label is never NULL here, so an empty one is written as one.
@@ -242,7 +275,7 @@ def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str
         id=message_id_text(message.identifier),
         identifier=message.identifier,
         via=url_of(message.response_queue, here),
-        expires_at=end,
+        expires_at=_expires_at(message, reach_by),
         sent_at=message.sent_time,
         durable=place is not None or message.delivery is Delivery.RECOVERABLE,
         delivery_to=delivery_to,
@@ -250,8 +283,18 @@ def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str
         stream=place,
         delivery_receipt=delivery_receipt,
         commitment_receipt=commitment_receipt,
-        msmq=_msmq(message, end, here, streamed=place is not None),
+        msmq=_msmq(message, reach_by, here, streamed=place is not None),
     )
+
+
+def _expires_at(message: Message, reach_by: int) -> int:
+    """TTrq once more (SR-276), but for a message that must be read in time."""
+    if message.time_to_be_received == FOREVER:
+        return reach_by
+    # DEPARTS from 3.1.7.2.4 (SR-276): then it is the end of TimeToBeReceived, as Windows writes it and as
+    # `message_of` reads it, because that time has no other element and the message would never expire.
+    end = message.sent_time + message.time_to_be_received
+    return end + 1 if end == reach_by else end  # equal to TTrq it says nothing of its own
 
 
 def _requests(message: Message, here: str) -> tuple[str, CommitmentRequest | None]:

@@ -329,6 +329,11 @@ def test_strings_count_two_bytes_a_character() -> None:
     assert size_of(message) == PACKET_HEADERS + 2 * 7 + 5 + 3
 
 
+def test_what_srmp_keeps_of_a_message_counts_too() -> None:
+    assert size_of(Message(soap_envelope="x" * 100)) == PACKET_HEADERS + 100
+    assert size_of(Message(soap_header="x" * 30)) == PACKET_HEADERS + 30
+
+
 NOW = Instant(1_000 * SECOND)
 
 

@@ -213,6 +213,21 @@ def test_what_reached_its_destination_does_not_go_again() -> None:
     check(exchange.state)
 
 
+def test_a_message_may_reach_its_destination_before_it_is_known_to_be_accepted() -> None:
+    exchange = busy(b"a", b"b", b"c", at_once=1)
+    exchange.say(DestinationReached(exchange.outgoing().number, exchange.latest(b"a")))
+    assert exchange.sent() == [b"a", b"b"]
+    exchange.accept(b"a")
+    exchange.conclude(Outcome.TRY_LATER, b"a")
+    assert not exchange.link().resting
+    assert list(exchange.link().reached) == list(exchange.latest(b"a"))
+    exchange.say(ResendWanted(exchange.outgoing().number))
+    assert exchange.sent() == [b"a", b"b", b"b"]
+    exchange.conclude(Outcome.DELIVERED, b"a")
+    assert exchange.link().delivered == 1
+    check(exchange.state)
+
+
 @pytest.mark.spec("DM-004", "DM-071")
 def test_a_restart_forgets_what_was_under_way_and_sends_it_again() -> None:
     exchange = busy(b"a", b"b", b"c", b"d", at_once=2)

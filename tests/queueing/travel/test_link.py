@@ -13,6 +13,7 @@ from reliquary.queueing.travel.link import (
     SILENT,
     ConnectionRecord,
     ConnectionStatus,
+    DispatchEntry,
     Happening,
     Link,
     OutgoingState,
@@ -115,3 +116,12 @@ def test_transfer_info_has_all_its_attributes_and_starts_empty() -> None:
     transfer = Link().transfer
     assert len(transfer.__struct_fields__) == 11
     assert not any(getattr(transfer, name) for name in transfer.__struct_fields__)
+
+
+def test_what_has_its_outcome_is_forgotten_wherever_it_was() -> None:
+    link = Link()
+    for number, place in enumerate((link.sending, link.accepted, link.reached)):
+        place[number] = DispatchEntry(1, number, 3)
+    assert link.end((2, 0, 9)) == [2, 0]
+    assert (link.sending, list(link.accepted), link.reached) == ({}, [1], {})
+    assert link.end((0,)) == []

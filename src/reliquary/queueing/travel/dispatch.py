@@ -229,7 +229,8 @@ def on_destination_reached(state: State, signal: DestinationReached, now: Instan
     link = link_of(queue)
     timed = []
     for lookup_id in signal.lookup_ids:
-        entry = link.accepted.pop(lookup_id, None)
+        # a receipt may overtake the answer to what it is for
+        entry = link.accepted.pop(lookup_id, None) or link.sending.pop(lookup_id, None)
         if entry is not None:
             link.reached[lookup_id] = entry
             position = queue.order.locked.get(lookup_id)
@@ -237,6 +238,7 @@ def on_destination_reached(state: State, signal: DestinationReached, now: Instan
                 timed.append(msgspec.structs.replace(position, expires=0))
     if timed:
         apply(state, facts.PositionsMarked(queue.number, tuple(timed)))
+    stir(state, queue)
 
 
 def on_resend_wanted(state: State, signal: ResendWanted, now: Instant) -> None:

@@ -164,7 +164,7 @@ class TransferAccepted(Signal, frozen=True):
 
 
 class DestinationReached(Signal, frozen=True):
-    """Accepted messages are in their queue: they do not go again, and their time to get there is no matter.
+    """Messages are in their queue there: they do not go again, and their time to get there is no matter.
 
     They stay until `TransferEnded` tells how they left that queue.
     """

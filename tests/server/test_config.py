@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from uuid import UUID
 
@@ -11,6 +11,7 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.net.api.users import User
+from reliquary.net.multicast.options import Encapsulation, MulticastOptions
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.message import FOREVER
 from reliquary.server.config import NAMES, Settings, load
@@ -60,6 +61,14 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         directory_servers = ["dc1", "dc2.shop.example"]
         [srmp]
         store_and_forward = true
+        [multicast]
+        enabled = false
+        interface = "eth1"
+        ttl = 8
+        rate = 5000
+        encapsulation = "udp"
+        source_port = 5
+        group_port = 6
         [[users]]
         name = "alice"
         token_sha256 = "abababababababababababababababababababababababababababababababab"
@@ -87,14 +96,26 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         machine_sid="S-1-5-21-1-2-3-500",
         directory_servers=("dc1", "dc2.shop.example"),
         srmp=SrmpOptions(protocol=SrmpSettings(store_and_forward=True)),
+        multicast=MulticastOptions(
+            enabled=False,
+            interface="eth1",
+            ttl=8,
+            rate=5000,
+            encapsulation=Encapsulation.UDP,
+            source_port=5,
+            group_port=6,
+        ),
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
-    names = [name for name in NAMES if name not in ("users", "srmp")]
+    names = [name for name in NAMES if name not in ("users", "srmp", "multicast")]
     environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
     environment["RELIQUARY_SRMP_STORE_AND_FORWARD"] = "true"
     environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
     environment["RELIQUARY_DIRECTORY_SERVERS"] = "dc1, dc2.shop.example"
+    for name in fields(MulticastOptions):
+        value = getattr(expected.multicast, name.name)
+        environment[f"RELIQUARY_MULTICAST_{name.name.upper()}"] = str(getattr(value, "value", value))
     assert load(None, environment) == replace(expected, users=())
 
 
@@ -141,6 +162,10 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("srmp = 1", "srmp is a table, [srmp], not 1", id="no table"),
         pytest.param("srmp.windw = 1", "there is no setting 'windw' in [srmp]; these are enabled", id="srmp"),
         pytest.param("srmp.window = '1'", "srmp.window: Expected `int`, got `str`", id="srmp type"),
+        pytest.param("multicast = 1", "multicast is a table, [multicast], not 1", id="no table of groups"),
+        pytest.param("multicast.tll = 1", "no setting 'tll' in [multicast]; these are", id="multicast"),
+        pytest.param("multicast.encapsulation = 'tcp'", "encapsulation: Invalid enum value 'tcp'", id="tcp"),
+        pytest.param("multicast.ttl = 256", "multicast.ttl is 0 to 255, not 256", id="ttl"),
         pytest.param("srmp.https_port = 443", "srmp.https_port means nothing without tls_cert", id="no TLS"),
         pytest.param("folder = 1", "folder: Expected a path, got 1", id="no path"),
         pytest.param("folder = ''", "folder: Expected a path, got ''", id="empty path"),
@@ -188,3 +213,8 @@ def test_the_environment_and_the_command_line_are_named_when_they_are_wrong() ->
         load(None, {"RELIQUARY_QUOTA": "much"})
     with pytest.raises(UsageError, match="there is no setting 'colour'"):
         load(None, None, {"colour": "red"})
+
+
+def test_multicast_can_be_told_by_the_environment() -> None:
+    found = load(environment={"RELIQUARY_MULTICAST_TTL": "4", "RELIQUARY_MULTICAST_ENCAPSULATION": "raw"})
+    assert found.multicast == MulticastOptions(ttl=4, encapsulation=Encapsulation.RAW)

@@ -32,7 +32,7 @@ from reliquary.queueing.security.rights import MANAGER_LIST
 from reliquary.server.config import Settings
 from reliquary.server.keys import own_keys
 from reliquary.server.signatures import signature_trust
-from reliquary.server.srmp import Endpoint, Listening, endpoint, trust_of
+from reliquary.server.srmp import Endpoint, Listening, endpoint, plug_in_multicast, trust_of
 from reliquary.wire.public_keys import Purpose
 
 DRAIN: Final = seconds(5)
@@ -101,6 +101,8 @@ async def build(settings: Settings) -> Server:
     srmp = None
     if settings.srmp.enabled:
         srmp = endpoint(opened, settings.srmp, LIMITS, tls=tls, trust=trust, clock=clock)
+        if settings.multicast.enabled:
+            plug_in_multicast(srmp, settings.multicast, chance=chance, clock=clock)
     receiving, courier = (None, None) if srmp is None else (srmp.receiving, srmp.courier)
     users = Users(opened.state.identity().identifier, settings.users)
     plane = DataPlane(

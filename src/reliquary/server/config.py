@@ -4,6 +4,7 @@
     data_port = 8480                    RELIQUARY_DATA_PORT
     queues = ["orders", "invoices"]     RELIQUARY_QUEUES=orders,invoices
     [srmp]                              RELIQUARY_SRMP_..., see `srmp_options`
+    [multicast]                         RELIQUARY_MULTICAST_..., see `net.multicast.options`
     store_and_forward = true
     [[users]]                           only here; `reliquary user token` writes the lines
     name = "alice"
@@ -17,8 +18,9 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, get_origin, get_type_hints
 from uuid import UUID
@@ -29,6 +31,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND
 from reliquary.net.api.users import User, check_users
 from reliquary.net.host import own_name
+from reliquary.net.multicast.options import MulticastOptions
 from reliquary.queueing.lifecycle import LONGEST_IN_DOUBT
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
@@ -38,6 +41,7 @@ from reliquary.wire.security import parse_sid
 
 PREFIX: Final = "RELIQUARY_"
 SRMP: Final = "srmp_"
+MULTICAST: Final = "multicast_"
 DOMAIN_LIMIT: Final = 255
 _HOST: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 NOT_OURS: Final = frozenset(
@@ -83,6 +87,7 @@ class Settings:
     directory_servers: tuple[str, ...] = ()
     """Hosts of directory servers; without any, DNS is asked for those of the domain."""
     srmp: SrmpOptions = field(default_factory=SrmpOptions)
+    multicast: MulticastOptions = field(default_factory=MulticastOptions)
     """Messages over HTTP."""
     users: tuple[User, ...] = ()
     """Who may say who he is; without any, all are anonymous.  Only in the file."""
@@ -145,6 +150,7 @@ def _check_computer_name(name: str) -> None:
 
 NAMES: Final = tuple(one.name for one in fields(Settings))
 _TYPES: Final = get_type_hints(Settings)
+_MULTICAST: Final = get_type_hints(MulticastOptions)
 
 
 def load(
@@ -155,14 +161,18 @@ def load(
     """Settings from all places; the later one wins.  UsageError says what is wrong where."""
     values: dict[str, Any] = {}
     srmp: dict[str, Any] = {}
+    multicast: dict[str, Any] = {}
     for where, found, strict in (
         (f"{file}: ", {} if file is None else _read(file), True),
         ("environment: ", _from_environment(environment or {}), False),
         ("", {name: each for name, each in (given or {}).items() if each is not None}, True),
     ):
-        srmp |= _convert_srmp(where, found.pop("srmp", {}), strict=strict)
+        for_srmp = partial(srmp_options.convert, strict=strict)
+        for_multicast = partial(_for_multicast, strict=strict)
+        srmp |= _convert_table(where, "srmp", found, srmp_options.NAMES, for_srmp)
+        multicast |= _convert_table(where, "multicast", found, tuple(_MULTICAST), for_multicast)
         values |= _convert(where, found, strict=strict)
-    return Settings(**values, srmp=srmp_options.options(srmp))
+    return Settings(**values, srmp=srmp_options.options(srmp), multicast=MulticastOptions(**multicast))
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -184,6 +194,8 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             name = name.removeprefix(SRMP)
             _refuse_in_environment(name, srmp_options.is_for_the_file(name))
             found.setdefault("srmp", {})[name] = _split(text, srmp_options.is_list(name))
+        elif name.startswith(MULTICAST):
+            found.setdefault("multicast", {})[name.removeprefix(MULTICAST)] = text
         else:
             _refuse_in_environment(name, name == "users")
             found[name] = _split(text, get_origin(_TYPES.get(name)) is tuple)
@@ -213,16 +225,28 @@ def _convert(where: str, values: Mapping[str, Any], *, strict: bool) -> dict[str
     return converted
 
 
-def _convert_srmp(where: str, values: object, *, strict: bool) -> dict[str, Any]:
+def _convert_table(
+    where: str,
+    table: str,
+    found: dict[str, Any],
+    known: tuple[str, ...],
+    convert: Callable[[str, object], Any],
+) -> dict[str, Any]:
+    """Take a table out of what was found."""
+    values = found.pop(table, {})
     if not isinstance(values, dict):
-        raise UsageError(f"{where}srmp is a table, [srmp], not {values!r}")
+        raise UsageError(f"{where}{table} is a table, [{table}], not {values!r}")
     converted = {}
     for name, value in values.items():
-        if name not in srmp_options.NAMES:
-            known = ", ".join(srmp_options.NAMES)
-            raise UsageError(f"{where}there is no setting {name!r} in [srmp]; these are {known}")
+        if name not in known:
+            names = ", ".join(known)
+            raise UsageError(f"{where}there is no setting {name!r} in [{table}]; these are {names}")
         try:
-            converted[name] = srmp_options.convert(name, value, strict=strict)
+            converted[name] = convert(name, value)
         except (msgspec.ValidationError, UsageError) as why:
-            raise UsageError(f"{where}srmp.{name}: {why}") from why
+            raise UsageError(f"{where}{table}.{name}: {why}") from why
     return converted
+
+
+def _for_multicast(name: str, value: object, *, strict: bool) -> Any:
+    return msgspec.convert(value, _MULTICAST[name], strict=strict)

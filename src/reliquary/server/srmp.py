@@ -10,16 +10,20 @@ from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import Final
 
+from reliquary.base.chance import Chance
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Duration
+from reliquary.base.turn import Event
 from reliquary.engine.loop import EngineStopped
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.clock import RealClock
 from reliquary.net.host import host_name
 from reliquary.net.http import Limits, Listener
+from reliquary.net.multicast.carrier import Carrier
+from reliquary.net.multicast.options import MulticastOptions
 from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import Receiving
-from reliquary.protocols.srmp.effects import EndSession, Post
+from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.server.config import Settings
 from reliquary.server.srmp_options import SrmpOptions
@@ -53,6 +57,8 @@ class Endpoint:
     courier: Courier
     own: dict[str, Listener] = field(default_factory=dict)
     """Listeners for SRMP alone, by scheme."""
+    carrier: Carrier | None = None
+    """None where multicast is switched off."""
 
     async def listen(self, settings: Settings, data: Listening) -> None:
         """Open the ports of SRMP's own, then tell the machine where it is."""
@@ -70,6 +76,8 @@ class Endpoint:
         """The engine has enough to do, or has not any more."""
         for listener in self.own.values():
             (listener.pause if pressed else listener.resume)()
+        if self.carrier is not None:
+            self.carrier.pause(pressed)
 
     def stop_accepting(self) -> None:
         """Take nothing new."""
@@ -80,6 +88,8 @@ class Endpoint:
     async def stop(self, within: Duration) -> None:
         """Hang up on both sides; the engine has stopped."""
         self.courier.stop()
+        if self.carrier is not None:
+            self.carrier.stop()
         await asyncio.gather(*(listener.drain(within) for listener in self.own.values()))
 
 
@@ -109,6 +119,33 @@ def endpoint(
     if options.https_port is not None:
         made.own["https"] = Listener(receiving.handle, limits=limits, tls=tls, clock=clock)
     return made
+
+
+def plug_in_multicast(
+    endpoint: Endpoint, options: MulticastOptions, *, chance: Chance, clock: RealClock
+) -> None:
+    """Let SRMP's effects that are about groups be performed, from those that queues listen to now on."""
+    engine, courier = endpoint.opened.engine, endpoint.courier
+
+    def submit(event: Event) -> None:
+        with suppress(EngineStopped):
+            engine.submit(event)
+
+    carrier = endpoint.carrier = Carrier(
+        options,
+        chance=chance,
+        clock=clock,
+        ended=submit,
+        arrived=submit,
+        warn=lambda warning: engine.warnings.tell(warning, clock.monotonic()),
+    )
+
+    def end(effect: EndSession) -> None:
+        courier.end(effect)
+        carrier.end(effect)
+
+    engine.performers |= {SendApdu: carrier.send, ListenTo: carrier.listen, EndSession: end}
+    carrier.listen(ListenTo(frozenset(endpoint.opened.state.listeners)))
 
 
 def trust_of(options: SrmpOptions) -> Trust:

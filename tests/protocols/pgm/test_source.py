@@ -310,3 +310,15 @@ def test_a_session_that_is_aborted_sends_rst_and_repairs_nothing() -> None:
     assert after
     assert all(isinstance(packet, Spm) and packet.reset is not None for packet in after)
     assert bench.source.life is Life.ENDED
+
+
+def test_what_waits_can_be_withdrawn_and_what_was_begun_is_finished() -> None:
+    bench = Bench(PgmSettings(rate=10_000))
+    bench.submit(bytes(4_000))
+    bench.submit(b"never")
+    bench.run(SECOND // 10)
+    assert len(bench.data()) == 1
+    bench.source.withdraw()
+    bench.run(2 * SECOND)
+    assert len(bench.tickets) == 1
+    assert sum(len(data.payload) for data in bench.data()) == 4_000

@@ -157,6 +157,13 @@ class Source:
         self._turn(Turning.CLOSED)
         return self.wake(now)
 
+    def withdraw(self) -> None:
+        """Forget what waits; an APDU that was begun goes on."""
+        begun = self._waiting[0] if self._offset else None
+        self._waiting.clear()
+        if begun is not None:
+            self._waiting.append(begun)
+
     def abort(self, now: Instant) -> Step:
         """Break off: RST, and nothing more is sent or repaired."""
         self._turn(Turning.ABORTED)

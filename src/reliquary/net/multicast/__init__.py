@@ -1,0 +1,9 @@
+"""Multicast on real sockets: PGM's machines with a network and a clock, for SRMP's effects.
+
+    SendApdu --> Source   --> packets --> link --> the group     PostEnded once the last one is sent
+    ListenTo --> Receiver <-- packets <-- link <-- the group     ApduArrived for each message
+
+A link carries packets as they are, over IP protocol 113, or each in a UDP datagram where the process
+may not open raw sockets: to port 3056 of a group, and to port 3055 of a source.  All who talk to
+each other do it the same way.
+"""

@@ -1,0 +1,310 @@
+"""Performs SRMP's multicast effects: a source for each address that is sent to, a receiver for each
+that queues listen to, on one link.
+
+Nothing is opened before it is needed.  A group that cannot be joined now is tried again after a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, Generic, Protocol, TypeVar
+
+from reliquary.base.chance import Chance
+from reliquary.base.faults import UsageError
+from reliquary.base.time import SECOND, Instant
+from reliquary.base.turn import Warn
+from reliquary.net.multicast.links import Heard, Link, open_link
+from reliquary.net.multicast.options import MulticastOptions
+from reliquary.protocols.pgm.actions import Deliver, Lost, Multicast, Sent, Step, Unicast
+from reliquary.protocols.pgm.receiver import Receiver
+from reliquary.protocols.pgm.source import Life, Source
+from reliquary.protocols.srmp.effects import EndSession, ListenTo, SendApdu
+from reliquary.protocols.srmp.events import ApduArrived, Failure, PostEnded
+from reliquary.wire.packet.fields import PacketFault
+from reliquary.wire.pgm import packets
+from reliquary.wire.pgm.packets import Data, Kind, Nak, Tsi
+
+RETRY_SECONDS: Final = 30
+TOO_LARGE: Final = 400
+"""The status of a message that no packet can carry: it is given up, as one that a server refuses."""
+
+Address = tuple[str, int]
+"""A group and a port."""
+CallLater = Callable[..., asyncio.TimerHandle]
+M = TypeVar("M", bound=Source | Receiver)
+
+
+class Clock(Protocol):
+    """A clock that only counts, in microseconds."""
+
+    def monotonic(self) -> int:
+        """Microseconds since some moment."""
+
+
+class Timed(Generic[M]):
+    """A machine and its alarm; one that rings too early does no harm."""
+
+    def __init__(self, machine: M, address: Address, at: str) -> None:
+        self.machine: M = machine
+        self.group, self.port = address
+        self.at = at
+        """`ip:port`."""
+        self.alarm: asyncio.TimerHandle | None = None
+        self.rings_at: Instant | None = None
+
+    def stop(self) -> None:
+        """Let the alarm not ring."""
+        if self.alarm is not None:
+            self.alarm.cancel()
+
+
+class Carrier:
+    """Performs `SendApdu`, `ListenTo`, and `EndSession` as far as it is about multicast."""
+
+    def __init__(
+        self,
+        options: MulticastOptions,
+        *,
+        chance: Chance,
+        clock: Clock,
+        ended: Callable[[PostEnded], None],
+        arrived: Callable[[ApduArrived], None],
+        warn: Callable[[Warn], None],
+        make_link: Callable[[MulticastOptions, Heard], Link] = open_link,
+        call_later: CallLater | None = None,
+    ) -> None:
+        """`call_later` is the running loop's own, unless a test has another."""
+        self._options = options
+        self._settings = options.protocol
+        self._chance, self._clock = chance, clock
+        self._ended, self._arrived, self._warn = ended, arrived, warn
+        self._make_link = make_link
+        self._link: Link | None = None
+        self._call_later = call_later or asyncio.get_running_loop().call_later
+        self._name = chance.bits(48).to_bytes(6, "big")
+        """The global source id of this process."""
+        self._sources: dict[Tsi, Timed[Source]] = {}
+        self._open: dict[Address, Timed[Source]] = {}
+        """The sources that take more."""
+        self._sessions: dict[int, Address] = {}
+        """Where each outgoing queue sends to."""
+        self._receivers: dict[Address, Timed[Receiver]] = {}
+        self._wanted: frozenset[str] = frozenset()
+        self._members: dict[str, int] = {}
+        """How many sources and receivers each group has."""
+        self._retry: asyncio.TimerHandle | None = None
+        self.refused = 0
+        """What came and was no PGM packet."""
+
+    # -- effects
+
+    def send(self, effect: SendApdu) -> None:
+        """Send a message; what becomes of it is told."""
+        failure, why = self._submit(effect)
+        if failure is not None:
+            ended = PostEnded(effect.session, effect.epoch, effect.lookup_id, 0, failure, why)
+            self._ended(ended)
+        elif why:
+            self._ended(PostEnded(effect.session, effect.epoch, effect.lookup_id, TOO_LARGE, why=why))
+
+    def listen(self, effect: ListenTo) -> None:
+        """Listen to these addresses and to no others."""
+        self._wanted = effect.addresses
+        for address in [each for each, timed in self._receivers.items() if timed.at not in self._wanted]:
+            timed = self._receivers.pop(address)
+            timed.stop()
+            self._leave(address[0])
+        self._listen_to_missing()
+
+    def end(self, effect: EndSession) -> None:
+        """An outgoing queue has nothing to send for a while: its source says so, and keeps on repairing."""
+        address = self._sessions.pop(effect.session, None)
+        timed = (
+            None if address is None or address in self._sessions.values() else self._open.pop(address, None)
+        )
+        if timed is not None:
+            self._close(timed)
+
+    def pause(self, pressed: bool) -> None:
+        """The engine has enough to do, or has not any more."""
+        if self._link is not None:
+            self._link.pause(pressed)
+
+    def stop(self) -> None:
+        """Say good-bye to all groups, and close the link."""
+        if self._retry is not None:
+            self._retry.cancel()
+        for timed in self._open.values():
+            self._close(timed)
+        for sending in self._sources.values():
+            sending.stop()
+        for listening in self._receivers.values():
+            listening.stop()
+        self._open.clear()
+        self._sources.clear()
+        self._receivers.clear()
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+    # -- sending
+
+    def _submit(self, effect: SendApdu) -> tuple[Failure | None, str]:
+        """Give a message to its source; else why not, and whether it may be tried again."""
+        address = parse(effect.address)
+        if address is None:
+            return Failure.NO_ADDRESS, f"{effect.address} is not a multicast address with a port"
+        try:
+            timed = self._open.get(address) or self._new_source(address)
+        except OSError as why:
+            return Failure.NO_CONNECTION, str(why)
+        self._sessions[effect.session] = address
+        try:
+            step = timed.machine.submit(effect, effect.data, self._now())
+        except UsageError as why:
+            return None, str(why)
+        self._perform(timed, step)
+        return None, ""
+
+    def _new_source(self, address: Address) -> Timed[Source]:
+        group, port = address
+        link = self._join(group)  # NAKs come by multicast too
+        try:
+            path = link.address_towards(group)
+        except OSError:
+            self._leave(group)
+            raise
+        tsi = Tsi(self._name, self._chance.bits(16))
+        while tsi in self._sources:
+            tsi = Tsi(self._name, self._chance.bits(16))
+        source = Source(tsi, group, port, path, self._settings, self._chance.bits(32), self._now())
+        timed = Timed(source, address, f"{group}:{port}")
+        self._sources[tsi] = self._open[address] = timed
+        return timed
+
+    # -- listening
+
+    def _listen_to_missing(self) -> None:
+        """Listen to all that is wanted; what cannot be had now is tried again later."""
+        failed = False
+        for wanted in sorted(self._wanted):
+            address = parse(wanted)
+            if address is None or address in self._receivers:
+                continue
+            try:
+                self._join(address[0])
+            except OSError as why:
+                self._warn(Warn(f"multicast {wanted}", "cannot be listened to", str(why)))
+                failed = True
+                continue
+            receiver = Receiver(*address, self._settings, self._chance)
+            self._receivers[address] = Timed(receiver, address, wanted)
+        if failed and self._retry is None:
+            self._retry = self._call_later(RETRY_SECONDS, self._try_again)
+
+    def _try_again(self) -> None:
+        self._retry = None
+        self._listen_to_missing()
+
+    # -- the link
+
+    def _join(self, group: str) -> Link:
+        if self._link is None:
+            self._link = self._make_link(self._options, self._hear)
+        if not self._members.get(group):
+            self._link.join(group)
+        self._members[group] = self._members.get(group, 0) + 1
+        return self._link
+
+    def _leave(self, group: str) -> None:
+        self._members[group] -= 1
+        if not self._members[group]:
+            del self._members[group]
+            if self._link is not None:
+                with suppress(OSError):
+                    self._link.leave(group)
+
+    def _hear(self, raw: bytes, sender: str, to: str) -> None:
+        """A packet came: NAKs to the source, and all that is sent to a group to its receiver."""
+        try:
+            packet = packets.decode(raw)
+        except PacketFault:
+            self.refused += 1
+            return
+        now = self._now()
+        if isinstance(packet, Nak) and packet.kind is Kind.NAK:
+            sending = self._sources.get(packet.tsi)
+            if sending is not None:
+                self._perform(sending, sending.machine.hear(packet, now))
+        listening = self._receivers.get((to, packet.port))
+        if listening is not None:
+            self._perform(listening, listening.machine.hear(packet, sender, now))
+
+    # -- machines
+
+    def _now(self) -> Instant:
+        return Instant(self._clock.monotonic())
+
+    def _perform(self, timed: Timed[Source] | Timed[Receiver], step: Step) -> None:
+        link = self._link
+        assert link is not None, "there are machines only while there is a link"
+        for action in step.actions:
+            if isinstance(action, Multicast):
+                packet = action.packet
+                alert = not isinstance(packet, Data) or packet.repair
+                link.multicast(packets.encode(packet), timed.group, near=action.near, alert=alert)
+            elif isinstance(action, Unicast):
+                link.unicast(packets.encode(action.packet), action.to)
+            elif isinstance(action, Deliver):
+                self._arrived(ApduArrived(timed.at, action.apdu))
+            elif isinstance(action, Sent):
+                effect = action.ticket
+                assert isinstance(effect, SendApdu), "a ticket is what was asked for"
+                self._ended(PostEnded(effect.session, effect.epoch, effect.lookup_id, 200))
+            else:
+                self._tell_of(timed, action)
+        if isinstance(timed.machine, Source) and timed.machine.life is Life.ENDED:
+            self._forget(timed.machine)
+        elif step.wake is not None and (timed.rings_at is None or step.wake < timed.rings_at):
+            self._set_alarm(timed, step.wake)
+
+    def _tell_of(self, timed: Timed[Source] | Timed[Receiver], lost: Lost) -> None:
+        why = f"{lost.packets} packets from {lost.first} on of {lost.tsi}: {lost.why}"
+        self._warn(Warn(f"multicast {timed.at}", "messages were lost", why))
+
+    def _close(self, timed: Timed[Source]) -> None:
+        """Take nothing more; what was begun is sent, and repaired for a window's time."""
+        timed.machine.withdraw()
+        self._perform(timed, timed.machine.close(self._now()))
+
+    def _forget(self, source: Source) -> None:
+        """A session's time is up."""
+        del self._sources[source.tsi]
+        self._leave(source.group)
+
+    def _set_alarm(self, timed: Timed[Source] | Timed[Receiver], wake: Instant) -> None:
+        timed.stop()
+        timed.rings_at = wake
+        delay = max(wake - self._clock.monotonic(), 0) / SECOND
+        timed.alarm = self._call_later(delay, self._ring, timed)
+
+    def _ring(self, timed: Timed[Source] | Timed[Receiver]) -> None:
+        timed.alarm = timed.rings_at = None
+        self._perform(timed, timed.machine.wake(self._now()))
+
+
+def parse(address: str) -> Address | None:
+    """The group and the port of `ip:port`.
+
+    >>> parse("234.1.1.1:8001"), parse("10.0.0.1:8001")
+    (('234.1.1.1', 8001), None)
+    """
+    group, _, port = address.partition(":")
+    parts = group.split(".")
+    if len(parts) != 4 or not all(part.isascii() and part.isdigit() and int(part) < 256 for part in parts):
+        return None
+    if not 224 <= int(parts[0]) <= 239 or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        return None
+    return group, int(port)

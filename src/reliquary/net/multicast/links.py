@@ -1,0 +1,262 @@
+"""Packets to groups and back: sockets for raw IP, protocol 113, and for UDP.
+
+Of what is heard a link tells who sent it and to which address.  A packet that the system does not take
+now is lost, as any packet may be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import socket
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from ipaddress import IPv4Address
+from typing import Final
+
+from reliquary.net.multicast.options import Encapsulation, MulticastOptions
+
+PGM: Final = 113
+"""The protocol number."""
+ROUTER_ALERT: Final = bytes((0x94, 4, 0, 0))
+"""RFC 2113: SPMs, NCFs and repairs bear it, so that routers look at them (RFC 3208 4)."""
+PACKETS_AT_ONCE: Final = 64
+RECEIVE_BUFFER: Final = 4 * 1024 * 1024
+LARGEST: Final = 65_535
+_SIOCGIFADDR: Final = 0x8915
+_IP_MULTICAST_ALL: Final = 49
+
+Heard = Callable[[bytes, str, str], None]
+"""A packet, who sent it, and the address that it was sent to."""
+
+
+class Link(ABC):
+    """Sends packets, and hears those of the groups it is in."""
+
+    def __init__(self, options: MulticastOptions, heard: Heard) -> None:
+        self.unsent = 0
+        """Packets that the system did not take."""
+        self._options = options
+        self._heard = heard
+        self._loop = asyncio.get_running_loop()
+        self._index, self._address = _interface(options.interface)
+        self._reading: dict[socket.socket, Callable[[], None]] = {}
+        self._senders: list[socket.socket] = []
+        self._paused = False
+        try:
+            self._open()
+        except OSError:
+            self.close()
+            raise
+
+    # -- what both do alike
+
+    def address_towards(self, group: str) -> str:
+        """Our own address, as the members of a group see it."""
+        if self._address:
+            return self._address
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect((group, self._options.group_port))
+            return str(probe.getsockname()[0])
+
+    def pause(self, pressed: bool) -> None:
+        """Read nothing for a while: what the system cannot hold meanwhile is asked for again later."""
+        self._paused = pressed
+        for line, read in self._reading.items():
+            if pressed:
+                self._loop.remove_reader(line)
+            else:
+                self._loop.add_reader(line, read)
+
+    def close(self) -> None:
+        """Leave all groups and close all sockets."""
+        for line in list(self._reading):
+            self._stop_reading(line)
+        for line in self._senders:
+            line.close()
+
+    def _read_from(self, line: socket.socket, read: Callable[[], None]) -> None:
+        line.setblocking(False)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+        self._reading[line] = read
+        if not self._paused:
+            self._loop.add_reader(line, read)
+
+    def _stop_reading(self, line: socket.socket) -> None:
+        del self._reading[line]
+        self._loop.remove_reader(line)
+        line.close()
+
+    def _sender(self, line: socket.socket, ttl: int) -> socket.socket:
+        """A socket for sending to groups, and what is sent is heard here too."""
+        self._senders.append(line)
+        line.setblocking(False)
+        line.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, ttl)
+        line.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
+        if self._index or self._address:
+            line.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, self._membership("0.0.0.0"))
+        return line
+
+    def _membership(self, group: str) -> bytes:
+        """struct ip_mreqn."""
+        address = socket.inet_aton(self._address or "0.0.0.0")
+        return socket.inet_aton(group) + address + struct.pack("@i", self._index)
+
+    def _put(self, line: socket.socket, packet: bytes, to: tuple[str, int]) -> None:
+        try:
+            line.sendto(packet, to)
+        except OSError:
+            self.unsent += 1
+
+    # -- what they do each in their way
+
+    @abstractmethod
+    def _open(self) -> None:
+        """Open the sockets; OSError when it cannot be."""
+
+    @abstractmethod
+    def join(self, group: str) -> None:
+        """Hear what is sent to a group; OSError when it cannot be."""
+
+    @abstractmethod
+    def leave(self, group: str) -> None:
+        """Hear it no longer."""
+
+    @abstractmethod
+    def multicast(self, packet: bytes, group: str, *, near: bool = False, alert: bool = False) -> None:
+        """Send to a group; `near` no farther than the next router, `alert` for routers to look at."""
+
+    @abstractmethod
+    def unicast(self, packet: bytes, to: str) -> None:
+        """Send to a source."""
+
+
+class RawLink(Link):
+    """IP protocol 113."""
+
+    def _open(self) -> None:
+        """Open the sockets; PermissionError when the process may not."""
+        self._line = socket.socket(socket.AF_INET, socket.SOCK_RAW, PGM)
+        self._line.setsockopt(socket.IPPROTO_IP, _IP_MULTICAST_ALL, 0)
+        self._read_from(self._line, self._read)
+        self._far, self._near, self._alert = (
+            self._sender(socket.socket(socket.AF_INET, socket.SOCK_RAW, PGM), ttl)
+            for ttl in (self._options.ttl, 1, self._options.ttl)
+        )
+        for line in (self._far, self._near, self._alert):  # they hear too, and nobody reads it
+            line.setsockopt(socket.IPPROTO_IP, _IP_MULTICAST_ALL, 0)
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 0)
+        self._alert.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, ROUTER_ALERT)
+
+    def join(self, group: str) -> None:
+        """Become a member."""
+        self._line.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, self._membership(group))
+
+    def leave(self, group: str) -> None:
+        """Be one no longer."""
+        self._line.setsockopt(socket.IPPROTO_IP, socket.IP_DROP_MEMBERSHIP, self._membership(group))
+
+    def multicast(self, packet: bytes, group: str, *, near: bool = False, alert: bool = False) -> None:
+        """Send to a group."""
+        self._put(self._near if near else self._alert if alert else self._far, packet, (group, 0))
+
+    def unicast(self, packet: bytes, to: str) -> None:
+        """Send to a source."""
+        self._put(self._far, packet, (to, 0))
+
+    def _read(self) -> None:
+        for _ in range(PACKETS_AT_ONCE):
+            try:
+                raw, sender = self._line.recvfrom(LARGEST)
+            except (BlockingIOError, InterruptedError):
+                return
+            head = (raw[0] & 15) * 4  # the IP header comes along
+            self._heard(raw[head:], sender[0], socket.inet_ntoa(raw[16:20]))
+
+
+class UdpLink(Link):
+    """Each packet in a UDP datagram."""
+
+    def _open(self) -> None:
+        """Open the sockets, and hear NAKs."""
+        self._groups: dict[str, socket.socket] = {}
+        self._far, self._near = (
+            self._sender(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), ttl)
+            for ttl in (self._options.ttl, 1)
+        )
+        self._listen("", self._options.source_port)
+
+    def join(self, group: str) -> None:
+        """Become a member."""
+        line = self._listen(group, self._options.group_port)
+        try:
+            line.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, self._membership(group))
+        except OSError:
+            self._stop_reading(line)
+            raise
+        self._groups[group] = line
+
+    def leave(self, group: str) -> None:
+        """Be one no longer."""
+        self._stop_reading(self._groups.pop(group))
+
+    def multicast(self, packet: bytes, group: str, *, near: bool = False, alert: bool = False) -> None:
+        """Send to a group; routers see no PGM here, so there is none to alert."""
+        del alert
+        self._put(self._near if near else self._far, packet, (group, self._options.group_port))
+
+    def unicast(self, packet: bytes, to: str) -> None:
+        """Send to a source."""
+        self._put(self._far, packet, (to, self._options.source_port))
+
+    def _listen(self, address: str, port: int) -> socket.socket:
+        """A socket that hears only what is sent to this address; others on this computer may have one too."""
+        line = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            line.bind((address, port))
+        except OSError:
+            line.close()
+            raise
+        self._read_from(line, lambda: self._read(line, address))
+        return line
+
+    def _read(self, line: socket.socket, address: str) -> None:
+        for _ in range(PACKETS_AT_ONCE):
+            try:
+                packet, sender = line.recvfrom(LARGEST)
+            except (BlockingIOError, InterruptedError):
+                return
+            self._heard(packet, sender[0], address)
+            if line not in self._reading:  # what was heard made us leave
+                return
+
+
+def open_link(options: MulticastOptions, heard: Heard) -> Link:
+    """A link of the kind that was chosen; OSError when there can be none."""
+    if options.encapsulation is Encapsulation.UDP:
+        return UdpLink(options, heard)
+    try:
+        return RawLink(options, heard)
+    except PermissionError:
+        if options.encapsulation is Encapsulation.RAW:
+            raise
+    return UdpLink(options, heard)
+
+
+def _interface(name: str) -> tuple[int, str]:
+    """The index and the address of an interface; 0 and nothing for the system's choice.
+
+    >>> _interface("127.0.0.1")
+    (0, '127.0.0.1')
+    """
+    if not name:
+        return 0, ""
+    try:
+        return 0, str(IPv4Address(name))
+    except ValueError:
+        pass
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        answer = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
+    return socket.if_nametoindex(name), socket.inet_ntoa(answer[20:24])

@@ -1,0 +1,62 @@
+"""What an administrator may choose about multicast: the table [multicast] of the settings.
+
+[multicast]                        RELIQUARY_MULTICAST_...
+interface = "eth1"                 a name, or an address of this computer
+ttl = 8                            how many routers a packet may pass
+rate = 70000                       bytes a second, for each group
+encapsulation = "auto"             "raw", "udp", or raw where the process may and udp elsewhere
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from reliquary.base.faults import UsageError
+from reliquary.protocols.pgm.settings import PgmSettings
+
+
+class Encapsulation(Enum):
+    """How PGM packets travel."""
+
+    RAW = "raw"
+    """As they are: IP protocol 113.  The process needs CAP_NET_RAW."""
+    UDP = "udp"
+    """Each in a UDP datagram."""
+    AUTO = "auto"
+    """RAW where the process may, else UDP."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MulticastOptions:
+    """Everything that multicast can be told."""
+
+    enabled: bool = True
+    """Nothing is opened before a queue listens to a group or sends to one."""
+    interface: str = ""
+    """Empty for the one that the system chooses."""
+    ttl: int = 1
+    """1 stays in the local network."""
+    rate: int = 70_000
+    """TXW_MAX_RTE."""
+    encapsulation: Encapsulation = Encapsulation.AUTO
+    source_port: int = 3055
+    """UDP: where sources hear what is missing."""
+    group_port: int = 3056
+    """UDP: where members of groups hear everything else."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.ttl <= 255:
+            raise UsageError(f"multicast.ttl is 0 to 255, not {self.ttl}")
+        if not 1_000 <= self.rate <= 10_000_000_000:
+            raise UsageError(f"multicast.rate is at least 1000 bytes a second, not {self.rate}")
+        for name in ("source_port", "group_port"):
+            if not 1 <= getattr(self, name) <= 65535:
+                raise UsageError(f"multicast.{name} is 1 to 65535, not {getattr(self, name)}")
+        if self.source_port == self.group_port:
+            raise UsageError(f"multicast.source_port and multicast.group_port are both {self.group_port}")
+
+    @property
+    def protocol(self) -> PgmSettings:
+        """The settings of PGM."""
+        return PgmSettings(rate=self.rate)

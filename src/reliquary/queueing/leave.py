@@ -42,9 +42,9 @@ def leave(
     A message leaves an outgoing queue with AckReachQueue when the next manager has it.  `carried` when
     its carrier says so, `told` when another manager has acknowledged it for this reason already.
     """
-    if queue.record.outgoing is not None:
+    if queue.record.outgoing is not None and not carried:
         reason = AT_THE_SOURCE.get(reason, reason)
-        if positions and not carried and MessageWithdrawn in state.heard:
+        if positions and MessageWithdrawn in state.heard:
             lookup_ids = tuple(position.lookup_id for position in positions)
             state.draft.tell(MessageWithdrawn(queue.number, lookup_ids, reason))
     gone = []

@@ -59,9 +59,12 @@ class SrmpBench(Bench):
     def run(self, event: Event) -> Turn:
         """One turn of both machines; what goes out is kept for the test."""
         turn = self.core.turn(event, self.now)
+        return Turn(turn.facts, turn.signals, self.keep(turn), turn.waits)
+
+    def keep(self, turn: Turn) -> tuple[Effect, ...]:
+        """Keep what goes out; the answer is the rest."""
         self.out += [effect for effect in turn.effects if isinstance(effect, GOES_OUT)]
-        inside = tuple(effect for effect in turn.effects if not isinstance(effect, GOES_OUT))
-        return Turn(turn.facts, turn.signals, inside, turn.waits)
+        return tuple(effect for effect in turn.effects if not isinstance(effect, GOES_OUT))
 
     @property
     def posts(self) -> list[Post]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reliquary.base.turn import Event, Signal
-from reliquary.protocols.srmp import events, machine
+from reliquary.protocols.srmp import events, machine, sender
 from reliquary.queueing.manager import HEARS
 from reliquary.queueing.travel import transfer
 
@@ -17,5 +17,5 @@ def test_every_signal_of_a_transfer_is_heard_on_one_side() -> None:
     defined = {
         each for each in vars(transfer).values() if isinstance(each, type) and issubclass(each, Signal)
     }
-    assert defined - {Signal} == set(machine.HEARS) | set(HEARS)
+    assert defined - {Signal} == (set(machine.HEARS) | set(HEARS)) - {sender.PostsDue}
     assert not set(machine.HEARS) & set(HEARS)

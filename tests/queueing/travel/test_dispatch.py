@@ -37,7 +37,7 @@ from reliquary.queueing.travel.transfer import (
     Wrapper,
 )
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import check, durable
+from tests.queueing.manager_harness import check, durable, walk
 
 OTHER = r"DIRECT=OS:other\private$\orders"
 
@@ -198,6 +198,24 @@ def test_an_outcome_that_comes_after_it_was_given_back_is_not_believed() -> None
     exchange.say(TransferEnded(first.queue, (first.lookup_id,), Outcome.DELIVERED))
     assert exchange.waiting() == [b"a"]
     assert exchange.sent() == [b"a", b"urgent"]
+    check(exchange.state)
+
+
+def test_an_outcome_by_receipt_counts_for_what_is_not_under_way_too() -> None:
+    exchange = Exchange()
+    exchange.clerk.connects = False
+    exchange.send(ELSEWHERE, b"a", b"b", b"c", positive_journaling=True, negative_journaling=True)
+    queue = exchange.outgoing(ELSEWHERE)
+    first, second, third = (position.lookup_id for position in walk(queue))
+    exchange.say(TransferEnded(queue.number, (first, 99), Outcome.DELIVERED, by_receipt=True))
+    exchange.happen(Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
+    assert exchange.sent() == [b"b"]
+    reason = MessageClass.NACK_QUEUE_PURGED
+    exchange.say(TransferEnded(queue.number, (second, third), Outcome.REFUSED, reason, by_receipt=True))
+    assert (exchange.waiting(), exchange.bodies("system$;journal")) == ([], [b"a"])
+    assert exchange.bodies("system$;deadletter") == [b"b", b"c"]
+    dead = walk(exchange.queue("system$;deadletter"))
+    assert {position.reason for position in dead} == {reason}, "the peer's reason is kept as it is"
     check(exchange.state)
 
 

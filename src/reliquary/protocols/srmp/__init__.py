@@ -3,4 +3,5 @@
 codec       bytes <-> Message                    redirection, settings   what an administrator chose
 receiver    a POST came: judge, store, answer    receipts                what its sender is told later
 sender      a message goes: number, post, wait   machine                 all of it by two tables
+streams_out numbers and receipts of a stream     sessions, reactions     connections, and what answers mean
 """

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from reliquary.base.turn import Fact
 from reliquary.protocols.srmp import facts
-from reliquary.protocols.srmp.state import Sent, State
+from reliquary.protocols.srmp.state import State
 from reliquary.protocols.srmp.tables import (
     HISTORY,
     INCOMING,
     NUMBERS,
+    NUMBERS_IN_A_ROW,
     ORDINALS,
     STREAMS,
     Numbers,
@@ -34,39 +35,55 @@ def apply(state: State, fact: Fact) -> None:
 
 
 def _begin(state: State, fact: facts.StreamBegun) -> None:
-    state.sent[fact.queue] = Sent(fact.stream)
+    state.add_sent(fact.queue, fact.stream)
     state.rows.put(STREAMS, queue_key(fact.queue), fact.stream)
-    state.ordinals = Ordinals(state.ordinals.stream + 1)
+    state.ordinals = Ordinals(state.ordinals.stream + 1, fact.stream.number >> 32)
     state.rows.put(ORDINALS, ONLY, state.ordinals)
 
 
 def _number(state: State, fact: facts.MessagesNumbered) -> None:
     sent = state.sent[fact.queue]
-    sent.number(fact.first, fact.lookup_ids)
-    sent.stream = replace(sent.stream, last=fact.first + len(fact.lookup_ids) - 1)
+    sent.finals.update(fact.finals)
+    for number, lookup_id in enumerate(fact.lookup_ids, fact.first):
+        sent.give(number, lookup_id)
+    last = fact.first + len(fact.lookup_ids) - 1
+    sent.stream = replace(sent.stream, last=last)
     state.rows.put(STREAMS, queue_key(fact.queue), sent.stream)
-    state.rows.put(NUMBERS, number_key(fact.queue, fact.first), Numbers(fact.lookup_ids), fresh=True)
+    for index in range(fact.first // NUMBERS_IN_A_ROW, last // NUMBERS_IN_A_ROW + 1):
+        is_new = fact.first <= max(index * NUMBERS_IN_A_ROW, 1)
+        _write_numbers(state, fact.queue, index, is_new=is_new)
+
+
+def _write_numbers(state: State, queue: int, index: int, *, is_new: bool = False) -> None:
+    """A row goes when the last of its messages is gone."""
+    sent = state.sent[queue]
+    row = sent.rows.get(index)
+    if row is None:
+        state.rows.delete(NUMBERS, number_key(queue, index))
+        return
+    finals = tuple(lookup_id for lookup_id in row if lookup_id in sent.finals) if sent.finals else ()
+    state.rows.put(NUMBERS, number_key(queue, index), Numbers(tuple(row), finals), fresh=is_new)
 
 
 def _acknowledge(state: State, fact: facts.StreamAcknowledged) -> None:
     sent = state.sent[fact.queue]
+    sent.awaiting -= len(sent.up_to(fact.last))
     sent.stream = replace(sent.stream, acknowledged=fact.last)
     state.rows.put(STREAMS, queue_key(fact.queue), sent.stream)
 
 
 def _free(state: State, fact: facts.NumbersFreed) -> None:
-    """A row of numbers goes when the last of its messages is gone."""
     sent = state.sent[fact.queue]
-    for lookup_id in fact.lookup_ids:
-        empty = sent.free(lookup_id)
-        if empty is not None:
-            state.rows.delete(NUMBERS, number_key(fact.queue, empty))
+    for index in {sent.free(lookup_id) for lookup_id in fact.lookup_ids}:
+        _write_numbers(state, fact.queue, index)
 
 
 def _end(state: State, fact: facts.StreamEnded) -> None:
-    del state.sent[fact.queue]
+    sent = state.sent.pop(fact.queue)
+    del state.queue_of[sent.stream.identifier]
     state.rows.delete(STREAMS, queue_key(fact.queue))
-    state.rows.delete_range(NUMBERS, number_key(fact.queue, 0), number_key(fact.queue + 1, 0))
+    for index in sent.rows:
+        state.rows.delete(NUMBERS, number_key(fact.queue, index))
 
 
 def _advance(state: State, fact: facts.StreamAdvanced) -> None:

@@ -21,6 +21,8 @@ class MessagesNumbered(Fact, frozen=True):
     queue: int
     first: int
     lookup_ids: tuple[int, ...]
+    finals: tuple[int, ...] = ()
+    """Those of them that stay until their final stream receipt comes."""
 
 
 class StreamAcknowledged(Fact, frozen=True):

@@ -8,7 +8,7 @@ from typing import Any, Final
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
-from reliquary.protocols.srmp import events, receipts, receiver, sender
+from reliquary.protocols.srmp import events, receipts, receiver, sender, sessions
 from reliquary.protocols.srmp.recovery import recover
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
@@ -59,18 +59,19 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.ArrivalJudged: receiver.on_judged,
     transfer.ReceiptDue: receipts.on_receipt_due,
     transfer.ListenersChanged: receiver.on_listeners_changed,
-    transfer.ConnectionWanted: sender.on_connection_wanted,
+    transfer.ConnectionWanted: sessions.on_connection_wanted,
     transfer.SendUserMessage: sender.on_send,
+    sender.PostsDue: sender.on_posts_due,
     transfer.MessageWithdrawn: sender.on_withdrawn,
-    transfer.QueuePaused: sender.on_paused,
-    transfer.QueueResumed: sender.on_resumed,
-    transfer.ManagerOnline: sender.on_online,
+    transfer.QueuePaused: sessions.on_paused,
+    transfer.QueueResumed: sessions.on_resumed,
+    transfer.ManagerOnline: sessions.on_online,
 }
 
 _TIMERS: Final[dict[str, Callable[[State, int, Instant], None]]] = {
     receipts.COALESCING: receipts.on_coalescing,
-    sender.RECEIPT_WAIT: sender.on_receipt_wait,
-    sender.SESSION_CLEANUP: sender.on_session_cleanup,
+    sessions.RECEIPT_WAIT: sessions.on_receipt_wait,
+    sessions.SESSION_CLEANUP: sessions.on_session_cleanup,
 }
 
 HEARS: Final = tuple(_HEARD)

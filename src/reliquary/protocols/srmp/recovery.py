@@ -7,8 +7,8 @@ from uuid import UUID
 
 from reliquary.base.rows import Record, Table
 from reliquary.protocols.srmp.apply import ONLY
-from reliquary.protocols.srmp.state import Sent, State
-from reliquary.protocols.srmp.tables import HISTORY, INCOMING, NUMBERS, ORDINALS, STREAMS
+from reliquary.protocols.srmp.state import State
+from reliquary.protocols.srmp.tables import HISTORY, INCOMING, NUMBERS, NUMBERS_IN_A_ROW, ORDINALS, STREAMS
 
 CHUNK: Final = 1000
 PAST_THE_END: Final = b"\xff" * 64
@@ -18,10 +18,14 @@ def recover(state: State) -> None:
     """Load what was kept; with no rows, all is as at the first start (SR-155 to SR-157, SR-160)."""
     state.ordinals = state.rows.get(ORDINALS, ONLY) or state.ordinals
     for key, stream in _every(state, STREAMS):
-        state.sent[int.from_bytes(key)] = Sent(stream)
+        state.add_sent(int.from_bytes(key), stream)
     for key, row in _every(state, NUMBERS):
-        queue, first = int.from_bytes(key[:4]), int.from_bytes(key[4:])
-        state.sent[queue].number(first, row.lookup_ids)
+        queue, first = int.from_bytes(key[:4]), int.from_bytes(key[4:]) * NUMBERS_IN_A_ROW
+        sent = state.sent[queue]
+        sent.finals.update(row.finals)
+        for number, lookup_id in enumerate(row.lookup_ids, first):
+            if lookup_id:
+                sent.give(number, lookup_id)
     for key, incoming in _every(state, INCOMING):
         state.incoming_stream((UUID(bytes=key[:16]), key[16:].decode()), incoming)
     for entry in sorted((entry for _, entry in _every(state, HISTORY)), key=lambda entry: entry.place):

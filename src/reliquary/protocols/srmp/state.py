@@ -11,10 +11,12 @@ from uuid import UUID
 
 from reliquary.base.rows import Rows
 from reliquary.base.turn import Draft
+from reliquary.protocols.srmp.addresses import Route
 from reliquary.protocols.srmp.codec.values import Envelope
 from reliquary.protocols.srmp.history import History
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.protocols.srmp.tables import IncomingStream, Ordinals, OutgoingStream
+from reliquary.protocols.srmp.tables import NUMBERS_IN_A_ROW, IncomingStream, Ordinals, OutgoingStream
+from reliquary.queueing.travel.transfer import SendUserMessage
 
 StreamKey = tuple[UUID, str]
 """A sender's GUID, and the destination that it sends to, as `routing` writes it."""
@@ -26,28 +28,61 @@ class Sent:
 
     stream: OutgoingStream
     numbers: dict[int, int] = field(default_factory=dict)
-    """Number by LookupIdentifier, in the order they were given."""
-    row_of: dict[int, int] = field(default_factory=dict)
-    """The first number of the row that a LookupIdentifier is in."""
-    left_in: dict[int, int] = field(default_factory=dict)
-    """How many of each row are still in the queue."""
+    """Number by LookupIdentifier."""
+    rows: dict[int, list[int]] = field(default_factory=dict)
+    """LookupIdentifier by number, as the rows of the table have them; 0 where there is none."""
+    finals: set[int] = field(default_factory=set)
+    """AwaitingFinalStreamReceipt: LookupIdentifiers that stay until their final stream receipt comes."""
+    awaiting: int = 0
+    """How many have no stream receipt yet, AwaitingStreamReceipt."""
 
-    def number(self, first: int, lookup_ids: tuple[int, ...]) -> None:
-        """Messages have the numbers from `first` on; they are in one row."""
-        for number, lookup_id in enumerate(lookup_ids, first):
-            self.numbers[lookup_id] = number
-            self.row_of[lookup_id] = first
-        self.left_in[first] = len(lookup_ids)
+    def at(self, number: int) -> int:
+        """The message that has this number; 0 when it is gone."""
+        row = self.rows.get(number // NUMBERS_IN_A_ROW)
+        return row[number % NUMBERS_IN_A_ROW] if row else 0
 
-    def free(self, lookup_id: int) -> int | None:
-        """Forget a message's number; the answer is the row that is empty now, if it is."""
-        del self.numbers[lookup_id]
-        first = self.row_of.pop(lookup_id)
-        self.left_in[first] -= 1
-        if self.left_in[first]:
-            return None
-        del self.left_in[first]
-        return first
+    def previous(self, number: int) -> int:
+        """The number before this one that the receiver has or will get: those between are gone (SR-264)."""
+        # DEPARTS from 3.1.7.2.3 (SR-264): what was acknowledged counts too, and on every transmission,
+        # because a receiver that never gets a number which expired would ignore all that follow it.
+        lower = number - 1
+        while lower > self.stream.acknowledged and not self.at(lower):
+            lower -= 1
+        return lower
+
+    def first_awaiting(self) -> int:
+        """The lowest number without a stream receipt; only where there is one."""
+        number = self.stream.acknowledged + 1
+        while not self.at(number):
+            number += 1
+        return number
+
+    def give(self, number: int, lookup_id: int) -> None:
+        """A message has this number."""
+        self.numbers[lookup_id] = number
+        row = self.rows.setdefault(number // NUMBERS_IN_A_ROW, [0] * NUMBERS_IN_A_ROW)
+        row[number % NUMBERS_IN_A_ROW] = lookup_id
+        if number > self.stream.acknowledged:
+            self.awaiting += 1
+
+    def free(self, lookup_id: int) -> int:
+        """Forget a message's number; the answer is the row it was in."""
+        number = self.numbers.pop(lookup_id)
+        self.finals.discard(lookup_id)
+        index = number // NUMBERS_IN_A_ROW
+        row = self.rows[index]
+        row[number % NUMBERS_IN_A_ROW] = 0
+        if not any(row):
+            del self.rows[index]
+        if number > self.stream.acknowledged:
+            self.awaiting -= 1
+        return index
+
+    def up_to(self, last: int) -> list[int]:
+        """The messages without a stream receipt that have numbers up to this one, in their order."""
+        return [
+            found for number in range(self.stream.acknowledged + 1, last + 1) if (found := self.at(number))
+        ]
 
 
 @dataclass(slots=True)
@@ -82,19 +117,43 @@ class Arriving:
 
 @dataclass(slots=True)
 class Session:
-    """The connection of one outgoing queue, [MC-MQSRM] 3.1.1.1.3."""
+    """The connection of one outgoing queue, [MC-MQSRM] 3.1.1.1.3, and how the stream on it goes."""
 
     queue: int
     destination: str
     """The format name."""
+    route: Route
     epoch: int = 0
-    """How often it was ended; POSTs of earlier ones mean nothing."""
-    posted: set[int] = field(default_factory=set)
-    """LookupIdentifiers of POSTs without an answer."""
-    rung: int = 0
-    """ResendIntervalIndex."""
+    """POSTs of another one mean nothing any more."""
+    is_open: bool = False
+    used: int = 0
+    """When it was opened or an answer came on it, microseconds since 1970."""
+    failing: bool = False
+    """The last POST failed."""
+    posted: dict[int, int] = field(default_factory=dict)
+    """POSTs without an answer: number in the stream (0 outside any) by LookupIdentifier."""
+    taken: set[int] = field(default_factory=set)
+    """Messages of the stream that were answered with 200 and have no stream receipt."""
+    withheld: dict[int, None] = field(default_factory=dict)
+    """Those of them that the manager is not told of yet: too many wait for receipts."""
+    draining: bool = False
+    """Nothing more is posted until what was posted is answered; then all goes again."""
+    held: bool = False
+    """The manager has handed out messages that were not posted."""
     waits: bool = False
     """The Stream Receipt Wait Timer runs."""
+    rung: int = 0
+    """ResendIntervalIndex."""
+    resend_time: int = 0
+    """EodResendTime."""
+    resent: int = 0
+    """EodResendCount: time-outs since the last progress."""
+    receipts: int = 0
+    """EodLastAckCount."""
+    receipt_time: int = 0
+    """EodLastAckTime."""
+    unread: int = 0
+    """EodNoReadCount."""
 
 
 class State:
@@ -109,12 +168,19 @@ class State:
         self.ordinals = Ordinals()
         self.sent: dict[int, Sent] = {}
         """Streams that go out, by outgoing queue."""
+        self.queue_of: dict[str, int] = {}
+        """The outgoing queue of each streamId of ours, in lower case."""
         self.incoming: dict[StreamKey, Incoming] = {}
         self.places: list[Incoming] = []
         """Streams that come in, by place."""
         self.history = History(settings.history_size)
         self.sessions: dict[int, Session] = {}
         """By outgoing queue."""
+        self.last_epoch = 0
+        self.wanted: dict[int, str] = {}
+        """Destinations that queues want a connection to; they get it when we are `Addressed`."""
+        self.outbox: list[SendUserMessage] = []
+        """What the manager handed out in this turn."""
         self.arriving: dict[int, Arriving] = {}
         """Messages that the manager judges in this turn, by ticket."""
         self.last_ticket = 0
@@ -126,6 +192,11 @@ class State:
         self.authorities: frozenset[str] = frozenset()
         self.listening: frozenset[str] = frozenset()
         """Multicast addresses, `ip:port`, that queues listen to."""
+
+    def add_sent(self, queue: int, stream: OutgoingStream) -> None:
+        """A stream goes out of this queue."""
+        self.sent[queue] = Sent(stream)
+        self.queue_of[stream.identifier] = queue
 
     def incoming_stream(self, key: StreamKey, stream: IncomingStream) -> Incoming:
         """The stream from there; one that is new gets a place."""

@@ -1,7 +1,7 @@
 """Where SRMP's durable state lies: streams that go out, streams that come in, identifiers that came.
 
 srmp_streams   outgoing queue                  the stream that leaves it, how far it got
-srmp_numbers   outgoing queue, first number    which messages have which numbers, several to a row
+srmp_numbers   outgoing queue, number // 64    which messages have which numbers
 srmp_incoming  sender's GUID, destination      the stream that comes from there, how far it got
 srmp_history   slot                            identifiers of the last messages, a ring
 srmp_ordinals  one row                         counters that only grow
@@ -16,6 +16,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.rows import Table
+from reliquary.queueing.message import NO_GUID
 
 
 class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -27,12 +28,22 @@ class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):
     """SequenceNumber: the last number that was given."""
     acknowledged: int = 0
     """The highest number that a stream receipt confirmed."""
+    sender: UUID = NO_GUID
+    """The manager that sends it."""
+
+    @property
+    def identifier(self) -> str:
+        """streamId (SR-071)."""
+        return f"uid:{self.sender}\\{self.number}"
 
 
-class Numbers(msgspec.Struct, frozen=True):
-    """LookupIdentifiers of messages that have consecutive numbers."""
+class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Messages that have the numbers from a multiple of NUMBERS_IN_A_ROW on."""
 
     lookup_ids: tuple[int, ...]
+    """Their LookupIdentifiers; 0 where a message is gone, or the number was not given yet."""
+    finals: tuple[int, ...] = ()
+    """Those of them that stay until their final stream receipt comes."""
 
 
 class IncomingStream(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -70,7 +81,11 @@ class Ordinals(msgspec.Struct, frozen=True, omit_defaults=True):
 
     stream: int = 1
     """StreamIdOrdinal of the next stream (SR-157)."""
+    timestamp: int = 0
+    """The time in the last stream's number: the next one has no earlier time, whatever the clock says."""
 
+
+NUMBERS_IN_A_ROW: Final = 64
 
 STREAMS: Final = Table("srmp_streams", OutgoingStream)
 NUMBERS: Final = Table("srmp_numbers", Numbers)

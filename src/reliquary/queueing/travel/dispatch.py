@@ -182,11 +182,12 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
             remove_by_queue(state, queue, now)
         return
     ended = link.end(signal.lookup_ids)
-    if not ended:
-        return  # they were taken back meanwhile, and go again
-    link.failures = 0
+    if ended:
+        link.failures = 0
     locked = queue.order.locked  # without those whose queue was deleted around them
     positions = [locked[lookup_id] for lookup_id in ended if lookup_id in locked]
+    if signal.by_receipt:
+        positions += _not_under_way(queue, signal.lookup_ids, ended)
     if positions:
         delivered = signal.outcome is Outcome.DELIVERED
         if delivered:
@@ -196,6 +197,15 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
         reason = MessageClass.ACK_REACH_QUEUE if delivered else signal.reason
         leave(state, queue, positions, reason, carried=True, told=_is_told(queue, reason))
     stir(state, queue)
+
+
+def _not_under_way(queue: QueueState, lookup_ids: tuple[int, ...], ended: list[int]) -> list[Position]:
+    """Those that were taken back meanwhile, or not handed out since a restart; a receipt means them too."""
+    if len(ended) == len(lookup_ids):
+        return []
+    order, under_way = queue.order, frozenset(ended)
+    others = [each for each in lookup_ids if each not in under_way and each not in order.locked]
+    return [position for each in others if (position := order.get(each)) is not None]
 
 
 def _is_told(queue: QueueState, reason: MessageClass) -> bool:

@@ -183,6 +183,8 @@ class TransferEnded(Signal, frozen=True):
     """Of a refusal, a Nack."""
     rest: Duration | None = None
     """Of TRY_LATER: how long to rest; None leaves it to the manager."""
+    by_receipt: bool = False
+    """A receipt says so: it counts also for messages that are not under way now."""
 
 
 class ResendWanted(Signal, frozen=True):

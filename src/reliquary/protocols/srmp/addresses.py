@@ -1,0 +1,81 @@
+"""Where messages go and where receipts come, [MC-MQSRM] 3.1.7.9 and 3.1.7.2.4.
+
+DIRECT=HTTP://shop.example/msmq/private$/orders     connect to shop.example, or to a forwarder
+POST /msmq/private$/orders, Host: shop.example      the same wherever the connection leads
+http://here/MSMQ/PRIVATE$/order_queue$              where its stream receipts are asked for
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from reliquary.protocols.srmp.redirection import matches, redirected
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.queueing.naming.formats import DirectName, MulticastName, parse_single
+
+ORDER_QUEUE: Final = "/MSMQ/PRIVATE$/order_queue$"
+SECURE: Final = "https"
+
+
+class Route(msgspec.Struct, frozen=True):
+    """How the messages of an outgoing queue get to their destination."""
+
+    server: str = ""
+    """`http://host[:port]` to connect to."""
+    authority: str = ""
+    """The Host header: that of the destination."""
+    target: str = ""
+    """Path and query."""
+    url: str = ""
+    """The destination."""
+    multicast: str = ""
+    """`ip:port`; empty for HTTP, and then it is all there is."""
+
+    @property
+    def next_hop(self) -> str:
+        """Where messages go from here."""
+        return self.multicast or self.server.partition("://")[2]
+
+
+def route_to(destination: str, settings: SrmpSettings) -> Route:
+    """The way to a destination that is ours to serve."""
+    name = parse_single(destination)
+    if isinstance(name, MulticastName):
+        return Route(multicast=f"{name.address}:{name.port}")
+    assert isinstance(name, DirectName), f"{destination} is not reached by SRMP"
+    url = f"{name.protocol.value.lower()}://{name.address}{name.path}"
+    return Route(_server(url, settings), name.address, name.path, url)
+
+
+def _server(url: str, settings: SrmpSettings) -> str:
+    """Whom to connect to (SR-311); destinations that are excepted are reached themselves (SR-312)."""
+    # DEPARTS from 3.1.7.9 (SR-311): the whole URL is matched, not its host, because a rule for one queue of a
+    # host could not be written.
+    if any(matches(each, url) for each in settings.outbound_exceptions):
+        return _origin(url)
+    return _origin(redirected(settings.outbound_redirections, url) or url)
+
+
+def _origin(url: str) -> str:
+    """Scheme and authority of a URL."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme.lower()}://{rest.partition('/')[0]}"
+
+
+def receipts_url(url: str, settings: SrmpSettings, here: str) -> str:
+    """Where the receipts of a stream to this URL shall go (SR-281); `here` as `own_origin` says it."""
+    chosen = redirected(settings.receipt_urls, url) or settings.default_receipt_url
+    return chosen or here + ORDER_QUEUE
+
+
+def own_origin(url: str, *, host: str, secure_host: str = "", scheme: str = "") -> str:
+    """`http://host` under which the receiver of messages to this URL reaches us.
+
+    `scheme` where we listen to only one; else he comes as the messages go.
+    """
+    # DEPARTS from 3.1.7.2.4 (SR-281): the host is what the administrator says, with a port if need be, not
+    # the ComputerName, because a name without a domain and a port leads nowhere outside one network.
+    scheme = scheme or url.partition("://")[0]
+    return f"{scheme}://{secure_host or host if scheme == SECURE else host}"

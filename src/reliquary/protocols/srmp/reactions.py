@@ -1,0 +1,68 @@
+"""What the answer to a POST means, [MC-MQSRM] 3.1.7.2.5: three reactions, and what history says of them.
+
+2xx                           TAKEN     the receiver has it
+400, and what settings add    REFUSED   it never will
+any other, or no status       RETRY     the connection ends, the queue rests, all goes again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from enum import Enum
+from typing import Final
+
+from reliquary.protocols.srmp.events import Failure
+from reliquary.queueing.message import MessageClass
+from reliquary.queueing.travel.link import ConnectionStatus
+
+
+class Reaction(Enum):
+    """What follows from an answer."""
+
+    TAKEN = "taken"
+    REFUSED = "refused"
+    RETRY = "retry"
+
+
+# DEPARTS from 3.1.7.2.5 (SR-293): every status that the text does not name is tried again until the message
+# expires, because a proxy that is set up wrongly for an hour would cost messages.
+BY_HUNDRED: Final[Mapping[int, Reaction]] = {
+    0: Reaction.RETRY,  # none came
+    1: Reaction.RETRY,  # a last answer that says "go on" is none
+    2: Reaction.TAKEN,  # SR-291
+    3: Reaction.RETRY,
+    4: Reaction.RETRY,
+    5: Reaction.RETRY,  # SR-293
+}
+
+FAILED_WITH: Final[Mapping[Failure | None, ConnectionStatus]] = {
+    None: ConnectionStatus.CONNECTION_REFUSED,  # there was a status
+    Failure.NO_ADDRESS: ConnectionStatus.DNS_FAILURE,
+    Failure.NO_CONNECTION: ConnectionStatus.SOCKET_CONNECT_FAILURE,
+    Failure.NOT_TRUSTED: ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE,
+    Failure.LOST: ConnectionStatus.SOCKET_SEND_FAILURE,
+    Failure.TIMED_OUT: ConnectionStatus.CONNECTION_NOT_READY,
+}
+"""What the history of connections says."""
+
+_REASONS: Final[Mapping[int, MessageClass]] = {
+    401: MessageClass.NACK_ACCESS_DENIED,
+    403: MessageClass.NACK_ACCESS_DENIED,
+    413: MessageClass.NACK_QUEUE_EXCEED_QUOTA,
+}
+
+
+def reaction_to(status: int, permanent: Collection[int]) -> Reaction:
+    """What to do about a status; 0 when there is none.
+
+    >>> reaction_to(404, permanent=(400,))
+    <Reaction.RETRY: 'retry'>
+    """
+    if status in permanent:  # SR-292
+        return Reaction.REFUSED
+    return BY_HUNDRED.get(status // 100, Reaction.RETRY)
+
+
+def reason_for(status: int) -> MessageClass:
+    """Why a message was refused, as far as a status tells."""
+    return _REASONS.get(status, MessageClass.NACK_BAD_DEST_QUEUE)

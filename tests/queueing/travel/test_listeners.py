@@ -12,8 +12,10 @@ from reliquary.queueing import facts
 from reliquary.queueing.apply import apply
 from reliquary.queueing.events import (
     ChangeQueue,
+    CommitTransaction,
     DeleteQueue,
     FlowControl,
+    PrepareTransaction,
     ReceiveMessages,
     SendMessages,
     TakeOffline,
@@ -127,6 +129,19 @@ def test_the_addresses_are_told_when_the_manager_is_ready_and_when_they_change()
     assert told == []
     exchange.start()
     assert told == [frozenset({GROUP})]
+
+
+def test_a_manager_that_waits_for_outcomes_listens_when_it_is_ready() -> None:
+    exchange = Exchange(in_doubt_wait=60)
+    exchange.create("a", multicast_address=GROUP)
+    transaction = exchange.begin()
+    exchange.send("orders", b"in doubt", transaction=transaction)
+    exchange.ask(PrepareTransaction(0, transaction, single_phase=False))
+    exchange.clerk.listening.clear()
+    exchange.restart()
+    assert exchange.clerk.listening == []
+    exchange.ask(CommitTransaction(0, transaction))
+    assert exchange.clerk.listening == [frozenset({GROUP})]
 
 
 def test_a_queue_that_is_told_nothing_new_says_nothing_new() -> None:

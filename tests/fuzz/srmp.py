@@ -13,9 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from reliquary.protocols.srmp.codec.decode import decode, decode_apdu, decode_envelope
+from reliquary.protocols.srmp.codec.decode import decode, decode_apdu, decode_envelope, parsed_blocks
 from reliquary.protocols.srmp.codec.encode import write
 from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.header import read_header
 from reliquary.protocols.srmp.codec.kinds import kind_of
 from reliquary.protocols.srmp.codec.messages import message_of
 from reliquary.protocols.srmp.codec.values import Arrived
@@ -53,10 +54,11 @@ def _check(fault: SrmpFault) -> None:
 
 
 def _check_message(arrived: Arrived) -> None:
-    """What was read means something, and is read again as it was when we write it."""
+    """What was read means something, a parser reads it too, and it is read as it was when we write it."""
     assert arrived.body == b"" or arrived.has_body
     assert arrived.extension == b"" or arrived.has_extension
     kind_of(arrived.envelope)
+    assert read_header(parsed_blocks(arrived.text)) == arrived.envelope
     message = message_of(arrived, now=1_700_000_000)
     assert message.soap_envelope == arrived.text
     unsigned = msgspec.structs.replace(arrived.envelope, signature="")

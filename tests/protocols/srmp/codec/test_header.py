@@ -183,35 +183,6 @@ def test_elements_that_mean_nothing_are_passed_over() -> None:
     assert decode_envelope(envelope) == decode_envelope(FULL)
 
 
-@pytest.mark.spec("SR-043")
-def test_any_order_and_any_prefix_is_accepted() -> None:
-    path, properties = element(FULL, "path"), element(FULL, "properties")
-    turned = FULL.replace(path, "").replace(properties, properties + path)
-    services = element(FULL, "services")
-    turned = turned.replace(services, "").replace("</se:Header>", f"{services}</se:Header>")
-    rev = element(FULL, "rev")
-    turned = turned.replace(rev, "").replace("<action>", f"{rev}<action>")
-    assert turned != FULL
-    assert decode_envelope(turned) == decode_envelope(FULL)
-    prefixed = changed(
-        SMALL,
-        (
-            '<path xmlns="http://schemas.xmlsoap.org/rp/"',
-            '<rp:path xmlns:rp="http://schemas.xmlsoap.org/rp/"',
-        ),
-        ("</path>", "</rp:path>"),
-        ("action>", "rp:action>"),
-        ("to>", "rp:to>"),
-        ("id>", "rp:id>"),
-        ("</rp:to>", "</rp:to>"),
-    )
-    assert decode_envelope(prefixed) == decode_envelope(SMALL)
-
-
-def test_white_space_between_elements_means_nothing() -> None:
-    assert decode_envelope(FOURTH.replace("><", ">\r\n  <")).msmq == decode_envelope(FOURTH).msmq
-
-
 def test_the_windows_spelling_of_stream_needs_no_durable() -> None:
     capital = changed(FIRST, ("<stream ", "<Stream "), ("</stream>", "</Stream>"))
     assert decode_envelope(capital) == decode_envelope(FIRST)
@@ -243,25 +214,6 @@ def test_a_short_correlation_ends_with_zeros() -> None:
 def test_the_signature_is_kept_as_it_stands_there() -> None:
     text = VECTORS["c7_max"].envelope
     assert decode_envelope(text).signature == element(text, "Signature")
-
-
-# -- header blocks that others understand
-
-
-UNKNOWN = '<other xmlns="urn:x" xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"{}>1</other></se:Header>'
-
-
-@pytest.mark.parametrize("attribute", ["", ' s:mustUnderstand="0"', ' mustUnderstand="1"'])
-def test_an_unknown_block_is_passed_over(attribute: str) -> None:
-    envelope = changed(PLAIN, ("</se:Header>", UNKNOWN.format(attribute)))
-    assert decode_envelope(envelope) == decode_envelope(PLAIN)  # F-14
-
-
-@pytest.mark.spec("SR-017", "SR-182", "SR-183")
-@pytest.mark.parametrize("value", ["1", "true", " 1 "])
-def test_an_unknown_block_that_must_be_understood_is_refused(value: str) -> None:
-    envelope = changed(PLAIN, ("</se:Header>", UNKNOWN.format(f' s:mustUnderstand="{value}"')))
-    assert refused(envelope).element == "{urn:x}other"  # F-13
 
 
 # -- what is refused
@@ -425,55 +377,3 @@ def test_a_header_that_breaks_a_rule_is_refused_by_the_elements_name(envelope: s
     assert fault.element == name
     assert name in fault.why
     assert fault.spec
-
-
-SINGLE = [
-    *(
-        (FOURTH, name)
-        for name in [
-            "path",
-            "properties",
-            "services",
-            "stream",
-            "Msmq",
-            "action",
-            "to",
-            "id",
-            "rev",
-            "expiresAt",
-            "sentAt",
-        ]
-    ),
-    *((FOURTH, name) for name in ["durable", "deliveryReceiptRequest", "commitmentReceiptRequest", "sendTo"]),
-    *(
-        (FOURTH, name)
-        for name in ["positiveOnly", "negativeOnly", "streamId", "current", "previous", "Class", "Priority"]
-    ),
-    *(
-        (FOURTH, name)
-        for name in ["Journal", "DeadLetter", "Correlation", "Trace", "ConnectorType", "App", "BodyType"]
-    ),
-    *(
-        (FOURTH, name)
-        for name in ["HashAlgorithm", "Eod", "First", "Last", "ConnectorId", "Provider", "Type", "Name"]
-    ),
-    *((FOURTH, name) for name in ["SourceQmGuid", "DestinationMqf", "AdminMqf", "ResponseMqf", "TTrq"]),
-    *((FIRST, name) for name in ("start", "sendReceiptsTo")),
-    *((DELIVERY, name) for name in ("deliveryReceipt", "receivedAt")),
-    *(
-        (FINAL, name)
-        for name in ("commitmentReceipt", "decidedAt", "decision", "streamReceipt", "lastOrdinal")
-    ),
-]
-
-
-@pytest.mark.spec("SR-182")
-@pytest.mark.parametrize(("envelope", "name"), [pytest.param(*case, id=f"F-69 {case[1]}") for case in SINGLE])
-def test_what_stands_once_is_refused_twice(envelope: str, name: str) -> None:
-    assert refused(doubled(envelope, name)).element == name
-
-
-def test_both_spellings_of_stream_are_two_streams() -> None:
-    stream = element(FIRST, "stream")
-    capital = stream.replace("<stream ", "<Stream ").replace("</stream>", "</Stream>")
-    assert refused(FIRST.replace(stream, stream + capital)).element == "stream"

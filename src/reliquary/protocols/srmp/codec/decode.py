@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from reliquary.protocols.srmp.codec.canonical import canonical_blocks
+from reliquary.protocols.srmp.codec.elements import Header, read_blocks
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import read_header
 from reliquary.protocols.srmp.codec.values import Arrived, Envelope
@@ -60,23 +62,34 @@ def decode_apdu(data: bytes, *, largest: int) -> Arrived:
 
 def decode_envelope(text: str | bytes) -> Envelope:
     """What an envelope says."""
+    if isinstance(text, bytes):
+        text = _decoded(text)
+    return read_header(canonical_blocks(text) or parsed_blocks(text))
+
+
+def parsed_blocks(text: str) -> Header:
+    """The blocks of any envelope."""
     try:
-        data = text.encode() if isinstance(text, str) else text
-        return read_header(header_of(data), data)
+        data = text.encode()
+        return read_blocks(header_of(data), data)
     except UnicodeEncodeError:
         raise SrmpFault("Envelope", "half of a surrogate pair is no character", spec="MC-MQSRM 2.2") from None
     except SoapFault as fault:
         raise SrmpFault(fault.element, fault.why, spec=fault.spec) from None
 
 
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as why:
+        raise SrmpFault("Envelope", f"the envelope is not UTF-8: {why.reason}", spec="MC-MQSRM 2.2") from None
+
+
 def _arrived(data: bytes, kind: MediaType, others: list[Part] | tuple[()]) -> Arrived:
     if kind.kind != XML or kind.charset not in _CHARSETS:
         raise MimeFault("Content-Type", "an envelope is text/xml in UTF-8")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as why:
-        raise SrmpFault("Envelope", f"the envelope is not UTF-8: {why.reason}", spec="MC-MQSRM 2.2") from None
-    envelope = decode_envelope(data)
+    text = _decoded(data)
+    envelope = decode_envelope(text)
     if not others:
         return Arrived(envelope=envelope, text=text)
     contents = _contents(others)

@@ -11,19 +11,16 @@ from typing import Final
 import msgspec
 
 from reliquary.protocols.srmp.codec.blocks import commitment_block, delivery_block, stream_receipt_block
+from reliquary.protocols.srmp.codec.canonical import BEGIN, END, MSMQ, PROPERTIES, SERVICES
 from reliquary.protocols.srmp.codec.lexical import correlation_text, guid_text, moment_text
 from reliquary.protocols.srmp.codec.messages import envelope_of
 from reliquary.protocols.srmp.codec.text import escaped
 from reliquary.protocols.srmp.codec.values import Envelope, Msmq, StreamPlace
 from reliquary.queueing.message import Message
 
-_BEGIN: Final = (
-    '<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"'
-    ' xmlns="http://schemas.xmlsoap.org/srmp/"><se:Header>'
-    '<path xmlns="http://schemas.xmlsoap.org/rp/" se:mustUnderstand="1"><action>'
-)
-_PROPERTIES: Final = '</path><properties se:mustUnderstand="1"><expiresAt>'
-_END: Final = "</se:Header><se:Body></se:Body></se:Envelope>"
+_PATH: Final = f"{BEGIN}<action>"
+_PROPERTIES: Final = f"{PROPERTIES}<expiresAt>"
+_MSMQ: Final = f"{MSMQ}<Class>"
 
 
 def encode(
@@ -43,7 +40,7 @@ def encode(
 
 def write(envelope: Envelope, *, blocks: str = "", capital_stream: bool = False) -> str:
     """An envelope with all that it says; `blocks` are more of them, in front of `Msmq`."""
-    parts = [_BEGIN, escaped(envelope.action), "</action><to>", escaped(envelope.to)]
+    parts = [_PATH, escaped(envelope.action), "</action><to>", escaped(envelope.to)]
     parts += ("</to><id>", escaped(envelope.id), "</id>")
     if envelope.via:
         parts += ("<rev><via>", escaped(envelope.via), "</via></rev>")
@@ -64,12 +61,12 @@ def write(envelope: Envelope, *, blocks: str = "", capital_stream: bool = False)
     parts.append(blocks)
     if envelope.msmq is not None:
         _msmq(envelope.msmq, parts)
-    parts += (envelope.signature, _END)
+    parts += (envelope.signature, END)
     return "".join(parts)
 
 
 def _services(envelope: Envelope) -> str:
-    text = '<services se:mustUnderstand="1">'
+    text = SERVICES
     if envelope.durable:
         text += "<durable/>"
     if envelope.delivery_to:
@@ -97,10 +94,7 @@ def _stream(place: StreamPlace, name: str) -> str:
 
 
 def _msmq(msmq: Msmq, parts: list[str]) -> None:
-    parts.append(
-        f'<Msmq xmlns="msmq.namespace.xml"><Class>{int(msmq.message_class)}</Class>'
-        f"<Priority>{msmq.priority}</Priority>"
-    )
+    parts.append(f"{_MSMQ}{int(msmq.message_class)}</Class><Priority>{msmq.priority}</Priority>")
     if msmq.journal:
         parts.append("<Journal/>")
     if msmq.dead_letter:

@@ -1,17 +1,13 @@
-"""The header of an envelope as values, [MC-MQSRM] 2.2.4 to 2.2.7.
-
-Elements are known by namespace and name, in any order; what is unknown is passed over, but a block
-that must be understood (SOAP 1.1, 4.2.3).  What is known stands once.
-"""
+"""What the header of an envelope says, as values: [MC-MQSRM] 2.2.4 to 2.2.7."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
 from reliquary.base.faults import UsageError
+from reliquary.protocols.srmp.codec.elements import Fields, Header
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.lexical import (
     SPACE,
@@ -34,12 +30,6 @@ from reliquary.protocols.srmp.codec.values import (
 )
 from reliquary.queueing.message import FOREVER, LABEL_LIMIT, NO_GUID, PRIORITY_LIMIT, ObjectId
 from reliquary.queueing.naming.formats import DirectName, MulticastName, parse_single
-from reliquary.wire.soap import MUST_UNDERSTAND, Element, block_text
-
-ROUTING: Final = "http://schemas.xmlsoap.org/rp/"
-SRMP: Final = "http://schemas.xmlsoap.org/srmp/"
-MSMQ: Final = "msmq.namespace.xml"
-SIGNATURE: Final = "http://www.w3.org/2000/02/xmldsig#"
 
 ANONYMOUS: Final = ObjectId(NO_GUID, 1)
 """The identifier of a message without `Msmq` (SR-167)."""
@@ -51,67 +41,27 @@ CLASS_LIMIT: Final = 0xFFFF
 NAME_LIMIT: Final = 2048
 """Characters of a URL or a format name."""
 
-Elements = dict[str, Element]
-Fields = dict[str, Element | str]
-Names = Mapping[str, str]
 
-
-def _names(namespace: str, names: str) -> Names:
-    return {f"{{{namespace}}}{name}": name for name in names.split()}
-
-
-_BLOCKS: Final[Names] = {
-    **_names(ROUTING, "path"),
-    **_names(SRMP, "properties services stream deliveryReceipt commitmentReceipt streamReceipt"),
-    f"{{{SRMP}}}Stream": "stream",  # as Windows writes it
-    **_names(MSMQ, "Msmq"),
-    **_names(SIGNATURE, "Signature"),
-}
-_WINDOWS_STREAM: Final = f"{{{SRMP}}}Stream"
-_PATH: Final = _names(ROUTING, "action to id rev")
-_REV: Final = _names(ROUTING, "via")
-_PROPERTIES: Final = _names(SRMP, "expiresAt sentAt")
-_SERVICES: Final = _names(SRMP, "durable deliveryReceiptRequest commitmentReceiptRequest")
-_REQUEST: Final = _names(SRMP, "sendTo positiveOnly negativeOnly")
-_STREAM: Final = _names(SRMP, "streamId current previous start")
-_START: Final = _names(SRMP, "sendReceiptsTo")
-_DELIVERY: Final = _names(SRMP, "receivedAt id")
-_COMMITMENT: Final = _names(SRMP, "decidedAt decision id")
-_STREAM_RECEIPT: Final = _names(SRMP, "streamId lastOrdinal")
-_MSMQ: Final = _names(
-    MSMQ,
-    "Class Priority Journal DeadLetter Correlation Trace ConnectorType App BodyType HashAlgorithm Eod"
-    " Provider SourceQmGuid DestinationMqf AdminMqf ResponseMqf TTrq",
-)
-_EOD: Final = _names(MSMQ, "First Last ConnectorId")
-_PROVIDER: Final = _names(MSMQ, "Type Name")
-
-
-def read_header(header: Element, data: bytes) -> Envelope:
-    """What a header says; `data` is the envelope that it stands in."""
-    blocks = _blocks(header)
-    path = _understood(blocks, "path", "2.2.4")
-    properties = _understood(blocks, "properties", "2.2.5.1")
-    if path is None or properties is None:
-        missing, section = ("path", "2.2.4") if path is None else ("properties", "2.2.5.1")
-        raise SrmpFault(missing, f"the Header has no <{missing}>", spec=spec(section))
-    action, to, identifier_text, via = _read_path(path)
-    expires_at, sent_at = _read_properties(properties)
-    durable, delivery_to, commitment = _read_services(_understood(blocks, "services", "2.2.5.2"))
+def read_header(header: Header) -> Envelope:
+    """What the blocks of a header say."""
+    blocks = header.blocks
+    action, to, identifier_text, via = _read_path(_required(blocks, "path", "2.2.4"))
+    expires_at, sent_at = _read_properties(_required(blocks, "properties", "2.2.5.1"))
+    durable, delivery_to, commitment = _read_services(blocks.get("services"))
     msmq = _read_msmq(blocks["Msmq"]) if "Msmq" in blocks else None
     identifier = ANONYMOUS
     if msmq is not None:
         # The manager's own GUID wins over the one in `id` (F-23).
         identifier = ObjectId(msmq.source, message_id(identifier_text).uniquifier)
     stream = None
-    if (block := _understood(blocks, "stream", "2.2.5.3")) is not None:
+    if "stream" in blocks:
         if msmq is None:
             raise SrmpFault("Msmq", "a message of a stream has <Msmq>", spec=spec("2.2.5.3"))  # SR-067
         # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, comes without <durable> too,
         # because the published streams have none; such a message is recoverable all the same.
-        if not durable and block.tag != _WINDOWS_STREAM:
+        if not durable and not header.capital_stream:
             raise SrmpFault("durable", "a message of a stream has <durable>", spec=spec("2.2.5.2.1"))
-        stream = _read_stream(block)
+        stream = _read_stream(blocks["stream"])
     return Envelope(
         action=action,
         to=to,
@@ -128,57 +78,33 @@ def read_header(header: Element, data: bytes) -> Envelope:
         commitment_receipt=_read_commitment(blocks.get("commitmentReceipt")),
         stream_receipt=_read_stream_receipt(blocks.get("streamReceipt")),
         msmq=msmq,
-        signature=block_text(data, SIGNATURE, "Signature") if "Signature" in blocks else "",
+        signature=header.signature,
     )
 
 
-# -- elements
+# -- fields
 
 
-def _blocks(header: Element) -> Elements:
-    """The blocks that we know; one that we do not know must not have to be understood (F-13, F-14)."""
-    found: Elements = {}
-    for block in header:
-        tag = block.tag
-        name = _BLOCKS.get(tag)
-        if name is None:
-            if block.get(MUST_UNDERSTAND, "0").strip(SPACE) != "0":
-                raise SrmpFault(tag, f"<{tag}> must be understood, and is not", spec="SOAP 1.1 section 4.2.3")
-        elif name in found:
-            raise SrmpFault(name, f"there are two <{name}> in the Header", spec=spec("2.2.2"))
-        else:
-            found[name] = block
-    return found
-
-
-def _understood(blocks: Elements, name: str, section: str) -> Element | None:
+def _required(blocks: dict[str, Fields], name: str, section: str) -> Fields:
     block = blocks.get(name)
-    if block is not None and block.get(MUST_UNDERSTAND, "").strip(SPACE) != "1":
-        raise SrmpFault(name, f'<{name}> has se:mustUnderstand="1"', spec=spec(section))
+    if block is None:
+        raise SrmpFault(name, f"the Header has no <{name}>", spec=spec(section))
     return block
-
-
-def _children(block: Element | str, known: Names, section: str) -> Fields:
-    """What is known of the children of an element: the text of those that hold text, else themselves."""
-    found: Fields = {}
-    if isinstance(block, str):
-        return found
-    for child in block:
-        name = known.get(child.tag)
-        if name is not None:
-            if name in found:
-                raise SrmpFault(name, f"there are two <{name}> where one is allowed", spec=spec(section))
-            found[name] = child if len(child) else child.text or ""
-    return found
 
 
 def _text(found: Fields, name: str, section: str) -> str:
     """The text of an element that must be there."""
     text = found.get(name)
-    if isinstance(text, str):
-        return text
-    why = f"there is no <{name}>" if text is None else f"<{name}> holds elements where text belongs"
-    raise SrmpFault(name, why, spec=spec(section))
+    if not isinstance(text, str):
+        raise SrmpFault(name, f"there is no <{name}>", spec=spec(section))
+    return text
+
+
+def _inner(found: Fields, name: str) -> Fields:
+    """What an element holds; nothing where it is not there."""
+    inner = found.get(name, {})
+    assert isinstance(inner, dict), f"{name} holds elements"
+    return inner
 
 
 def _name(found: Fields, name: str, section: str) -> str:
@@ -217,8 +143,7 @@ def _url(found: Fields, name: str, section: str) -> str:
 # -- path, 2.2.4
 
 
-def _read_path(path: Element) -> tuple[str, str, str, str]:
-    found = _children(path, _PATH, "2.2.4")
+def _read_path(found: Fields) -> tuple[str, str, str, str]:
     action = _text(found, "action", "2.2.4.1")
     label = action.lstrip(SPACE)
     if len(label) > LABEL_LIMIT + len(LABEL) and label.startswith(LABEL):
@@ -235,15 +160,14 @@ def _read_path(path: Element) -> tuple[str, str, str, str]:
     identifier = _text(found, "id", "2.2.4.3").strip(SPACE)
     via = ""
     if "rev" in found:
-        via = _name(_children(found["rev"], _REV, "2.2.4.4"), "via", "2.2.4.4")
+        via = _name(_inner(found, "rev"), "via", "2.2.4.4")
     return action, to, identifier, via
 
 
 # -- SRMP's own blocks, 2.2.5
 
 
-def _read_properties(properties: Element) -> tuple[int, int | None]:
-    found = _children(properties, _PROPERTIES, "2.2.5.1")
+def _read_properties(found: Fields) -> tuple[int, int | None]:
     expires_at = moment(_text(found, "expiresAt", "2.2.5.1.1"), "expiresAt", "2.2.5.1.1")
     if "sentAt" not in found:
         return expires_at, None
@@ -253,16 +177,14 @@ def _read_properties(properties: Element) -> tuple[int, int | None]:
     return expires_at, sent_at
 
 
-def _read_services(services: Element | None) -> tuple[bool, str, CommitmentRequest | None]:
-    if services is None:
+def _read_services(found: Fields | None) -> tuple[bool, str, CommitmentRequest | None]:
+    if found is None:
         return False, "", None
-    found = _children(services, _SERVICES, "2.2.5.2")
     delivery_to, commitment = "", None
     if "deliveryReceiptRequest" in found:
-        request = _children(found["deliveryReceiptRequest"], _REQUEST, "2.2.5.2.2")
-        delivery_to = _url(request, "sendTo", "2.2.5.2.2")
+        delivery_to = _url(_inner(found, "deliveryReceiptRequest"), "sendTo", "2.2.5.2.2")
     if "commitmentReceiptRequest" in found:
-        request = _children(found["commitmentReceiptRequest"], _REQUEST, "2.2.5.2.3")
+        request = _inner(found, "commitmentReceiptRequest")
         commitment = CommitmentRequest(
             send_to=_url(request, "sendTo", "2.2.5.2.3"),
             positive="positiveOnly" in request,
@@ -271,8 +193,7 @@ def _read_services(services: Element | None) -> tuple[bool, str, CommitmentReque
     return "durable" in found, delivery_to, commitment
 
 
-def _read_stream(stream: Element) -> StreamPlace:
-    found = _children(stream, _STREAM, "2.2.5.3")
+def _read_stream(found: Fields) -> StreamPlace:
     identifier = _text(found, "streamId", "2.2.5.3.1").strip(SPACE)
     sender, value = stream_id(identifier, "2.2.5.3.1")
     current = number(_text(found, "current", "2.2.5.3.2"), "current", "2.2.5.3.2", FOREVER)
@@ -289,8 +210,7 @@ def _read_stream(stream: Element) -> StreamPlace:
             "start", "the first message of a stream has <start>, and no other has", spec=spec("2.2.5.3.4")
         )
     if "start" in found:
-        start = _children(found["start"], _START, "2.2.5.3.4")
-        receipts_to = _url(start, "sendReceiptsTo", "2.2.5.3.4")
+        receipts_to = _url(_inner(found, "start"), "sendReceiptsTo", "2.2.5.3.4")
     return StreamPlace(
         identifier=identifier,
         sender=sender,
@@ -301,20 +221,18 @@ def _read_stream(stream: Element) -> StreamPlace:
     )
 
 
-def _read_delivery(block: Element | None) -> DeliveryReceipt | None:
-    if block is None:
+def _read_delivery(found: Fields | None) -> DeliveryReceipt | None:
+    if found is None:
         return None
-    found = _children(block, _DELIVERY, "2.2.5.4")
     return DeliveryReceipt(
         received_at=moment(_text(found, "receivedAt", "2.2.5.4"), "receivedAt", "2.2.5.4"),
         id=_text(found, "id", "2.2.5.4").strip(SPACE),
     )
 
 
-def _read_commitment(block: Element | None) -> CommitmentReceipt | None:
-    if block is None:
+def _read_commitment(found: Fields | None) -> CommitmentReceipt | None:
+    if found is None:
         return None
-    found = _children(block, _COMMITMENT, "2.2.5.5")
     decision = _text(found, "decision", "2.2.5.5").strip(SPACE)
     if decision not in ("positive", "negative"):
         raise SrmpFault("decision", f"a decision is not {decision[:40]!r}", spec=spec("2.2.5.5"))
@@ -325,10 +243,9 @@ def _read_commitment(block: Element | None) -> CommitmentReceipt | None:
     )
 
 
-def _read_stream_receipt(block: Element | None) -> StreamReceipt | None:
-    if block is None:
+def _read_stream_receipt(found: Fields | None) -> StreamReceipt | None:
+    if found is None:
         return None
-    found = _children(block, _STREAM_RECEIPT, "2.2.5.6")
     identifier = _text(found, "streamId", "2.2.5.6").strip(SPACE)
     stream_id(identifier, "2.2.5.6")
     return StreamReceipt(
@@ -340,12 +257,11 @@ def _read_stream_receipt(block: Element | None) -> StreamReceipt | None:
 # -- Msmq, 2.2.6
 
 
-def _read_msmq(block: Element) -> Msmq:
-    found = _children(block, _MSMQ, "2.2.6")
-    eod = _children(found.get("Eod", ""), _EOD, "2.2.6.11")
+def _read_msmq(found: Fields) -> Msmq:
+    eod = _inner(found, "Eod")
     provider_type, provider_name = None, ""
     if "Provider" in found:
-        provider = _children(found["Provider"], _PROVIDER, "2.2.6.12")
+        provider = _inner(found, "Provider")
         provider_type = number(_text(provider, "Type", "2.2.6.12"), "Type", "2.2.6.12", FOREVER)
         provider_name = _text(provider, "Name", "2.2.6.12")
     return Msmq(

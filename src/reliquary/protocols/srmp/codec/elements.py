@@ -1,0 +1,117 @@
+"""The header of an envelope taken apart: its blocks, and in each what stands there once.
+
+Elements are known by namespace and name, in any order; what is unknown is passed over, but a block
+that must be understood (SOAP 1.1, 4.2.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias, Union
+
+import msgspec
+
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.lexical import SPACE, spec
+from reliquary.wire.soap import MUST_UNDERSTAND, Element, block_text
+
+ROUTING: Final = "http://schemas.xmlsoap.org/rp/"
+SRMP: Final = "http://schemas.xmlsoap.org/srmp/"
+MSMQ: Final = "msmq.namespace.xml"
+SIGNATURE: Final = "http://www.w3.org/2000/02/xmldsig#"
+
+Fields: TypeAlias = dict[str, Union[str, "Fields"]]
+"""What an element holds: texts, or elements that hold some, by name."""
+Known: TypeAlias = Mapping[str, tuple[str, Union["Known", None]]]
+"""What an element may hold: tags, each with its name and, if it holds elements, what these may be."""
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The blocks that are there."""
+
+    blocks: dict[str, Fields]
+    signature: str = ""
+    """`Signature` as it stands there."""
+    capital_stream: bool = False
+    """`stream` is spelled `Stream`, as Windows does."""
+
+
+def _known(namespace: str, names: str, **inner: str) -> Known:
+    return {
+        f"{{{namespace}}}{name}": (name, _known(namespace, inner[name]) if name in inner else None)
+        for name in names.split()
+    }
+
+
+_REQUEST: Final = "sendTo positiveOnly negativeOnly"
+_STREAM: Final = _known(SRMP, "streamId current previous start", start="sendReceiptsTo")
+_BLOCKS: Final[Known] = {
+    f"{{{ROUTING}}}path": ("path", _known(ROUTING, "action to id rev", rev="via")),
+    f"{{{SRMP}}}properties": ("properties", _known(SRMP, "expiresAt sentAt")),
+    f"{{{SRMP}}}services": (
+        "services",
+        _known(
+            SRMP,
+            "durable deliveryReceiptRequest commitmentReceiptRequest",
+            deliveryReceiptRequest=_REQUEST,
+            commitmentReceiptRequest=_REQUEST,
+        ),
+    ),
+    f"{{{SRMP}}}stream": ("stream", _STREAM),
+    f"{{{SRMP}}}Stream": ("stream", _STREAM),
+    f"{{{SRMP}}}deliveryReceipt": ("deliveryReceipt", _known(SRMP, "receivedAt id")),
+    f"{{{SRMP}}}commitmentReceipt": ("commitmentReceipt", _known(SRMP, "decidedAt decision id")),
+    f"{{{SRMP}}}streamReceipt": ("streamReceipt", _known(SRMP, "streamId lastOrdinal")),
+    f"{{{MSMQ}}}Msmq": (
+        "Msmq",
+        _known(
+            MSMQ,
+            "Class Priority Journal DeadLetter Correlation Trace ConnectorType App BodyType HashAlgorithm"
+            " Eod Provider SourceQmGuid DestinationMqf AdminMqf ResponseMqf TTrq",
+            Eod="First Last ConnectorId",
+            Provider="Type Name",
+        ),
+    ),
+    f"{{{SIGNATURE}}}Signature": ("Signature", {}),
+}
+_UNDERSTOOD: Final = ("path", "properties", "services", "stream")
+"""Blocks that say themselves that they must be understood (SR-023, SR-044, SR-051, SR-066)."""
+
+
+def read_blocks(header: Element, data: bytes) -> Header:
+    """The blocks of a header; `data` is the envelope that it stands in."""
+    blocks: dict[str, Fields] = {}
+    capital_stream = False
+    for block in header:
+        tag = block.tag
+        name, known = _BLOCKS.get(tag, ("", None))
+        must = block.get(MUST_UNDERSTAND, "").strip(SPACE)
+        if known is None:
+            if must not in ("", "0"):
+                raise SrmpFault(tag, f"<{tag}> must be understood, and is not", spec="SOAP 1.1 section 4.2.3")
+            continue
+        if name in blocks:
+            raise SrmpFault(name, f"there are two <{name}> in the Header", spec=spec("2.2.2"))
+        if name in _UNDERSTOOD and must != "1":
+            raise SrmpFault(name, f'<{name}> has se:mustUnderstand="1"', spec=spec("2.2"))
+        blocks[name] = _fields(block, known, name)
+        capital_stream = capital_stream or tag == f"{{{SRMP}}}Stream"
+    signature = block_text(data, SIGNATURE, "Signature") if "Signature" in blocks else ""
+    return Header(blocks, signature, capital_stream)
+
+
+def _fields(element: Element, known: Known, parent: str) -> Fields:
+    found: Fields = {}
+    for child in element:
+        name, inner = known.get(child.tag, ("", None))
+        if not name:
+            continue
+        if name in found:
+            raise SrmpFault(name, f"there are two <{name}> in <{parent}>", spec=spec("2.2"))
+        if inner is not None:
+            found[name] = _fields(child, inner, name)
+        elif len(child):
+            raise SrmpFault(name, f"<{name}> holds elements where text belongs", spec=spec("2.2"))
+        else:
+            found[name] = child.text or ""
+    return found

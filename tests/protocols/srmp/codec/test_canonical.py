@@ -1,0 +1,109 @@
+"""What is read without a parser is what the parser reads, or nothing is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reliquary.protocols.srmp.codec.canonical import LONGEST, canonical_blocks
+from reliquary.protocols.srmp.codec.decode import decode_envelope, parsed_blocks
+from reliquary.protocols.srmp.codec.encode import encode
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.values import StreamPlace
+from reliquary.queueing.message import Message
+from tests.protocols.srmp.codec.envelopes import FULL, PLAIN, changed, doubled, element, without
+from tests.protocols.srmp.codec.strategies import places, sendable, web_names
+from tests.protocols.srmp.codec.vector import PUBLISHED, VECTORS
+
+QUICK = {"c2_min", "c8", "published_4_5"}
+"""The others lack `Msmq` or have elements in elements, receipts or a signature."""
+
+
+def test_the_plain_messages_are_read_without_a_parser() -> None:
+    assert {name for name, vector in VECTORS.items() if canonical_blocks(vector.envelope)} == QUICK
+
+
+@pytest.mark.parametrize("name", sorted(QUICK))
+def test_the_parser_reads_the_same(name: str) -> None:
+    assert canonical_blocks(VECTORS[name].envelope) == parsed_blocks(VECTORS[name].envelope)
+
+
+@settings(max_examples=60)
+@given(web_names.flatmap(lambda name: sendable(destination=name)), st.none() | places())
+def test_the_parser_reads_the_same_in_any_message(message: Message, place: StreamPlace | None) -> None:
+    envelope = encode(message, place)
+    quick = canonical_blocks(envelope)
+    assert quick is None or quick == parsed_blocks(envelope)
+
+
+STREAM = '<stream se:mustUnderstand="1"><streamId>a</streamId><current>2</current></stream>'
+
+
+@pytest.mark.parametrize(
+    "envelope",
+    [
+        changed(PLAIN, ("MSMQ:", "MSMQ:Grüße, 日本, 🐘 > \"a' ")),
+        changed(PLAIN, ("<Msmq", f"{STREAM}<Msmq")),
+        changed(PLAIN, ("<Class>0</Class>", "<Class>0</Class><Journal/><App></App>")),
+        without(PLAIN, "services"),
+        without(PLAIN, "sentAt"),
+        without(PLAIN, "Class"),
+        changed(PLAIN, ("<durable/>", "<durable></durable>")),
+        changed(PLAIN, ("<durable/>", "")),
+    ],
+)
+def test_these_are_read_alike(envelope: str) -> None:
+    quick = canonical_blocks(envelope)
+    assert quick is not None
+    assert quick == parsed_blocks(envelope)
+
+
+LEFT = [
+    pytest.param(FULL, id="elements in elements"),
+    pytest.param(without(PLAIN, "Msmq"), id="no Msmq"),
+    pytest.param(changed(PLAIN, ("MSMQ:", "MSMQ:&amp;")), id="an escape"),
+    pytest.param(changed(PLAIN, ("MSMQ:", "MSMQ:\n")), id="a line break"),
+    pytest.param(changed(PLAIN, ("MSMQ:", "MSMQ:\x01")), id="a control character"),
+    pytest.param(changed(PLAIN, ("MSMQ:", "MSMQ:\ufffe")), id="no character"),
+    pytest.param(changed(PLAIN, ("MSMQ:", "MSMQ:]]>")), id="the end of a section"),
+    pytest.param(changed(PLAIN, ("MSMQ:", "MSMQ:<![CDATA[x]]>")), id="a section"),
+    pytest.param(changed(PLAIN, ("MSMQ:", "MSMQ:<!-- x -->")), id="a comment"),
+    pytest.param(changed(PLAIN, ("MSMQ:", "MSMQ:<x/>")), id="an element in a text"),
+    pytest.param(changed(PLAIN, ("<action>", "<action >")), id="white space in a tag"),
+    pytest.param(changed(PLAIN, ("<action>", "<action a='1'>")), id="an attribute"),
+    pytest.param(changed(PLAIN, ("</action>", "</to>")), id="another end"),
+    pytest.param(changed(PLAIN, ("</action>", "</action>x")), id="text between elements"),
+    pytest.param(changed(PLAIN, ("<action>", "x<action>")), id="text before elements"),
+    pytest.param(changed(PLAIN, ("<durable/>", "<durable/>x")), id="text behind an empty element"),
+    pytest.param(changed(PLAIN, ("<action>", "<x/><action>")), id="an unknown element"),
+    pytest.param(changed(PLAIN, ("<action>", "<x:action>"), ("</action>", "</x:action>")), id="a prefix"),
+    pytest.param(changed(PLAIN, ("<durable/>", "<durable//>")), id="two slashes"),
+    pytest.param(changed(PLAIN, ("<durable/>", "<durable")), id="half a tag"),
+    pytest.param(changed(PLAIN, ("<Msmq ", "<x/><Msmq ")), id="an unknown block"),
+    pytest.param(changed(PLAIN, ("</Msmq>", "</Msmq><x/>")), id="a block behind"),
+    pytest.param(doubled(PLAIN, "action"), id="twice"),
+    pytest.param(doubled(PLAIN, "properties"), id="a block twice"),
+    pytest.param(doubled(PLAIN, "services"), id="services twice"),
+    pytest.param(
+        changed(PLAIN, (element(PLAIN, "services"), STREAM.replace("/stream>", "/Stream>"))), id="case"
+    ),
+    pytest.param(PLAIN + " ", id="white space behind"),
+    pytest.param(" " + PLAIN, id="white space before"),
+    pytest.param(changed(PLAIN, ('mustUnderstand="1"><exp', 'mustUnderstand="0"><exp')), id="not understood"),
+    pytest.param(changed(PLAIN, ("<se:Body></se:Body>", "<se:Body>x</se:Body>")), id="a body"),
+    pytest.param(changed(PLAIN, ("MSMQ:", f"MSMQ:{'x' * LONGEST}")), id="long"),
+    *(pytest.param(data.decode(), id=name) for name, data in PUBLISHED.items()),
+]
+
+
+@pytest.mark.parametrize("envelope", LEFT)
+def test_what_is_not_to_the_letter_is_left_to_the_parser(envelope: str) -> None:
+    assert canonical_blocks(envelope) is None
+
+
+def test_what_is_read_quickly_is_judged_alike() -> None:
+    with pytest.raises(SrmpFault, match="Class"):
+        decode_envelope(without(PLAIN, "Class"))
+    with pytest.raises(SrmpFault, match="Priority"):
+        decode_envelope(changed(PLAIN, ("<Priority>3", "<Priority>9")))

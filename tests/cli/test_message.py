@@ -64,6 +64,15 @@ def test_a_message_is_not_signed_without_a_key(run: Run, orders: Queue) -> None:
     assert texts(orders) == []
 
 
+def test_all_bodies_go_in_one_transaction(run: Run, qm: Manager) -> None:
+    orders = qm.create_queue("orders", transactional=True)
+    assert run("message", "send", "orders", "a", "b", "--transaction").exit_code == 0
+    assert texts(orders) == ["a", "b"]
+    transactions = {message.transaction for message in orders.browse()}
+    assert len(transactions) == 1
+    assert run("message", "send", "orders", "--lines", "--transaction").exit_code == Exit.USAGE
+
+
 def test_lines_and_a_body_do_not_go_together(run: Run, orders: Queue) -> None:
     result = run("message", "send", "orders", "x", "--lines")
     assert result.exit_code == Exit.USAGE

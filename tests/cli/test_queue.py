@@ -32,6 +32,11 @@ def test_a_queue_listens_to_a_multicast_address(run: Run) -> None:
     assert "a multicast address is 224.0.0.0 to 239.255.255.255" in wrong.stderr
 
 
+def test_a_queue_may_take_signed_messages_only(run: Run, qm: Manager) -> None:
+    assert run("queue", "create", "orders", "--authentication").exit_code == 0
+    assert qm.queue("orders").info().settings.authentication is True
+
+
 def test_a_queue_that_exists_is_refused_unless_that_is_all_right(run: Run) -> None:
     run("queue", "create", "orders")
     again = run("queue", "create", "orders")

@@ -162,3 +162,9 @@ def test_one_port_is_for_one_of_them(tmp_path: Path) -> None:
     tls = "tls_certificate = '/c'\ntls_key = '/k'\n"
     with pytest.raises(UsageError, match=r"srmp\.http_port and srmp\.https_port are both 81"):
         from_text(tmp_path, f"{tls}[srmp]\nhttp_port = 81\nhttps_port = 81\n")
+
+
+def test_the_guide_has_a_row_for_every_setting() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "srmp.md").read_text()
+    table = guide.partition("## All settings")[2]
+    assert [name for name in NAMES if f"`{name}`" not in table] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
@@ -66,12 +66,14 @@ def message() -> None:
 )
 @click.option("--correlation", metavar="ID", help="The id of the message that this one answers.")
 @click.option("--tag", type=int, default=0, help="A number for the application.")
+@click.option("--transaction", is_flag=True, help="Send all of them in one transaction, or none.")
 @click.option("--sign", is_flag=True, help="Sign it with the manager's key; only what leaves by HTTP.")
 @format_option
 @examples(
     'reliquary message send orders "hello"',
     "reliquary message send orders < order.json",
     "tail -f log | reliquary message send logs --lines",
+    'reliquary message send "DIRECT=HTTP://host:8480/msmq/private$/orders" hello --transaction',
     "reliquary message send orders hello --acknowledge full-receive --administration-queue news",
 )
 def send(
@@ -79,6 +81,7 @@ def send(
     bodies: tuple[str, ...],
     lines: bool,
     express: bool,
+    transaction: bool,
     sign: bool,
     as_json: bool | None,
     **options: Any,
@@ -89,6 +92,8 @@ def send(
     """
     if lines and bodies not in ((), ("-",)):
         raise click.UsageError("--lines reads stdin, and a BODY is given too.")
+    if lines and transaction:
+        raise click.UsageError("--lines sends lines as they come, and --transaction all of them at once.")
     options["durable"] = not express
     if sign:
         options["authentication"] = "xmlsig"
@@ -96,9 +101,11 @@ def send(
         target = manager.queue(queue)
         if lines:
             _send_lines(target, sys.stdin.buffer, as_json, options)
-        else:
-            given = [_body(body) for body in bodies or ("-",)]
-            _tell(target.send_many(given, **options), wants_json(as_json))
+            return
+        given = [_body(body) for body in bodies or ("-",)]
+        with manager.transaction() if transaction else nullcontext():
+            sent = target.send_many(given, **options)
+    _tell(sent, wants_json(as_json))
 
 
 def _body(given: str) -> bytes:

@@ -6,20 +6,20 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 SERVER = (sys.executable, "-m", "reliquary.server")
 LAST_LINE = "/receive"
 """In the last of the three commands that a server shows when it is ready."""
 
 
-def environment(folder: Path, *queues: str) -> dict[str, str]:
+def environment(folder: Path, *queues: str, **more: str) -> dict[str, str]:
     """The settings of a server on a folder, and none that the tester happens to have."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("RELIQUARY_")}
     settings = {"FOLDER": str(folder), "DATA_PORT": "0", "CONTROL_PORT": "0", "QUEUES": ",".join(queues)}
-    return mine | {f"RELIQUARY_{name}": value for name, value in settings.items()}
+    return mine | {f"RELIQUARY_{name}": value for name, value in (settings | more).items()}
 
 
 def complaints_of(folder: Path) -> Path:
@@ -36,13 +36,14 @@ class ServerProcess:
         *queues: str,
         command: Sequence[str] = SERVER,
         complaints: Path | None = None,
+        settings: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.folder = folder
         self.complaints = complaints or complaints_of(folder)
         with self.complaints.open("ab") as stderr:
             self._process = subprocess.Popen(
                 command,
-                env=environment(folder, *queues),
+                env=environment(folder, *queues, **settings),
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 text=True,

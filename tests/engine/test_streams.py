@@ -6,6 +6,7 @@ from reliquary.engine.streams import streams
 from reliquary.queueing.events import CreateQueue
 from reliquary.queueing.queue import QueueSettings
 from tests.protocols.srmp.peer import ALPHA, RECEIPTS, STREAM, stream_message
+from tests.protocols.srmp.sending import SHOP, Sender
 from tests.protocols.srmp.srmp_harness import SrmpBench
 
 
@@ -25,3 +26,16 @@ def test_a_stream_that_comes_shows_how_far_it_got() -> None:
     assert view.queue.endswith("torders")
     assert (view.last, view.acknowledged, view.awaiting, view.rejected) == (2, 0, 2, 1)
     assert (view.receipts_to, view.used) == (RECEIPTS, bench.now)
+
+
+def test_a_stream_that_goes_shows_what_waits_for_receipts_and_until_when() -> None:
+    bench = Sender()
+    bench.stream(b"a", b"b", b"c")
+    bench.answer_all(200)
+    bench.receipt(1)
+    [view] = streams(bench.state, bench.srmp.state)
+    assert (view.direction, view.peer, view.queue) == ("out", "shop.example", SHOP)
+    assert (view.last, view.acknowledged, view.awaiting) == (3, 1, 2)
+    assert view.next_resend > bench.now
+    bench.receipt(3)
+    assert list(streams(bench.state, bench.srmp.state)) == []

@@ -52,7 +52,7 @@ def _outgoing(state: State, srmp: SrmpState) -> Iterator[StreamView]:
         destination, transfer = destination_of(queue), link_of(queue).transfer
         yield StreamView(
             direction="out",
-            peer=destination.host if isinstance(destination, DirectName) else "",
+            peer=destination.authority if isinstance(destination, DirectName) else "",
             queue=str(destination),
             stream=str(sent.stream.number),
             last=sent.stream.last,

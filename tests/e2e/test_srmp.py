@@ -1,0 +1,184 @@
+"""Two real servers, and kill -9 of either: a stream arrives exactly once and in its order.
+
+    application --> A --- SRMP over HTTP ---> B --> application
+                    x                         x     killed at any moment, started again on the same folder
+
+Of a commit whose answer was lost with the server nobody knows the outcome: its messages are there,
+all of them and in their place, or they are not there at all.
+"""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import reliquary
+from tests.e2e.process import ServerProcess
+
+LIVELY = {
+    "SRMP_RETRANSMISSION": "0.2",
+    "SRMP_RESEND_LADDER": "0.5",
+    "SRMP_COALESCING": "0.05",
+    "SRMP_IN_FLIGHT": "8",
+}
+"""Failures are tried again soon, and what has no receipt is sent twice."""
+
+
+def free_ports() -> tuple[str, str]:
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        return str(one.getsockname()[1]), str(other.getsockname()[1])
+
+
+class Site:
+    """One manager: a server that can die and come back under the same address."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.data_port, self.control_port = free_ports()
+        self._process: ServerProcess | None = None
+
+    def start(self) -> None:
+        ports = {"DATA_PORT": self.data_port, "CONTROL_PORT": self.control_port}
+        self._process = ServerProcess(self.folder, settings=LIVELY | ports)
+        self._process.wait_until_ready()
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        self._process.__exit__(None, None, None)
+        self._process = None
+
+    def stop(self) -> None:
+        assert self._process is not None
+        assert self._process.stop() == 0
+        self._process.__exit__(None, None, None)
+        self._process = None
+
+    def end(self) -> None:
+        if self._process is not None:
+            self.kill()
+
+    def connect(self) -> reliquary.Manager:
+        return reliquary.connect(
+            f"http://127.0.0.1:{self.data_port}", control=f"http://127.0.0.1:{self.control_port}"
+        )
+
+    def url(self, queue: str) -> str:
+        return f"DIRECT=HTTP://localhost:{self.data_port}/msmq/private$/{queue}"
+
+
+class Pair:
+    """A sends to B; what was confirmed is noted."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.a, self.b = Site(folder / "a"), Site(folder / "b")
+        self.random = Random(seed)
+        self.number = 0
+        self.sent: list[tuple[list[str], bool]] = []
+        """Each commit, and whether it was confirmed."""
+
+    def prepare(self) -> None:
+        self.a.start()
+        self.b.start()
+        with self.b.connect() as manager:
+            manager.create_queue("orders", transactional=True)
+
+    def send(self, commits: int) -> None:
+        """So many commits of one to five messages, each confirmed."""
+        with self.a.connect() as manager:
+            for _ in range(commits):
+                self._commit(manager)
+
+    def _commit(self, manager: reliquary.Manager) -> None:
+        texts = [str(self.number + each) for each in range(self.random.randint(1, 5))]
+        self.number += len(texts)
+        self.sent.append((texts, False))
+        with manager.transaction():
+            manager.queue(self.b.url("orders")).send_many(texts)
+        self.sent[-1] = (texts, True)
+
+    def send_into_the_end(self) -> None:
+        """A dies with a commit on its way: nobody knows whether it was."""
+        with self.a.connect() as manager:
+            self._commit(manager)
+            self.a.kill()
+            with pytest.raises(reliquary.ReliquaryError):
+                self._commit(manager)
+
+    def received(self) -> list[str]:
+        """All that is in B in the end, in its order; A has let go of all of it."""
+        with self.a.connect() as manager:
+            while any(each.messages for each in manager.outgoing()):
+                pass
+        with self.b.connect() as manager:
+            return [message.text for message in iter(manager.queue("orders").receive, None)]
+
+    def end(self) -> None:
+        self.a.end()
+        self.b.end()
+
+
+def check(sent: list[tuple[list[str], bool]], received: list[str]) -> None:
+    """What was confirmed is there once and in order, and all of a commit that is there is."""
+    expected = [text for texts, confirmed in sent for text in texts if confirmed or texts[0] in received]
+    assert received == expected
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> object:
+    made = Pair(tmp_path, seed=1)
+    try:
+        made.prepare()
+        yield made
+    finally:
+        made.end()
+
+
+@pytest.mark.spec("SR-126", "SR-128")
+def test_a_stream_waits_for_its_receiver_and_outlives_its_sender(pair: Pair) -> None:
+    pair.b.stop()
+    pair.send(5)
+    pair.a.stop()
+    pair.a.start()
+    pair.send(5)
+    pair.b.start()
+    received = pair.received()
+    check(pair.sent, received)
+    assert len(received) == pair.number
+
+
+def test_kill_9_of_either_in_the_middle_loses_doubles_and_reorders_nothing(pair: Pair) -> None:
+    for site in (pair.b, pair.a, pair.b, pair.a):
+        pair.send(pair.random.randint(3, 12))
+        if site is pair.a:
+            pair.send_into_the_end()
+        else:
+            site.kill()
+            pair.send(2)
+        site.start()
+    pair.send(3)
+    check(pair.sent, pair.received())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10))
+def test_many_kills(tmp_path: Path, seed: int) -> None:
+    pair = Pair(tmp_path, seed)
+    try:
+        pair.prepare()
+        for _ in range(8):
+            site = pair.random.choice((pair.a, pair.b))
+            pair.send(pair.random.randint(1, 30))
+            if site is pair.a:
+                pair.send_into_the_end()
+            else:
+                site.kill()
+            site.start()
+        check(pair.sent, pair.received())
+    finally:
+        pair.end()

@@ -160,3 +160,11 @@ SIGNED = "<d:Sig xmlns:d=\"urn:d\" a='>'>é<d:Sig/></d:Sig >"
 )
 def test_a_block_is_found_as_it_stands_there(before: str) -> None:
     assert block_text(envelope(f"{before}{SIGNED}<b/>").encode(), "urn:d", "Sig") == SIGNED
+
+
+def test_a_name_that_only_one_of_two_parsers_knows_is_refused() -> None:
+    data = envelope("<\u2070x/><b/>").encode()
+    header_of(data)
+    with pytest.raises(SoapFault, match="not well-formed") as fault:
+        block_text(data, "urn:d", "Sig")
+    assert fault.value.element == "Envelope"

@@ -118,5 +118,8 @@ def block_text(data: bytes, namespace: str, name: str) -> str:
     parser = expat.ParserCreate("utf-8", namespace_separator=" ")
     parser.StartElementHandler = opened
     parser.EndElementHandler = closed
-    parser.Parse(data, True)
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as why:  # it knows fewer characters for names than libxml2
+        raise SoapFault("Envelope", f"the envelope is not well-formed XML: {why}") from None
     return data[begin:end].decode("utf-8")

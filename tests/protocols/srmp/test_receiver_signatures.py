@@ -139,3 +139,8 @@ def test_the_composed_example_is_read_and_fails_only_for_its_unknown_key() -> No
     with pytest.raises(SrmpFault, match="not made with the key") as fault:
         verify(arrived, Message(), trust(*KINDS), NOW)
     assert fault.value.element == "SignatureValue"
+
+
+def test_a_signed_envelope_that_only_one_of_two_parsers_reads_is_refused() -> None:
+    answer = Receiving(settings=BELIEVES_RSA).post(*user_message(block=f"<\u2070x/>{signature_of(b'hello')}"))
+    assert (answer.status, answer.why.split(":")[0]) == (400, "Envelope")

@@ -150,3 +150,10 @@ def test_what_is_no_certificate_is_none() -> None:
     no_number = encoded.replace((4711).to_bytes(2), b"\xff\xff", 1)
     assert no_number != encoded
     assert read_certificate(no_number) is None
+
+
+def test_a_signer_is_doubted_when_there_is_none_or_his_certificate_is_not_good_now() -> None:
+    trust = Trust(signer=signer("rsa"))
+    assert trust.doubt_of_signer(NOW) == ""
+    assert "good until 2030" in trust.doubt_of_signer(later(at(END), SECOND))
+    assert NOBODY.doubt_of_signer(NOW) == "there is no signing key"

@@ -27,11 +27,12 @@ from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.protocols.srmp.progress import tell_progress
 from reliquary.protocols.srmp.reactions import FAILED_WITH, Reaction, reaction_to, reason_for
 from reliquary.protocols.srmp.sessions import fail, go_again, open_wanted, start_wait
-from reliquary.protocols.srmp.signing import parts_source, sign
+from reliquary.protocols.srmp.signing import is_to_be_signed, parts_source, sign
 from reliquary.protocols.srmp.state import Sent, Session, State
 from reliquary.protocols.srmp.streams_out import LAST_NUMBER, begin, forget, free, make_room, next_stream
 from reliquary.protocols.srmp.tables import OutgoingStream
-from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass
+from reliquary.queueing.message import Message, MessageClass
+from reliquary.queueing.travel.link import ConnectionStatus
 from reliquary.queueing.travel.transfer import (
     DestinationReached,
     MessageWithdrawn,
@@ -90,6 +91,8 @@ def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
         if session.draining:
             session.held = True
             continue
+        if _waits_for_a_key(state, session, sends, now):
+            continue
         in_stream = []
         for send in sends:
             if send.message.transaction is None or send.message.soap_envelope:
@@ -98,6 +101,17 @@ def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
                 in_stream.append(send)
         if in_stream:
             _send_stream(state, session, in_stream, now)
+
+
+def _waits_for_a_key(state: State, session: Session, sends: list[SendUserMessage], now: Instant) -> bool:
+    """Whether something is to be signed and cannot be now: the queue rests, and nothing is lost meanwhile."""
+    if not any(is_to_be_signed(send.message) for send in sends):
+        return False
+    why = state.settings.trust.doubt_of_signer(now)
+    if why:
+        state.draft.ask(Warn(session.destination, "messages cannot be signed", why))
+        fail(state, session, ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE)
+    return bool(why)
 
 
 def _send_stream(state: State, session: Session, sends: list[SendUserMessage], now: Instant) -> None:
@@ -221,11 +235,9 @@ def _effect(
 
 
 def _envelope(state: State, message: Message, place: StreamPlace | None, url: str) -> str:
-    signature, trust = "", state.settings.trust
-    if message.authentication is AuthenticationLevel.XML_SIG:
-        if trust.signer is None:
-            raise UsageError("it is to be signed, and there is no key to sign with any more")
-        message, signature = sign(message, message.source_machine, trust)
+    signature = ""
+    if is_to_be_signed(message):
+        message, signature = sign(message, message.source_machine, state.settings.trust)
     capital = state.settings.capital_stream
     return encode(message, place, signature=signature, capital_stream=capital, here=_here(state, url))
 

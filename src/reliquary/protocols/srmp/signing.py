@@ -63,6 +63,11 @@ _GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNOR
 # -- made
 
 
+def is_to_be_signed(message: Message) -> bool:
+    """Whether a message goes with a signature of ours; one that goes on has its own, or none."""
+    return message.authentication is AuthenticationLevel.XML_SIG and not message.soap_envelope
+
+
 def sign(message: Message, source: UUID, trust: Trust) -> tuple[Message, str]:
     """The message with the hash that was used, and its Signature for the envelope.
 

@@ -81,6 +81,12 @@ class Trust:
             return "the certificate is not trusted, and not from an authority that is"
         return doubt_of(certificate, now)
 
+    def doubt_of_signer(self, now: Instant) -> str:
+        """Why nothing can be signed now; empty when it can."""
+        if self.signer is None:
+            return "there is no signing key"
+        return doubt_of(self.signer.certificate, now)
+
 
 NOBODY: Final = Trust()
 """Signs nothing, believes nobody."""

@@ -68,7 +68,7 @@ def test_posts_of_srmp_are_counted_by_their_answers(tmp_path: Path) -> None:
         assert not any(name.startswith("reliquary_stream_") for name in found)
 
     async def switched_off(stage: Stage) -> None:
-        assert b"reliquary_srmp" not in (await stage.get("/metrics")).body
+        assert b"reliquary_srmp_posts" not in (await stage.get("/metrics")).body
 
     play(tmp_path, scene)
     play(tmp_path, switched_off, srmp=SrmpOptions(enabled=False))

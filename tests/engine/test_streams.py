@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reliquary.engine.streams import streams
+from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.events import CreateQueue
 from reliquary.queueing.queue import QueueSettings
 from tests.protocols.srmp.peer import ALPHA, RECEIPTS, STREAM, stream_message
@@ -21,10 +22,13 @@ def test_a_stream_that_comes_shows_how_far_it_got() -> None:
     assert list(streams(bench.state, bench.srmp.state)) == []
     for number in (1, 2, 9):
         assert bench.post(*stream_message(number)).status == 200
+    assert bench.post(*stream_message(2)).status == 200  # again
+    counts = bench.srmp.state.counts
+    assert (counts[Count.DUPLICATES], counts[Count.OUT_OF_TURN], counts[Count.RECEIPTS_SENT]) == (1, 1, 0)
     [view] = streams(bench.state, bench.srmp.state)
     assert (view.direction, view.peer, view.stream) == ("in", str(ALPHA), str(STREAM))
     assert view.queue.endswith("torders")
-    assert (view.last, view.acknowledged, view.awaiting, view.rejected) == (2, 0, 2, 1)
+    assert (view.last, view.acknowledged, view.awaiting, view.rejected) == (2, 0, 2, 2)
     assert (view.receipts_to, view.used) == (RECEIPTS, bench.now)
 
 

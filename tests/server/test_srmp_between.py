@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import ssl
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,18 +17,22 @@ from urllib.parse import quote
 import pytest
 import uvloop
 
+import reliquary
 from reliquary.base.time import seconds
 from reliquary.engine.streams import streams
 from reliquary.net.http import HttpClient
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.events import CreateQueue
 from reliquary.queueing.queue import QueueSettings
 from reliquary.server.build import Server, build
 from reliquary.server.config import Settings
+from reliquary.server.exits import Exit
 from reliquary.server.srmp_options import SrmpOptions
 from tests.net.http.stage import until
 from tests.net.srmp.certificates import Authority
+from tests.server.process import ends
 
 SOON: dict[str, Any] = {
     "retransmission": seconds(0.1),
@@ -125,6 +130,8 @@ def test_a_message_goes_from_one_server_to_another_and_its_receipt_comes_back(tm
             await until(lambda: a.waiting == b.waiting == 0)
             assert b.server.srmp is not None
             assert b.server.srmp.receiving.answers == {200: 2}
+            assert b.server.opened.srmp.counts[Count.RECEIPTS_SENT] == 2
+            assert a.server.opened.srmp.counts[Count.RECEIPTS_RECEIVED] == 2
 
     play(scene)
 
@@ -201,3 +208,32 @@ def test_a_queue_that_is_not_there_gives_the_message_up_and_one_that_is_full_doe
             assert answers[400] == 1
 
     play(scene)
+
+
+def test_what_a_process_without_a_network_sends_waits_for_one_that_has_it(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with site(tmp_path / "b") as b:
+            await b.create("orders", transactional=True)
+            destination = b.destination("orders")
+            async with reliquary.connect_async(tmp_path / "a") as manager:
+                async with manager.transaction():
+                    await manager.queue(destination).send("one")
+                    await manager.queue(destination).send("two")
+                [outgoing] = await manager.outgoing()
+                assert (outgoing.state, outgoing.messages, outgoing.failures) == ("waiting", 2, 0)
+                assert await manager.streams() == []
+            async with site(tmp_path / "a") as a:
+                assert texts(await b.receive("orders", 2)) == ["one", "two"]
+                await until(lambda: a.waiting == 0)
+
+    play(scene)
+
+
+def test_an_address_that_cannot_be_had_is_named_with_those_of_srmp(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code, said = ends(tmp_path / "data", SRMP_HTTP_PORT=str(port))
+    assert code == Exit.PORT_IN_USE
+    assert f"127.0.0.1:0 (data), 127.0.0.1:{port} (SRMP) and 127.0.0.1:0 (control)" in said

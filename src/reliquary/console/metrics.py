@@ -16,6 +16,7 @@ from reliquary.engine.views import OutgoingView
 from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import STATUSES, Receiving
 from reliquary.protocols.srmp.events import Failure
+from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.security.rights import ManagerRight
 from reliquary.queueing.tables import Copy
 from reliquary.queueing.travel.link import OutgoingState
@@ -93,6 +94,12 @@ def _families(context: Context) -> Iterable[str]:
         yield family(f"reliquary_queue_{name}", "gauge", meaning, samples)
     yield from _outgoing(list(views.outgoing_queues(state)))
     yield from _posts(context.receiving, context.courier)
+    yield family(
+        "reliquary_srmp_messages_total",
+        "counter",
+        "Messages over HTTP that came twice or out of turn, receipts that came and went.",
+        [({"kind": each.value}, context.opened.srmp.counts[each]) for each in Count],
+    )
     yield from _streams(list(streams(state, context.opened.srmp)))
 
 

@@ -133,9 +133,12 @@ def _die(failure: BaseException) -> NoReturn:
 
 
 def _no_address(settings: Settings, why: OSError) -> str:
+    srmp, host = settings.srmp, settings.srmp.host or settings.data_host
+    own = [port for port in (srmp.http_port, srmp.https_port) if port is not None and srmp.enabled]
     return (
         f"no address for {settings.data_host}:{settings.data_port} (data)"
-        f" and {settings.control_host}:{settings.control_port} (control): {why.strerror or why}"
+        + "".join(f", {host}:{port} (SRMP)" for port in own)
+        + f" and {settings.control_host}:{settings.control_port} (control): {why.strerror or why}"
     )
 
 

@@ -33,7 +33,7 @@ from reliquary.protocols.srmp.codec.values import (
 from reliquary.protocols.srmp.events import Addressed
 from reliquary.protocols.srmp.facts import StreamAdvanced
 from reliquary.protocols.srmp.routing import is_multicast
-from reliquary.protocols.srmp.state import Incoming, State
+from reliquary.protocols.srmp.state import Count, Incoming, State
 from reliquary.queueing.message import Message, MessageClass
 from reliquary.queueing.travel.transfer import MessageArrived, ReceiptDue
 
@@ -207,5 +207,6 @@ def _about(envelope: Envelope) -> dict[str, Any]:
 
 def _send(state: State, url: str, block: str, message_class: MessageClass, **attributes: Any) -> None:
     """Give a receipt to the manager, which knows the way."""
+    state.counts[Count.RECEIPTS_SENT] += 1
     receipt = Message(message_class=message_class, soap_header=block, **attributes)
     state.draft.tell(MessageArrived(CARRIER, NOBODY_ASKS, format_name(url), receipt))

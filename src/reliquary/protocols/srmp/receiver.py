@@ -36,7 +36,7 @@ from reliquary.protocols.srmp.facts import IdentifierRemembered, StreamAdvanced
 from reliquary.protocols.srmp.receipts import CARRIER
 from reliquary.protocols.srmp.routing import Route, check_url, route
 from reliquary.protocols.srmp.signing import verify
-from reliquary.protocols.srmp.state import Arriving, State
+from reliquary.protocols.srmp.state import Arriving, Count, State
 from reliquary.protocols.srmp.streams_in import TAKEN, Verdict, advanced, judge
 from reliquary.protocols.srmp.tables import Remembered
 from reliquary.queueing.message import NO_GUID, Message, MessageClass, ObjectId
@@ -85,6 +85,7 @@ def on_listeners_changed(state: State, signal: ListenersChanged, now: Instant) -
 def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
     """Route the message, and do what its kind asks for."""
     kind = kind_of(arrived.envelope)
+    state.counts[Count.RECEIPTS_RECEIVED] += kind not in (Kind.USER_MESSAGE, Kind.UNKNOWN)
     if _is_for_the_sender(state, kind, arrived.envelope):
         _KINDS[kind](state, to, arrived, Route(""), now)
         return
@@ -191,6 +192,7 @@ def _check_receipts(envelope: Envelope) -> None:
 
 
 def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant) -> None:
+    state.counts[Count.DUPLICATES if verdict is Verdict.REPEATED else Count.OUT_OF_TURN] += 1
     incoming = state.incoming.get(key)
     if incoming is None:
         return
@@ -202,7 +204,9 @@ def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant)
 def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) -> bool:
     """Whether the same message was taken not long ago (SR-124)."""
     arrived = state.history.arrival(envelope.identifier, way.name)
-    return arrived is not None and now - arrived <= state.settings.history_age
+    found = arrived is not None and now - arrived <= state.settings.history_age
+    state.counts[Count.DUPLICATES] += found
+    return found
 
 
 # -- what the manager says

@@ -6,7 +6,9 @@ All else lives only while the process does.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+from enum import Enum
 from uuid import UUID
 
 from reliquary.base.rows import Rows
@@ -156,6 +158,17 @@ class Session:
     """EodNoReadCount."""
 
 
+class Count(Enum):
+    """What is counted for those who watch."""
+
+    DUPLICATES = "duplicates"
+    """Messages that came again."""
+    OUT_OF_TURN = "out-of-turn"
+    """Messages of a stream that came before others were there."""
+    RECEIPTS_SENT = "receipts-sent"
+    RECEIPTS_RECEIVED = "receipts-received"
+
+
 class State:
     """Everything the processing rules work on."""
 
@@ -190,6 +203,8 @@ class State:
         self.receipts_scheme = ""
         """As in `Addressed`: for https, and the only scheme that we listen to."""
         self.authorities: frozenset[str] = frozenset()
+        self.counts: Counter[Count] = Counter()
+        """Since the process started."""
         self.listening: frozenset[str] = frozenset()
         """Multicast addresses, `ip:port`, that queues listen to."""
 

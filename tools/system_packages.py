@@ -55,6 +55,7 @@ NEEDED: dict[str, Need] = {
             ("openssl",),
             _command("openssl"),
         ),
+        Need("iproute2", "tests of multicast between network namespaces", ("iproute2",), _command("ip")),
         Need("strace", "tests of a failing sync and a full disk", ("strace",), _command("strace")),
         Need(
             "postgres",

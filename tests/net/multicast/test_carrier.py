@@ -177,7 +177,7 @@ def test_routers_are_alerted_to_all_but_new_data() -> None:
 
 
 @pytest.mark.spec("SR-013")
-def test_a_message_that_is_too_large_is_refused_for_good() -> None:
+def test_a_message_that_is_too_large_is_refused_for_good() -> None:  # T-74
     here = Bench()
     here.send(1, bytes(65_537))
     (ended,) = here.ended
@@ -213,7 +213,7 @@ def test_what_comes_to_an_address_is_handed_on() -> None:
     assert there.arrived == [ApduArrived(ADDRESS, b"one"), ApduArrived(ADDRESS, bytes(5_000))]
 
 
-def test_what_comes_to_another_address_is_not() -> None:
+def test_what_comes_to_another_address_is_not() -> None:  # T-73
     here, there = Bench(), Bench()
     here.send(1)
     there.listen("234.1.1.1:8002", "234.1.1.2:8001")

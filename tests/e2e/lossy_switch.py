@@ -1,0 +1,68 @@
+"""A switch that loses frames: what comes in at one port goes out at all others, each time by chance.
+
+    python -m tests.e2e.lossy_switch LOSS SEED PORT...
+
+It says "ready" when it forwards.  At the end of its input it says how many frames it passed on and lost.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import random
+import selectors
+import socket
+import struct
+import sys
+from typing import BinaryIO
+
+EVERYTHING = 3
+"""ETH_P_ALL."""
+SIOCETHTOOL = 0x8946
+SET_TX_CHECKSUM = 0x17
+
+
+def plug(name: str) -> socket.socket:
+    """A port that takes and gives whole frames."""
+    line = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(EVERYTHING))
+    line.bind((name, 0))
+    line.setblocking(False)
+    return line
+
+
+def write_checksums(name: str) -> None:
+    """Let the computer write checksums itself: the card that would do it later is not there."""
+    wish = ctypes.create_string_buffer(struct.pack("II", SET_TX_CHECKSUM, 0))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        fcntl.ioctl(line, SIOCETHTOOL, struct.pack("16sQ16x", name.encode(), ctypes.addressof(wish)))
+
+
+def forward(loss: float, seed: int, names: list[str], until: BinaryIO) -> tuple[int, int]:
+    """Forward until the input ends; how many frames were passed on, and how many lost."""
+    chance, ready = random.Random(seed), selectors.DefaultSelector()
+    ports = [plug(name) for name in names]
+    for port in ports:
+        ready.register(port, selectors.EVENT_READ)
+    ready.register(until, selectors.EVENT_READ)
+    print("ready", flush=True)  # noqa: T201 - the test waits for it
+    passed = lost = 0
+    while True:
+        for key, _ in ready.select():
+            if key.fileobj is until:
+                return passed, lost
+            assert isinstance(key.fileobj, socket.socket)
+            frame, (_, _, direction, *_) = key.fileobj.recvfrom(65_535)
+            if direction == socket.PACKET_OUTGOING:
+                continue
+            for port in ports:
+                if port is key.fileobj:
+                    continue
+                if chance.random() < loss:
+                    lost += 1
+                else:
+                    passed += 1
+                    port.send(frame)
+
+
+if __name__ == "__main__":
+    print(*forward(float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:], sys.stdin.buffer))  # noqa: T201

@@ -1,0 +1,55 @@
+"""An application beside a server in a network namespace: it listens to a group, or sends to one.
+
+python -m tests.e2e.multicast_worker listen 234.1.1.1:8001 200     "ready", then a line for each message
+python -m tests.e2e.multicast_worker send 234.1.1.1:8001 200       sends, and waits until all have gone
+python -m tests.e2e.multicast_worker checksums net0                frames leave with their checksums
+"""
+
+from __future__ import annotations
+
+import sys
+
+from reliquary import connect
+from tests.e2e.lossy_switch import write_checksums
+
+SERVER = "http://127.0.0.1:8480"
+QUEUE = "ticks"
+
+
+def body(number: int) -> str:
+    """A message; each tenth is too large for one packet."""
+    return f"{number} " + "x" * (10_000 if number % 10 == 0 else 500)
+
+
+def listen(address: str, count: int) -> None:
+    """Take so many messages, and say the first word of each."""
+    with connect(SERVER) as manager:
+        queue = manager.create_queue(QUEUE, multicast_address=address)
+        say("ready")
+        for _ in range(count):
+            message = queue.receive(timeout=None)
+            assert message is not None
+            text = message.text
+            say(text.partition(" ")[0] if text == body(int(text.partition(" ")[0])) else f"damaged: {text}")
+
+
+def send(address: str, count: int) -> None:
+    """Send so many."""
+    with connect(SERVER) as manager:
+        manager.queue(f"MULTICAST={address}").send_many(body(number) for number in range(count))
+
+
+def say(line: str) -> None:
+    print(line, flush=True)  # noqa: T201 - the test reads it
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["listen", address, count]:
+            listen(address, int(count))
+        case ["send", address, count]:
+            send(address, int(count))
+        case ["checksums", name]:
+            write_checksums(name)
+        case _:
+            sys.exit(__doc__)

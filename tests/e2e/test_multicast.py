@@ -1,0 +1,66 @@
+"""Multicast between servers on several computers, over a network that loses three frames of ten.
+
+The computers are network namespaces of this test, and so is the network: nothing leaves them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.namespaces import Network, network
+from tests.server.process import Process
+
+pytestmark = [
+    pytest.mark.needs("iproute2"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces are for root"),
+]
+
+WORKER = "tests.e2e.multicast_worker"
+ADDRESS = "234.1.1.1:8001"
+MESSAGES = 100
+SETTINGS = {
+    "DATA_PORT": "8480",
+    "CONTROL_PORT": "8481",
+    "MULTICAST_INTERFACE": "net0",
+    "MULTICAST_RATE": "1000000",
+}
+
+
+@contextmanager
+def servers(net: Network, folder: Path, encapsulation: str) -> Iterator[list[Process]]:
+    """A server on each host; they start together."""
+    with ExitStack() as stack:
+        started = []
+        for host in net.hosts:
+            settings = SETTINGS | {"MULTICAST_ENCAPSULATION": encapsulation}
+            started.append(Process(folder / host.name, under=host.inside, **settings))
+            stack.callback(started[-1].kill)
+        yield [server.ready() for server in started]
+
+
+@pytest.mark.parametrize("encapsulation", ["raw", pytest.param("udp", marks=pytest.mark.long)])
+@pytest.mark.spec("SR-005")
+def test_every_message_reaches_all_three_in_order(encapsulation: str, tmp_path: Path) -> None:  # T-72
+    """A source, three receivers, thirty of a hundred frames lost."""
+    with network(4, loss=0.3, seed=7) as net, servers(net, tmp_path, encapsulation):
+        source, *others = net.hosts
+        listeners = [host.start(WORKER, "listen", ADDRESS, str(MESSAGES)) for host in others]
+        try:
+            for listener in listeners:
+                assert listener.stdout is not None
+                assert listener.stdout.readline() == "ready\n"
+            source.run(WORKER, "send", ADDRESS, str(MESSAGES))
+            for listener in listeners:
+                out, _ = listener.communicate()
+                assert out.split() == [str(number) for number in range(MESSAGES)]
+        finally:
+            for listener in listeners:
+                listener.kill()
+                listener.communicate()
+        passed, lost = net.unplug()
+        assert lost > 0.2 * (passed + lost)

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from reliquary.protocols.srmp.effects import Post
+from reliquary.protocols.srmp.events import PostArrived
 from reliquary.protocols.srmp.receipts import DECISIONS, on_receipt_due
-from reliquary.queueing.events import DeleteQueue, EndRead, PurgeQueue
-from reliquary.queueing.message import Delivery, MessageClass
+from reliquary.queueing.events import DeleteQueue, EndRead, PurgeQueue, SendMessages
+from reliquary.queueing.message import Delivery, Message, MessageClass
 from reliquary.queueing.travel.transfer import MessageArrived, ReceiptDue
 from tests.protocols.srmp.peer import (
     ADMIN,
@@ -117,6 +119,20 @@ def test_a_receipt_has_the_label_of_its_message(action: str, label: str) -> None
     bench.post(*user_message(delivery_to=ADMIN, commitment=BOTH, action=action))
     read(bench)
     assert [receipt.label for receipt in bench.receipts] == [label, label]
+
+
+@pytest.mark.spec("SR-056", "SR-140")
+def test_a_receipt_waits_for_the_disk_whatever_turn_it_leaves_in() -> None:
+    """Somebody sends an express message, which by itself waits for nothing, and takes the receipt along."""
+    bench = Receiving()
+    bench.post(*user_message(number=1, delivery_to=ADMIN, durable=False))
+    bench.answer(bench.posts[0])
+    bench.core.close()
+    bench.core.turn(PostArrived(1, *user_message(number=2, delivery_to=ADMIN)), bench.now)
+    bench.core.turn(SendMessages(2, "orders", (Message(body=b"express"),)), bench.now)
+    batch = bench.core.close()
+    assert not [effect for effect in batch.at_once if isinstance(effect, Post)]
+    assert [effect for effect in batch.after_sync if isinstance(effect, Post)]
 
 
 # -- commitment receipts

@@ -174,8 +174,7 @@ def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
     """Whether it tells of a stream that goes out here, under whatever name of ours it was addressed."""
     if kind not in (Kind.STREAM_RECEIPT, Kind.FINAL_STREAM_RECEIPT) or envelope.stream_receipt is None:
         return False
-    number = envelope.stream_receipt.identifier.rpartition("\\")[2]
-    return any(str(sent.stream.number) == number for sent in state.sent.values())
+    return envelope.stream_receipt.identifier.strip().casefold() in state.queue_of
 
 
 # -- what is known of it already

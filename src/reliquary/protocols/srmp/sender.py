@@ -248,6 +248,9 @@ def _post(
     if effect is not None:
         session.posted[send.lookup_id] = number
         state.draft.ask(effect)
+        if not send.message.is_express or send.message.soap_header:
+            # what it is, or what it is a receipt for, is on disk first, whatever turn takes it along
+            state.draft.wait()  # SR-054, SR-056, SR-140
 
 
 # -- what became of it

@@ -1,4 +1,4 @@
-"""Blocks are known by namespace and name, in any order; what is known stands once, the rest is passed over."""
+"""Blocks are known by namespace and name, in any order; what is known stands once."""
 
 from __future__ import annotations
 

@@ -68,11 +68,11 @@ def header_of(data: bytes) -> Element:
     try:
         root: Element = etree.fromstring(data, _PARSER)
     except (etree.XMLSyntaxError, ValueError) as why:
-        raise SoapFault("Envelope", f"the envelope is not well-formed XML: {why}") from None
+        raise SoapFault("Envelope", f"the envelope is not well-formed XML: {str(why)[:200]}") from None
     if len(data) > ATTRIBUTE_LIMIT:
         _check_attributes(root)
     if root.tag != _ENVELOPE:
-        raise SoapFault("Envelope", f"the root is <{root.tag}>, not an Envelope of SOAP 1.1")
+        raise SoapFault("Envelope", f"the root is <{root.tag[:80]}>, not an Envelope of SOAP 1.1")
     children = iter(root)
     header, body = next(children, None), next(children, None)
     if header is None or header.tag != _HEADER:

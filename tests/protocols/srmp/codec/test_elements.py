@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.srmp.codec.decode import decode_envelope, parsed_blocks
+from reliquary.protocols.srmp.codec.elements import NAMED_LIMIT
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from tests.protocols.srmp.codec.envelopes import (
     DELIVERY,
@@ -83,6 +84,13 @@ def test_an_unknown_block_is_passed_over(attribute: str) -> None:
 def test_an_unknown_block_that_must_be_understood_is_refused(value: str) -> None:
     envelope = changed(PLAIN, ("</se:Header>", UNKNOWN.format(f' s:mustUnderstand="{value}"')))
     assert refused(envelope).element == "{urn:x}other"  # F-13
+
+
+def test_a_fault_does_not_repeat_a_long_name() -> None:
+    block = UNKNOWN.format(' s:mustUnderstand="1"').replace("urn:x", "urn:" + "x" * 100_000)
+    fault = refused(changed(PLAIN, ("</se:Header>", block)))
+    assert len(fault.element) == NAMED_LIMIT
+    assert len(fault.why) < 300
 
 
 SINGLE = [

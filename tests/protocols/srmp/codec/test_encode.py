@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from reliquary.protocols.srmp.codec.decode import decode_envelope
 from reliquary.protocols.srmp.codec.encode import write
+from tests.protocols.srmp.codec.envelopes import FIRST, FOURTH, changed, without
 from tests.protocols.srmp.codec.vector import VECTORS
 
 
@@ -14,3 +16,31 @@ from tests.protocols.srmp.codec.vector import VECTORS
 def test_what_was_read_is_written_to_the_same_bytes(name: str) -> None:
     vector = VECTORS[name]
     assert write(decode_envelope(vector.envelope)) == vector.envelope
+
+
+@pytest.mark.spec("SR-074", "SR-280")
+def test_only_the_first_message_of_a_stream_goes_without_previous() -> None:
+    assert "<previous>" not in write(decode_envelope(FIRST))
+    unsaid = write(decode_envelope(without(FOURTH, "previous")))
+    assert unsaid == changed(FOURTH, ("<previous>2", "<previous>3"))
+    none = write(decode_envelope(changed(FOURTH, ("<previous>2", "<previous>0"))))
+    assert "<current>4</current><previous>0</previous>" in none
+
+
+def test_a_stream_is_spelled_as_is_wished() -> None:
+    envelope = decode_envelope(FIRST)
+    capital = write(envelope, capital_stream=True)
+    assert capital == changed(FIRST, ("<stream ", "<Stream "), ("</stream>", "</Stream>"))
+    assert decode_envelope(capital) == envelope
+
+
+@pytest.mark.spec("SR-286")
+def test_a_signature_is_the_last_block_and_stands_there_as_it_is_given() -> None:
+    unsigned = msgspec.structs.replace(decode_envelope(FIRST), signature="")
+    signed = msgspec.structs.replace(unsigned, signature="<Signature xmlns='urn:x'> </Signature>")
+    assert "</Msmq><Signature xmlns='urn:x'> </Signature></se:Header>" in write(signed)
+    assert write(signed).replace(signed.signature, "") == write(unsigned)
+
+
+def test_more_blocks_stand_before_msmq() -> None:
+    assert "</stream><more/><Msmq " in write(decode_envelope(FIRST), blocks="<more/>")

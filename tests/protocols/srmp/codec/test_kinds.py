@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.srmp.codec.decode import decode_envelope
-from reliquary.protocols.srmp.codec.kinds import NEGATIVE, kind_of
+from reliquary.protocols.srmp.codec.kinds import kind_of
 from reliquary.protocols.srmp.codec.values import Kind
-from reliquary.queueing.message import MessageClass
 from tests.protocols.srmp.codec.envelopes import (
     COMMITMENT,
     DELIVERY,
@@ -45,9 +44,8 @@ ORDER = ("MSMQ:QM Ordering Ack", "MSMQ:another")
 
 
 @pytest.mark.spec("SR-198", "SR-199")
-@pytest.mark.parametrize("message_class", sorted(NEGATIVE))
-def test_a_negative_decision_has_one_of_five_classes(message_class: MessageClass) -> None:
-    number = int(message_class)
+@pytest.mark.parametrize("number", [0x8001, 0xC000, 0xC001, 0xC002, 0xC004])
+def test_a_negative_decision_has_one_of_five_classes(number: int) -> None:
     assert kind(changed(NEGATIVE_RECEIPT, (">16384<", f">{number}<"))) is Kind.COMMITMENT_RECEIPT
     assert kind(changed(FINAL, (">49154<", f">{number}<"))) is Kind.FINAL_STREAM_RECEIPT
 

@@ -20,6 +20,9 @@ SRMP: Final = "http://schemas.xmlsoap.org/srmp/"
 MSMQ: Final = "msmq.namespace.xml"
 SIGNATURE: Final = "http://www.w3.org/2000/02/xmldsig#"
 
+NAMED_LIMIT: Final = 200
+"""Characters of a foreign name in a fault."""
+
 Fields: TypeAlias = dict[str, Union[str, "Fields"]]
 """What an element holds: texts, or elements that hold some, by name."""
 Known: TypeAlias = Mapping[str, tuple[str, Union["Known", None]]]
@@ -88,6 +91,7 @@ def read_blocks(header: Element, data: bytes) -> Header:
         must = block.get(MUST_UNDERSTAND, "").strip(SPACE)
         if known is None:
             if must not in ("", "0"):
+                tag = tag[:NAMED_LIMIT]
                 raise SrmpFault(tag, f"<{tag}> must be understood, and is not", spec="SOAP 1.1 section 4.2.3")
             continue
         if name in blocks:

@@ -268,6 +268,15 @@ def test_a_commitment_receipt_and_a_final_one_go_their_ways() -> None:
     assert bench.receipts == [committed("positive", 0x4000, about=about), final("positive", 0x4000, 1)]
 
 
+@pytest.mark.spec("SR-300")
+def test_a_final_receipt_outlives_a_crash() -> None:
+    bench = Receiving()
+    stream(bench, 1, flags="<DeadLetter/>")
+    read(bench, "torders")
+    bench.restart()
+    assert final("positive", 0x4000, 1) in bench.receipts
+
+
 def written(bench: Receiving, reason: MessageClass) -> list[MessageArrived]:
     """What is written when the message at the head leaves for this reason."""
     position = bench.queue("torders").order.first()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -12,6 +13,7 @@ from reliquary.protocols.srmp.codec.values import Kind
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.srmp.tables import OutgoingStream
 from reliquary.queueing.events import BringOnline, TakeOffline
 from reliquary.queueing.message import Delivery, Message
 from reliquary.wire.security import SecurityDescriptor, encode_descriptor
@@ -19,6 +21,7 @@ from tests.protocols.srmp.peer import (
     ADMIN,
     ALPHA,
     ORDERS,
+    STREAM,
     TORDERS,
     commitment_block,
     delivery_receipt,
@@ -261,6 +264,18 @@ def test_a_message_for_another_host_is_passed_on_as_it_came(post: tuple[str, byt
     assert not bench.srmp.state.history.durable
     bench.restart(crash=False)
     assert [each.soap_envelope for each in bench.outgoing] == [message.soap_envelope]
+
+
+@pytest.mark.spec("SR-186", "SR-219")
+def test_a_receipt_for_a_stream_of_another_host_is_passed_on_though_one_of_ours_has_its_number() -> None:
+    bench = Receiving(settings=SrmpSettings(store_and_forward=True))
+    bench.srmp.state.add_sent(99, OutgoingStream(STREAM, last=3, sender=UUID(int=7)))
+    assert (
+        bench.post(*receipt(ELSEWHERE, stream_receipt_block(2), 255, action="MSMQ:QM Ordering Ack")).status
+        == 200
+    )
+    assert len(bench.outgoing) == 1
+    assert bench.srmp.state.sent[99].stream.acknowledged == 0
 
 
 @pytest.mark.spec("SR-186")

@@ -361,3 +361,12 @@ def test_a_queue_that_is_purged_or_deleted_leaves_nothing_behind(event: object) 
     bench.advance(100_000)
     assert bench.srmp.state.sent == {}
     bench.check()
+
+
+@pytest.mark.spec("SR-022")
+def test_an_acknowledgement_of_the_manager_goes_without_the_body_it_is_about() -> None:
+    bench = Sender()
+    bench.put(SHOP, b"what was lost", message_class=MessageClass.NACK_PURGED, label="lost")
+    arrived = bench.arrived(bench.posts[0])
+    assert arrived.envelope.commitment_receipt is not None
+    assert not arrived.has_body

@@ -113,6 +113,16 @@ def test_messages_of_a_transaction_go_in_the_order_they_were_sent_whatever_their
     assert exchange.sent() == [b"a", b"b"]
 
 
+def test_messages_of_a_transaction_keep_their_order_when_several_go_at_once() -> None:
+    exchange = Exchange()
+    exchange.clerk.at_once = 4
+    transaction = exchange.begin()
+    for body, priority in ((b"a", 0), (b"b", 7), (b"c", 3)):
+        exchange.send(ELSEWHERE, body, transaction=transaction, priority=priority)
+    exchange.ask(CommitTransaction(0, transaction))
+    assert exchange.sent() == [b"a", b"b", b"c"]
+
+
 @pytest.mark.spec("DM-324")
 @pytest.mark.parametrize(
     ("name", "wrapper"),

@@ -34,7 +34,7 @@ from reliquary.protocols.srmp.events import Addressed
 from reliquary.protocols.srmp.facts import StreamAdvanced
 from reliquary.protocols.srmp.routing import is_multicast
 from reliquary.protocols.srmp.state import Count, Incoming, State
-from reliquary.queueing.message import Message, MessageClass
+from reliquary.queueing.message import Delivery, Message, MessageClass
 from reliquary.queueing.travel.transfer import MessageArrived, ReceiptDue
 
 COALESCING: Final = "srmp-coalescing"
@@ -119,6 +119,9 @@ def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
             signal.message.transaction_status_queue,
             position + block,
             signal.reason,
+            # DEPARTS from 3.1.7.3.2 (SR-300): a final receipt is durable, because its sender asks for it only
+            # once: lost in a crash, it would be waited for, and its message kept, for ever.
+            delivery=Delivery.RECOVERABLE,
             label=ORDERING,
             priority=ORDERING_PRIORITY,
             response_queue=format_name(envelope.to),

@@ -174,6 +174,7 @@ def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
     """Whether it tells of a stream that goes out here, under whatever name of ours it was addressed."""
     if kind not in (Kind.STREAM_RECEIPT, Kind.FINAL_STREAM_RECEIPT) or envelope.stream_receipt is None:
         return False
+    # two managers may have streams of one number: the sender belongs to the name
     return envelope.stream_receipt.identifier.strip().casefold() in state.queue_of
 
 

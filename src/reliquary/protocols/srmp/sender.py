@@ -211,10 +211,11 @@ def _effect(
         ended = TransferEnded(session.queue, (send.lookup_id,), Outcome.REFUSED, UNWRITABLE)
         state.draft.tell(ended)
         return None
+    has_payload = message.soap_envelope or message.message_class == MessageClass.NORMAL  # a receipt has none
     parts = compound(
         envelope,
-        message.body,
-        message.extension,
+        message.body if has_payload else b"",
+        message.extension if has_payload else b"",
         parts_source(message),
         send.lookup_id % BOUNDARIES,
         windows=state.settings.windows_framing,

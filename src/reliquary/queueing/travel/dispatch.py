@@ -56,6 +56,8 @@ from reliquary.queueing.travel.transfer import (
 
 RESTS: Final = tuple(Duration(count * SECOND) for count in (1, 2, 5, 10, 30, 60))
 """How long a queue rests after so many failures in a row; then always as long as the last."""
+ORDINARY: Final = 3
+"""The priority of a message that names none."""
 ENDS: Final = frozenset({Happening.FAILED, Happening.SESSION_CLEANED_UP, Happening.DISCONNECTED})
 """After these there is no connection."""
 
@@ -121,12 +123,17 @@ def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
             _want_connection(state, queue, now)
         if link.state is not OutgoingState.CONNECTED:
             break
-        priority = queue.record.settings.base_priority + state.shelf.get(position).priority  # DM-266
-        entry = DispatchEntry(queue.number, position.lookup_id, priority)
+        entry = DispatchEntry(queue.number, position.lookup_id, _priority(state, queue, position))
         queue.order.lock(entry.lookup_id)
         link.sending[entry.lookup_id] = entry  # SendInProgress
         entries.append(entry)
     return entries
+
+
+def _priority(state: State, queue: QueueState, position: Position) -> int:
+    """DM-266; all messages of a stream have the same, because they go in their order."""
+    message = state.shelf.get(position)
+    return queue.record.settings.base_priority + (ORDINARY if message.is_transactional else message.priority)
 
 
 def _head(state: State, queue: QueueState, now: Instant) -> Position | None:

@@ -14,7 +14,7 @@ from reliquary.protocols.srmp.apply import FACTS, apply
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
-from reliquary.protocols.srmp.tables import IncomingStream, Remembered
+from reliquary.protocols.srmp.tables import IncomingStream, OutgoingStream, Remembered
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 
@@ -84,3 +84,55 @@ def test_an_identifier_of_an_express_message_makes_nobody_wait_for_the_disk() ->
     entry = Remembered(SENDER, 1, 1, 0, ORDERS)
     assert facts.IdentifierRemembered(entry, express=True).volatile
     assert not facts.IdentifierRemembered(entry).volatile
+
+
+# -- what goes out
+
+ACT = st.sampled_from(["number", "acknowledge", "free", "end"])
+
+
+@pytest.mark.spec("SR-118", "SR-123", "SR-127", "SR-128", "SR-157", "SR-160")
+@given(st.lists(st.tuples(ACT, st.integers(1, 90), st.booleans()), max_size=25))
+def test_a_stream_that_goes_out_is_the_same_in_another_process(acts: list[tuple[str, int, bool]]) -> None:
+    """Numbers over several rows, freed in any order, in one batch or in many."""
+    state = new_state()
+    apply(state, facts.StreamBegun(4, OutgoingStream(9 << 32 | 1, sender=SENDER)))
+    given = 0
+    for act, count, flush in acts:
+        sent = state.sent.get(4)
+        if sent is None:
+            apply(state, facts.StreamBegun(4, OutgoingStream(9 << 32 | state.ordinals.stream, sender=SENDER)))
+        elif act == "number":
+            lookup_ids = tuple(range(given + 1, given + count + 1))
+            given += count
+            first = sent.stream.last + 1
+            apply(state, facts.MessagesNumbered(4, first, lookup_ids, lookup_ids[::3]))
+        elif act == "acknowledge" and sent.stream.acknowledged < sent.stream.last:
+            last = min(sent.stream.acknowledged + count, sent.stream.last)
+            apply(state, facts.StreamAcknowledged(4, last))
+        elif act == "free" and sent.numbers:
+            apply(state, facts.NumbersFreed(4, tuple(sent.numbers)[count % 7 :: count]))
+        elif act == "end":
+            apply(state, facts.StreamEnded(4))
+        if flush:
+            write(state)
+    again = reborn(state)
+    assert (again.sent, again.ordinals, again.queue_of) == (state.sent, state.ordinals, state.queue_of)
+    rows = state.rows.range(tables.NUMBERS, b"", b"\xff" * 20, limit=1000)
+    assert len(rows) == sum(len(sent.rows) for sent in state.sent.values()), "a row is left behind"
+
+
+def write(state: State) -> None:
+    """End the batch."""
+    rows = state.rows
+    assert isinstance(rows, StagedRows)
+    rows._disk.apply(rows.take())
+
+
+def test_the_number_of_a_stream_is_never_used_again() -> None:
+    state = new_state()
+    for ordinal in (1, 2, 3):
+        assert state.ordinals.stream == ordinal
+        apply(state, facts.StreamBegun(4, OutgoingStream(9 << 32 | ordinal)))
+        apply(state, facts.StreamEnded(4))
+    assert reborn(state).ordinals == tables.Ordinals(4, 9)

@@ -13,6 +13,9 @@ from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
 from tests.protocols.srmp.peer import TORDERS, stream_message, user_message
 from tests.protocols.srmp.receiving import Receiving
+from tests.protocols.srmp.sending import Sender
+
+OTHER = "DIRECT=HTTP://other.example/msmq/private$/orders"
 
 
 def received(state: State) -> dict[str, Any]:
@@ -69,3 +72,23 @@ def test_a_history_that_is_shorter_now_keeps_its_end() -> None:
         6,
         7,
     ]
+
+
+@pytest.mark.spec("SR-118", "SR-120", "SR-128", "SR-156", "SR-157", "SR-160")
+def test_what_goes_is_known_as_before() -> None:
+    """Streams in all their parts: waiting for receipts, for final receipts, with gaps, and one that ended."""
+    bench = Sender()
+    bench.stream(b"1", b"2", negative_journaling=True)
+    bench.stream(b"3", time_to_reach_queue=1)
+    bench.stream(*[b"%d" % number for number in range(4, 150)])
+    bench.answer_all()
+    bench.receipt(2)
+    bench.stream(b"a", to=OTHER)
+    bench.answer_all()
+    bench.receipt(1, bench.srmp.state.sent[bench.outgoing(OTHER).number].stream.identifier)
+    bench.advance(31)
+    live = bench.srmp.state
+    assert [len(sent.numbers) for sent in live.sent.values()] == [148]
+    bench.flush()
+    again = Srmp(bench.rows, bench.settings).state
+    assert (again.sent, again.ordinals, again.queue_of) == (live.sent, live.ordinals, live.queue_of)

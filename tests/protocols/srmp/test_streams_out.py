@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.base.time import SECOND, Instant
+from reliquary.base.time import SECOND, Instant, seconds
 from reliquary.protocols.srmp.apply import apply
 from reliquary.protocols.srmp.facts import StreamBegun
 from reliquary.protocols.srmp.redirection import Redirection
@@ -509,4 +509,41 @@ def test_receipts_count_right_after_a_restart() -> None:
     assert (bench.waiting(), bench.bodies(JOURNAL)) == (1, [b"a"])
     bench.final(2)
     assert (bench.waiting(), bench.posts, bench.srmp.state.sent) == (0, [], {})
+    bench.check()
+
+
+def test_a_receipt_that_comes_while_all_is_to_go_again_keeps_what_it_confirms_from_going() -> None:
+    """Nor does one expire then that only waits for the word that it was read."""
+    bench = Sender(settings=SrmpSettings(resend_ladder=(seconds(5),)))
+    bench.stream(b"a", negative_journaling=True, time_to_reach_queue=8)
+    bench.answer_all()
+    bench.stream(b"b", b"c")
+    second, third = bench.posts
+    bench.advance(5)  # time to go again, and two answers are due
+    bench.forget()
+    bench.advance(4)
+    bench.receipt(2)
+    assert (bench.posts, bench.bodies(DEAD_STREAM), bench.waiting()) == ([], [], 2)
+    bench.answer(second)
+    bench.answer(third)
+    assert bench.numbers == [3]
+    assert (bench.bodies(DEAD_STREAM), bench.waiting()) == ([], 2)
+    bench.receipt(3)
+    bench.final(1)
+    assert bench.waiting() == 0
+    bench.check()
+
+
+def test_a_receipt_for_all_that_was_posted_ends_the_wait_for_their_answers() -> None:
+    bench = Sender(settings=SrmpSettings(resend_ladder=(seconds(5),)))
+    bench.stream(b"a", negative_journaling=True, time_to_reach_queue=8)
+    bench.answer_all()
+    bench.stream(b"b")
+    bench.advance(5)
+    bench.stream(b"c")  # held back until the answer to b
+    bench.forget()
+    bench.advance(4)
+    bench.receipt(2)
+    assert bench.numbers == [3]
+    assert (bench.bodies(DEAD_STREAM), bench.waiting()) == ([], 2)
     bench.check()

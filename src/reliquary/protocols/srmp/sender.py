@@ -308,3 +308,5 @@ def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
         gone = tuple(each for each in signal.lookup_ids if each in sent.numbers)
         if gone:
             free(state, signal.queue, gone, signal.reason)
+    if session is not None and session.draining:
+        go_again(state, session)

@@ -119,6 +119,8 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
             free(state, queue, done, MessageClass.ACK_REACH_QUEUE)
     if session is not None:
         tell_progress(state, session, sent)
+        if session.draining:  # after the above, so that nothing goes again that is there
+            go_again(state, session)
 
 
 def _progress(state: State, session: Session, sent: Sent, arrived: list[int], now: Instant) -> None:
@@ -137,8 +139,6 @@ def _progress(state: State, session: Session, sent: Sent, arrived: list[int], no
             start_wait(state, session, now, again=True)
         else:
             stop_wait(state, session)
-    if session.draining:
-        go_again(state, session)
 
 
 # -- messages that leave
@@ -169,14 +169,15 @@ def _lose_start(state: State, queue: int, session: Session | None, sent: Sent, r
     # ever; what arrived after all is then known by its identifier.
     _end(state, queue, session)
     rest = tuple(sent.numbers)
+    about = session.destination if session is not None else f"outgoing queue {queue}"
     what = "the first message of a stream is lost and no receipt came"
     if state.settings.dead_letter_stream:
-        state.draft.ask(Warn(f"outgoing queue {queue}", what, f"{len(rest)} messages after it are given up"))
+        state.draft.ask(Warn(about, what, f"{len(rest)} messages after it are given up"))
         state.draft.tell(TransferEnded(queue, rest, Outcome.REFUSED, reason, by_receipt=True))
         if session is not None:
             forget(session, rest)
         return
-    state.draft.ask(Warn(f"outgoing queue {queue}", what, f"{len(rest)} messages after it begin a new one"))
+    state.draft.ask(Warn(about, what, f"{len(rest)} messages after it begin a new one"))
     if session is not None:
         go_again(state, session)
 

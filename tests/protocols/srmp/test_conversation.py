@@ -9,12 +9,13 @@ import pytest
 
 from reliquary.base.turn import Turn
 from reliquary.protocols.srmp.effects import Post
-from reliquary.protocols.srmp.events import Addressed
+from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import CommitTransaction, PurgeQueue
-from reliquary.queueing.message import Acknowledgement
+from reliquary.queueing.events import CommitTransaction, PurgeQueue, SendMessages
+from reliquary.queueing.message import Acknowledgement, Delivery, Message
 from tests.protocols.srmp.srmp_harness import SrmpBench
+from tests.queueing.manager_harness import message
 
 TORDERS = "DIRECT=http://beta.example/msmq/private$/torders"
 ORDERS = "DIRECT=http://beta.example/msmq/private$/orders"
@@ -90,6 +91,20 @@ class Network:
 
 def is_receipt(post: Post) -> bool:
     return b"<streamReceipt>" in post.body
+
+
+@pytest.mark.spec("SR-054")
+def test_a_durable_message_is_on_disk_before_it_leaves_whatever_turn_takes_it_along() -> None:
+    alpha = Talker("alpha.example", 1, settings=SrmpSettings(in_flight=1))
+    alpha.send(ORDERS, b"express", delivery=Delivery.EXPRESS)
+    (first,) = alpha.posts
+    alpha.core.close()
+    alpha.core.turn(SendMessages(1, ORDERS, (message(b"durable"),)), alpha.now)
+    alpha.core.turn(PostEnded(first.session, first.epoch, first.lookup_id, 200), alpha.now)
+    alpha.core.turn(SendMessages(2, "orders", (Message(body=b"express"),)), alpha.now)
+    batch = alpha.core.close()
+    assert not [effect for effect in batch.at_once if isinstance(effect, Post)]
+    assert len([effect for effect in batch.after_sync if isinstance(effect, Post)]) == 1
 
 
 @pytest.mark.spec("SR-138", "SR-143", "SR-220", "SR-225")

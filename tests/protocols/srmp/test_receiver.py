@@ -137,6 +137,37 @@ def test_what_is_no_message_is_refused(post: tuple[str, bytes], element: str) ->
     refused(Receiving(), post, naming=element)
 
 
+UNSIGNED = b'<Signature xmlns="http://www.w3.org/2000/02/xmldsig#"></Signature></se:Header>'
+
+
+def signed_by_nobody(post: tuple[str, bytes]) -> tuple[str, bytes]:
+    """The same message without its body, and with a signature that signs nothing."""
+    _, body = post
+    text = body[body.index(b"<se:Envelope") : body.index(b"</se:Envelope>") + len(b"</se:Envelope>")]
+    return "text/xml", text.replace(b"</se:Header>", UNSIGNED)
+
+
+@pytest.mark.spec("SR-163")
+@pytest.mark.parametrize(
+    ("post", "element"),
+    [
+        (user_message(ELSEWHERE, priority=9), "Priority"),  # it is read before it is routed
+        (receipt(ELSEWHERE, "", 1), "to"),  # it is routed before it is asked what it is
+        (signed_by_nobody(user_message(ELSEWHERE)), "to"),  # it is routed before its signature is verified
+        (signed_by_nobody(stream_message(7)), "SignedInfo"),  # ... which is before its place is looked at
+    ],
+)
+def test_a_message_is_judged_step_by_step(post: tuple[str, bytes], element: str) -> None:
+    refused(Receiving(), post, naming=element)
+
+
+@pytest.mark.spec("SR-163", "SR-200")
+def test_the_place_in_a_stream_is_looked_at_before_the_queue_is() -> None:
+    bench = Receiving()
+    assert bench.post(*stream_message(7, to=ORDERS)).status == 200  # ignored, though no stream goes there
+    assert bench.post(*stream_message(1, to=ORDERS)).status == 400
+
+
 def test_nobody_is_refused_before_this_manager_knows_its_own_address() -> None:
     bench = Receiving(addressed=False)
     assert bench.post(*user_message()).status == 500
@@ -348,6 +379,16 @@ def test_a_queue_that_is_not_open_to_everyone_takes_nothing() -> None:
     bench.create("closed", security=encode_descriptor(SecurityDescriptor(dacl=())))
     refused(bench, user_message(ORDERS.replace("orders", "closed")), naming="to")
     assert bench.bodies("closed") == []
+
+
+@pytest.mark.spec("SR-235")
+def test_a_public_queue_is_judged_by_its_own_list() -> None:
+    bench = Receiving()
+    bench.create(".\\open")
+    bench.create(".\\closed", security=encode_descriptor(SecurityDescriptor(dacl=())))
+    assert bench.post(*user_message("http://bench.example/msmq/open")).status == 200
+    assert bench.bodies(".\\open") == [b"hello"]
+    refused(bench, user_message("http://bench.example/msmq/closed"), naming="to")
 
 
 def test_a_manager_that_is_offline_takes_messages_later() -> None:

@@ -57,7 +57,7 @@ def test_a_message_before_its_turn_comes_again() -> None:
     assert bench.bodies("torders") == [b"1", b"2", b"3"]
 
 
-@pytest.mark.spec("SR-136", "SR-074")
+@pytest.mark.spec("SR-136", "SR-074", "SR-250")
 def test_numbers_that_the_sender_skipped_are_not_waited_for() -> None:
     bench = Receiving()
     post(bench, 1, 2)
@@ -191,6 +191,7 @@ def test_what_is_known_of_a_transfer() -> None:
 
 
 @pytest.mark.spec("SR-138", "SR-142", "SR-152", "SR-153", "SR-251", "SR-252", "SR-028", "SR-087", "SR-088")
+@pytest.mark.spec("SR-249", "SR-253")
 def test_one_receipt_for_all_that_came_within_half_a_second() -> None:
     bench = Receiving()
     for number in (1, 2, 3):
@@ -203,7 +204,7 @@ def test_one_receipt_for_all_that_came_within_half_a_second() -> None:
     assert bench.receipts == [acknowledgement(3)]
 
 
-@pytest.mark.spec("SR-142", "SR-215")
+@pytest.mark.spec("SR-142", "SR-214", "SR-215")
 def test_a_receipt_comes_ten_seconds_after_the_first_message_at_the_latest() -> None:
     bench = Receiving()
     moments = []

@@ -95,7 +95,9 @@ def _mismatch(state: State, queue: QueueState, message: Message) -> MessageClass
     settings = queue.record.settings
     in_transaction = message.is_transactional
     is_private = message.privacy is not MessagePrivacy.NONE
-    if lacks(state, ANONYMOUS, queue, Act.SEND):  # [MC-MQSRM] 3.1.5.1.12
+    # DEPARTS from 3.1.5.1.12 (SR-235): the list of a public queue is the one that is kept with it and
+    # published, not read from the directory each time, because without a directory nothing would come in.
+    if lacks(state, ANONYMOUS, queue, Act.SEND):
         return MessageClass.NACK_ACCESS_DENIED
     if in_transaction and not settings.transactional:
         return MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE

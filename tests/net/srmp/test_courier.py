@@ -175,6 +175,7 @@ class TestReconnect:
                 assert here.statuses == [(each, 200) for each in range(1, 8)]
                 assert there.accepted == 7
                 assert there.bodies == [b"body %d" % each for each in range(1, 8)]
+                assert here.courier._routes[1]._depth == 1
 
         play(scene)
 
@@ -338,6 +339,7 @@ class TestEnd:
                 await until(lambda: len(there.bodies) == 2)
                 here.courier.end(EndSession(1, 0))
                 here.post(3, epoch=0)  # it was on its way when the session ended
+                assert (here.courier.posted, here.courier._routes) == (2, {})
                 here.post(1, epoch=1)
                 await here.wait_for(1)
                 assert [(each.epoch, each.lookup_id) for each in here.ended] == [(1, 1)]

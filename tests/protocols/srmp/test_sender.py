@@ -8,6 +8,7 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.protocols.srmp.codec.decode import decode_apdu
+from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import Addressed, Failure
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
@@ -80,7 +81,7 @@ def test_nobody_but_us_knows_of_a_refusal_so_we_tell_who_asked() -> None:
     assert news.message.message_class == MessageClass.NACK_BAD_DEST_QUEUE
 
 
-@pytest.mark.spec("SR-049", "SR-149", "SR-150", "SR-246", "SR-293")
+@pytest.mark.spec("SR-049", "SR-149", "SR-150", "SR-159", "SR-246", "SR-293")
 def test_a_server_error_is_tried_again_after_the_retransmission_timeout_with_the_same_words() -> None:
     """T-15."""
     bench = Sender()
@@ -179,6 +180,46 @@ def test_a_durable_message_that_was_not_sent_yet_goes_after_a_restart_as_it_woul
     arrived = bench.arrived(post)
     assert arrived.body == b"durable"
     assert arrived.envelope.sent_at == 1_700_000_000
+
+
+@pytest.mark.spec("SR-054")
+@pytest.mark.parametrize("delivery", Delivery)
+def test_a_durable_message_leaves_only_after_the_disk_has_it(delivery: Delivery) -> None:
+    bench = Sender()
+    bench.plain(b"first")  # and the connection is there
+    bench.core.close()
+    bench.plain(b"a", delivery=delivery)
+    batch = bench.core.close()
+    waits = [effect for effect in batch.after_sync if isinstance(effect, Post)]
+    leaves = [effect for effect in batch.at_once if isinstance(effect, Post)]
+    assert (len(waits), len(leaves)) == ((1, 0) if delivery is Delivery.RECOVERABLE else (0, 1))
+
+
+@pytest.mark.spec("SR-054", "SR-263")
+def test_a_number_is_on_disk_before_its_message_leaves() -> None:
+    bench = Sender()
+    bench.core.close()
+    bench.stream(b"a")
+    batch = bench.core.close()
+    assert batch.applied
+    assert [type(effect) for effect in batch.after_sync if isinstance(effect, Post)] == [Post]
+    assert not [effect for effect in batch.at_once if isinstance(effect, Post)]
+
+
+@pytest.mark.spec("SR-122", "SR-156", "SR-260")
+def test_no_two_messages_have_one_identifier_in_this_process_or_the_next() -> None:
+    bench = Sender()
+    bench.plain(b"a", b"b")
+    bench.stream(b"c")
+    identifiers = [bench.arrived(post).envelope.identifier for post in bench.posts]
+    bench.answer_all()
+    bench.restart()
+    bench.forget()
+    bench.plain(b"d")
+    identifiers.append(bench.arrived(bench.posts[0]).envelope.identifier)
+    numbers = [identifier.uniquifier for identifier in identifiers]
+    assert numbers == sorted(set(numbers))
+    assert len({identifier.lineage for identifier in identifiers}) == 1
 
 
 def test_an_answer_after_the_time_out_means_nothing_and_the_message_goes_again_under_its_identifier() -> None:

@@ -31,7 +31,7 @@ def resends(bench: Sender, count: int) -> list[int]:
 # -- open and closed
 
 
-@pytest.mark.spec("SR-310")
+@pytest.mark.spec("SR-121", "SR-308", "SR-310")
 def test_a_message_opens_the_connection_and_all_that_follow_use_it() -> None:
     bench = Sender()
     bench.plain(b"a")

@@ -136,6 +136,8 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
         optional["sent_time"] = envelope.sent_at
     if (msmq := envelope.msmq) is not None:
         _read_msmq(msmq, optional)
+        # DEPARTS from 3.1.5.1.1 (SR-181): an expiresAt of its own ends TimeToBeReceived, as `_expires_at`
+        # writes it, because a message that nobody wants any more would lie in its queue for ever.
         if envelope.expires_at not in (msmq.reach_by, NO_END):
             optional["time_to_be_received"] = _span(envelope, envelope.expires_at, now)
     if envelope.delivery_to or envelope.commitment is not None:

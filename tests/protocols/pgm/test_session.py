@@ -289,3 +289,13 @@ def test_after_fin_the_rest_can_still_be_had() -> None:
     bench.spm(100, fin=True)
     assert asked(bench.run(SECOND // 10)) == [(100,)]
     assert bench.data(100, b"a", repair=True) == ["a"]
+
+
+def test_a_packet_that_comes_twice_behind_a_gap_is_held_once() -> None:
+    bench = Bench()
+    bench.spm(99)
+    bench.data(101, b"b")
+    bench.data(101, b"b")
+    assert (bench.receiver.shared.buffered, bench.receiver.shared.duplicates) == (1, 1)
+    assert bench.data(100, b"a") == ["a", "b"]
+    assert bench.receiver.shared.buffered == 0

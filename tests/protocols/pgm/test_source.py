@@ -322,3 +322,11 @@ def test_what_waits_can_be_withdrawn_and_what_was_begun_is_finished() -> None:
     bench.run(2 * SECOND)
     assert len(bench.tickets) == 1
     assert sum(len(data.payload) for data in bench.data()) == 4_000
+
+
+def test_nobody_is_told_to_join_where_the_window_has_passed() -> None:
+    bench = Bench(PgmSettings(window=Duration(2 * SECOND)))
+    bench.submit(b"x")
+    bench.run(4 * SECOND)
+    assert bench.source.window.trail == 101
+    assert bench.spms()[-1][1].join is None

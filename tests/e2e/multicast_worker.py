@@ -26,11 +26,11 @@ def listen(address: str, count: int) -> None:
     with connect(SERVER) as manager:
         queue = manager.create_queue(QUEUE, multicast_address=address)
         say("ready")
-        for _ in range(count):
-            message = queue.receive(timeout=None)
-            assert message is not None
-            text = message.text
-            say(text.partition(" ")[0] if text == body(int(text.partition(" ")[0])) else f"damaged: {text}")
+        while count:
+            for message in queue.receive_many(count, timeout=None):
+                count -= 1
+                number = message.text.partition(" ")[0]
+                say(number if message.text == body(int(number)) else f"{number} is damaged")
 
 
 def send(address: str, count: int) -> None:

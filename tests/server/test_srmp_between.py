@@ -20,12 +20,14 @@ import uvloop
 import reliquary
 from reliquary.base.time import seconds
 from reliquary.engine.streams import streams
+from reliquary.net.api.users import User
 from reliquary.net.http import HttpClient
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.events import CreateQueue
 from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.security.principals import Principal, user_sid
 from reliquary.server.build import Server, build
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit
@@ -237,3 +239,22 @@ def test_an_address_that_cannot_be_had_is_named_with_those_of_srmp(tmp_path: Pat
         code, said = ends(tmp_path / "data", SRMP_HTTP_PORT=str(port))
     assert code == Exit.PORT_IN_USE
     assert f"127.0.0.1:0 (data), 127.0.0.1:{port} (SRMP) and 127.0.0.1:0 (control)" in said
+
+
+@pytest.mark.parametrize("anonymous", [False, True], ids=["users alone", "everybody"])
+def test_where_users_are_known_a_new_queue_is_open_to_other_managers_only_if_that_was_chosen(
+    tmp_path: Path, anonymous: bool
+) -> None:
+    alice = User(name="alice", token_sha256="ab" * 32)
+    chosen = SrmpOptions(anonymous_senders=anonymous, protocol=SrmpSettings(**SOON))
+
+    async def scene() -> None:
+        async with site(tmp_path / "a") as a, site(tmp_path / "b", srmp=chosen, users=(alice,)) as b:
+            maker = Principal(user_sid(b.server.opened.state.identity().identifier, "alice"), name="alice")
+            await b.server.opened.engine.ask(lambda to: CreateQueue(to, "orders", by=maker))
+            await a.send(b.destination("orders"), "x")
+            await until(lambda: a.waiting == 0)
+            assert b.server.srmp is not None
+            assert b.server.srmp.receiving.answers == {(200 if anonymous else 400): 1}
+
+    play(scene)

@@ -10,8 +10,9 @@
     an older one   outdated         outdated                outdated               outdated
 
 A destination is a URL as its sender writes it: he has a stream for each of his outgoing queues, and two
-of them may lead to one queue here by different names.  Of a stream that is not kept, L is 0.  A sender may skip numbers, whose messages expired (SR-136); nothing
-is kept back until a gap is filled, because its sender sends all of it again.
+of them may lead to one queue here by different names.  Of a stream that is not kept, L is 0.  A sender
+may skip numbers, whose messages expired (SR-136); nothing is kept back until a gap is filled, because
+its sender sends all of it again.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ from reliquary.protocols.srmp.codec.values import (
     StreamReceipt,
 )
 from reliquary.protocols.srmp.effects import EndSession, Post
-from reliquary.protocols.srmp.sender import on_final_receipt, on_stream_receipt
 from reliquary.protocols.srmp.state import Sent, Session, State
+from reliquary.protocols.srmp.streams_out import on_final_receipt, on_stream_receipt
 from reliquary.queueing.events import CommitTransaction, PauseQueue, ResumeQueue
 from reliquary.queueing.message import NO_GUID, NO_OBJECT, Delivery, Message, MessageClass, ObjectId
 from reliquary.queueing.naming.destinations import find

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.base.turn import Reply, Warn
-from reliquary.protocols.srmp import receipts, sender
+from reliquary.protocols.srmp import receipts, streams_out
 from reliquary.protocols.srmp.apply import apply
 from reliquary.protocols.srmp.codec.decode import decode, decode_apdu
 from reliquary.protocols.srmp.codec.faults import SrmpFault
@@ -144,13 +144,13 @@ def _stream_receipt(state: State, to: int, arrived: Arrived, way: Route, now: In
     # DEPARTS from 3.1.5.1.8 (SR-219): it is not put into the order queue, because nobody reads that
     # and it would only grow.
     del way
-    sender.on_stream_receipt(state, arrived.envelope, now)
+    streams_out.on_stream_receipt(state, arrived.envelope, now)
     _answer(state, to, 200)
 
 
 def _final_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
     del way
-    sender.on_final_receipt(state, arrived.envelope, now)
+    streams_out.on_final_receipt(state, arrived.envelope, now)
     _answer(state, to, 200)
 
 

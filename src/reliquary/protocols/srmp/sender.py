@@ -16,7 +16,7 @@ from typing import Final
 from reliquary.base.faults import PeerFault, UsageError
 from reliquary.base.time import Instant
 from reliquary.base.turn import Signal, Warn
-from reliquary.protocols.srmp import facts, streams_out
+from reliquary.protocols.srmp import facts
 from reliquary.protocols.srmp.addresses import own_origin, receipts_url
 from reliquary.protocols.srmp.apply import apply
 from reliquary.protocols.srmp.codec.compound import apdu, compound
@@ -43,9 +43,6 @@ from reliquary.queueing.travel.transfer import (
     WebAddressKnown,
     Wrapper,
 )
-
-on_stream_receipt = streams_out.on_stream_receipt
-on_final_receipt = streams_out.on_final_receipt
 
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
 """No class says that a message cannot be put into words; this one comes closest."""

@@ -81,40 +81,43 @@ def anomalies(folder: Path) -> dict[str, tuple[str, ...]]:
     return {name: tuple(touched.split()) for name, touched in rows}
 
 
-def marks(tests: Path, root: Path) -> dict[str, list[str]]:
-    """Which tests show each requirement, from the `spec` marks on functions, classes and modules."""
+def marks(tests: Path, root: Path, kind: str = "spec") -> dict[str, list[str]]:
+    """Which tests show each requirement, from the `spec` marks on functions, classes and modules.
+
+    Or which tests have another kind of mark, by what it says.
+    """
     shown: dict[str, list[str]] = {}
     for path in sorted(tests.rglob("test_*.py")):
         tree = ast.parse(path.read_text(), str(path))
         try:
-            for name, spec_id in _marked(tree, ()):
+            for name, spec_id in _marked(tree, (), kind):
                 shown.setdefault(spec_id, []).append(f"{path.relative_to(root)}{name}")
         except Unclear as why:
             raise Unclear(f"{path.relative_to(root)}: {why}") from why
     return {spec_id: sorted(set(places)) for spec_id, places in shown.items()}
 
 
-def _marked(node: ast.AST, outer: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _marked(node: ast.AST, outer: tuple[str, ...], kind: str) -> Iterator[tuple[str, str]]:
     """Each (::Class::test, id) below a node; a class's or module's marks count as its own."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inner = (*outer, child.name)
             name = "".join(f"::{part}" for part in inner)
-            yield from ((name, spec_id) for mark in child.decorator_list for spec_id in _ids_of(mark))
+            yield from ((name, spec_id) for mark in child.decorator_list for spec_id in _ids_of(mark, kind))
             if isinstance(child, ast.ClassDef):
-                yield from _marked(child, inner)
+                yield from _marked(child, inner, kind)
         elif isinstance(child, ast.Assign) and any(_is_pytestmark(target) for target in child.targets):
-            yield from (("", spec_id) for spec_id in _ids_of(child.value))
+            yield from (("", spec_id) for spec_id in _ids_of(child.value, kind))
 
 
 def _is_pytestmark(target: ast.expr) -> bool:
     return isinstance(target, ast.Name) and target.id == "pytestmark"
 
 
-def _ids_of(mark: ast.expr) -> Iterator[str]:
-    """The ids in `pytest.mark.spec(...)`, wherever it stands inside a decorator."""
+def _ids_of(mark: ast.expr, kind: str) -> Iterator[str]:
+    """The ids in a mark of this kind, wherever it stands inside a decorator."""
     for call in ast.walk(mark):
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.spec":
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == f"pytest.mark.{kind}":
             if not all(isinstance(argument, ast.Constant) for argument in call.args):
                 raise Unclear(f"write the ids themselves, not {ast.unparse(call)}")
             yield from (str(ast.literal_eval(argument)) for argument in call.args)

@@ -67,8 +67,9 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
     return b"".join(tokens)
 
 
+@pytest.mark.srmp("T-79")
 @pytest.mark.spec("SR-182", "SR-183")
-def test_ten_thousand_damaged_envelopes_are_read_or_refused() -> None:  # T-79
+def test_ten_thousand_damaged_envelopes_are_read_or_refused() -> None:
     chance = random.Random(79)
     envelopes = [vector.envelope.encode() for vector in VECTORS.values()]
     read = sum(try_envelope(damaged(chance.choice(envelopes), chance)) for _ in range(ENVELOPES))

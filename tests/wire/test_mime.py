@@ -72,12 +72,14 @@ def test_folded_fields_are_one() -> None:
     assert fields == {"content-type": "multipart/related; boundary=b", "x": "y"}
 
 
+@pytest.mark.srmp("F-05")
 @pytest.mark.parametrize("tail", [b"", b"\r\n"])
-def test_a_closing_delimiter_may_be_missing_where_lengths_say_enough(tail: bytes) -> None:  # F-05
+def test_a_closing_delimiter_may_be_missing_where_lengths_say_enough(tail: bytes) -> None:
     whole = joined(part(b"one"), part(b"two"), end=b"")
     assert data_of(whole.removesuffix(b"\r\n--b") + tail) == [b"one", b"two"]
 
 
+@pytest.mark.srmp("F-04", "F-05")
 @pytest.mark.parametrize(
     "body",
     [
@@ -107,7 +109,7 @@ def test_a_closing_delimiter_may_be_missing_where_lengths_say_enough(tail: bytes
         pytest.param(joined(*[part(b"x")] * (PARTS_LIMIT + 1)), id="many parts"),
     ],
 )
-def test_what_is_not_in_parts_is_refused(body: bytes) -> None:  # F-04, F-05
+def test_what_is_not_in_parts_is_refused(body: bytes) -> None:
     assert refused(body).why
 
 
@@ -115,7 +117,8 @@ def test_the_limit_itself_is_allowed() -> None:
     assert len(split(joined(*[part(b"x")] * PARTS_LIMIT), "b")) == PARTS_LIMIT
 
 
-def test_a_boundary_is_needed() -> None:  # F-03
+@pytest.mark.srmp("F-03")
+def test_a_boundary_is_needed() -> None:
     assert refused(joined(part(b"x")), "").part == "Content-Type"
 
 

@@ -27,8 +27,9 @@ def test_the_header_has_its_blocks() -> None:
     ]
 
 
+@pytest.mark.srmp("F-10")
 @pytest.mark.spec("SR-020")
-def test_what_the_body_holds_is_not_looked_at() -> None:  # F-10
+def test_what_the_body_holds_is_not_looked_at() -> None:
     assert header_of(envelope(body="<s:Body><x>1</x></s:Body><more xmlns='urn:x'/>").encode()) is not None
 
 
@@ -46,6 +47,7 @@ def test_a_prolog_is_passed_over(prolog: str, more: str) -> None:
 BOMB = "".join(f'<!ENTITY e{n} "&e{n - 1};&e{n - 1};&e{n - 1};&e{n - 1};">' for n in range(1, 20))
 
 
+@pytest.mark.srmp("T-76", "F-07")
 @pytest.mark.spec("SR-182")
 @pytest.mark.parametrize(
     "prolog",
@@ -60,7 +62,7 @@ BOMB = "".join(f'<!ENTITY e{n} "&e{n - 1};&e{n - 1};&e{n - 1};&e{n - 1};">' for 
         pytest.param("<?xml version='1.0'?> <!-- < --><?p <!-- ?><!DOCTYPE s:Envelope>", id="behind others"),
     ],
 )
-def test_a_document_type_is_refused_before_it_is_read(prolog: str) -> None:  # T-76, F-07
+def test_a_document_type_is_refused_before_it_is_read(prolog: str) -> None:
     assert "document type" in refused(prolog + envelope("<a>&e19;</a>")).why
 
 
@@ -74,6 +76,7 @@ def test_another_encoding_is_refused(encoding: str) -> None:
     assert "UTF-8" in refused(f'<?xml version="1.0" encoding="{encoding}"?>{envelope()}').why
 
 
+@pytest.mark.srmp("F-07")
 @pytest.mark.parametrize(
     "data",
     [
@@ -96,10 +99,11 @@ def test_another_encoding_is_refused(encoding: str) -> None:
         envelope("<a><![CDATA[x]]</a>").encode(),
     ],
 )
-def test_what_is_no_xml_is_refused(data: bytes) -> None:  # F-07
+def test_what_is_no_xml_is_refused(data: bytes) -> None:
     assert refused(data).element == "Envelope"
 
 
+@pytest.mark.srmp("F-08", "F-09")
 @pytest.mark.parametrize(
     ("text", "element"),
     [
@@ -125,7 +129,7 @@ def test_what_is_no_xml_is_refused(data: bytes) -> None:  # F-07
         ),
     ],
 )
-def test_an_envelope_of_another_shape_is_refused(text: str, element: str) -> None:  # F-08, F-09
+def test_an_envelope_of_another_shape_is_refused(text: str, element: str) -> None:
     assert refused(text).element == element
 
 

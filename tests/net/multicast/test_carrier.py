@@ -176,6 +176,7 @@ def test_routers_are_alerted_to_all_but_new_data() -> None:
     }
 
 
+@pytest.mark.srmp("T-74")
 @pytest.mark.spec("SR-013")
 def test_a_message_that_is_too_large_is_refused_for_good() -> None:  # T-74
     here = Bench()

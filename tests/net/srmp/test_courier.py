@@ -242,6 +242,7 @@ class TestFailure:
 
         play(scene)
 
+    @pytest.mark.srmp("F-70")
     @pytest.mark.parametrize(
         "garbage",
         [
@@ -271,6 +272,7 @@ class TestFailure:
 
         play(scene)
 
+    @pytest.mark.srmp("T-16")
     @pytest.mark.spec("SR-290")
     def test_a_peer_that_never_answers_is_given_up_after_the_time(self) -> None:
         async def scene() -> None:

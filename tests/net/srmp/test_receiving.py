@@ -71,6 +71,7 @@ def test_pipelined_posts_are_answered_in_their_order() -> None:
     play(scene)
 
 
+@pytest.mark.srmp("F-01")
 def test_another_method_is_405_and_touches_nothing() -> None:
     async def scene() -> None:
         async with office() as here, wire(here.port) as client:
@@ -122,8 +123,9 @@ def test_whoever_waits_for_a_go_ahead_gets_it() -> None:
     play(scene)
 
 
+@pytest.mark.srmp("F-06")
 class TestTooMuch:
-    """F-06: a message over the limit is refused for good, before it is read."""
+    """A message over the limit is refused for good, before it is read."""
 
     def test_a_length_over_the_limit_is_refused_before_the_body_comes(self) -> None:
         async def scene() -> None:
@@ -208,6 +210,7 @@ def test_a_slow_client_is_told_to_come_again() -> None:
     play(scene)
 
 
+@pytest.mark.srmp("F-04")
 def test_a_client_that_hangs_up_inside_a_post_leaves_nothing() -> None:
     async def scene() -> None:
         async with office() as here, wire(here.port) as client:

@@ -37,9 +37,9 @@ def test_what_was_sent_is_counted_and_named() -> None:
     )
 
 
+@pytest.mark.srmp("T-40")
 @pytest.mark.spec("SR-221", "SR-222", "SR-223")
 def test_a_receipt_moves_what_it_confirms() -> None:
-    """T-40."""
     bench = Sender()
     bench.stream(b"a", b"b", b"c")
     bench.answer_all()

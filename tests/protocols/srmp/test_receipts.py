@@ -67,6 +67,7 @@ def reject(bench: Receiving, queue: str = "orders") -> None:
 # -- delivery receipts
 
 
+@pytest.mark.srmp("T-26")
 @pytest.mark.spec("SR-059", "SR-060", "SR-078", "SR-079", "SR-080", "SR-081", "SR-210", "SR-056")
 @pytest.mark.parametrize("durable", [True, False])
 def test_a_delivery_receipt_says_when_the_message_came(durable: bool) -> None:
@@ -112,6 +113,7 @@ def test_a_receipt_repeats_an_id_that_says_nothing_to_us() -> None:
     assert [receipt.said["id"] for receipt in bench.receipts] == ["order <7> of " + "x" * (len(ID) - 19)] * 2
 
 
+@pytest.mark.srmp("T-28")
 @pytest.mark.spec("SR-027", "SR-165")
 @pytest.mark.parametrize(("action", "label"), [("MSMQ:", ""), ("MSMQ:a & b", "a & b"), ("other", "")])
 def test_a_receipt_has_the_label_of_its_message(action: str, label: str) -> None:
@@ -142,6 +144,7 @@ def test_every_reason_to_leave_a_queue_is_decided() -> None:
     assert set(DECISIONS) == set(MessageClass)
 
 
+@pytest.mark.srmp("T-29")
 @pytest.mark.spec("SR-062", "SR-145", "SR-295", "SR-296", "SR-297", "SR-083", "SR-084", "SR-085", "SR-086")
 def test_who_asks_for_good_news_hears_that_his_message_was_read() -> None:
     bench = Receiving()
@@ -151,6 +154,7 @@ def test_who_asks_for_good_news_hears_that_his_message_was_read() -> None:
     assert bench.receipts == [committed("positive", 0x4000)]
 
 
+@pytest.mark.srmp("T-30")
 @pytest.mark.spec("SR-062")
 @pytest.mark.parametrize("leave", [purge, delete, reject])
 def test_who_asks_for_good_news_hears_no_bad_news(leave: Callable[[Receiving], None]) -> None:
@@ -160,6 +164,7 @@ def test_who_asks_for_good_news_hears_no_bad_news(leave: Callable[[Receiving], N
     assert bench.receipts == []
 
 
+@pytest.mark.srmp("T-31")
 @pytest.mark.spec("SR-063", "SR-146", "SR-297")
 @pytest.mark.parametrize("asked", [NEGATIVE, BOTH])
 @pytest.mark.parametrize(("leave", "message_class"), [(purge, 0xC001), (delete, 0xC000), (reject, 0xC004)])
@@ -172,6 +177,7 @@ def test_who_asks_for_bad_news_hears_why(
     assert bench.receipts == [committed("negative", message_class)]
 
 
+@pytest.mark.srmp("T-32")
 @pytest.mark.spec("SR-065")
 def test_who_asks_for_both_hears_one_of_them() -> None:
     bench = Receiving()
@@ -180,6 +186,7 @@ def test_who_asks_for_both_hears_one_of_them() -> None:
     assert bench.receipts == [committed("positive", 0x4000)]
 
 
+@pytest.mark.srmp("T-33")
 @pytest.mark.spec("SR-064", "SR-147")
 @pytest.mark.parametrize("leave", [read, purge, delete, reject])
 def test_who_asks_for_nothing_hears_nothing(leave: Callable[[Receiving], None]) -> None:
@@ -189,6 +196,7 @@ def test_who_asks_for_nothing_hears_nothing(leave: Callable[[Receiving], None]) 
     assert bench.receipts == []
 
 
+@pytest.mark.srmp("T-34")
 @pytest.mark.spec("SR-060", "SR-086")
 def test_two_requests_may_name_two_queues() -> None:
     bench = Receiving()
@@ -226,6 +234,7 @@ def stream(bench: Receiving, number: int, **elements: Any) -> None:
     assert bench.post(*stream_message(number, **elements)).status == 200
 
 
+@pytest.mark.srmp("T-54")
 @pytest.mark.spec("SR-144")
 def test_a_stream_message_has_no_final_receipt_unless_its_sender_keeps_it() -> None:
     bench = Receiving()
@@ -259,6 +268,7 @@ def test_a_final_receipt_says_what_became_of_the_message(
     assert {message.priority for message in bench.outgoing} == {0}
 
 
+@pytest.mark.srmp("T-55")
 @pytest.mark.spec("SR-300", "SR-295")
 def test_a_commitment_receipt_and_a_final_one_go_their_ways() -> None:
     bench = Receiving()
@@ -286,6 +296,7 @@ def written(bench: Receiving, reason: MessageClass) -> list[MessageArrived]:
     return [each for each in bench.srmp.state.draft.take().signals if isinstance(each, MessageArrived)]
 
 
+@pytest.mark.srmp("T-31")
 @pytest.mark.spec("SR-297", "SR-301")
 @pytest.mark.parametrize(
     ("reason", "decision"),

@@ -84,6 +84,7 @@ def test_a_message_is_in_its_queue_when_its_sender_is_answered() -> None:
     assert message.soap_envelope == envelope(ORDERS, number=42, action="MSMQ:order")
 
 
+@pytest.mark.srmp("T-05")
 @pytest.mark.parametrize("queue", ["ORDERS", "Orders", "orders?senderstream=x", "order%73"])
 @pytest.mark.parametrize("path", ["msmq/private$", "MSMQ/PRIVATE$"])
 def test_a_queue_is_named_in_any_spelling(path: str, queue: str) -> None:
@@ -110,6 +111,7 @@ def test_the_answer_for_an_express_message_waits_for_nothing() -> None:
     assert bench.core.close().at_once == [Reply(1, PostAnswer(200))]
 
 
+@pytest.mark.srmp("T-23", "T-24")
 @pytest.mark.spec("SR-055", "SR-209")
 def test_a_durable_message_outlives_a_crash() -> None:
     bench = Receiving()
@@ -190,6 +192,7 @@ def test_a_message_whose_receipts_could_not_be_sent_is_refused(post: tuple[str, 
 # -- duplicates, 3.1.5.1.11
 
 
+@pytest.mark.srmp("T-19", "F-62")
 @pytest.mark.spec("SR-124", "SR-234")
 def test_a_message_that_comes_twice_is_taken_once() -> None:
     bench = Receiving()
@@ -200,6 +203,7 @@ def test_a_message_that_comes_twice_is_taken_once() -> None:
     assert bench.bodies() == []
 
 
+@pytest.mark.srmp("T-20")
 @pytest.mark.spec("SR-233", "SR-034")
 def test_messages_without_an_identifier_are_no_duplicates() -> None:
     bench = Receiving()
@@ -216,6 +220,7 @@ def test_copies_for_two_queues_are_two_messages() -> None:
     assert bench.bodies("orders") == bench.bodies("spare") == [b"hello"]
 
 
+@pytest.mark.srmp("T-21")
 def test_as_many_identifiers_are_remembered_as_the_settings_say() -> None:
     bench = Receiving(settings=SrmpSettings(history_size=3))
     for number in (1, 2, 3, 4, 2, 1):
@@ -223,6 +228,7 @@ def test_as_many_identifiers_are_remembered_as_the_settings_say() -> None:
     assert bench.bodies() == [b"1", b"2", b"3", b"4", b"1"]
 
 
+@pytest.mark.srmp("T-22")
 def test_identifiers_are_remembered_as_long_as_the_settings_say() -> None:
     bench = Receiving(settings=SrmpSettings(history_age=60_000_000))  # type: ignore[arg-type]
     bench.post(*user_message(body=b"first"))
@@ -245,6 +251,7 @@ def test_a_duplicate_is_known_after_a_restart() -> None:
 # -- routing, 3.1.5.1.3
 
 
+@pytest.mark.srmp("T-59", "F-41")
 @pytest.mark.spec("SR-189", "SR-192")
 @pytest.mark.parametrize(
     "to",
@@ -269,6 +276,7 @@ def test_a_subqueue_takes_messages_as_its_queue_does() -> None:
     assert bench.bodies("orders;retry") == [b"hello"]
 
 
+@pytest.mark.srmp("T-58", "F-40")
 @pytest.mark.spec("SR-190", "SR-191", "SR-192")
 def test_streams_go_into_transactional_queues_and_all_else_into_others() -> None:
     bench = Receiving()
@@ -276,11 +284,13 @@ def test_streams_go_into_transactional_queues_and_all_else_into_others() -> None
     refused(bench, user_message(TORDERS), naming="stream")
 
 
+@pytest.mark.srmp("T-59", "F-42")
 @pytest.mark.spec("SR-185", "SR-192", "SR-129")
 def test_a_message_for_another_host_is_refused() -> None:
     refused(Receiving(), user_message(ELSEWHERE), naming="to")
 
 
+@pytest.mark.srmp("T-60")
 @pytest.mark.spec("SR-186")
 @pytest.mark.parametrize(
     "post", [user_message(ELSEWHERE, number=7), stream_message(4, to=ELSEWHERE, previous=2)]
@@ -309,12 +319,14 @@ def test_a_receipt_for_a_stream_of_another_host_is_passed_on_though_one_of_ours_
     assert bench.srmp.state.sent[99].stream.acknowledged == 0
 
 
+@pytest.mark.srmp("F-43")
 @pytest.mark.spec("SR-186")
 def test_what_cannot_be_passed_on_is_refused() -> None:
     bench = Receiving(settings=SrmpSettings(store_and_forward=True))
     refused(bench, user_message("http://gamma.example/msmq/private$/a\\b/c/d"), naming="to")
 
 
+@pytest.mark.srmp("T-61")
 @pytest.mark.spec("SR-187")
 @pytest.mark.parametrize("origin", [PUBLIC, "http://Gateway.example/*"])
 def test_a_redirection_leads_into_a_queue_here(origin: str) -> None:
@@ -345,6 +357,7 @@ def test_a_redirection_leads_to_another_host() -> None:
 # -- what the manager says, 3.1.5.1.12
 
 
+@pytest.mark.srmp("T-65", "F-66")
 @pytest.mark.spec("SR-238")
 def test_a_full_queue_is_a_matter_of_time() -> None:
     bench = Receiving()
@@ -362,6 +375,7 @@ def test_a_full_queue_is_a_matter_of_time() -> None:
     assert bench.bodies("small") == bench.bodies("tsmall") == [b"y" * 2000]
 
 
+@pytest.mark.srmp("T-65", "F-67")
 @pytest.mark.spec("SR-239")
 def test_a_full_manager_is_a_matter_of_time() -> None:
     bench = Receiving(quota=4)
@@ -373,6 +387,7 @@ def test_a_full_manager_is_a_matter_of_time() -> None:
     assert bench.bodies() == [b"y" * 2000]
 
 
+@pytest.mark.srmp("T-66", "F-64")
 @pytest.mark.spec("SR-236")
 def test_a_queue_that_is_not_open_to_everyone_takes_nothing() -> None:
     bench = Receiving()
@@ -416,6 +431,7 @@ def test_a_message_is_refused_for_its_age_only_when_the_administrator_wants_that
 # -- receipts that come
 
 
+@pytest.mark.srmp("T-35")
 @pytest.mark.spec("SR-218", "SR-196")
 def test_a_delivery_receipt_is_put_into_the_queue_it_is_for() -> None:
     bench = Receiving()
@@ -437,6 +453,7 @@ def test_a_commitment_receipt_is_put_into_the_queue_it_is_for(decision: str, mes
     assert first(bench).message_class == message_class
 
 
+@pytest.mark.srmp("F-56")
 def test_a_receipt_for_a_queue_that_is_not_there_is_refused() -> None:
     refused(Receiving(), delivery_receipt(ORDERS + "-not"), naming="to")
 
@@ -448,6 +465,7 @@ def test_a_receipt_that_asks_for_a_receipt_gets_none() -> None:
     assert bench.outgoing == []
 
 
+@pytest.mark.srmp("F-57", "F-58")
 @pytest.mark.spec("SR-228")
 @pytest.mark.parametrize("to", [ORDERS, "http://bench.example/MSMQ/PRIVATE$/order_queue$"])
 def test_receipts_for_streams_that_nobody_sends_are_consumed(to: str) -> None:
@@ -459,6 +477,7 @@ def test_receipts_for_streams_that_nobody_sends_are_consumed(to: str) -> None:
     assert bench.bodies() == []
 
 
+@pytest.mark.srmp("F-53")
 @pytest.mark.spec("SR-194")
 @pytest.mark.parametrize(
     ("block", "message_class", "action"),

@@ -38,6 +38,7 @@ def come(bench: Receiving, post: tuple[str, bytes], address: str = ADDRESS) -> i
     return sum(map(len, bench.answers.values())) - before
 
 
+@pytest.mark.srmp("T-72")
 @pytest.mark.spec("SR-005")
 def test_every_queue_that_listens_gets_the_message_and_nobody_hears_of_it() -> None:
     bench = listening()
@@ -57,6 +58,7 @@ def test_a_message_that_comes_twice_by_multicast_is_taken_once() -> None:
     assert bench.bodies("one") == bench.bodies("two") == [b"tick"]
 
 
+@pytest.mark.srmp("T-73", "F-44")
 @pytest.mark.spec("SR-184")
 @pytest.mark.parametrize(
     ("post", "word"),

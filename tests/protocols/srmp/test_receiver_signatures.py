@@ -54,6 +54,7 @@ def test_a_signed_message_is_authenticated() -> None:
     assert len(message.signature) == 256
 
 
+@pytest.mark.srmp("F-61")
 @pytest.mark.spec("SR-201", "SR-207", "SR-208")
 @pytest.mark.parametrize(
     ("post", "element"),
@@ -82,6 +83,7 @@ def test_a_message_whose_signature_is_bad_is_refused_and_changes_nothing(post: P
     assert bench.post(*signed()).status == 200  # the identifier was not remembered
 
 
+@pytest.mark.srmp("T-67", "F-60")
 @pytest.mark.spec("SR-201")
 def test_a_queue_may_want_a_signature_on_every_message() -> None:
     bench = Receiving(settings=BELIEVES_RSA)

@@ -48,6 +48,7 @@ def rejected(bench: Receiving) -> int:
 # -- in order, and once
 
 
+@pytest.mark.srmp("T-44")
 @pytest.mark.spec("SR-070", "SR-211", "SR-212", "SR-213")
 def test_a_message_before_its_turn_comes_again() -> None:
     bench = Receiving()
@@ -57,6 +58,7 @@ def test_a_message_before_its_turn_comes_again() -> None:
     assert bench.bodies("torders") == [b"1", b"2", b"3"]
 
 
+@pytest.mark.srmp("T-45")
 @pytest.mark.spec("SR-136", "SR-074", "SR-250")
 def test_numbers_that_the_sender_skipped_are_not_waited_for() -> None:
     bench = Receiving()
@@ -67,6 +69,7 @@ def test_numbers_that_the_sender_skipped_are_not_waited_for() -> None:
     assert bench.receipts == [acknowledgement(4)]
 
 
+@pytest.mark.srmp("T-46", "T-47", "F-63")
 @pytest.mark.spec("SR-217")
 def test_what_is_not_taken_is_counted_until_something_is() -> None:
     bench = Receiving()
@@ -90,6 +93,7 @@ def test_a_stream_message_is_taken_once_however_long_ago_it_was() -> None:
     assert bench.bodies("torders") == [b"1", b"2"]
 
 
+@pytest.mark.srmp("T-48")
 @pytest.mark.spec("SR-211")
 def test_an_older_stream_is_not_taken_a_second_time() -> None:
     bench = Receiving()
@@ -106,6 +110,7 @@ def test_a_stream_that_nobody_began_is_ignored_and_leaves_nothing() -> None:
     assert not bench.srmp.state.incoming
 
 
+@pytest.mark.srmp("F-39")
 def test_the_sender_of_a_stream_is_the_one_that_its_name_says() -> None:
     """Not SourceQmGuid, which differs in the published examples."""
     bench = Receiving()
@@ -190,6 +195,7 @@ def test_what_is_known_of_a_transfer() -> None:
 # -- receipts
 
 
+@pytest.mark.srmp("T-38")
 @pytest.mark.spec("SR-138", "SR-142", "SR-152", "SR-153", "SR-251", "SR-252", "SR-028", "SR-087", "SR-088")
 @pytest.mark.spec("SR-249", "SR-253")
 def test_one_receipt_for_all_that_came_within_half_a_second() -> None:
@@ -204,6 +210,7 @@ def test_one_receipt_for_all_that_came_within_half_a_second() -> None:
     assert bench.receipts == [acknowledgement(3)]
 
 
+@pytest.mark.srmp("T-39")
 @pytest.mark.spec("SR-142", "SR-214", "SR-215")
 def test_a_receipt_comes_ten_seconds_after_the_first_message_at_the_latest() -> None:
     bench = Receiving()
@@ -261,6 +268,7 @@ def test_a_clock_that_is_set_back_does_not_put_receipts_off() -> None:
     assert len(bench.receipts) == 1
 
 
+@pytest.mark.srmp("F-63")
 @pytest.mark.spec("SR-141")
 def test_a_duplicate_is_receipted_again() -> None:
     bench = Receiving()
@@ -292,6 +300,7 @@ def test_what_is_out_of_order_or_outdated_is_not_receipted() -> None:
     assert len(bench.receipts) == 1
 
 
+@pytest.mark.srmp("T-56")
 @pytest.mark.spec("SR-160", "SR-161", "SR-128")
 @pytest.mark.parametrize("crash", [True, False])
 def test_a_restart_between_a_message_and_its_receipt(crash: bool) -> None:

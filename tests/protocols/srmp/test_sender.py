@@ -27,9 +27,9 @@ DEAD, DEAD_STREAM, JOURNAL = "system$;deadletter", "system$;deadxact", "system$;
 # -- one message
 
 
+@pytest.mark.srmp("T-11")
 @pytest.mark.spec("SR-255", "SR-290", "SR-291", "SR-309")
 def test_a_message_is_posted_once_and_gone_when_it_was_taken() -> None:
-    """T-11."""
     bench = Sender()
     bench.plain(b"hello", delivery=Delivery.EXPRESS)
     [post] = bench.posts
@@ -47,10 +47,10 @@ def test_a_message_is_posted_once_and_gone_when_it_was_taken() -> None:
     bench.check()
 
 
+@pytest.mark.srmp("T-12")
 @pytest.mark.parametrize("status", [200, 201, 204])
 @pytest.mark.spec("SR-240", "SR-245", "SR-291")
 def test_what_was_taken_is_journaled_when_it_asked_for_that(status: int) -> None:
-    """T-12."""
     bench = Sender()
     bench.plain(b"kept", positive_journaling=True)
     assert bench.bodies(JOURNAL) == []
@@ -58,12 +58,12 @@ def test_what_was_taken_is_journaled_when_it_asked_for_that(status: int) -> None
     assert (bench.bodies(JOURNAL), bench.bodies(DEAD), bench.waiting()) == ([b"kept"], [], 0)
 
 
+@pytest.mark.srmp("T-13", "T-14")
 @pytest.mark.spec("SR-241", "SR-292")
 @pytest.mark.parametrize("asks", [True, False])
 def test_what_was_refused_is_a_dead_letter_when_it_asked_for_that_and_is_never_tried_again(
     asks: bool,
 ) -> None:
-    """T-13, T-14."""
     bench = Sender()
     bench.plain(b"bad", negative_journaling=asks, positive_journaling=True)
     bench.answer_all(400)
@@ -81,9 +81,9 @@ def test_nobody_but_us_knows_of_a_refusal_so_we_tell_who_asked() -> None:
     assert news.message.message_class == MessageClass.NACK_BAD_DEST_QUEUE
 
 
+@pytest.mark.srmp("T-15")
 @pytest.mark.spec("SR-049", "SR-149", "SR-150", "SR-159", "SR-246", "SR-293")
 def test_a_server_error_is_tried_again_after_the_retransmission_timeout_with_the_same_words() -> None:
-    """T-15."""
     bench = Sender()
     bench.plain(b"again")
     first = bench.posts[0]
@@ -112,6 +112,7 @@ def test_what_the_specification_does_not_name_is_tried_again(status: int) -> Non
     assert bench.link().history[-3].status is ConnectionStatus.CONNECTION_REFUSED
 
 
+@pytest.mark.srmp("T-16", "F-70")
 @pytest.mark.spec("SR-293")
 @pytest.mark.parametrize(
     ("failure", "status"),
@@ -124,7 +125,6 @@ def test_what_the_specification_does_not_name_is_tried_again(status: int) -> Non
 def test_without_an_answer_the_connection_is_closed_and_all_goes_again(
     failure: Failure, status: ConnectionStatus
 ) -> None:
-    """T-16, F-70."""
     bench = Sender()
     bench.plain(b"a", b"b")
     first = list(bench.posts)
@@ -136,9 +136,9 @@ def test_without_an_answer_the_connection_is_closed_and_all_goes_again(
     assert [post.body for post in bench.posts] == [post.body for post in first]
 
 
+@pytest.mark.srmp("T-17")
 @pytest.mark.spec("SR-256", "SR-257", "SR-258")
 def test_an_expired_message_is_never_sent_again() -> None:
-    """T-17."""
     bench = Sender("orders", "admin")
     bench.plain(
         b"late",
@@ -155,10 +155,11 @@ def test_an_expired_message_is_never_sent_again() -> None:
     assert news.message.message_class == MessageClass.NACK_REACH_QUEUE_TIMEOUT
 
 
+@pytest.mark.srmp("T-18")
 @pytest.mark.spec("SR-256")
 @pytest.mark.parametrize(("after", "sent"), [(20, 1), (21, 0)])
 def test_at_its_last_moment_a_message_is_still_sent(after: int, sent: int) -> None:
-    """T-18: the queue rests until then."""
+    """The queue rests until then."""
     bench = Sender(settings=SrmpSettings(retransmission=seconds(after)))
     bench.plain(b"just", time_to_reach_queue=20)
     bench.answer_all(503)
@@ -166,9 +167,9 @@ def test_at_its_last_moment_a_message_is_still_sent(after: int, sent: int) -> No
     assert len(bench.posts) == sent
 
 
+@pytest.mark.srmp("T-25")
 @pytest.mark.spec("SR-119", "SR-120")
 def test_a_durable_message_that_was_not_sent_yet_goes_after_a_restart_as_it_would_have() -> None:
-    """T-25."""
     bench = Sender(addressed=False)
     bench.plain(b"durable")
     bench.plain(b"express", delivery=Delivery.EXPRESS)
@@ -222,8 +223,8 @@ def test_no_two_messages_have_one_identifier_in_this_process_or_the_next() -> No
     assert len({identifier.lineage for identifier in identifiers}) == 1
 
 
+@pytest.mark.srmp("T-77")
 def test_an_answer_after_the_time_out_means_nothing_and_the_message_goes_again_under_its_identifier() -> None:
-    """T-77."""
     bench = Sender()
     bench.plain(b"again")
     first = bench.posts[0]
@@ -240,8 +241,8 @@ def test_an_answer_after_the_time_out_means_nothing_and_the_message_goes_again_u
     assert bench.waiting() == 0
 
 
+@pytest.mark.srmp("T-78")
 def test_the_highest_priority_goes_first() -> None:
-    """T-78."""
     bench = Sender(addressed=False)
     bench.plain(b"low", priority=0)
     bench.plain(b"high", priority=7)
@@ -262,9 +263,9 @@ def test_so_many_are_posted_at_once_and_no_more() -> None:
 # -- whose messages, and when
 
 
+@pytest.mark.srmp("F-72")
 @pytest.mark.spec("SR-307")
 def test_destinations_that_are_not_reached_by_srmp_are_left_to_others() -> None:
-    """F-72."""
     bench = Sender()
     bench.plain(b"a", to=r"DIRECT=OS:other\private$\orders")
     assert (bench.posts, bench.srmp.state.sessions) == ([], {})
@@ -291,9 +292,9 @@ def test_the_manager_learns_under_which_authorities_it_is_reached() -> None:
 # -- how it is written
 
 
+@pytest.mark.srmp("T-62")
 @pytest.mark.spec("SR-311", "SR-312")
 def test_a_redirected_message_says_where_it_really_goes() -> None:
-    """T-62."""
     away = Redirection("http://shop.example/*", "http://gate.example:8080/any")
     bench = Sender(settings=SrmpSettings(outbound_redirections=(away,)))
     bench.plain(b"a")

@@ -44,9 +44,9 @@ def test_a_message_opens_the_connection_and_all_that_follow_use_it() -> None:
     assert bench.link().next_hops == ("shop.example",)
 
 
+@pytest.mark.srmp("T-71")
 @pytest.mark.spec("SR-154", "SR-254", "SR-291")
 def test_a_connection_that_is_not_used_is_closed_and_the_next_message_opens_another() -> None:
-    """T-71."""
     bench = Sender()
     bench.plain(b"a")
     bench.answer_all()
@@ -103,9 +103,9 @@ def test_late_answers_to_a_closed_connection_change_nothing() -> None:
 # -- on hold
 
 
+@pytest.mark.srmp("T-70")
 @pytest.mark.spec("SR-304", "SR-305")
 def test_nothing_is_posted_while_the_queue_is_on_hold_and_all_of_it_after() -> None:
-    """T-70."""
     bench = Sender()
     bench.stream(b"a", b"b")
     bench.answer(bench.posts[0])
@@ -176,9 +176,9 @@ def test_offline_answers_still_count_and_no_receipt_is_waited_for() -> None:
 # -- waiting for stream receipts
 
 
+@pytest.mark.srmp("T-42")
 @pytest.mark.spec("SR-143", "SR-151", "SR-247", "SR-248", "SR-271")
 def test_without_a_receipt_all_goes_again_in_its_order_and_the_receipt_ends_it() -> None:
-    """T-42."""
     bench = Sender()
     bench.stream(b"a", b"b", b"c")
     first = [post.body for post in bench.posts]
@@ -195,9 +195,9 @@ def test_without_a_receipt_all_goes_again_in_its_order_and_the_receipt_ends_it()
     bench.check()
 
 
+@pytest.mark.srmp("T-43")
 @pytest.mark.spec("SR-148", "SR-158", "SR-224", "SR-248")
 def test_each_time_out_in_a_row_lets_more_time_pass_and_progress_begins_anew() -> None:
-    """T-43."""
     bench = Sender()
     bench.stream(b"a", b"b", time_to_reach_queue=0xFFFFFFFF)
     bench.answer_all()

@@ -84,6 +84,7 @@ def test_what_was_signed_is_authenticated(kind: str, message: Message) -> None:
     assert (taken.body, taken.extension) == (message.body, message.extension)
 
 
+@pytest.mark.srmp("T-69")
 @pytest.mark.spec("SR-114", "SR-287", "SR-206", "SR-207")
 @pytest.mark.parametrize(
     ("asked", "used", "uri", "length"),
@@ -151,6 +152,7 @@ def test_every_element_is_there_once(name: str) -> None:
     refused(arrival(text[:end] + text[start:], BODY_ALONE), name, "there are 2, and one is needed")
 
 
+@pytest.mark.srmp("T-68")
 @pytest.mark.spec("SR-202")
 @pytest.mark.parametrize("uri", ["", "dsa", f"{NAMESPACE}rsa-sha1", f"{NAMESPACE}DSA"])
 def test_a_method_that_is_unknown_is_refused(uri: str) -> None:
@@ -178,6 +180,7 @@ def referring(*uris: str, message: Message = MESSAGE) -> Arrived:
     return arrival(text[:start] + "".join(one.replace(old, uri) for uri in uris) + text[end:], message)
 
 
+@pytest.mark.srmp("T-68")
 @pytest.mark.spec("SR-112", "SR-203")
 def test_one_or_two_references_are_needed() -> None:
     refused(referring(), "Reference", "there are 0")
@@ -193,6 +196,7 @@ def test_a_reference_needs_its_part() -> None:
         refused(referring(uri), "Reference", "neither the body nor the extension")
 
 
+@pytest.mark.srmp("T-68")
 @pytest.mark.spec("SR-205")
 @pytest.mark.parametrize("kind", ["body", "extension"])
 def test_two_references_to_one_part_are_refused(kind: str) -> None:
@@ -214,6 +218,7 @@ def test_an_empty_part_is_a_part() -> None:
     refused(empty, "Reference", "the extension has none")
 
 
+@pytest.mark.srmp("T-68")
 @pytest.mark.spec("SR-206")
 def test_a_digest_that_is_unknown_is_refused() -> None:
     for uri in ("", "sha256", f"{NAMESPACE}sha224"):

@@ -22,9 +22,9 @@ SECURE = "DIRECT=HTTPS://shop.example/msmq/private$/orders"
 # -- numbers
 
 
+@pytest.mark.srmp("T-36")
 @pytest.mark.spec("SR-072", "SR-073", "SR-074", "SR-075", "SR-076", "SR-077", "SR-262", "SR-263", "SR-280")
 def test_the_messages_of_a_stream_are_numbered_from_one_and_only_the_first_starts_it() -> None:
-    """T-36."""
     bench = Sender()
     bench.stream(b"a", b"b", b"c")
     places = bench.places
@@ -38,9 +38,9 @@ def test_the_messages_of_a_stream_are_numbered_from_one_and_only_the_first_start
     bench.check()
 
 
+@pytest.mark.srmp("T-37")
 @pytest.mark.spec("SR-143", "SR-265", "SR-291")
 def test_a_message_that_was_taken_stays_until_its_receipt_comes() -> None:
-    """T-37."""
     bench = Sender()
     bench.stream(b"a", b"b", b"c", positive_journaling=True)
     bench.answer_all()
@@ -48,9 +48,9 @@ def test_a_message_that_was_taken_stays_until_its_receipt_comes() -> None:
     bench.check()
 
 
+@pytest.mark.srmp("T-40")
 @pytest.mark.spec("SR-220", "SR-225", "SR-226")
 def test_a_receipt_ends_all_up_to_its_number() -> None:
-    """T-40."""
     bench = Sender()
     bench.stream(b"a", b"b", b"c", positive_journaling=True)
     bench.answer_all()
@@ -60,8 +60,8 @@ def test_a_receipt_ends_all_up_to_its_number() -> None:
     bench.check()
 
 
+@pytest.mark.srmp("F-57")
 def test_a_receipt_that_comes_again_or_late_or_for_another_stream_changes_nothing() -> None:
-    """F-57."""
     bench = Sender()
     bench.stream(b"a", b"b", b"c")
     bench.answer_all()
@@ -83,8 +83,8 @@ def test_a_stream_is_known_whatever_the_case_of_its_identifier() -> None:
     assert bench.waiting() == 0
 
 
+@pytest.mark.srmp("F-59")
 def test_a_receipt_for_more_than_was_sent_counts_for_what_was() -> None:
-    """F-59."""
     bench = Sender()
     bench.stream(b"a", b"b")
     bench.answer_all()
@@ -107,9 +107,9 @@ def test_a_receipt_may_come_before_the_answer_to_the_post() -> None:
     bench.check()
 
 
+@pytest.mark.srmp("T-41")
 @pytest.mark.spec("SR-123", "SR-126", "SR-133", "SR-134", "SR-135", "SR-306")
 def test_when_all_is_acknowledged_the_next_message_begins_another_stream() -> None:
-    """T-41."""
     bench = Sender()
     bench.stream(b"a")
     bench.answer_all()
@@ -139,9 +139,9 @@ def test_a_clock_that_goes_back_makes_no_older_stream() -> None:
     assert bench.srmp.state.ordinals == Ordinals(3, 1_700_000_000)
 
 
+@pytest.mark.srmp("T-49")
 @pytest.mark.spec("SR-126", "SR-261")
 def test_each_queue_has_a_stream_of_its_own() -> None:
-    """T-49."""
     bench = Sender()
     bench.stream(b"a", b"b")
     bench.stream(b"c", to="DIRECT=HTTP://shop.example/msmq/private$/other")
@@ -149,9 +149,9 @@ def test_each_queue_has_a_stream_of_its_own() -> None:
     assert len({place.identifier for place in bench.places}) == 2
 
 
+@pytest.mark.srmp("T-63", "T-64")
 @pytest.mark.spec("SR-281")
 def test_where_receipts_are_asked_for_is_the_administrators_choice_or_follows_the_destination() -> None:
-    """T-63, T-64."""
     rule = Redirection("http://shop.example/*", "http://receipts.example/in")
     for settings, to, expected in (
         (SrmpSettings(receipt_urls=(rule,)), SHOP, "http://receipts.example/in"),
@@ -213,9 +213,9 @@ def test_when_too_many_wait_for_a_receipt_nothing_more_is_sent_until_one_comes()
 # -- gaps
 
 
+@pytest.mark.srmp("T-45")
 @pytest.mark.spec("SR-136", "SR-258", "SR-259", "SR-264")
 def test_a_number_that_expired_is_bridged_from_what_was_acknowledged() -> None:
-    """T-45."""
     bench = Sender()
     bench.stream(b"1", b"2")
     bench.answer_all()
@@ -246,9 +246,10 @@ def test_a_number_that_expired_is_bridged_from_one_that_still_waits() -> None:
     assert [(each.current, each.previous) for each in bench.places] == [(1, 0), (2, 1), (4, 2)]
 
 
+@pytest.mark.srmp("F-71")
 @pytest.mark.spec("SR-292")
 def test_a_message_that_is_refused_is_a_dead_letter_and_what_was_posted_behind_it_goes_again() -> None:
-    """F-71.  The receiver ignored all that named the refused one as the previous."""
+    """The receiver ignored all that named the refused one as the previous."""
     bench = Sender()
     bench.stream(b"1", b"2", b"3", b"4", negative_journaling=True)
     posts = list(bench.posts)
@@ -362,9 +363,9 @@ def test_a_first_message_that_was_acknowledged_is_not_missed() -> None:
 # -- final receipts
 
 
+@pytest.mark.srmp("T-50")
 @pytest.mark.spec("SR-227", "SR-229", "SR-231", "SR-245")
 def test_one_that_asked_for_dead_letters_stays_until_it_was_read() -> None:
-    """T-50."""
     bench = Sender()
     bench.stream(b"a", b"b", negative_journaling=True, positive_journaling=True)
     bench.answer_all()
@@ -379,6 +380,7 @@ def test_one_that_asked_for_dead_letters_stays_until_it_was_read() -> None:
     bench.check()
 
 
+@pytest.mark.srmp("T-51")
 @pytest.mark.spec("SR-231", "SR-243")
 @pytest.mark.parametrize(
     "reason",
@@ -391,7 +393,6 @@ def test_one_that_asked_for_dead_letters_stays_until_it_was_read() -> None:
     ],
 )
 def test_one_that_was_never_read_is_a_dead_letter_with_the_receivers_reason(reason: MessageClass) -> None:
-    """T-51."""
     bench = Sender()
     bench.stream(b"a", negative_journaling=True, positive_journaling=True)
     bench.answer_all()
@@ -404,12 +405,12 @@ def test_one_that_was_never_read_is_a_dead_letter_with_the_receivers_reason(reas
     bench.check()
 
 
+@pytest.mark.srmp("T-52")
 @pytest.mark.spec("SR-244")
 @pytest.mark.parametrize(("transactional", "kept_in"), [(True, "graveyard"), (False, DEAD_STREAM)])
 def test_an_application_may_name_a_transactional_queue_for_its_dead_letters(
     transactional: bool, kept_in: str
 ) -> None:
-    """T-52."""
     bench = Sender()
     bench.create("graveyard", transactional=transactional)
     bench.stream(b"a", negative_journaling=True, application_deadletter_queue="graveyard")
@@ -418,9 +419,9 @@ def test_an_application_may_name_a_transactional_queue_for_its_dead_letters(
     assert bench.bodies(kept_in) == [b"a"]
 
 
+@pytest.mark.srmp("T-53", "F-58")
 @pytest.mark.spec("SR-228")
 def test_a_final_receipt_for_what_is_not_there_is_discarded() -> None:
-    """T-53, F-58."""
     bench = Sender()
     bench.stream(b"a", b"b", negative_journaling=True)
     bench.answer_all()
@@ -464,9 +465,9 @@ def test_one_that_was_acknowledged_does_not_expire_before_it_is_read() -> None:
 # -- restart
 
 
+@pytest.mark.srmp("T-57")
 @pytest.mark.spec("SR-118", "SR-120", "SR-128", "SR-160", "SR-260")
 def test_after_a_restart_all_goes_again_under_the_same_numbers_and_identifiers() -> None:
-    """T-57."""
     bench = Sender()
     bench.stream(b"a", b"b", b"c")
     bench.answer_all()

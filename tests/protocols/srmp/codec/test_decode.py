@@ -39,16 +39,18 @@ def test_a_post_and_an_apdu_are_the_same_message(name: str) -> None:
     )
 
 
-def test_both_framings_are_the_same_message() -> None:  # T-03
+@pytest.mark.srmp("T-03")
+def test_both_framings_are_the_same_message() -> None:
     windows = decode_apdu(VECTORS["c8"].data, largest=LARGEST)
     rfc = compound(VECTORS["c8"].envelope, b"tick 1", b"", ALPHA, 109)
     assert rfc.body != VECTORS["c8"].body
     assert decode(rfc.content_type, rfc.body, largest=LARGEST) == windows
 
 
+@pytest.mark.srmp("T-04")
 @pytest.mark.parametrize("windows", [False, True])
 @pytest.mark.parametrize("tail", [b"", b"--", b"\r\n", b"\r\nContent-Id: body@x\r\n\r\n"])
-def test_a_boundary_inside_a_body_stays_there(tail: bytes, windows: bool) -> None:  # T-04
+def test_a_boundary_inside_a_body_stays_there(tail: bytes, windows: bool) -> None:
     body = b"before\r\n--MSMQ - SOAP boundary, 7" + tail + b" after"
     built = compound(PLAIN, body, body, ALPHA, 7, windows=windows)
     arrived = decode(built.content_type, built.body, largest=LARGEST)
@@ -85,18 +87,20 @@ def test_the_envelope_alone_is_a_message() -> None:
         assert decode(content_type, PLAIN.encode(), largest=LARGEST).text == PLAIN
 
 
+@pytest.mark.srmp("F-55")
 @pytest.mark.spec("SR-022")
-def test_a_receipt_with_a_payload_is_refused() -> None:  # F-55
+def test_a_receipt_with_a_payload_is_refused() -> None:
     for body, extension in ((b"x", b""), (b"", b"x")):
         built = compound(DELIVERY, body, extension, ALPHA, 1)
         assert "receipt" in refused(built.content_type, built.body).why
 
 
+@pytest.mark.srmp("F-02")
 @pytest.mark.spec("SR-182", "SR-183")
 @pytest.mark.parametrize(
     "content_type", ["", "application/json", "text/plain", "multipart/mixed; boundary=x", "xml"]
 )
-def test_another_content_type_is_refused(content_type: str) -> None:  # F-02
+def test_another_content_type_is_refused(content_type: str) -> None:
     assert refused(content_type, PLAIN.encode()).element == "Content-Type"
 
 
@@ -104,28 +108,32 @@ def test_another_charset_is_refused() -> None:
     assert refused("text/xml; charset=utf-16", PLAIN.encode("utf-16")).element == "Content-Type"
 
 
-def test_a_multipart_without_boundary_or_with_another_root_is_refused() -> None:  # F-03
+@pytest.mark.srmp("F-03")
+def test_a_multipart_without_boundary_or_with_another_root_is_refused() -> None:
     built = compound(PLAIN, b"hello", b"", ALPHA, 1)
     assert refused("multipart/related; type=text/xml", built.body).element == "Content-Type"
     root = built.body.replace(b"text/xml; charset=UTF-8", b"text/plain")
     assert refused(built.content_type, root).element == "Content-Type"
 
 
-def test_more_bytes_than_allowed_are_refused() -> None:  # F-06
+@pytest.mark.srmp("F-06")
+def test_more_bytes_than_allowed_are_refused() -> None:
     body = PLAIN.encode()
     assert decode("text/xml", body, largest=len(body)).text == PLAIN
     assert refused("text/xml", body, largest=len(body) - 1).element == "the message"
 
 
-def test_two_bodies_are_refused() -> None:  # F-69
+@pytest.mark.srmp("F-69")
+def test_two_bodies_are_refused() -> None:
     built = compound(PLAIN, b"hello", b"world", ALPHA, 1)
     assert "body" in refused(built.content_type, built.body.replace(b"extension@", b"body@")).element
 
 
+@pytest.mark.srmp("F-07")
 @pytest.mark.parametrize(
     "body", [b"\xff", PLAIN.encode("utf-16"), PLAIN.replace("MSMQ:", "é").encode("latin-1")]
 )
-def test_what_is_not_utf_8_is_refused(body: bytes) -> None:  # F-07
+def test_what_is_not_utf_8_is_refused(body: bytes) -> None:
     assert refused("text/xml", body).element == "Envelope"
 
 
@@ -188,7 +196,8 @@ def test_every_published_example_is_of_its_kind() -> None:
     assert {name: kind_of(published(name).envelope) for name in PUBLISHED} == KINDS
 
 
-def test_the_published_request_has_prefixes_and_asks_for_both_receipts() -> None:  # T-08
+@pytest.mark.srmp("T-08")
+def test_the_published_request_has_prefixes_and_asks_for_both_receipts() -> None:
     envelope = published("4_3_request").envelope
     assert envelope.action == "Generic label"
     assert envelope.via == "http://machine1/MSMQ/private$/Q1"

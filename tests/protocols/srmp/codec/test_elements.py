@@ -73,12 +73,14 @@ def test_white_space_between_elements_means_nothing() -> None:
 UNKNOWN = '<other xmlns="urn:x" xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"{}>1</other></se:Header>'
 
 
+@pytest.mark.srmp("F-14")
 @pytest.mark.parametrize("attribute", ["", ' s:mustUnderstand="0"', ' mustUnderstand="1"'])
 def test_an_unknown_block_is_passed_over(attribute: str) -> None:
     envelope = changed(PLAIN, ("</se:Header>", UNKNOWN.format(attribute)))
     assert decode_envelope(envelope) == decode_envelope(PLAIN)  # F-14
 
 
+@pytest.mark.srmp("F-13")
 @pytest.mark.spec("SR-017", "SR-182", "SR-183")
 @pytest.mark.parametrize("value", ["1", "true", " 1 "])
 def test_an_unknown_block_that_must_be_understood_is_refused(value: str) -> None:
@@ -133,6 +135,7 @@ SINGLE = [
 ]
 
 
+@pytest.mark.srmp("F-69")
 @pytest.mark.spec("SR-182")
 @pytest.mark.parametrize(("envelope", "name"), [pytest.param(*case, id=f"F-69 {case[1]}") for case in SINGLE])
 def test_what_stands_once_is_refused_twice(envelope: str, name: str) -> None:

@@ -61,6 +61,7 @@ def test_path_and_properties_are_read() -> None:
     assert not envelope.signature
 
 
+@pytest.mark.srmp("F-33")
 @pytest.mark.spec("SR-051", "SR-052", "SR-057", "SR-058", "SR-061", "SR-171")
 def test_services_are_read() -> None:
     envelope = decode_envelope(FULL)
@@ -150,6 +151,7 @@ def test_what_msmq_does_not_say_is_not_there() -> None:
 # -- what is accepted
 
 
+@pytest.mark.srmp("F-21")
 @pytest.mark.spec("SR-034", "SR-167")
 @pytest.mark.parametrize("text", ["uuid:1@00000000-0000-0000-0000-000000000008", "anything", ""])
 def test_an_id_without_msmq_says_nothing(text: str) -> None:
@@ -157,18 +159,21 @@ def test_an_id_without_msmq_says_nothing(text: str) -> None:
     assert decode_envelope(small).identifier == ObjectId(NO_GUID, 1)
 
 
+@pytest.mark.srmp("F-23")
 @pytest.mark.spec("SR-036")
 def test_the_source_manager_wins_over_the_guid_in_id() -> None:
     envelope = changed(PLAIN, (f"uuid:43@{ALPHA}", f"uuid:43@{BETA}"))
     assert decode_envelope(envelope).identifier == ObjectId(ALPHA, 43)
 
 
+@pytest.mark.srmp("F-25")
 @pytest.mark.spec("SR-041")
 @pytest.mark.parametrize("empty", ["<via/>", "<via></via>", "<via> </via>"])
 def test_an_empty_via_is_none(empty: str) -> None:
     assert decode_envelope(changed(FULL, (element(FULL, "via"), empty))).via == ""
 
 
+@pytest.mark.srmp("F-27")
 @pytest.mark.spec("SR-042", "SR-050")
 def test_elements_that_mean_nothing_are_passed_over() -> None:
     envelope = changed(
@@ -183,6 +188,7 @@ def test_elements_that_mean_nothing_are_passed_over() -> None:
     assert decode_envelope(envelope) == decode_envelope(FULL)
 
 
+@pytest.mark.srmp("F-74")
 def test_the_windows_spelling_of_stream_needs_no_durable() -> None:
     capital = changed(FIRST, ("<stream ", "<Stream "), ("</stream>", "</Stream>"))
     assert decode_envelope(capital) == decode_envelope(FIRST)
@@ -195,12 +201,14 @@ def test_the_windows_spelling_of_stream_needs_no_durable() -> None:
     assert decode_envelope(published).stream == decode_envelope(FIRST).stream  # F-74
 
 
+@pytest.mark.srmp("F-39")
 def test_a_stream_of_another_manager_than_the_source_is_accepted() -> None:
     stream = decode_envelope(changed(FIRST, (STREAM_ID, f"uid:{BETA}\\{STREAM}"))).stream
     assert stream
     assert stream.sender == BETA  # F-39
 
 
+@pytest.mark.srmp("F-47")
 def test_a_short_correlation_ends_with_zeros() -> None:
     msmq = decode_envelope(changed(FULL, ("bgwfWwo9Hkyadw4vbI1LECkAAAA=", "bgwfWwo9Hkyadw4vbI1LEA=="))).msmq
     assert msmq
@@ -369,6 +377,8 @@ REFUSED = [
 ]
 
 
+@pytest.mark.srmp("F-11", "F-12", "F-15", "F-17", "F-20", "F-22", "F-24", "F-28", "F-29", "F-32", "F-34")
+@pytest.mark.srmp("F-35", "F-36", "F-37", "F-38", "F-45", "F-46", "F-47", "F-48", "F-49", "F-50", "F-54")
 @pytest.mark.spec("SR-182", "SR-183", "SR-038", "SR-045", "SR-048", "SR-053", "SR-067", "SR-068", "SR-075")
 @pytest.mark.spec("SR-076", "SR-035", "SR-030", "SR-031", "SR-032")
 @pytest.mark.parametrize(("envelope", "name"), REFUSED)

@@ -50,6 +50,7 @@ def test_a_negative_decision_has_one_of_five_classes(number: int) -> None:
     assert kind(changed(FINAL, (">49154<", f">{number}<"))) is Kind.FINAL_STREAM_RECEIPT
 
 
+@pytest.mark.srmp("F-52", "F-53")
 @pytest.mark.spec("SR-194")
 @pytest.mark.parametrize(
     "envelope",

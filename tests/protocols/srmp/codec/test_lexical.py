@@ -54,15 +54,17 @@ def test_a_stream_goes_both_ways(sender: UUID, value: int) -> None:
     assert stream_id(stream_id_text(sender, value), "2.2.5.3.1") == (sender, value)
 
 
+@pytest.mark.srmp("T-09")
 @pytest.mark.spec("SR-095")
-def test_a_correlation_is_28_characters_with_the_guid_little_endian() -> None:  # T-09
+def test_a_correlation_is_28_characters_with_the_guid_little_endian() -> None:
     assert correlation_text(ObjectId(ALPHA, 41)) == "bgwfWwo9Hkyadw4vbI1LECkAAAA="
     assert correlation_text(NO_OBJECT) == "A" * 27 + "="
     assert correlation("bgwfWwo9 Hkyadw4v\r\nbI1LECkAAAA=") == ObjectId(ALPHA, 41)
 
 
+@pytest.mark.srmp("T-10")
 @pytest.mark.spec("SR-072")
-def test_the_published_stream_number_is_time_and_ordinal() -> None:  # T-10
+def test_the_published_stream_number_is_time_and_ordinal() -> None:
     _, value = stream_id("uid:2744e4e1-2b48-43e8-b441-42745f280d53\\4839986701558349830", "2.2.5.3.1")
     assert (value >> 32, value & FOREVER) == (0x432B1643, 6)
 

@@ -52,8 +52,9 @@ def came(envelope: str) -> Message:
 # -- out of an envelope
 
 
+@pytest.mark.srmp("T-01", "F-51")
 @pytest.mark.spec("SR-164", "SR-167", "SR-169", "SR-170")
-def test_a_message_without_msmq_has_the_defaults() -> None:  # T-01, F-51
+def test_a_message_without_msmq_has_the_defaults() -> None:
     vector = VECTORS["c1_min"]
     assert message_of(decode(vector.content_type, vector.body, largest=LARGEST)) == Message(
         identifier=ObjectId(NO_GUID, 1),
@@ -124,6 +125,7 @@ def test_a_message_of_a_stream_has_its_place_and_is_recoverable() -> None:
     assert came(windows).delivery is Delivery.RECOVERABLE
 
 
+@pytest.mark.srmp("F-16")
 @pytest.mark.spec("SR-165")
 @pytest.mark.parametrize(
     ("action", "label"),
@@ -136,10 +138,11 @@ def test_a_message_of_a_stream_has_its_place_and_is_recoverable() -> None:
         ("\nMSMQ:x", "x"),
     ],
 )
-def test_only_an_action_of_msmq_is_a_label(action: str, label: str) -> None:  # F-16
+def test_only_an_action_of_msmq_is_a_label(action: str, label: str) -> None:
     assert came(changed(SMALL, ("MSMQ:", action))).label == label
 
 
+@pytest.mark.srmp("F-26")
 @pytest.mark.spec("SR-168")
 @pytest.mark.parametrize(
     ("via", "name"),
@@ -150,7 +153,7 @@ def test_only_an_action_of_msmq_is_a_label(action: str, label: str) -> None:  # 
         ("mailto:somebody", ""),
     ],
 )
-def test_the_response_queue_is_a_format_name(via: str, name: str) -> None:  # F-26
+def test_the_response_queue_is_a_format_name(via: str, name: str) -> None:
     message = came(changed(FULL, ("<via>http://alpha.example/msmq/private$/resp", f"<via>{via}")))
     assert message.response_queue == name
 
@@ -160,6 +163,7 @@ def test_a_multicast_destination_loses_its_prefix() -> None:
     assert came(VECTORS["c8"].envelope).destination_queue == "MULTICAST=234.1.1.1:8001"
 
 
+@pytest.mark.srmp("F-30", "F-31")
 @pytest.mark.spec("SR-169", "SR-181", "SR-193")
 def test_the_time_to_reach_the_queue_is_a_span() -> None:
     later = changed(PLAIN, ("<TTrq>20130805", "<TTrq>20130802"))
@@ -340,6 +344,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.srmp("F-73")
 @pytest.mark.parametrize("changes", REFUSED)
 def test_what_cannot_stand_in_an_envelope_is_the_callers_mistake(changes: dict[str, object]) -> None:
     with pytest.raises(UsageError):
@@ -443,21 +448,24 @@ def test_an_acknowledgement_of_the_manager_is_a_receipt(message_class: MessageCl
 # -- both ways
 
 
+@pytest.mark.srmp("T-02")
 @pytest.mark.parametrize("name", ["c1_max", "c2_max", "c3_max", "c7_max"])
-def test_a_full_message_is_written_as_it_came(name: str) -> None:  # T-02
+def test_a_full_message_is_written_as_it_came(name: str) -> None:
     vector = VECTORS[name]
     came_in = decode(vector.content_type, vector.body, largest=LARGEST)
     again = encode(message_of(came_in), came_in.envelope.stream, signature=came_in.envelope.signature)
     assert again == vector.envelope
 
 
+@pytest.mark.srmp("T-06")
 @pytest.mark.parametrize(
     "label", ["R&D <1> \"quoted\" 'single'", "Grüße, 日本, 🐘", "a\r\nb\tc", "]]>", " x "]
 )
-def test_any_label_arrives_as_it_was(label: str) -> None:  # T-06
+def test_any_label_arrives_as_it_was(label: str) -> None:
     assert came(encode(with_(label=label))).label == label
 
 
+@pytest.mark.srmp("T-07")
 @pytest.mark.spec("SR-274", "SR-026")
-def test_an_empty_label_is_written_as_a_label() -> None:  # T-07
+def test_an_empty_label_is_written_as_a_label() -> None:
     assert "<action>MSMQ:</action>" in encode(MESSAGE)

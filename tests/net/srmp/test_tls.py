@@ -44,7 +44,7 @@ async def posted(options: SrmpOptions, server: str) -> PostEnded:
     return ended[0]
 
 
-@pytest.mark.spec("SR-003", "SR-031")
+@pytest.mark.spec("SR-003", "SR-031", "SR-313")
 def test_a_server_with_a_certificate_from_our_authority_is_believed(tmp_path: Path, ours: Authority) -> None:
     certificate = ours.vouch("peer.example")
 

@@ -61,6 +61,8 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.srmp("T-74", "F-73")
+@pytest.mark.spec("SR-013", "SR-313")
 @pytest.mark.parametrize(("name", "attributes", "why"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_cannot_be_carried_is_refused_with_a_sentence_and_changes_nothing(
     name: str, attributes: dict[str, Any], why: str

@@ -44,8 +44,8 @@ from reliquary.queueing.travel.transfer import (
     Wrapper,
 )
 
-# DEPARTS from 3.1.1.1.5 (SR-122, SR-156): the ordinal in `id` is the one that the manager gave the message and
-# jumps ahead at a restart, because it is on disk with the message and a second count could contradict it.
+# DEPARTS from 3.1.1.1.5 (SR-122, SR-156): the ordinal in `id` is the manager's own, which jumps at a restart,
+# because it is on disk with the message and a second count could contradict it.
 
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
 """No class says that a message cannot be put into words; this one comes closest."""

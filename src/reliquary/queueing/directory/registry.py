@@ -4,6 +4,9 @@ What is written here has been checked against everything else that is there: a n
 unique is, and whoever is named exists.  Whether the directory can be reached is asked elsewhere.
 """
 
+# DEPARTS from 2.3 (SR-117): the directory's objects are kept here, not read from Active Directory over LDAP,
+# because a queue would be out of reach whenever a server that is not ours is.
+
 from __future__ import annotations
 
 from collections.abc import Sequence

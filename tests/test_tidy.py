@@ -32,6 +32,12 @@ EXEMPT: dict[str, str] = {
     "protocols/srmp/events.py": "values only; shown by the tests of the machine that takes them",
     "protocols/srmp/facts.py": "values only; shown by tests/protocols/srmp/test_apply.py",
     "protocols/srmp/tables.py": "values only; shown by tests/protocols/srmp/test_recovery.py",
+    "sim/exchange/correspondents.py": "shown by tests/sim/exchange/test_run.py: some of everything",
+    "sim/exchange/node.py": "every test of tests/sim/exchange/test_run.py runs several of them",
+    "sim/exchange/observer.py": "shown by tests/sim/exchange/test_mutants.py: each check has its mutant",
+    "sim/exchange/promises.py": "shown by tests/sim/exchange/test_mutants.py: each check has its mutant",
+    "sim/exchange/register.py": "what the checkers share: shown by tests/sim/exchange/test_mutants.py",
+    "sim/exchange/travel.py": "shown by tests/sim/exchange/test_mutants.py: losses that are no losses",
     "net/api/origin.py": "shown by tests/net/api/test_plane.py, and by its own example",
 }
 

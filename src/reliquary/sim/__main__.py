@@ -5,7 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from reliquary.sim.run import STEPS, simulate
+from reliquary.sim import run
+from reliquary.sim.exchange import run as exchange
+
+WORLDS = {"one": run, "srmp": exchange}
+"""One server and its applications, or several that write to each other by SRMP."""
 
 
 def main(arguments: list[str]) -> int:
@@ -13,12 +17,17 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="./dev sim", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="the first seed (1)")
     parser.add_argument("--count", type=int, default=1, help="how many seeds from there on (1)")
-    parser.add_argument("--steps", type=int, default=STEPS, help=f"turns before the sky clears ({STEPS})")
+    parser.add_argument("--world", choices=WORLDS, default="one", help="one server (one), or several (srmp)")
+    parser.add_argument(
+        "--steps", type=int, help=f"turns before the sky clears ({run.STEPS}, {exchange.STEPS})"
+    )
     parser.add_argument("--verbose", action="store_true", help="print everything that happens")
     chosen = parser.parse_args(arguments)
+    world = WORLDS[chosen.world]
+    steps = world.STEPS if chosen.steps is None else chosen.steps
     broken = 0
     for seed in range(chosen.seed, chosen.seed + chosen.count):
-        report = simulate(seed, chosen.steps, say=print if chosen.verbose else None)
+        report = world.simulate(seed, steps, say=print if chosen.verbose else None)
         print(report, flush=True)
         broken += bool(report.failure)
     if chosen.count > 1:

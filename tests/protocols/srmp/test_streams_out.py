@@ -548,3 +548,18 @@ def test_a_receipt_for_all_that_was_posted_ends_the_wait_for_their_answers() -> 
     assert bench.numbers == [3]
     assert (bench.bodies(DEAD_STREAM), bench.waiting()) == ([], 2)
     bench.check()
+
+
+@pytest.mark.spec("SR-263")
+def test_a_transaction_that_began_early_and_ended_late_does_not_stop_its_stream() -> None:
+    bench = Sender(settings=SrmpSettings(in_flight=1, window=1, retransmission=seconds(1)))
+    early = bench.begin()
+    bench.send(SHOP, b"early", transaction=early)
+    bench.stream(b"late")
+    bench.fail(bench.posts[0])
+    bench.ask(CommitTransaction(0, early))
+    bench.advance(2)
+    assert bench.sent_bodies() == [b"late", b"early"]  # the second has the lower LookupIdentifier
+    bench.answer(bench.posts[-1])
+    assert bench.sent_bodies()[2:] == [b"late"]
+    assert bench.numbers == [1, 2, 1]

@@ -50,8 +50,17 @@ def begin(state: State, session: Session, stream: OutgoingStream) -> None:
 
 
 def make_room(state: State, session: Session, sent: Sent) -> None:
-    """The manager learns what was taken, as long as few enough wait for a receipt."""
-    tell_accepted(state, session, state.settings.window - (sent.awaiting - len(session.withheld)))
+    """The manager learns what was taken, as long as few enough wait for a receipt.
+
+    It learns of all where the lowest number has yet to go: a transaction that began early and ended late
+    has low LookupIdentifiers and high numbers, and no receipt comes before that number is there.
+    """
+    room = state.settings.window - (sent.awaiting - len(session.withheld))
+    if room < len(session.withheld):
+        lowest = sent.at(sent.first_awaiting())
+        if lowest not in session.taken and lowest not in session.posted:
+            room = len(session.withheld)
+    tell_accepted(state, session, room)
 
 
 # -- receipts

@@ -1,0 +1,234 @@
+"""The checkers bite: SRMP that is broken on purpose is found out, within a few seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from reliquary.engine.core import Batch
+from reliquary.protocols.srmp import apply as apply_module
+from reliquary.protocols.srmp import facts as srmp
+from reliquary.protocols.srmp import (
+    machine,
+    reactions,
+    receipts,
+    receiver,
+    recovery,
+    sender,
+    sessions,
+    streams_in,
+    streams_out,
+)
+from reliquary.protocols.srmp.codec import blocks
+from reliquary.protocols.srmp.reactions import Reaction
+from reliquary.protocols.srmp.state import Sent, State
+from reliquary.protocols.srmp.streams_in import Verdict
+from reliquary.queueing.message import MessageClass
+from reliquary.queueing.travel import transfer
+from reliquary.queueing.travel.transfer import Outcome, TransferEnded
+from reliquary.sim.disk import SimulatedDisk
+from reliquary.sim.exchange.node import Node
+from reliquary.sim.exchange.observer import Observer
+from reliquary.sim.exchange.run import simulate
+from reliquary.sim.witness import Witness
+
+SEEDS = range(1, 61)
+HEARD: dict[Any, Any] = machine._HEARD
+
+
+def first_failure(process: type[Node] = Node) -> str:
+    """What the checkers say about the first seed in which they find something."""
+    for seed in SEEDS:
+        report = simulate(seed, process=process)
+        if report.failure:
+            assert report.command == f"./dev sim --seed {seed} --world srmp"
+            return report.failure
+    raise AssertionError(f"nothing was found in seeds {SEEDS.start} to {SEEDS.stop - 1}")
+
+
+# -- the engine
+
+
+class Hasty(Node):
+    """Tells the world before the disk has it."""
+
+    def _settle(self, batch: Batch) -> None:
+        self._perform(batch.after_sync)
+        batch.after_sync = []
+        super()._settle(batch)
+
+
+def test_what_leaves_before_its_sync_is_found() -> None:
+    assert first_failure(Hasty).startswith("visible too early")
+
+
+def test_what_leaves_before_its_sync_is_found_by_what_it_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answered(self: Witness, life: int, reply: Any, disk: SimulatedDisk) -> int:
+        return self._answers[life, reply.to][0]
+
+    monkeypatch.setattr(Witness, "answered", answered)
+    monkeypatch.setattr(Observer, "posted", lambda *_: None)
+    failure = first_failure(Hasty)
+    assert failure.startswith(("loss", "duplication", "left behind", "receipt", "order")), failure
+
+
+# -- who sends
+
+
+def test_a_message_that_gets_a_new_number_each_time_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = sessions.go_again
+
+    def go_again(state: State, session: Any) -> None:
+        sent = state.sent.get(session.queue)
+        if sent is not None and sent.numbers and not session.posted:
+            apply_module.apply(state, srmp.NumbersFreed(session.queue, tuple(sent.numbers)))
+            apply_module.apply(state, srmp.StreamEnded(session.queue))
+        real(state, session)
+
+    for module in (sessions, sender, streams_out):
+        monkeypatch.setattr(module, "go_again", go_again)
+    monkeypatch.setattr(receiver, "_is_duplicate", lambda *_: False)
+    failure = first_failure()
+    assert failure.startswith(("duplication", "order")), failure
+
+
+def test_a_gap_that_is_not_bridged_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sent, "previous", lambda self, number: number - 1)
+    failure = first_failure()
+    assert failure.startswith("left behind"), failure
+
+
+def test_a_message_that_is_dropped_after_a_5xx_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = reactions.reaction_to
+
+    def reaction_to(status: int, permanent: Any) -> Reaction:
+        return Reaction.TAKEN if status >= 500 else real(status, permanent)
+
+    monkeypatch.setattr(sender, "reaction_to", reaction_to)
+    failure = first_failure()
+    assert failure.startswith("loss"), failure
+
+
+def test_a_stream_message_that_is_done_without_its_receipt_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def taken(state: State, session: Any, lookup_id: int, number: int) -> None:
+        state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.DELIVERED))
+        sent = state.sent.get(session.queue)
+        if sent is not None and sent.numbers.get(lookup_id) == number:
+            streams_out.free(state, session.queue, (lookup_id,), MessageClass.ACK_REACH_QUEUE)
+
+    monkeypatch.setattr(sender, "_on_taken", taken)
+    failure = first_failure()
+    assert failure.startswith("loss"), failure
+
+
+def test_receipts_that_nobody_waits_for_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (sessions, sender, streams_out):
+        monkeypatch.setattr(module, "start_wait", lambda *_, **__: None)
+    assert first_failure().startswith("left behind")
+
+
+def test_a_stream_that_a_restart_forgets_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = recovery._every
+
+    def every(state: State, table: Any) -> Any:
+        return [] if table.name in {"srmp_streams", "srmp_numbers"} else real(state, table)
+
+    monkeypatch.setattr(recovery, "_every", every)
+    assert first_failure().startswith("recovery")
+
+
+# -- who receives
+
+
+def test_a_history_that_a_restart_forgets_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = recovery._every
+
+    def every(state: State, table: Any) -> Any:
+        return [] if table.name == "srmp_history" else real(state, table)
+
+    monkeypatch.setattr(recovery, "_every", every)
+    monkeypatch.setattr(Observer, "compare", lambda *_: None)
+    failure = first_failure()
+    assert failure.startswith("duplication"), failure
+
+
+def judged(change: Callable[[Verdict], Verdict]) -> Callable[..., Verdict]:
+    real = streams_in.judge
+    return lambda *arguments: change(real(*arguments))
+
+
+@pytest.mark.parametrize("verdict", [Verdict.OUTDATED, Verdict.OUT_OF_ORDER, Verdict.REPEATED])
+def test_a_message_that_a_stream_must_not_take_is_found(
+    monkeypatch: pytest.MonkeyPatch, verdict: Verdict
+) -> None:
+    monkeypatch.setattr(receiver, "judge", judged(lambda found: Verdict.GO_ON if found is verdict else found))
+    monkeypatch.setattr(receiver, "_is_duplicate", lambda *_: False)
+    first_failure()
+
+
+def test_a_stream_that_gets_further_before_its_message_is_stored_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = receiver._hand_over
+
+    def hand_over(state: State, arriving: Any, way: Any, message: Any) -> None:
+        if arriving.ours:
+            receiver._advance(state, arriving.envelope, arriving.destination, message.sent_time)
+        real(state, arriving, way, message)
+
+    monkeypatch.setattr(receiver, "_hand_over", hand_over)
+    failure = first_failure()
+    assert failure.startswith("stream"), failure
+
+
+def test_a_duplicate_that_is_not_known_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receiver, "_is_duplicate", lambda *_: False)
+    failure = first_failure()
+    assert failure.startswith("duplication"), failure
+
+
+# -- receipts
+
+
+def test_a_receipt_that_says_too_much_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = blocks.stream_receipt_block
+    monkeypatch.setattr(
+        receipts, "stream_receipt_block", lambda receipt: real(replace(receipt, last=receipt.last + 1))
+    )
+    failure = first_failure()
+    assert failure.startswith("receipt"), failure
+
+
+def test_a_delivery_receipt_for_what_was_refused_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = receiver.on_judged
+
+    def on_judged(state: State, signal: Any, now: Any) -> None:
+        arriving = state.arriving.get(signal.ticket[0]) if signal.carrier == receipts.CARRIER else None
+        if arriving is not None and arriving.ours and signal.outcome is not Outcome.DELIVERED:
+            receipts.deliver(state, arriving.envelope, now)
+        real(state, signal, now)
+
+    monkeypatch.setitem(HEARD, transfer.ArrivalJudged, on_judged)
+    failure = first_failure()
+    assert failure.startswith("receipt"), failure
+
+
+def test_a_commitment_receipt_that_turns_bad_news_into_good_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = receipts.on_receipt_due
+
+    def on_receipt_due(state: State, signal: Any, now: Any) -> None:
+        bad = signal.reason is MessageClass.NACK_QUEUE_PURGED
+        real(state, replace(signal, reason=MessageClass.ACK_RECEIVE) if bad else signal, now)
+
+    monkeypatch.setitem(HEARD, transfer.ReceiptDue, on_receipt_due)
+    failure = first_failure()
+    assert failure.startswith(("receipt", "loss")), failure
+
+
+def test_a_receipt_that_is_never_written_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receipts, "deliver", lambda *_: None)
+    failure = first_failure()
+    assert failure.startswith("receipt: nobody said"), failure

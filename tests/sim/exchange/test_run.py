@@ -1,0 +1,83 @@
+"""A run of several sites as a whole: it repeats itself, and does a little of everything."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from reliquary.protocols.srmp import facts as srmp
+from reliquary.protocols.srmp.events import PostAnswer, PostArrived, PostEnded
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.__main__ import main
+from reliquary.sim.exchange.observer import Observer
+from reliquary.sim.exchange.run import STEPS, Exchange, simulate
+from tests.sim.test_run import broken
+
+
+def test_the_same_seed_gives_the_same_history() -> None:
+    one, again, other = simulate(11), simulate(11), simulate(12)
+    assert one == again
+    assert one.digest != other.digest
+
+
+def test_a_seed_does_not_depend_on_how_strings_are_hashed() -> None:
+    code = "from reliquary.sim.exchange.run import simulate; print(simulate(13, 100).digest)"
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_runs_do_a_little_of_everything() -> None:
+    events: Counter[str] = Counter()
+    statuses: Counter[int] = Counter()
+    failures: Counter[object] = Counter()
+    reasons: Counter[MessageClass] = Counter()
+    for seed in range(1, 13):
+        run = Exchange(seed)
+        run.play(STEPS)
+        for site in run.register.sites.values():
+            reasons.update(reason for _, reason in site.ledger.left.values())
+            for turned in site.history.turns:
+                events.update(type(fact).__name__ for fact in turned.facts)
+                if isinstance(turned.event, PostEnded):
+                    failures[turned.event.failure] += 1
+                if isinstance(turned.event, PostArrived):
+                    statuses.update(each.status for _, each in turned.answers if isinstance(each, PostAnswer))
+    stated = {
+        srmp.StreamBegun, srmp.MessagesNumbered, srmp.StreamAcknowledged, srmp.NumbersFreed,
+        srmp.StreamEnded, srmp.StreamAdvanced, srmp.IdentifierRemembered,
+    }  # fmt: skip
+    assert {each.__name__ for each in stated} <= events.keys()
+    assert {200, 400, 500} <= statuses.keys()
+    assert len(failures) > 3
+    assert {MessageClass.ACK_RECEIVE, MessageClass.NACK_QUEUE_PURGED} <= reasons.keys()
+
+
+def test_a_failure_names_the_promise_and_the_command_that_repeats_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Observer, "compare", broken)
+    report = simulate(5)
+    assert report.failure == "somebody saw something"
+    assert report.command == "./dev sim --seed 5 --world srmp"
+    assert simulate(5, 90).command == "./dev sim --seed 5 --world srmp --steps 90"
+    assert main(["--seed", "5", "--world", "srmp"]) == 1
+    assert "again: ./dev sim --seed 5 --world srmp" in capsys.readouterr().out
+
+
+def test_the_command_can_tell_what_each_site_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--seed", "3", "--world", "srmp", "--steps", "50", "--verbose"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert {"a", "b"} <= {line.partition(" ")[0] for line in lines}

@@ -13,6 +13,7 @@ said inside the message, so all that is looked at of the path is that it begins 
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Final
 
 from reliquary.base.turn import Warn
@@ -80,9 +81,9 @@ class Receiving:
 
     def _submit(self, request: Request, responder: Responder) -> None:
         content_type = (request.header(b"content-type") or b"").decode("latin-1")
-        caller = self._engine.caller(lambda answer: self._answer(responder, answer))
+        caller = self._engine.caller(partial(self._answer, responder), request.connection)
         try:
-            self._engine.submit(PostArrived(caller, content_type, request.body, responder.peer))
+            self._engine.submit(PostArrived(caller, content_type, request.body))
         except EngineStopped:
             self._engine.forget(caller)
             self._answer(responder, PostAnswer(503, "the server is stopping"))

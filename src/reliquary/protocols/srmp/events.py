@@ -15,8 +15,6 @@ class PostArrived(Event, frozen=True):
     to: int
     content_type: str
     body: bytes
-    source: str = ""
-    """The peer's address, for the log."""
 
 
 class PostAnswer(msgspec.Struct, frozen=True, gc=False):

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reliquary.protocols.srmp.codec.canonical import LONGEST, canonical_blocks
+from reliquary.protocols.srmp.codec.canonical import LONGEST, canonical_envelope
 from reliquary.protocols.srmp.codec.decode import decode_envelope, parsed_blocks
 from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.faults import SrmpFault
-from reliquary.protocols.srmp.codec.values import StreamPlace
+from reliquary.protocols.srmp.codec.header import read_header
+from reliquary.protocols.srmp.codec.values import Envelope, StreamPlace
 from reliquary.queueing.message import Message
 from tests.protocols.srmp.codec.envelopes import FULL, PLAIN, changed, doubled, element, without
 from tests.protocols.srmp.codec.strategies import places, sendable, web_names
@@ -21,23 +22,30 @@ QUICK = {"c2_min", "c8", "published_4_5"}
 
 
 def test_the_plain_messages_are_read_without_a_parser() -> None:
-    assert {name for name, vector in VECTORS.items() if canonical_blocks(vector.envelope)} == QUICK
+    assert {name for name, vector in VECTORS.items() if canonical_envelope(vector.envelope)} == QUICK
 
 
 @pytest.mark.parametrize("name", sorted(QUICK))
 def test_the_parser_reads_the_same(name: str) -> None:
-    assert canonical_blocks(VECTORS[name].envelope) == parsed_blocks(VECTORS[name].envelope)
+    assert canonical_envelope(VECTORS[name].envelope) == parsed(VECTORS[name].envelope)
 
 
 @settings(max_examples=60)
 @given(web_names.flatmap(lambda name: sendable(destination=name)), st.none() | places())
 def test_the_parser_reads_the_same_in_any_message(message: Message, place: StreamPlace | None) -> None:
     envelope = encode(message, place)
-    quick = canonical_blocks(envelope)
-    assert quick is None or quick == parsed_blocks(envelope)
+    quick = canonical_envelope(envelope)
+    assert quick is None or quick == parsed(envelope)
 
 
-STREAM = '<stream se:mustUnderstand="1"><streamId>a</streamId><current>2</current></stream>'
+def parsed(envelope: str) -> Envelope:
+    return read_header(parsed_blocks(envelope))
+
+
+STREAM = (
+    '<stream se:mustUnderstand="1"><streamId>uid:5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10\\7</streamId>'
+    "<current>2</current></stream>"
+)
 
 
 @pytest.mark.parametrize(
@@ -45,22 +53,24 @@ STREAM = '<stream se:mustUnderstand="1"><streamId>a</streamId><current>2</curren
     [
         changed(PLAIN, ("MSMQ:", "MSMQ:Grüße, 日本, 🐘 > \"a' ")),
         changed(PLAIN, ("<Msmq", f"{STREAM}<Msmq")),
-        changed(PLAIN, ("<Class>0</Class>", "<Class>0</Class><Journal/><App></App>")),
+        changed(PLAIN, ("<Class>0</Class>", "<Class>0</Class><Journal/><App>7</App>")),
         without(PLAIN, "services"),
         without(PLAIN, "sentAt"),
-        without(PLAIN, "Class"),
-        changed(PLAIN, ("<durable/>", "<durable></durable>")),
-        changed(PLAIN, ("<durable/>", "")),
+        changed(PLAIN, ("<Class>0</Class>", ""), ("<TTrq>", "<Class>0</Class><TTrq>")),
     ],
 )
 def test_these_are_read_alike(envelope: str) -> None:
-    quick = canonical_blocks(envelope)
+    quick = canonical_envelope(envelope)
     assert quick is not None
-    assert quick == parsed_blocks(envelope)
+    assert quick == parsed(envelope)
 
 
 LEFT = [
     pytest.param(FULL, id="elements in elements"),
+    pytest.param(changed(PLAIN, ("<durable/>", "<durable></durable>")), id="two tags for one"),
+    pytest.param(changed(PLAIN, ("<durable/>", "")), id="no services"),
+    pytest.param(changed(PLAIN, ("soap/", "soapx")), id="another namespace"),
+    pytest.param(changed(PLAIN, ("xmlsoap.org/rp", "xmlsoap-org/rp")), id="a namespace like it"),
     pytest.param(without(PLAIN, "Msmq"), id="no Msmq"),
     pytest.param(changed(PLAIN, ("MSMQ:", "MSMQ:&amp;")), id="an escape"),
     pytest.param(changed(PLAIN, ("MSMQ:", "MSMQ:\n")), id="a line break"),
@@ -99,11 +109,27 @@ LEFT = [
 
 @pytest.mark.parametrize("envelope", LEFT)
 def test_what_is_not_to_the_letter_is_left_to_the_parser(envelope: str) -> None:
-    assert canonical_blocks(envelope) is None
+    assert canonical_envelope(envelope) is None
 
 
-def test_what_is_read_quickly_is_judged_alike() -> None:
-    with pytest.raises(SrmpFault, match="Class"):
-        decode_envelope(without(PLAIN, "Class"))
-    with pytest.raises(SrmpFault, match="Priority"):
-        decode_envelope(changed(PLAIN, ("<Priority>3", "<Priority>9")))
+@pytest.mark.parametrize(
+    ("envelope", "element"),
+    [
+        (without(PLAIN, "Class"), "Class"),
+        (changed(PLAIN, ("<Priority>3", "<Priority>9")), "Priority"),
+        (changed(PLAIN, ("<to>http:", "<to>ftp:")), "to"),
+        (changed(PLAIN, ("<expiresAt>", "<expiresAt>x")), "expiresAt"),
+        (changed(PLAIN, ("<Msmq", f"{STREAM}<Msmq"), ("<current>2", "<current>1")), "start"),
+    ],
+)
+def test_what_is_wrong_is_said_by_the_parser(envelope: str, element: str) -> None:
+    assert canonical_envelope(envelope) is None
+    with pytest.raises(SrmpFault, match=element):
+        decode_envelope(envelope)
+
+
+def test_what_two_senders_write_alike_is_read_for_each() -> None:
+    first, second = (changed(PLAIN, ("<Priority>3", f"<Priority>{priority}")) for priority in "46")
+    for _ in range(2):
+        for envelope in (first, second):
+            assert canonical_envelope(envelope) == parsed(envelope)

@@ -1,20 +1,33 @@
-"""Envelopes as managers write them, taken apart without an XML parser, which takes several times as long.
+"""Envelopes as managers write them, read without an XML parser, which takes several times as long.
 
-    <se:Envelope ...><se:Header><path ...>           these tags to the letter, no white space between
-      <action>text</action><to>text</to>...          in each block known elements that hold text only
+    <se:Envelope ...><se:Header><path ...>           these tags to the letter, in this order,
+      <action>text</action><to>text</to>...          no white space between them
     </path><properties ...>...</properties>
-    [<services ...>...</services>] [<stream ...>...</stream>]
-    <Msmq ...>...</Msmq></se:Header>...
+    [<services ...><durable/></services>] [<stream ...>...</stream>]
+    <Msmq ...>...</Msmq></se:Header>...              known elements that hold text only
 
 That is every message that asks for no receipt and no answer.  Whatever is not exactly so, to the last
-character, is left to the parser: what is read here is what it would read, or nothing is.
+character, is left to the parser, and so is what is wrong with it: what is read here is what it would
+read, or nothing is.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Final
 
-from reliquary.protocols.srmp.codec.elements import Fields, Header
+from reliquary.protocols.srmp.codec.elements import Fields
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.header import (
+    Services,
+    envelope_from,
+    read_msmq,
+    read_path,
+    read_properties,
+    read_stream,
+)
+from reliquary.protocols.srmp.codec.values import Envelope, Msmq
 
 BEGIN: Final = (
     '<se:Envelope xmlns:se="http://schemas.xmlsoap.org/soap/envelope/"'
@@ -26,67 +39,81 @@ SERVICES: Final = '<services se:mustUnderstand="1">'
 STREAM: Final = '<stream se:mustUnderstand="1">'
 MSMQ: Final = '<Msmq xmlns="msmq.namespace.xml">'
 END: Final = "</se:Header><se:Body></se:Body></se:Envelope>"
-_MSMQ_END: Final = f"</Msmq>{END}"
 
-_PATH_TEXTS: Final = frozenset({"action", "to", "id"})
-_PROPERTIES_TEXTS: Final = frozenset({"expiresAt", "sentAt"})
-_SERVICES_TEXTS: Final = frozenset({"durable"})
-_STREAM_TEXTS: Final = frozenset({"streamId", "current", "previous"})
+_FORM: Final = re.compile(
+    re.escape(f"{BEGIN}<action>") + "([^<]*)</action><to>([^<]*)</to><id>([^<]*)</id>"
+    + re.escape(PROPERTIES) + "<expiresAt>([^<]*)</expiresAt>(?:<sentAt>([^<]*)</sentAt>)?</properties>"
+    + f"({re.escape(SERVICES)}<durable/></services>)?"
+    + f"(?:{re.escape(STREAM)}<streamId>([^<]*)</streamId><current>([^<]*)</current>"
+    + "(?:<previous>([^<]*)</previous>)?</stream>)?"
+    + re.escape(MSMQ) + f"(.*)</Msmq>{re.escape(END)}"
+)  # fmt: skip
 _MSMQ_TEXTS: Final = frozenset(
     {
         *("Class", "Priority", "Journal", "DeadLetter", "Correlation", "Trace", "ConnectorType", "App"),
         *("BodyType", "HashAlgorithm", "SourceQmGuid", "DestinationMqf", "AdminMqf", "ResponseMqf", "TTrq"),
     }
 )
+_SERVICES: Final = {True: Services(durable=True), False: Services()}
+
+LONGEST: Final = 4 * 1024
+"""Characters of an envelope; hardly one of this form comes near it."""
 
 
-LONGEST: Final = 64 * 1024
-"""Characters of an envelope; none of this form comes near it."""
-
-
-def canonical_blocks(text: str) -> Header | None:
-    """The blocks of an envelope of this form; None for any other."""
-    if not (text.startswith(BEGIN) and text.endswith(_MSMQ_END) and len(text) <= LONGEST):
-        return None
-    rest = text[len(BEGIN) : -len(_MSMQ_END)]
-    if not rest.isprintable() or "&" in rest or "]]>" in rest:
+def canonical_envelope(text: str) -> Envelope | None:
+    """What an envelope of this form says; None for any other, and for one that is to be refused."""
+    if len(text) > LONGEST or not text.isprintable() or "&" in text or "]]>" in text:
         return None  # all that is printable may stand in XML, but for these two
-    blocks: dict[str, Fields] = {}
-    inside, found, rest = rest.partition(PROPERTIES)
-    if not found or not _take(blocks, "path", inside, _PATH_TEXTS):
+    found = _FORM.fullmatch(text)
+    if found is None:
         return None
-    inside, found, rest = rest.partition("</properties>")
-    if not found or not _take(blocks, "properties", inside, _PROPERTIES_TEXTS):
-        return None
-    if rest.startswith(SERVICES):
-        inside, _, rest = rest[len(SERVICES) :].partition("</services>")
-        if not _take(blocks, "services", inside, _SERVICES_TEXTS):
+    (action, to, identifier, expires_at, sent_at, durable, stream, current, previous, msmq) = found.groups()
+    try:
+        said = _msmq(msmq)
+        if said is None:
             return None
-    if rest.startswith(STREAM):
-        inside, _, rest = rest[len(STREAM) :].partition("</stream>")
-        if not _take(blocks, "stream", inside, _STREAM_TEXTS):
-            return None
-    if not rest.startswith(MSMQ) or not _take(blocks, "Msmq", rest[len(MSMQ) :], _MSMQ_TEXTS):
-        return None
-    return Header(blocks)
+        times: Fields = {"expiresAt": expires_at}
+        if sent_at is not None:
+            times["sentAt"] = sent_at
+        place = None
+        if stream is not None:
+            numbers: Fields = {"streamId": stream, "current": current}
+            if previous is not None:
+                numbers["previous"] = previous
+            place = read_stream(numbers)
+        return envelope_from(
+            read_path({"action": action, "to": to, "id": identifier}),
+            read_properties(times),
+            _SERVICES[durable is not None],
+            said,
+            place,
+        )
+    except SrmpFault:
+        return None  # the parser says what is wrong
 
 
-def _take(blocks: dict[str, Fields], block: str, inside: str, known: frozenset[str]) -> bool:
-    """Whether a block holds nothing but known elements with text, each once and closed as it is opened."""
+@lru_cache(maxsize=1024)
+def _msmq(inside: str) -> Msmq | None:
+    """What the block says that senders repeat from message to message; None where it is not of this form."""
+    fields = _texts(inside)
+    return None if fields is None else read_msmq(fields)
+
+
+def _texts(inside: str) -> Fields | None:
+    """What a block holds, if that is nothing but known elements with text, each once and closed as opened."""
     pieces = iter(inside.split("<"))
     if next(pieces):
-        return False
+        return None
     fields: Fields = {}
     for piece in pieces:
         name, found, content = piece.partition(">")
         if name.endswith("/"):
             name = name[:-1]
             if content:
-                return False
+                return None
         elif next(pieces, "") != f"/{name}>":
-            return False
-        if not found or name not in known or name in fields:
-            return False
+            return None
+        if not found or name not in _MSMQ_TEXTS or name in fields:
+            return None
         fields[name] = content
-    blocks[block] = fields
-    return True
+    return fields

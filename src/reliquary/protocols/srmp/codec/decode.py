@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reliquary.protocols.srmp.codec.canonical import canonical_blocks
+from reliquary.protocols.srmp.codec.canonical import canonical_envelope
 from reliquary.protocols.srmp.codec.elements import Header, read_blocks
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import read_header
@@ -64,7 +64,7 @@ def decode_envelope(text: str | bytes) -> Envelope:
     """What an envelope says."""
     if isinstance(text, bytes):
         text = _decoded(text)
-    return read_header(canonical_blocks(text) or parsed_blocks(text))
+    return canonical_envelope(text) or read_header(parsed_blocks(text))
 
 
 def parsed_blocks(text: str) -> Header:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.codec.elements import Fields, Header
@@ -38,47 +40,83 @@ LABEL: Final = "MSMQ:"
 MULTICAST: Final = "MSMQ:MULTICAST="
 CLASS_LIMIT: Final = 0xFFFF
 
+RECEIPTS: Final = frozenset({"deliveryReceipt", "commitmentReceipt", "streamReceipt"})
 NAME_LIMIT: Final = 2048
 """Characters of a URL or a format name."""
+
+
+class Path(NamedTuple):
+    """What `path` says, 2.2.4."""
+
+    action: str
+    to: str
+    id: str
+    via: str = ""
+
+
+class Services(NamedTuple):
+    """What `services` asks for, 2.2.5.2."""
+
+    durable: bool = False
+    delivery_to: str = ""
+    commitment: CommitmentRequest | None = None
 
 
 def read_header(header: Header) -> Envelope:
     """What the blocks of a header say."""
     blocks = header.blocks
-    action, to, identifier_text, via = _read_path(_required(blocks, "path", "2.2.4"))
-    expires_at, sent_at = _read_properties(_required(blocks, "properties", "2.2.5.1"))
-    durable, delivery_to, commitment = _read_services(blocks.get("services"))
-    msmq = _read_msmq(blocks["Msmq"]) if "Msmq" in blocks else None
-    identifier = ANONYMOUS
-    if msmq is not None:
-        # The manager's own GUID wins over the one in `id` (F-23).
-        identifier = ObjectId(msmq.source, message_id(identifier_text).uniquifier)
+    path = read_path(_required(blocks, "path", "2.2.4"))
+    times = read_properties(_required(blocks, "properties", "2.2.5.1"))
+    services = _read_services(blocks.get("services"))
+    msmq = read_msmq(blocks["Msmq"]) if "Msmq" in blocks else None
     stream = None
     if "stream" in blocks:
         if msmq is None:
             raise SrmpFault("Msmq", "a message of a stream has <Msmq>", spec=spec("2.2.5.3"))  # SR-067
-        # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, comes without <durable> too,
-        # because the published streams have none; such a message is recoverable all the same.
-        if not durable and not header.capital_stream:
-            raise SrmpFault("durable", "a message of a stream has <durable>", spec=spec("2.2.5.2.1"))
-        stream = _read_stream(blocks["stream"])
-    return Envelope(
-        action=action,
-        to=to,
-        id=identifier_text,
-        identifier=identifier,
-        via=via,
-        expires_at=expires_at,
-        sent_at=sent_at,
-        durable=durable,
-        delivery_to=delivery_to,
-        commitment=commitment,
-        stream=stream,
+        stream = read_stream(blocks["stream"])
+    envelope = envelope_from(path, times, services, msmq, stream, capital_stream=header.capital_stream)
+    if not (header.signature or RECEIPTS & blocks.keys()):
+        return envelope
+    return replace(
+        envelope,
         delivery_receipt=_read_delivery(blocks.get("deliveryReceipt")),
         commitment_receipt=_read_commitment(blocks.get("commitmentReceipt")),
         stream_receipt=_read_stream_receipt(blocks.get("streamReceipt")),
-        msmq=msmq,
         signature=header.signature,
+    )
+
+
+def envelope_from(
+    path: Path,
+    times: tuple[int, int | None],
+    services: Services,
+    msmq: Msmq | None,
+    stream: StreamPlace | None,
+    *,
+    capital_stream: bool = False,
+) -> Envelope:
+    """An envelope without receipts and signature, from what its blocks say."""
+    identifier = ANONYMOUS
+    if msmq is not None:
+        # The manager's own GUID wins over the one in `id` (F-23).
+        identifier = ObjectId(msmq.source, message_id(path.id).uniquifier)
+    # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, comes without <durable> too,
+    # because the published streams have none; such a message is recoverable all the same.
+    if stream is not None and not services.durable and not capital_stream:
+        raise SrmpFault("durable", "a message of a stream has <durable>", spec=spec("2.2.5.2.1"))
+    return Envelope(
+        action=path.action,
+        to=path.to,
+        id=path.id,
+        identifier=identifier,
+        via=path.via,
+        expires_at=times[0],
+        sent_at=times[1],
+        durable=services.durable,
+        delivery_to=services.delivery_to,
+        commitment=services.commitment,
+        stream=stream,
+        msmq=msmq,
     )
 
 
@@ -143,7 +181,8 @@ def _url(found: Fields, name: str, section: str) -> str:
 # -- path, 2.2.4
 
 
-def _read_path(found: Fields) -> tuple[str, str, str, str]:
+def read_path(found: Fields) -> Path:
+    """What `path` says."""
     action = _text(found, "action", "2.2.4.1")
     label = action.lstrip(SPACE)
     if len(label) > LABEL_LIMIT + len(LABEL) and label.startswith(LABEL):
@@ -161,13 +200,14 @@ def _read_path(found: Fields) -> tuple[str, str, str, str]:
     via = ""
     if "rev" in found:
         via = _name(_inner(found, "rev"), "via", "2.2.4.4")
-    return action, to, identifier, via
+    return Path(action, to, identifier, via)
 
 
 # -- SRMP's own blocks, 2.2.5
 
 
-def _read_properties(found: Fields) -> tuple[int, int | None]:
+def read_properties(found: Fields) -> tuple[int, int | None]:
+    """When it expires, and when it was sent."""
     expires_at = moment(_text(found, "expiresAt", "2.2.5.1.1"), "expiresAt", "2.2.5.1.1")
     if "sentAt" not in found:
         return expires_at, None
@@ -177,9 +217,9 @@ def _read_properties(found: Fields) -> tuple[int, int | None]:
     return expires_at, sent_at
 
 
-def _read_services(found: Fields | None) -> tuple[bool, str, CommitmentRequest | None]:
+def _read_services(found: Fields | None) -> Services:
     if found is None:
-        return False, "", None
+        return Services()
     delivery_to, commitment = "", None
     if "deliveryReceiptRequest" in found:
         delivery_to = _url(_inner(found, "deliveryReceiptRequest"), "sendTo", "2.2.5.2.2")
@@ -190,10 +230,11 @@ def _read_services(found: Fields | None) -> tuple[bool, str, CommitmentRequest |
             positive="positiveOnly" in request,
             negative="negativeOnly" in request,
         )
-    return "durable" in found, delivery_to, commitment
+    return Services("durable" in found, delivery_to, commitment)
 
 
-def _read_stream(found: Fields) -> StreamPlace:
+def read_stream(found: Fields) -> StreamPlace:
+    """The place of a message in its stream."""
     identifier = _text(found, "streamId", "2.2.5.3.1").strip(SPACE)
     sender, value = stream_id(identifier, "2.2.5.3.1")
     current = number(_text(found, "current", "2.2.5.3.2"), "current", "2.2.5.3.2", FOREVER)
@@ -257,7 +298,8 @@ def _read_stream_receipt(found: Fields | None) -> StreamReceipt | None:
 # -- Msmq, 2.2.6
 
 
-def _read_msmq(found: Fields) -> Msmq:
+def read_msmq(found: Fields) -> Msmq:
+    """What a queue manager says."""
     eod = _inner(found, "Eod")
     provider_type, provider_name = None, ""
     if "Provider" in found:

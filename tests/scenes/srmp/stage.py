@@ -116,6 +116,8 @@ class Network:
         self.loses: Callable[[Post], bool] = lambda _: False
         """POSTs that never arrive."""
         self.loses_answer: Callable[[Post], bool] = lambda _: False
+        self.swallows: Callable[[Post], bool] = lambda _: False
+        """POSTs that somebody in between answers with 200, and nobody gets."""
         self._carried = dict.fromkeys(self.hosts, 0)
 
     def carry(self) -> list[Went]:
@@ -147,7 +149,7 @@ class Network:
             self.went.append(Went(post, 0))
             side.fail(post, Failure.NO_CONNECTION)
             return
-        status = there.post(post.content_type, post.body).status
+        status = 200 if self.swallows(post) else there.post(post.content_type, post.body).status
         if self.loses_answer(post):
             self.went.append(Went(post, -1))
             side.fail(post, Failure.TIMED_OUT)

@@ -10,7 +10,6 @@ because nobody was promised that those outlive a crash.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,6 +19,7 @@ from reliquary.base.turn import (
     Continue,
     Effect,
     Event,
+    Fact,
     Machine,
     SetTimer,
     Signal,
@@ -90,7 +90,7 @@ class Core:
             turn = self._spread(turn, now)
         batch = self._batch
         batch.turns += 1
-        if turn.facts and not turn.waits and all(fact.volatile for fact in turn.facts):
+        if not turn.waits and _is_volatile(turn.facts):
             batch.at_once += turn.effects
         else:
             for effect in turn.effects:
@@ -100,18 +100,15 @@ class Core:
     def _spread(self, turn: Turn, now: Instant) -> Turn:
         """Tell the signals of a turn to those who listen, and theirs in turn."""
         facts, effects, waits = list(turn.facts), list(turn.effects), turn.waits
-        heard = deque(turn.signals)
-        told = 0
-        while heard:
-            signal = heard.popleft()
-            told += 1
-            assert told <= SIGNALS_IN_A_TURN, f"a turn does not end: {signal}"
+        heard = list(turn.signals)
+        for signal in heard:  # it grows by what they say to it
             for machine in self._listeners.get(type(signal), ()):
                 answer = machine.hear(signal, now)
                 facts += answer.facts
                 effects += answer.effects
                 waits = waits or answer.waits
                 heard += answer.signals
+            assert len(heard) <= SIGNALS_IN_A_TURN, f"a turn does not end: {signal}"
         return Turn(tuple(facts), turn.signals, tuple(effects), waits)
 
     def close(self) -> Batch:
@@ -123,3 +120,11 @@ class Core:
             self._disk.apply(self._rows.take())
             batch.applied = True
         return batch
+
+
+def _is_volatile(facts: tuple[Fact, ...]) -> bool:
+    """Whether all that was said, and something was, is meant to be forgotten by a crash."""
+    for fact in facts:  # a loop: this is asked in every turn
+        if not fact.volatile:
+            return False
+    return bool(facts)

@@ -109,4 +109,4 @@ class Shelf:
 
 
 def _weight(message: Message) -> int:
-    return len(message.body) + len(message.extension)
+    return len(message.body) + len(message.extension) + len(message.soap_envelope)

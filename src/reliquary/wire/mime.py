@@ -104,7 +104,7 @@ def split(body: bytes, boundary: str) -> list[Part]:
             break
         if len(parts) == PARTS_LIMIT:
             raise MimeFault("the MIME body", f"a message has at most {PARTS_LIMIT} parts")
-        part, at = _part(body, at, delimiter, f"part {len(parts) + 1}")
+        part, at = _part(body, at, delimiter, len(parts) + 1)
         parts.append(part)
     if not parts:
         raise MimeFault("the MIME body", "there is no part before the closing delimiter")
@@ -125,6 +125,8 @@ def _after_delimiter(body: bytes, at: int, delimiter: bytes) -> int:
     if not body.startswith(delimiter, at):
         raise MimeFault("the MIME body", "behind a part there is no delimiter: its Content-Length is wrong")
     at += len(delimiter)
+    if body.startswith(b"\r\n", at):
+        return at + 2
     if body.startswith(b"--", at):
         return -1
     end = body.find(b"\r\n", at)
@@ -133,7 +135,7 @@ def _after_delimiter(body: bytes, at: int, delimiter: bytes) -> int:
     return end + 2
 
 
-def _part(body: bytes, at: int, delimiter: bytes, name: str) -> tuple[Part, int]:
+def _part(body: bytes, at: int, delimiter: bytes, number: int) -> tuple[Part, int]:
     """The part that begins here, and where the delimiter behind it begins."""
     if body.startswith(b"\r\n", at):
         content_type, content_id, length = _NO_FIELDS
@@ -141,14 +143,16 @@ def _part(body: bytes, at: int, delimiter: bytes, name: str) -> tuple[Part, int]
     else:
         end = body.find(b"\r\n\r\n", at, at + HEAD_LIMIT)
         if end < 0:
+            name = f"part {number}"
             raise MimeFault(name, f"the header fields of {name} do not end within {HEAD_LIMIT} bytes")
-        content_type, content_id, length = _head(body[at:end], name)
+        content_type, content_id, length = _head(body[at:end], number)
         at = end + 4
     if length is None:
-        end = _scan(body, at, delimiter, name)
+        end = _scan(body, at, delimiter, number)
     else:
         end = at + length
         if end > len(body):
+            name = f"part {number}"
             raise MimeFault(name, f"{name} claims {length} bytes, and {len(body) - at} are left")
     part = Part(content_type, content_id, body[at:end])
     # Where the next delimiter is: behind one CRLF, or at once as Windows writes it.
@@ -159,8 +163,9 @@ _NO_FIELDS: Final = ("text/plain", "", None)
 
 
 @lru_cache(maxsize=1024)
-def _head(head: bytes, name: str) -> tuple[str, str, int | None]:
+def _head(head: bytes, number: int) -> tuple[str, str, int | None]:
     """Content-Type, Content-Id and Content-Length of a part; senders repeat themselves."""
+    name = f"part {number}"
     fields = fields_of(head, name)
     encoding = fields.get("content-transfer-encoding", "binary").lower()
     if encoding not in ("binary", "8bit", "7bit"):
@@ -175,11 +180,12 @@ def _head(head: bytes, name: str) -> tuple[str, str, int | None]:
     )
 
 
-def _scan(body: bytes, at: int, delimiter: bytes, name: str) -> int:
+def _scan(body: bytes, at: int, delimiter: bytes, number: int) -> int:
     """The end of a part that does not say how long it is."""
     if body.startswith(delimiter, at):
         return at  # an empty part whose CRLF is the blank line before it
     end = body.find(b"\r\n" + delimiter, at)
     if end < 0:
+        name = f"part {number}"
         raise MimeFault(name, f"{name} has neither a Content-Length nor a delimiter behind it")
     return end

@@ -67,7 +67,7 @@ def test_a_history_that_is_shorter_now_keeps_its_end() -> None:
         bench.post(*user_message(number=number))
     bench.settings = SrmpSettings(history_size=3)
     bench.restart()
-    assert [identifier.uniquifier for (identifier, _), _ in received(bench.srmp.state)["identifiers"]] == [
+    assert [uniquifier for (_, uniquifier, _), _ in received(bench.srmp.state)["identifiers"]] == [
         5,
         6,
         7,

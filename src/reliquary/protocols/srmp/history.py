@@ -8,7 +8,7 @@ in memory  the same places, and those of express messages apart: a crash takes t
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 
 from reliquary.protocols.srmp.tables import Remembered
 from reliquary.queueing.message import ObjectId
@@ -16,8 +16,8 @@ from reliquary.queueing.message import ObjectId
 # DEPARTS from 3.1.5.1.11 (SR-234): an identifier is known for a destination, not for the whole
 # manager, because all copies of a message that goes to several queues bear one identifier, and those
 # for the second queue here would be lost.
-Known = tuple[ObjectId, str]
-"""An identifier, and the destination that the message was sent to."""
+Known = tuple[int, int, str]
+"""An identifier, as two numbers, and the destination that the message was sent to."""
 
 
 class History:
@@ -27,12 +27,14 @@ class History:
         self.size = size
         self.next = 0
         """The place of the next durable entry."""
-        self.durable: OrderedDict[Known, Remembered] = OrderedDict()
+        self.durable: dict[Known, Remembered] = {}
+        self._ring: deque[Known] = deque()
+        """Who took the last places, the oldest first."""
         self.express: OrderedDict[Known, Remembered] = OrderedDict()
 
     def arrival(self, identifier: ObjectId, destination: str) -> int | None:
         """When the message came, microseconds since 1970; None when it is not remembered."""
-        known = (identifier, destination)
+        known = (identifier.lineage.int, identifier.uniquifier, destination)
         entry = self.durable.get(known) or self.express.get(known)
         return None if entry is None else entry.arrived
 
@@ -42,8 +44,11 @@ class History:
         self.durable.pop(known, None)
         self.durable[known] = entry
         self.next = entry.place + 1
-        while next(iter(self.durable.values())).place <= entry.place - self.size:
-            self.durable.popitem(last=False)
+        self._ring.append(known)
+        if len(self._ring) > self.size:
+            oldest = self._ring.popleft()
+            if self.durable[oldest].place <= entry.place - self.size:  # else it came again since
+                del self.durable[oldest]
 
     def keep_for_now(self, entry: Remembered) -> None:
         """Remember the identifier of an express message."""
@@ -56,4 +61,4 @@ class History:
 
 def known_of(entry: Remembered) -> Known:
     """What an entry is found by."""
-    return ObjectId(entry.lineage, entry.uniquifier), entry.destination
+    return entry.lineage.int, entry.uniquifier, entry.destination

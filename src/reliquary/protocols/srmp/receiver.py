@@ -85,7 +85,8 @@ def on_listeners_changed(state: State, signal: ListenersChanged, now: Instant) -
 def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
     """Route the message, and do what its kind asks for."""
     kind = kind_of(arrived.envelope)
-    state.counts[Count.RECEIPTS_RECEIVED] += kind not in (Kind.USER_MESSAGE, Kind.UNKNOWN)
+    if kind not in (Kind.USER_MESSAGE, Kind.UNKNOWN):
+        state.counts[Count.RECEIPTS_RECEIVED] += 1
     if _is_for_the_sender(state, kind, arrived.envelope):
         _KINDS[kind](state, to, arrived, Route(""), now)
         return
@@ -205,7 +206,8 @@ def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) ->
     """Whether the same message was taken not long ago (SR-124)."""
     arrived = state.history.arrival(envelope.identifier, way.name)
     found = arrived is not None and now - arrived <= state.settings.history_age
-    state.counts[Count.DUPLICATES] += found
+    if found:
+        state.counts[Count.DUPLICATES] += 1
     return found
 
 

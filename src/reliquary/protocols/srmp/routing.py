@@ -59,7 +59,8 @@ def route(state: State, to: str) -> Route:
     # DEPARTS from 3.1.5.1.3 (SR-187): redirections are looked up before the host is judged, because
     # they lead from the public name of a gateway, which is no name of this computer, and all that
     # comes to it would be refused.
-    target = redirected(state.settings.inbound_redirections, to)
+    redirections = state.settings.inbound_redirections
+    target = redirected(redirections, to) if redirections else None
     place = destination if target is None else _read(target)
     if not state.authorities.isdisjoint(place.authorities):
         if not place.path:

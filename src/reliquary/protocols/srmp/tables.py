@@ -65,7 +65,7 @@ class IncomingStream(msgspec.Struct, frozen=True, omit_defaults=True):
     """When a message of it was last taken, microseconds since 1970."""
 
 
-class Remembered(msgspec.Struct, frozen=True):
+class Remembered(msgspec.Struct, frozen=True, gc=False):
     """An entry of MessageIdHistoryTable."""
 
     lineage: UUID

@@ -22,11 +22,13 @@ from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import (
     Services,
     envelope_from,
+    numbered,
     read_msmq,
     read_path,
     read_properties,
     read_stream,
 )
+from reliquary.protocols.srmp.codec.lexical import SPACE
 from reliquary.protocols.srmp.codec.values import Envelope, Msmq
 
 BEGIN: Final = (
@@ -54,7 +56,6 @@ _MSMQ_TEXTS: Final = frozenset(
         *("BodyType", "HashAlgorithm", "SourceQmGuid", "DestinationMqf", "AdminMqf", "ResponseMqf", "TTrq"),
     }
 )
-_SERVICES: Final = {True: Services(durable=True), False: Services()}
 
 LONGEST: Final = 4 * 1024
 """Characters of an envelope; hardly one of this form comes near it."""
@@ -67,34 +68,40 @@ def canonical_envelope(text: str) -> Envelope | None:
     found = _FORM.fullmatch(text)
     if found is None:
         return None
-    (action, to, identifier, expires_at, sent_at, durable, stream, current, previous, msmq) = found.groups()
+    action, to, identifier, expires_at, sent_at, durable, stream, current, previous, msmq = found.groups()
     try:
-        said = _msmq(msmq)
-        if said is None:
+        envelope = _repeated(action, to, expires_at, sent_at, durable is not None, msmq)
+        if envelope is None:
             return None
-        times: Fields = {"expiresAt": expires_at}
-        if sent_at is not None:
-            times["sentAt"] = sent_at
         place = None
         if stream is not None:
             numbers: Fields = {"streamId": stream, "current": current}
             if previous is not None:
                 numbers["previous"] = previous
             place = read_stream(numbers)
-        return envelope_from(
-            read_path({"action": action, "to": to, "id": identifier}),
-            read_properties(times),
-            _SERVICES[durable is not None],
-            said,
-            place,
-        )
+        return numbered(envelope, identifier.strip(SPACE), place)
     except SrmpFault:
         return None  # the parser says what is wrong
 
 
 @lru_cache(maxsize=1024)
+def _repeated(
+    action: str, to: str, expires_at: str, sent_at: str | None, durable: bool, msmq: str
+) -> Envelope | None:
+    """All that senders repeat from message to message; None where it is not of this form."""
+    said = _msmq(msmq)
+    if said is None:
+        return None
+    times: Fields = {"expiresAt": expires_at}
+    if sent_at is not None:
+        times["sentAt"] = sent_at
+    path = read_path({"action": action, "to": to, "id": ""})
+    return envelope_from(path, read_properties(times), Services(durable), said)
+
+
+@lru_cache(maxsize=1024)
 def _msmq(inside: str) -> Msmq | None:
-    """What the block says that senders repeat from message to message; None where it is not of this form."""
+    """What this block says, which stays the same when the label is another."""
     fields = _texts(inside)
     return None if fields is None else read_msmq(fields)
 

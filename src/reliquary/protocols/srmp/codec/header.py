@@ -74,7 +74,8 @@ def read_header(header: Header) -> Envelope:
         if msmq is None:
             raise SrmpFault("Msmq", "a message of a stream has <Msmq>", spec=spec("2.2.5.3"))  # SR-067
         stream = read_stream(blocks["stream"])
-    envelope = envelope_from(path, times, services, msmq, stream, capital_stream=header.capital_stream)
+    envelope = envelope_from(path, times, services, msmq)
+    envelope = numbered(envelope, path.id, stream, capital_stream=header.capital_stream)
     if not (header.signature or RECEIPTS & blocks.keys()):
         return envelope
     return replace(
@@ -87,37 +88,37 @@ def read_header(header: Header) -> Envelope:
 
 
 def envelope_from(
-    path: Path,
-    times: tuple[int, int | None],
-    services: Services,
-    msmq: Msmq | None,
-    stream: StreamPlace | None,
-    *,
-    capital_stream: bool = False,
+    path: Path, times: tuple[int, int | None], services: Services, msmq: Msmq | None
 ) -> Envelope:
-    """An envelope without receipts and signature, from what its blocks say."""
-    identifier = ANONYMOUS
-    if msmq is not None:
-        # The manager's own GUID wins over the one in `id` (F-23).
-        identifier = ObjectId(msmq.source, message_id(path.id).uniquifier)
-    # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, comes without <durable> too,
-    # because the published streams have none; such a message is recoverable all the same.
-    if stream is not None and not services.durable and not capital_stream:
-        raise SrmpFault("durable", "a message of a stream has <durable>", spec=spec("2.2.5.2.1"))
+    """What the blocks say that senders repeat from message to message."""
     return Envelope(
         action=path.action,
         to=path.to,
         id=path.id,
-        identifier=identifier,
+        identifier=ANONYMOUS,
         via=path.via,
         expires_at=times[0],
         sent_at=times[1],
         durable=services.durable,
         delivery_to=services.delivery_to,
         commitment=services.commitment,
-        stream=stream,
         msmq=msmq,
     )
+
+
+def numbered(
+    envelope: Envelope, identifier: str, stream: StreamPlace | None, *, capital_stream: bool = False
+) -> Envelope:
+    """The envelope of one message, with its identifier and its place in a stream."""
+    if envelope.msmq is None:
+        return envelope
+    # DEPARTS from 2.2.5.3 (SR-068): <Stream>, the spelling of Windows, comes without <durable> too,
+    # because the published streams have none; such a message is recoverable all the same.
+    if stream is not None and not envelope.durable and not capital_stream:
+        raise SrmpFault("durable", "a message of a stream has <durable>", spec=spec("2.2.5.2.1"))
+    # The manager's own GUID wins over the one in `id` (F-23).
+    known_as = ObjectId(envelope.msmq.source, message_id(identifier).uniquifier)
+    return replace(envelope, id=identifier, identifier=known_as, stream=stream)
 
 
 # -- fields

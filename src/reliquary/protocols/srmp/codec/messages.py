@@ -187,9 +187,12 @@ def _read_msmq(msmq: Msmq, into: dict[str, Any]) -> None:
     into["priority"] = msmq.priority
     into["body_type"] = msmq.body_type
     into["source_machine"] = msmq.source
-    into["positive_journaling"] = msmq.journal
-    into["negative_journaling"] = msmq.dead_letter
-    into["tracing_requested"] = msmq.trace
+    if msmq.journal:
+        into["positive_journaling"] = True
+    if msmq.dead_letter:
+        into["negative_journaling"] = True
+    if msmq.trace:
+        into["tracing_requested"] = True
     if msmq.correlation is not None:
         into["correlation"] = msmq.correlation
     if msmq.connector_type is not None:
@@ -198,16 +201,21 @@ def _read_msmq(msmq: Msmq, into: dict[str, Any]) -> None:
         into["application_tag"] = msmq.application_tag
     if msmq.hash_algorithm:
         into["hash_algorithm"] = codes.HASH_OF.get(msmq.hash_algorithm, HashAlgorithm.SHA1)
-    into["first_in_transaction"] = msmq.first
-    into["last_in_transaction"] = msmq.last
+    if msmq.first:
+        into["first_in_transaction"] = True
+    if msmq.last:
+        into["last_in_transaction"] = True
     if msmq.connector_manager is not None:
         into["connector_manager"] = msmq.connector_manager
     if msmq.provider_type is not None:
         into["authentication_provider_type"] = msmq.provider_type
         into["authentication_provider_name"] = msmq.provider_name
-    into["destination_queues"] = _format_names(msmq.destinations)
-    into["administration_queues"] = _format_names(msmq.administration_queues)
-    into["response_queues"] = _format_names(msmq.response_queues)
+    if msmq.destinations:
+        into["destination_queues"] = _format_names(msmq.destinations)
+    if msmq.administration_queues:
+        into["administration_queues"] = _format_names(msmq.administration_queues)
+    if msmq.response_queues:
+        into["response_queues"] = _format_names(msmq.response_queues)
 
 
 def _format_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 
 import pytest
 
 from tests.fuzz.srmp import try_both, try_envelope, try_post
+from tests.protocols.srmp.codec.envelopes import FIRST
 from tests.protocols.srmp.codec.vector import VECTORS
+from tests.queueing.manager_harness import check, durable
+from tests.scenes.srmp.stage import Side
 
 ENVELOPES = 10_000
 POSTS = 2_500
@@ -74,6 +78,25 @@ def test_ten_thousand_damaged_envelopes_are_read_or_refused() -> None:
     envelopes = [vector.envelope.encode() for vector in VECTORS.values()]
     read = sum(try_envelope(damaged(chance.choice(envelopes), chance)) for _ in range(ENVELOPES))
     assert ENVELOPES // 50 < read < ENVELOPES // 2
+
+
+@pytest.mark.srmp("T-79")
+@pytest.mark.spec("SR-182", "SR-183", "SR-209")
+def test_a_manager_takes_damaged_messages_or_refuses_them_and_keeps_nothing_of_those() -> None:
+    side, chance = Side("beta.example"), random.Random(80)
+    side.post("text/xml", FIRST.encode())  # a stream that some of them continue
+    envelopes = [vector.envelope.encode() for vector in VECTORS.values()]
+    statuses: Counter[int] = Counter()
+    for _ in range(POSTS):
+        before = len(side.turns)
+        status = side.post("text/xml", damaged(chance.choice(envelopes), chance)).status
+        statuses[status] += 1
+        assert status == 200 or not any(turn.facts for turn in side.turns[before:])
+    assert set(statuses) == {200, 400}
+    check(side.state)
+    there = durable(side.state)
+    side.restart(start=False)
+    assert durable(side.state) == there
 
 
 def test_damaged_posts_are_read_or_refused() -> None:

@@ -169,6 +169,19 @@ def test_4_4_a_stream_of_three_and_a_receipt_for_each() -> None:
     assert len(side.posts) == 3
 
 
+@pytest.mark.srmp("T-20")
+@pytest.mark.spec("SR-233")
+def test_4_4_with_one_source_for_all_three_messages() -> None:
+    """All have one `id` in the example, and are told apart by sources that were made up for each."""
+    side = machine2("20070619T165957")
+    source = read(PUBLISHED["4_4_first"])["SourceQmGuid"].encode()
+    for name in ("first", "second", "third"):
+        content_type, body = as_posted(f"4_4_{name}", name.encode(), 1672)
+        theirs = read(PUBLISHED[f"4_4_{name}"])["SourceQmGuid"].encode()
+        assert side.post(content_type, body.replace(theirs, source)).status == 200
+    assert side.bodies("tsimpleq") == [b"first", b"second", b"third"]
+
+
 @pytest.mark.srmp("T-36", "T-40", "T-41")
 @pytest.mark.spec("SR-220", "SR-225")
 def test_4_4_our_machine1_sends_the_stream_and_hears_the_receipts() -> None:

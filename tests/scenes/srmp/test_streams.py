@@ -241,6 +241,28 @@ def test_a_stream_through_a_forwarder_is_receipted_from_end_to_end() -> None:
     assert (alpha.all_waiting(), gate.srmp.state.sent, gate.srmp.state.incoming) == (0, {}, {})
 
 
+@pytest.mark.srmp("T-49", "T-05")
+@pytest.mark.spec("SR-126", "SR-127")
+def test_all_spellings_of_a_destination_are_streams_that_do_not_disturb_each_other() -> None:
+    alpha, beta, network = pair()
+    network.hosts["beta.example:80"] = beta
+    names = [
+        "http://beta.example/msmq/private$/torders",
+        "http://BETA.example/MSMQ/Private$/Torders",
+        "http://beta.example:80/msmq/private$/torders",
+        "http://beta.example/msmq/private$/torders?lane=1",
+        "http://beta.example/msmq/private$/torders?lane=2",
+        "http://beta.example/msmq/private$/%74orders",
+    ]
+    for number in range(3):
+        for name in names:
+            alpha.stream(f"DIRECT={name}", b"%d" % number)
+        network.carry()
+    network.advance(0.5)
+    assert (alpha.all_waiting(), beta.bodies("torders")) == (0, [b"0"] * 6 + [b"1"] * 6 + [b"2"] * 6)
+    assert len(beta.srmp.state.incoming) == 5  # only case means nothing
+
+
 # -- any network
 
 

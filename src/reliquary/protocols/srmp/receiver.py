@@ -44,6 +44,8 @@ from reliquary.queueing.travel.transfer import ArrivalJudged, ListenersChanged, 
 
 ANONYMOUS_ID: Final = ObjectId(NO_GUID, 1)
 """What a message without `Msmq` has for an identifier; it says nothing."""
+ANONYMOUS: Final = f"uuid:1@{NO_GUID}"
+"""An `id` that says nothing, whatever `SourceQmGuid` is; in the published stream all messages have it."""
 
 
 # -- what comes
@@ -204,6 +206,8 @@ def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant)
 
 def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) -> bool:
     """Whether the same message was taken not long ago (SR-124)."""
+    if envelope.id.strip() == ANONYMOUS:  # SR-233
+        return False
     arrived = state.history.arrival(envelope.identifier, way.name)
     found = arrived is not None and now - arrived <= state.settings.history_age
     if found:
@@ -262,7 +266,7 @@ _WHY: Final = {
 
 def _remember(state: State, arriving: Arriving, now: Instant) -> None:
     identifier = arriving.envelope.identifier
-    if identifier != ANONYMOUS_ID:  # SR-233
+    if identifier != ANONYMOUS_ID and arriving.envelope.id.strip() != ANONYMOUS:  # SR-233
         place = 0 if arriving.express else state.history.next
         entry = Remembered(identifier.lineage, identifier.uniquifier, now, place, arriving.destination)
         apply(state, IdentifierRemembered(entry, arriving.express))

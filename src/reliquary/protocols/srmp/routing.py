@@ -9,7 +9,6 @@ What is refused raises `SrmpFault`, and its sender gets 400 (SR-192).
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
@@ -44,7 +43,7 @@ class _Place(msgspec.Struct, frozen=True, gc=False):
     path: str = ""
     """The path name of the queue there; empty where the URL has none."""
     name: str = ""
-    """The same for all spellings of one destination, without a query."""
+    """The URL as its sender writes it, port and query too; for him another one is another outgoing queue."""
     group: str = ""
     """Of a multicast address: `ip:port`."""
 
@@ -96,10 +95,9 @@ def _read(url: str, element: str = "to") -> _Place:
         return _Place(str(name), name=str(name), group=f"{name.address}:{name.port}")
     if not isinstance(name, DirectName) or not name.protocol.is_http:
         raise SrmpFault(element, f"{url} is not to be reached by HTTP", spec=_SECTION)
-    url_path = re.split("[?#]", name.path, maxsplit=1)[0]
     return _Place(
         str(name),
         frozenset({name.authority, name.address.casefold()}),
         f".\\{name.queue_path}" if name.queue_path else "",
-        f"{name.protocol.value}://{name.authority}{url_path}".casefold(),
+        f"{name.protocol.value}://{name.address}{name.path}".casefold(),
     )

@@ -150,11 +150,19 @@ class Sender(SrmpBench):
         receipt = StreamReceipt(identifier=stream or self.stream_id, last=last)
         self.handle(ReceiptCame(on_stream_receipt, _envelope(MessageClass.ORDER_ACK, stream_receipt=receipt)))
 
-    def final(self, number: int, reason: MessageClass = MessageClass.ACK_RECEIVE, stream: str = "") -> None:
+    def final(
+        self,
+        number: int,
+        reason: MessageClass = MessageClass.ACK_RECEIVE,
+        stream: str = "",
+        *,
+        about: str = "uuid:1@x",
+        via: str = "",
+    ) -> None:
         """A final stream receipt comes."""
         receipt = StreamReceipt(identifier=stream or self.stream_id, last=number)
-        decision = CommitmentReceipt(decided_at=0, positive=not reason.is_failure, id="uuid:1@x")
-        envelope = _envelope(reason, stream_receipt=receipt, commitment_receipt=decision)
+        decision = CommitmentReceipt(decided_at=0, positive=not reason.is_failure, id=about)
+        envelope = _envelope(reason, stream_receipt=receipt, commitment_receipt=decision, via=via)
         self.handle(ReceiptCame(on_final_receipt, envelope))
 
     # -- how things stand
@@ -209,7 +217,9 @@ class Sender(SrmpBench):
             gone = [lookup_id for lookup_id in sent.numbers if order.get(lookup_id) is None]
             assert not gone, f"numbers of messages that are gone: {gone}"
             acknowledged = [i for i, n in sent.numbers.items() if n <= sent.stream.acknowledged]
-            assert set(acknowledged) <= sent.finals, "acknowledged, not waiting for more, and still there"
+            assert set(acknowledged) <= set(sent.finals), (
+                "acknowledged, not waiting for more, and still there"
+            )
 
 
 def _envelope(message_class: int, **blocks: Any) -> Envelope:

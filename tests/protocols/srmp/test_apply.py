@@ -106,7 +106,10 @@ def test_a_stream_that_goes_out_is_the_same_in_another_process(acts: list[tuple[
             lookup_ids = tuple(range(given + 1, given + count + 1))
             given += count
             first = sent.stream.last + 1
-            apply(state, facts.MessagesNumbered(4, first, lookup_ids, lookup_ids[::3]))
+            apply(
+                state,
+                facts.MessagesNumbered(4, first, lookup_ids, tuple((each, 7) for each in lookup_ids[::3])),
+            )
         elif act == "acknowledge" and sent.stream.acknowledged < sent.stream.last:
             last = min(sent.stream.acknowledged + count, sent.stream.last)
             apply(state, facts.StreamAcknowledged(4, last))

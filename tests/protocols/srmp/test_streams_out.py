@@ -328,6 +328,36 @@ def test_when_the_first_message_is_lost_before_any_receipt_the_rest_is_a_new_str
     bench.check()
 
 
+@pytest.mark.spec("SR-228", "SR-229")
+def test_a_final_receipt_finds_its_message_under_the_number_it_has_now() -> None:
+    bench = Sender()
+    bench.stream(b"1", b"2", negative_journaling=True)
+    old, posts = bench.stream_id, list(bench.posts)
+    about = bench.arrived(posts[1]).envelope.id
+    bench.answer(posts[0], 400)
+    bench.answer(posts[1])
+    assert bench.stream_id != old
+    bench.final(2, stream=old, about="uuid:7@" + about.partition("@")[2])
+    bench.final(2, stream=old, about="no identifier")
+    assert bench.waiting() == 1
+    bench.restart()
+    bench.final(2, stream=old, about=about)
+    assert (bench.waiting(), bench.srmp.state.sent) == (0, {})
+    bench.check()
+
+
+@pytest.mark.parametrize("via", ["http://shop.example/msmq/private$/bills", "http://shop.example/"])
+def test_of_two_copies_a_final_receipt_ends_the_one_that_it_comes_from(via: str) -> None:
+    bench = Sender()
+    copies = f"{SHOP},DIRECT=HTTP://shop.example/msmq/private$/bills"
+    transaction = bench.begin()
+    bench.send(copies, b"1", transaction=transaction, negative_journaling=True)
+    bench.ask(CommitTransaction(0, transaction))
+    about = bench.arrived(bench.posts[0]).envelope.id
+    bench.final(1, stream=f"uid:{about.partition('@')[2]}\\1", about=about, via=via)
+    assert len(bench.srmp.state.sent) == (1 if via.endswith("bills") else 2)
+
+
 @pytest.mark.parametrize("how", ["refused", "expired"])
 def test_or_the_rest_is_given_up_where_that_is_wanted(how: str) -> None:
     bench = Sender(settings=SrmpSettings(dead_letter_stream=True))

@@ -61,7 +61,7 @@ def _write_numbers(state: State, queue: int, index: int, *, is_new: bool = False
     if row is None:
         state.rows.delete(NUMBERS, number_key(queue, index))
         return
-    finals = tuple(lookup_id for lookup_id in row if lookup_id in sent.finals) if sent.finals else ()
+    finals = tuple((each, sent.finals[each]) for each in row if each in sent.finals) if sent.finals else ()
     state.rows.put(NUMBERS, number_key(queue, index), Numbers(tuple(row), finals), fresh=is_new)
 
 

@@ -21,8 +21,8 @@ class MessagesNumbered(Fact, frozen=True):
     queue: int
     first: int
     lookup_ids: tuple[int, ...]
-    finals: tuple[int, ...] = ()
-    """Those of them that stay until their final stream receipt comes."""
+    finals: tuple[tuple[int, int], ...] = ()
+    """Those that stay until their final stream receipt comes, with the numbers in their identifiers."""
 
 
 class StreamAcknowledged(Fact, frozen=True):

@@ -169,11 +169,11 @@ def _send_first(
             _post(state, session, send, number, effect)
             lookup_ids.append(send.lookup_id)
             if send.message.negative_journaling:  # SR-265
-                finals.append(send.lookup_id)
+                finals.append((send.lookup_id, send.message.identifier.uniquifier))
             previous, number = number, number + 1
     if lookup_ids:
         if sent is None:
-            begin(state, session, stream)
+            begin(state, session.queue, stream)
         apply(state, facts.MessagesNumbered(session.queue, first, tuple(lookup_ids), tuple(finals)))
 
 
@@ -269,7 +269,7 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
     number = session.posted.pop(event.lookup_id)
     session.used, session.failing = now, False
     if reaction is Reaction.REFUSED:
-        _on_refused(state, session, event.lookup_id, number, reason_for(event.status))
+        _on_refused(state, session, event.lookup_id, reason_for(event.status))
     elif not number:
         state.draft.tell(TransferEnded(session.queue, (event.lookup_id,), Outcome.DELIVERED))  # SR-291
     else:
@@ -288,11 +288,12 @@ def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> No
     make_room(state, session, sent)
 
 
-def _on_refused(state: State, session: Session, lookup_id: int, number: int, reason: MessageClass) -> None:
+def _on_refused(state: State, session: Session, lookup_id: int, reason: MessageClass) -> None:
     """The message is given up (SR-292); what was posted after it named it as the previous, and goes again."""
     state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.REFUSED, reason))
     sent = state.sent.get(session.queue)
-    if sent is not None and sent.numbers.get(lookup_id) == number:
+    number = 0 if sent is None else sent.numbers.get(lookup_id, 0)  # perhaps another than it was posted with
+    if sent is not None and number:
         free(state, session.queue, (lookup_id,), reason)
         if state.sent.get(session.queue) is sent and number < sent.stream.last:
             go_again(state, session)

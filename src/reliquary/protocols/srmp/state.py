@@ -33,8 +33,9 @@ class Sent:
     """Number by LookupIdentifier."""
     rows: dict[int, list[int]] = field(default_factory=dict)
     """LookupIdentifier by number, as the rows of the table have them; 0 where there is none."""
-    finals: set[int] = field(default_factory=set)
-    """AwaitingFinalStreamReceipt: LookupIdentifiers that stay until their final stream receipt comes."""
+    finals: dict[int, int] = field(default_factory=dict)
+    """AwaitingFinalStreamReceipt: what stays until its final stream receipt comes, by LookupIdentifier,
+    with the number in its identifier."""
     awaiting: int = 0
     """How many have no stream receipt yet, AwaitingStreamReceipt."""
 
@@ -70,7 +71,7 @@ class Sent:
     def free(self, lookup_id: int) -> int:
         """Forget a message's number; the answer is the row it was in."""
         number = self.numbers.pop(lookup_id)
-        self.finals.discard(lookup_id)
+        self.finals.pop(lookup_id, None)
         index = number // NUMBERS_IN_A_ROW
         row = self.rows[index]
         row[number % NUMBERS_IN_A_ROW] = 0

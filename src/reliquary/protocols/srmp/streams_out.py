@@ -20,12 +20,14 @@ from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.base.turn import Warn
 from reliquary.protocols.srmp import facts
 from reliquary.protocols.srmp.apply import apply
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.lexical import message_id
 from reliquary.protocols.srmp.codec.values import Envelope
 from reliquary.protocols.srmp.progress import tell_progress
 from reliquary.protocols.srmp.sessions import go_again, start_wait, stop_wait, tell_accepted
 from reliquary.protocols.srmp.state import Sent, Session, State
 from reliquary.protocols.srmp.tables import OutgoingStream
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.message import MessageClass, ObjectId
 from reliquary.queueing.travel.transfer import (
     DestinationReached,
     Outcome,
@@ -33,20 +35,23 @@ from reliquary.queueing.travel.transfer import (
     TransferEnded,
 )
 
+LONG_AGO: Final = Instant(0)
 LAST_NUMBER: Final = 0xFFFFFFFF
 """Numbers have 32 bits; a stream that has given this one is left to end."""
 
 
-def next_stream(state: State, sender: UUID, now: Instant) -> OutgoingStream:
+def next_stream(state: State, sender: UUID, now: Instant = LONG_AGO) -> OutgoingStream:
     """The stream that would begin now (SR-072, SR-262), later than all before it whatever the clock says."""
     time = max(in_whole_seconds(now), state.ordinals.timestamp)
     return OutgoingStream(time << 32 | state.ordinals.stream & 0xFFFFFFFF, sender=sender)
 
 
-def begin(state: State, session: Session, stream: OutgoingStream) -> None:
+def begin(state: State, queue: int, stream: OutgoingStream) -> None:
     """A queue has this stream from now on (SR-126)."""
-    apply(state, facts.StreamBegun(session.queue, stream))
-    session.receipts = session.unread = session.resent = session.rung = 0  # SR-267
+    apply(state, facts.StreamBegun(queue, stream))
+    session = state.sessions.get(queue)
+    if session is not None:
+        session.receipts = session.unread = session.resent = session.rung = 0  # SR-267
 
 
 def make_room(state: State, session: Session, sent: Sent) -> None:
@@ -81,21 +86,53 @@ def on_final_receipt(state: State, envelope: Envelope, now: Instant) -> None:
     assert receipt is not None, "no stream receipt"
     assert decision is not None, "no decision"
     queue = state.queue_of.get(receipt.identifier.strip().casefold())
-    if queue is None:
-        return
-    _acknowledge(state, queue, receipt.last, now)  # it was there, so all before it were
+    if queue is not None:
+        _acknowledge(state, queue, receipt.last, now)  # it was there, so all before it were
+        lookup_id = state.sent[queue].at(receipt.last) if queue in state.sent else 0
+    else:
+        queue, lookup_id = _numbered_anew(state, envelope, decision.id)
     sent = state.sent.get(queue)
-    lookup_id = sent.at(receipt.last) if sent is not None else 0
     if sent is None or not lookup_id:
         return
     session = state.sessions.get(queue)
     if session is not None:
+        forget(session, (lookup_id,))
         session.unread = max(session.unread - 1, 0)  # SR-230
         tell_progress(state, session, sent)
     outcome = Outcome.DELIVERED if decision.positive else Outcome.REFUSED  # SR-231
     reason = MessageClass.ACK_RECEIVE if decision.positive else _reason(envelope)
     state.draft.tell(TransferEnded(queue, (lookup_id,), outcome, reason, by_receipt=True))
     free(state, queue, (lookup_id,), reason)
+
+
+def _numbered_anew(state: State, envelope: Envelope, text: str) -> tuple[int, int]:
+    """The queue and the message of a receipt for a stream that was given up: it had another number then.
+
+    Copies of one message to several queues have one identifier; where the receipt comes from tells which.
+    """
+    identifier = _identifier(text)
+    found = [
+        (queue, lookup_id)
+        for queue, sent in state.sent.items()
+        if identifier is not None and sent.stream.sender == identifier.lineage
+        for lookup_id, uniquifier in sent.finals.items()
+        if uniquifier == identifier.uniquifier
+    ]
+    if len(found) > 1:
+        found = [each for each in found if _leads_to(state, each[0], envelope.via)]
+    return found[0] if len(found) == 1 else (0, 0)
+
+
+def _identifier(text: str) -> ObjectId | None:
+    try:
+        return message_id(text)
+    except SrmpFault:
+        return None
+
+
+def _leads_to(state: State, queue: int, url: str) -> bool:
+    session = state.sessions.get(queue)
+    return session is not None and session.route.url.casefold() == url.casefold()
 
 
 def _reason(envelope: Envelope) -> MessageClass:
@@ -175,9 +212,9 @@ def _end(state: State, queue: int, session: Session | None) -> None:
 def _lose_start(state: State, queue: int, session: Session | None, sent: Sent, reason: MessageClass) -> None:
     """Number 1 is gone, and no receipt says that it ever arrived: no receiver would take the others."""
     # DEPARTS from 3.1.7.2.3 (SR-076): the rest begins a new stream, because its numbers would be ignored for
-    # ever; what arrived after all is then known by its identifier.
+    # ever; what arrived after all is then known by its identifier, to its receiver and to us.
     _end(state, queue, session)
-    rest = tuple(sent.numbers)
+    rest = tuple(sorted(sent.numbers, key=sent.numbers.__getitem__))
     about = session.destination if session is not None else f"outgoing queue {queue}"
     what = "the first message of a stream is lost and no receipt came"
     if state.settings.dead_letter_stream:
@@ -187,6 +224,8 @@ def _lose_start(state: State, queue: int, session: Session | None, sent: Sent, r
             forget(session, rest)
         return
     state.draft.ask(Warn(about, what, f"{len(rest)} messages after it begin a new one"))
+    begin(state, queue, next_stream(state, sent.stream.sender))
+    apply(state, facts.MessagesNumbered(queue, 1, rest, tuple(sent.finals.items())))
     if session is not None:
         go_again(state, session)
 

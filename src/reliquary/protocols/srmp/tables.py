@@ -42,8 +42,8 @@ class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):
 
     lookup_ids: tuple[int, ...]
     """Their LookupIdentifiers; 0 where a message is gone, or the number was not given yet."""
-    finals: tuple[int, ...] = ()
-    """Those of them that stay until their final stream receipt comes."""
+    finals: tuple[tuple[int, int], ...] = ()
+    """Those that stay until their final stream receipt comes, with the numbers in their identifiers."""
 
 
 class IncomingStream(msgspec.Struct, frozen=True, omit_defaults=True):

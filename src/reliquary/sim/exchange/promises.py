@@ -9,7 +9,7 @@ drained       outgoing queues are empty, no number is outstanding, no POST is wa
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -239,41 +239,20 @@ def _check_complete(
                 raise Violation(f"receipt: nobody said {kind.name} of {shown(sending.body)}")
 
 
-def under_way(history: History, manager: State, srmp_state: SrmpState) -> dict[str, int]:
-    """How many messages each outgoing queue has, without those whose final receipt cannot come.
-
-    A message that arrived, and then got another number because its stream was given up, is known to
-    its receiver under the first one: the final receipt names a stream that is no more.
-    """
-    orphans = _orphans(history, srmp_state)
-    found = {}
-    for queue in manager.queues.values():
-        if queue.link is not None:
-            locked = {(queue.number, each) for each in queue.order.locked} - orphans
-            found[queue.record.pathname] = len(queue.order) + len(locked)
+def under_way(manager: State) -> dict[str, int]:
+    """How many messages each outgoing queue has."""
+    found = {
+        queue.record.pathname: len(queue.order) + len(queue.order.locked)
+        for queue in manager.queues.values()
+        if queue.link is not None
+    }
     return {path: count for path, count in found.items() if count}
 
 
-def _orphans(history: History, srmp_state: SrmpState) -> set[tuple[int, int]]:
-    numbered = Counter(
-        (fact.queue, lookup_id)
-        for turned in history.turns
-        for fact in turned.facts
-        if isinstance(fact, srmp.MessagesNumbered) and not turned.lost
-        for lookup_id in fact.lookup_ids
-    )
-    return {
-        (queue, lookup_id)
-        for queue, sent in srmp_state.sent.items()
-        for lookup_id in sent.finals
-        if sent.numbers[lookup_id] <= sent.stream.acknowledged and numbered[queue, lookup_id] > 1
-    }
-
-
-def check_drained(site: str, history: History, manager: State, srmp_state: SrmpState) -> None:
+def check_drained(site: str, manager: State, srmp_state: SrmpState) -> None:
     """Nothing of what goes elsewhere is left."""
     left = {
-        "messages": under_way(history, manager, srmp_state),
+        "messages": under_way(manager),
         "numbers": {queue: sent.awaiting for queue, sent in srmp_state.sent.items() if sent.awaiting},
         "POSTs": {n: session.posted for n, session in srmp_state.sessions.items() if session.posted},
         "messages that come in": srmp_state.arriving,

@@ -9,8 +9,6 @@ from typing import Final
 from reliquary.base.time import HOUR, MILLISECOND, MINUTE, SECOND, Duration
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.protocols.srmp.state import State as SrmpState
-from reliquary.queueing.state import State
 from reliquary.sim.applications import Application
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.checkers import check_refusals
@@ -172,16 +170,17 @@ class Exchange:
             fewest, rounds = min(fewest, count), 0 if count < fewest else rounds + 1
             self.scheduler.pass_time(ROUND)
         for name, site in self.sites.items():
-            check_drained(name, *self._books(site))
+            node = self._node(site)
+            check_drained(name, node.manager.state, node.srmp.state)
 
     def _under_way(self) -> int:
         """How many messages are in outgoing queues."""
-        return sum(sum(under_way(*self._books(site)).values()) for site in self.sites.values())
+        return sum(sum(under_way(self._node(site).manager.state).values()) for site in self.sites.values())
 
-    def _books(self, site: Site) -> tuple[History, State, SrmpState]:
+    def _node(self, site: Site) -> Node:
         process = site.process
         assert isinstance(process, Node)
-        return site.history, process.manager.state, process.srmp.state
+        return process
 
     def _compare(self) -> None:
         for site in self.sites.values():

@@ -53,6 +53,18 @@ def test_it_says_where_it_is_and_three_commands_to_try(tmp_path: Path) -> None:
         assert all('"body":"aGVsbG8="' in each.stdout for each in done[1:])
 
 
+def test_it_says_where_other_managers_send_to(tmp_path: Path) -> None:
+    with running(tmp_path / "data", QUEUES=r".\sales,orders") as server:
+        address = f"http://localhost:{server.data.rpartition(':')[2]}"
+        assert f"  others send to {address}/msmq/sales\n" in server.said
+        assert stop(server) == (Exit.OK, "")
+    with running(tmp_path / "data", SRMP_ENABLED="false") as server:
+        assert "others send" not in server.said
+        assert "msmq" not in server.said
+    with running(tmp_path / "data", SRMP_RECEIPTS_HOST="mq.example:80") as server:
+        assert "others send to http://mq.example:80/msmq/private$/orders\n" in server.said
+
+
 def test_a_stop_ends_the_waits_with_an_answer(tmp_path: Path) -> None:
     statuses: list[int] = []
 

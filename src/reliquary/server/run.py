@@ -20,6 +20,7 @@ from urllib.parse import quote
 import uvloop
 
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
+from reliquary.protocols.srmp.codec.messages import url_of
 from reliquary.server.build import Server, build, make_queues, release
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit, exit_of
@@ -71,7 +72,7 @@ async def _work(server: Server, settings: Settings, stop: asyncio.Event) -> int:
     except OSError as why:
         await server.stop()
         return _refuse(Exit.PORT_IN_USE, _no_address(settings, why))
-    _welcome(settings, data, control)
+    _welcome(settings, data, control, "" if server.srmp is None else server.srmp.origin)
     await stop.wait()
     await server.stop()
     return Exit.OK
@@ -142,7 +143,8 @@ def _no_address(settings: Settings, why: OSError) -> str:
     )
 
 
-def _welcome(settings: Settings, data: str, control: str) -> None:
+def _welcome(settings: Settings, data: str, control: str, origin: str) -> None:
+    """Where everything is; `origin` is how URLs of queues begin, empty where none are posted to."""
     queue = settings.queues[0] if settings.queues else "orders"
     create = "" if settings.queues else f'  curl {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n'
     path = f"{data}/api/v1/queues/{quote(queue, safe='')}"
@@ -151,7 +153,8 @@ def _welcome(settings: Settings, data: str, control: str) -> None:
         f"  data plane     {data}\n"
         f"  control plane  {control}\n"
         f"  messages in    {settings.folder.resolve()}\n"
-        f"\nTry:\n{create}"
+        + (f"  others send to {url_of(queue, origin)}\n" if origin else "")
+        + f"\nTry:\n{create}"
         f'  curl {path}/messages -d \'{{"text": "hello"}}\'\n'
         f"  curl {path}/messages\n"
         f"  curl {path}/receive -d '{{\"timeout\": 5}}'\n"

@@ -23,6 +23,7 @@ from reliquary.net.multicast.carrier import Carrier
 from reliquary.net.multicast.options import MulticastOptions
 from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import Receiving
+from reliquary.protocols.srmp.addresses import own_origin
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.server.config import Settings
@@ -59,6 +60,8 @@ class Endpoint:
     """Listeners for SRMP alone, by scheme."""
     carrier: Carrier | None = None
     """None where multicast is switched off."""
+    origin: str = ""
+    """How URLs of our queues begin, once we listen: `http://host:port`."""
 
     async def listen(self, settings: Settings, data: Listening) -> None:
         """Open the ports of SRMP's own, then tell the machine where it is."""
@@ -69,8 +72,10 @@ class Endpoint:
             assert port is not None, "a listener has a port"
             bound = await listener.listen(options.host or settings.data_host, port)
             listening.insert(0, Listening(scheme, *bound))
+        known = addressed(settings, listening)
+        self.origin = own_origin("", host=known.receipts_host, scheme=known.receipts_scheme)
         with suppress(EngineStopped):
-            self.opened.engine.submit(addressed(settings, listening))
+            self.opened.engine.submit(known)
 
     def pause(self, pressed: bool) -> None:
         """The engine has enough to do, or has not any more."""

@@ -69,3 +69,4 @@ def test_receipts_come_as_the_messages_go_unless_we_listen_to_one_scheme_alone()
     assert own_origin(secure, host="me:80", secure_host="me:444") == "https://me:444"
     assert own_origin(secure, host="me", scheme="http") == "http://me"
     assert own_origin(plain, host="me:80", secure_host="me:444") == "http://me:80"
+    assert own_origin("", host="me:80", secure_host="me:444") == "http://me:80"  # messages to a group

@@ -194,6 +194,32 @@ def test_a_sender_hears_that_his_message_is_there_and_was_read() -> None:
     assert {each.message.correlation.lineage for each in told} == {sent.lineage}
 
 
+@pytest.mark.spec("SR-168", "SR-273", "SR-277", "SR-278")
+@pytest.mark.parametrize("name", ["replies", "BENCH/private$/replies", "all replies 100%", r".\heard"])
+def test_a_sender_names_his_own_queue_and_hears_there_what_became_of_his_message(name: str) -> None:
+    net = Network()
+    net.alpha.create(name)
+    sent = [
+        net.alpha.send(
+            ORDERS, b"m", acknowledgements=(asked,), administration_queue=name, response_queue=name
+        )
+        for asked in (Acknowledgement.POS_ARRIVAL, Acknowledgement.FULL_RECEIVE, Acknowledgement.NACK_RECEIVE)
+    ]
+    net.carry()
+    there = net.beta.receive("orders", count=2).messages
+    net.beta.ask(PurgeQueue(0, "orders"))
+    net.carry()
+    told = [each.message for each in net.alpha.receive(name, count=5).messages]
+    assert [each.message_class for each in told] == [2, 0x4000, 0xC001]
+    assert [each.correlation.uniquifier for each in told] == [
+        each.lookup_ids[0] & 0xFFFFFFFF for each in sent
+    ]
+    assert there[0].message.response_queue.startswith("DIRECT=http://alpha.example/msmq/")
+    net.beta.send(there[0].message.response_queue, b"answer")  # which leads back
+    net.carry()
+    assert net.alpha.bodies(name) == [b"answer"]
+
+
 @pytest.mark.spec("SR-220", "SR-281")
 def test_receipts_are_understood_under_whatever_name_they_were_addressed() -> None:
     """Of a proxy that hands them on as they are."""

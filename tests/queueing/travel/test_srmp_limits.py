@@ -24,7 +24,15 @@ FULL = (Acknowledgement.FULL_RECEIVE,)
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "a class": (WEB, {"message_class": MessageClass.ACK_RECEIVE}, f"a message to {WEB} is of class 0"),
     "a class of the application": (GROUP, {"message_class": 0x0100}, "not 256"),
-    "no URL": (WEB, {"acknowledgements": FULL, "administration_queue": "admin"}, "not to 'admin'"),
+    "a path elsewhere": (
+        WEB,
+        {"acknowledgements": FULL, "administration_queue": r"elsewhere\private$\admin"},
+        "names queues of this manager or format names",
+    ),
+    "answers elsewhere": (WEB, {"response_queue": r"elsewhere\private$\q"}, "because elsewhere nothing else"),
+    "answers in a journal": (GROUP, {"response_queues": ("orders;journal",)}, "not 'orders;journal'"),
+    "a dead letter for it": (WEB, {"administration_queues": ("system$;deadletter",)}, "not 'system$;dead"),
+    "others elsewhere": (WEB, {"destination_queues": (r"elsewhere\private$\q",)}, "not 'elsewhere"),
     "another name": (
         WEB,
         {"acknowledgements": FULL, "administration_queue": r"DIRECT=OS:bench\private$\admin"},
@@ -32,8 +40,12 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "one of two": (
         WEB,
-        {"acknowledgements": FULL, "administration_queue": ADMIN, "administration_queues": ("b",)},
-        "not to 'b'",
+        {
+            "acknowledgements": FULL,
+            "administration_queue": ADMIN,
+            "administration_queues": ("PUBLIC=" + "1" * 8 + "-1111" * 3 + "-" + "1" * 12,),
+        },
+        "not to 'PUBLIC=1111",
     ),
     "many answers": (
         GROUP,
@@ -86,6 +98,13 @@ def test_what_goes_another_way_is_nothing_to_srmp(target: str, case: str) -> Non
     _, attributes, _ = REFUSED[case]
     given = {"body": b"m", **attributes}
     assert Bench().send(target, given.pop("body"), **given).status is HResult.OK
+
+
+@pytest.mark.parametrize("name", ["admin", r".\private$\admin", r"BENCH\private$\admin", r".\public", "a;b"])
+def test_a_queue_of_our_own_may_hear_what_becomes_of_a_message(name: str) -> None:
+    bench = Bench()
+    heard = {"administration_queue": name, "response_queue": name, "response_queues": (name,)}
+    assert bench.send(WEB, b"m", acknowledgements=FULL, **heard).status is HResult.OK
 
 
 def test_a_handle_is_held_against_the_same_limits() -> None:

@@ -16,6 +16,7 @@ from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.naming.formats import DirectName, MulticastName, parse_single
 
 ORDER_QUEUE: Final = "/MSMQ/PRIVATE$/order_queue$"
+PLAIN: Final = "http"
 SECURE: Final = "https"
 
 
@@ -73,9 +74,9 @@ def receipts_url(url: str, settings: SrmpSettings, here: str) -> str:
 def own_origin(url: str, *, host: str, secure_host: str = "", scheme: str = "") -> str:
     """`http://host` under which the receiver of messages to this URL reaches us.
 
-    `scheme` where we listen to only one; else he comes as the messages go.
+    `scheme` where we listen to only one; else he comes as the messages go, and from a group without TLS.
     """
     # DEPARTS from 3.1.7.2.4 (SR-281): the host is what the administrator says, with a port if need be, not
     # the ComputerName, because a name without a domain and a port leads nowhere outside one network.
-    scheme = scheme or url.partition("://")[0]
+    scheme = scheme or url.partition("://")[0] or PLAIN
     return f"{scheme}://{secure_host or host if scheme == SECURE else host}"

@@ -23,6 +23,7 @@ from reliquary.queueing.naming.formats import (
     parse_format,
 )
 from reliquary.queueing.naming.names import Pathname
+from reliquary.queueing.queue import QueueType
 from reliquary.queueing.state import State
 from reliquary.queueing.travel.transfer import Wrapper, wrapper_for
 
@@ -39,7 +40,7 @@ def check_srmp(state: State, target: int | str, messages: Sequence[Message], *, 
     """Refuse what cannot go to one of the destinations that are reached by SRMP."""
     for name in _by_srmp(state, target):
         for message in messages:
-            _check(name, message)
+            _check(state, name, message)
             if isinstance(name, MulticastName):
                 _check_multicast(name, message, in_transaction=in_transaction)
 
@@ -60,7 +61,7 @@ def _by_srmp(state: State, target: int | str) -> Iterator[SingleName]:
             yield each
 
 
-def _check(name: SingleName, message: Message) -> None:
+def _check(state: State, name: SingleName, message: Message) -> None:
     if message.message_class != MessageClass.NORMAL:
         raise UsageError(
             f"a message to {name} is of class {MessageClass.NORMAL:d}, because no other is taken there,"
@@ -70,17 +71,28 @@ def _check(name: SingleName, message: Message) -> None:
         raise UsageError(
             f"no body is encrypted on its way to {name}; an https URL keeps the whole way secret"
         )
-    if message.acknowledgements:
-        for each in names(message):
-            if not _is_url(each):
-                raise UsageError(
-                    f"what becomes of a message to {name} is told to a URL such as"
-                    f" DIRECT=http://host/msmq/private$/admin, not to {each!r}"
-                )
     for what, text in _texts(message):
         wrong = _NOT_IN_XML.search(text)
         if wrong is not None:
             raise UsageError(f"{what} cannot contain {wrong[0]!r} on its way to {name}")
+    _check_names(state, name, message)
+
+
+def _check_names(state: State, name: SingleName, message: Message) -> None:
+    """What is named beside the destination has a name there too: a queue of ours goes as its URL."""
+    told = names(message)
+    for each in (message.response_queue, *message.response_queues, *told, *message.destination_queues):
+        if each and not is_format_name(each) and not _is_ours(state, each):
+            raise UsageError(
+                f"a message to {name} names queues of this manager or format names, because elsewhere"
+                f" nothing else is known, not {each!r}"
+            )
+    for each in told if message.acknowledgements else ():
+        if is_format_name(each) and not _is_url(each):
+            raise UsageError(
+                f"what becomes of a message to {name} is told to a queue of this manager or to a URL such as"
+                f" DIRECT=http://host/msmq/private$/admin, not to {each!r}"
+            )
 
 
 def _check_multicast(name: MulticastName, message: Message, *, in_transaction: bool) -> None:
@@ -110,6 +122,15 @@ def _texts(message: Message) -> Iterator[tuple[str, str]]:
         yield "the name of an administration queue", name
 
 
+def _is_ours(state: State, path: str) -> bool:
+    """Whether messages can come to a path name by its URL: it is no other manager's, and no journal."""
+    try:
+        name = destinations.read_name(state, path)
+    except UsageError:
+        return False
+    return isinstance(name, Pathname) and name.kind is not QueueType.SYSTEM and not name.journal
+
+
 def _is_url(text: str) -> bool:
-    name = parse_format(text) if is_format_name(text) else None
+    name = parse_format(text)
     return isinstance(name, DirectName) and name.protocol.is_http

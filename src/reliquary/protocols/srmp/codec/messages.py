@@ -12,9 +12,11 @@ Names of queues differ on the two sides:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
+from urllib.parse import quote
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.codec.faults import SrmpFault
@@ -120,8 +122,10 @@ def url_of(format_name: str, here: str = "") -> str:
         return LABEL + format_name
     if not here:
         raise UsageError(f"{format_name!r} is no format name, and elsewhere only those mean something")
-    path = str(parse(format_name)).replace("\\", "/")
-    return f"{here}/msmq/{path}"
+    # whose names these are was seen to at the send: the computer's own may stand before them
+    computer = re.split(r"[\\/]", format_name, maxsplit=1)[0]
+    path = str(parse(format_name, computer)).replace("\\", "/")
+    return f"{here}/msmq/{quote(path, safe='/$;')}"
 
 
 # -- out of an envelope

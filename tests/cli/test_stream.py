@@ -2,12 +2,50 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import reliquary
+from reliquary import Manager
 from tests.cli.conftest import Run
+from tests.client.served import Served, served
+
+COLUMNS = ["direction", "peer", "queue", "last", "acknowledged", "awaiting", "next_resend", "rejected"]
 
 
 def test_without_streams_there_is_nothing_to_list(run: Run) -> None:
     assert run("stream", "list").output == ""
-    columns = run("stream", "list", "--table").output.split()
-    assert columns == [
-        "direction", "peer", "queue", "last", "acknowledged", "awaiting", "next_resend", "rejected",
-    ]  # fmt: skip
+    assert run("stream", "list", "--table").output.split() == COLUMNS
+
+
+def test_a_stream_that_comes_is_listed(run: Run, qm: Manager, shared_server: Served, tmp_path: Path) -> None:
+    qm.create_queue("torders", transactional=True)
+    url = f"http://localhost:{shared_server.data.rpartition(':')[2]}/msmq/private$/torders"
+    with (
+        served(tmp_path / "other") as other,
+        reliquary.connect(other.data, control=other.control) as sender,
+    ):
+        with sender.transaction():
+            sender.queue(f"DIRECT={url}").send("one")
+            sender.queue(f"DIRECT={url}").send("two")
+        assert qm.queue("torders").peek(timeout=20)
+        while any(each.messages for each in sender.outgoing()):  # until it is receipted
+            pass
+        identifier = sender.info().id
+    shown = json.loads(run("stream", "list").output)
+    assert (shown["direction"], shown["peer"], shown["queue"]) == ("in", identifier, url)
+    assert (shown["last"], shown["acknowledged"], shown["awaiting"], shown["rejected"]) == (2, 2, 0, 0)
+    heads, row = run("stream", "list", "--table").output.splitlines()
+    assert heads.split() == COLUMNS
+    assert row.split()[:4] == ["in", identifier, url, "2"]
+
+
+def test_a_stream_that_gets_no_answer_waits_for_its_receipt(run: Run) -> None:
+    destination = "DIRECT=HTTP://localhost:9/msmq/private$/torders"
+    sent = run("message", "send", destination, "two lamps", "--transaction")
+    assert sent.exit_code == 0, sent.output
+    while not (lines := [each for each in run("stream", "list").output.splitlines() if '"out"' in each]):
+        pass
+    [shown] = map(json.loads, lines)
+    assert (shown["peer"], shown["queue"]) == ("localhost:9", destination)
+    assert (shown["last"], shown["acknowledged"], shown["awaiting"]) == (1, 0, 1)

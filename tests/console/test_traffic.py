@@ -10,8 +10,10 @@ from urllib.parse import quote
 import pytest
 
 from tests.console.stage import Stage, play
+from tests.protocols.srmp.peer import ALPHA, RECEIPTS, STREAM, stream_message
 
 ELSEWHERE = r"DIRECT=OS:elsewhere\private$\orders"
+HERE = "http://localhost/msmq/private$/torders"
 LOOPED = r"DIRECT=OS:loopback\private$\orders"
 
 
@@ -109,3 +111,33 @@ def test_the_setting_hardened_security_lets_messages_leave_by_http_alone(tmp_pat
     play(tmp_path, first)
     play(tmp_path, hardened, hardened_security=True)
     play(tmp_path, first)
+
+
+@pytest.mark.spec("SR-216", "SR-217")
+def test_streams_are_shown_both_ways(tmp_path: Path) -> None:
+    destination = "DIRECT=HTTP://localhost:9/msmq/private$/torders"
+
+    async def scene(stage: Stage) -> None:
+        assert await stage.ok("GET", "/streams") == {"streams": []}
+        await stage.ok("POST", "/queues", {"name": "torders", "transactional": True})
+        for number in (1, 2, 9):
+            content_type, body = stream_message(number, to=HERE)
+            headers = ((b"content-type", content_type.encode()),)
+            answer = await stage.data.request("POST", "/msmq/private$/torders", body, headers)
+            assert (answer.status, answer.body) == (200, b"")
+        began = await stage.data.request("POST", "/api/v1/transactions", b"{}")
+        transaction = json.loads(began.body)["transaction"]
+        path = f"/api/v1/queues/{quote(destination, safe='')}/messages?transaction={transaction}"
+        await stage.data.request("POST", path, b'[{"text": "a"}, {"text": "b"}]')
+        await stage.data.request("POST", f"/api/v1/transactions/{transaction}/commit", b"{}")
+        while len(seen := (await stage.ok("GET", "/streams"))["streams"]) < 2:
+            pass
+        out, into = seen
+        assert (out["direction"], out["peer"], out["queue"]) == ("out", "localhost:9", destination)
+        assert (out["last"], out["acknowledged"], out["awaiting"], out["used"]) == (2, 0, 2, None)
+        assert (into["direction"], into["peer"], into["queue"]) == ("in", str(ALPHA), HERE)
+        assert (into["stream"], into["last"], into["rejected"]) == (str(STREAM), 2, 1)
+        assert (into["receipts_to"], into["next_resend"]) == (RECEIPTS, None)
+        assert datetime.fromisoformat(into["used"]).tzinfo is not None
+
+    play(tmp_path, scene)

@@ -138,6 +138,27 @@ def test_a_message_goes_from_one_server_to_another_and_its_receipt_comes_back(tm
     play(scene)
 
 
+@pytest.mark.spec("SR-218", "SR-232")
+def test_a_sender_hears_in_a_queue_of_his_own_what_became_of_his_message(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with site(tmp_path / "a") as a, site(tmp_path / "b") as b:
+            await a.create("replies")
+            await b.create("orders")
+            for asked in ("pos-arrival", "pos-receive"):
+                wanted = {"administration_queue": "replies", "acknowledgements": [asked]}
+                await a.send(b.destination("orders"), asked, response_queue="replies", **wanted)
+            came = await b.receive("orders", 2)
+            told = await a.receive("replies", 2)
+            assert {each["class"]: each["correlation"] for each in told} == {
+                "ack-reach-queue": came[0]["id"],
+                "ack-receive": came[1]["id"],
+            }
+            await b.send(came[0]["response_queue"], "answer")
+            assert texts(await a.receive("replies", 1)) == ["answer"]
+
+    play(scene)
+
+
 @pytest.mark.spec("SR-126", "SR-138")
 def test_a_stream_comes_in_its_order_and_is_let_go_when_it_is_receipted(tmp_path: Path) -> None:
     async def scene() -> None:

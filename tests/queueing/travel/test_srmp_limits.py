@@ -103,7 +103,7 @@ def test_what_goes_another_way_is_nothing_to_srmp(target: str, case: str) -> Non
 @pytest.mark.parametrize("name", ["admin", r".\private$\admin", r"BENCH\private$\admin", r".\public", "a;b"])
 def test_a_queue_of_our_own_may_hear_what_becomes_of_a_message(name: str) -> None:
     bench = Bench()
-    heard = {"administration_queue": name, "response_queue": name, "response_queues": (name,)}
+    heard: dict[str, Any] = {"administration_queue": name, "response_queue": name, "response_queues": (name,)}
     assert bench.send(WEB, b"m", acknowledgements=FULL, **heard).status is HResult.OK
 
 

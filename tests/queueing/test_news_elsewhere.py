@@ -13,6 +13,7 @@ from reliquary.base.time import SECOND
 from reliquary.queueing.enqueue import enqueue, refused
 from reliquary.queueing.events import DeleteQueue, EndRead, PurgeQueue
 from reliquary.queueing.leave import leave
+from reliquary.queueing.losses import by_word
 from reliquary.queueing.message import (
     Acknowledgement,
     Delivery,
@@ -28,6 +29,9 @@ from reliquary.queueing.travel.transfer import ReceiptDue
 from tests.queueing.administration import ARRIVED, DEAD, FULL, TAKEN, ask, bench_with, classes, news
 from tests.queueing.exchange import LOOPED, Exchange
 from tests.queueing.manager_harness import Bench, check, walk
+
+WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
+FAR = "DIRECT=HTTP://far.example/msmq/private$/admin"
 
 # -- from elsewhere
 
@@ -313,3 +317,30 @@ def test_what_expires_on_its_way_is_acknowledged_by_its_source() -> None:
     bench.advance(10)
     assert classes(bench) == [MessageClass.NACK_REACH_QUEUE_TIMEOUT]
     check(bench.state)
+
+
+# -- to a URL
+
+
+@pytest.mark.spec("SR-199")
+@pytest.mark.parametrize(
+    "name", ["DIRECT=http://far.example/msmq/private$/admin", "MULTICAST=234.1.1.1:8001"]
+)
+@pytest.mark.parametrize("reason", [each for each in MessageClass if each >= 0x8000])
+def test_what_no_receipt_of_srmp_can_say_is_not_sent_but_counted(reason: MessageClass, name: str) -> None:
+    bench = bench_with()
+    refuse(bench, msgspec.structs.replace(TRAVELLED, administration_queue=name), reason, keep=False)
+    goes = name.startswith("DIRECT") and reason in (0x8001, 0xC000, 0xC001, 0xC002, 0xC004)
+    assert [len(queue.order) for queue in bench.state.outgoing.values()] == [int(goes)]
+    lost = by_word(bench.state.lost)
+    assert lost == ({} if goes else {"acknowledgement": 1})
+    check(bench.state)
+
+
+def test_the_sender_of_a_message_that_never_went_is_not_told_over_http_and_somebody_is_warned() -> None:
+    bench = bench_with()
+    bench.send(WEB, b"m", acknowledgements=FULL, administration_queue=FAR, time_to_reach_queue=5)
+    bench.advance(6)
+    (warning,) = bench.warnings
+    assert warning.what == "copies not kept (acknowledgement)"
+    assert warning.why == f"{FAR}: over HTTP nobody can be told of 0x8002"

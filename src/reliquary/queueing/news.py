@@ -18,10 +18,11 @@ from reliquary.queueing.enqueue import insert, manager_is_full
 from reliquary.queueing.losses import lose
 from reliquary.queueing.message import Message, size_of
 from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.formats import MulticastName, parse_single
 from reliquary.queueing.queue import exceeds
 from reliquary.queueing.state import Owed, QueueState, State
 from reliquary.queueing.tables import Copy
-from reliquary.queueing.travel.transfer import ReceiptDue
+from reliquary.queueing.travel.transfer import ReceiptDue, Wrapper, wrapper_for
 
 
 @dataclass(slots=True)
@@ -64,6 +65,8 @@ class _Post:
         # flow control stops applications and not this: what happened cannot be made not to happen
         if exceeds(queue.record.settings.quota, queue.total_bytes + queue.reserved + total):
             return f"the queue's quota is {queue.record.settings.quota} kilobytes"
+        if not _can_be_said(queue, message):
+            return f"over HTTP nobody can be told of {message.message_class:#x}"
         if manager_is_full(self._state, self._total + size):
             return f"the manager's quota is {self._state.identity().quota} kilobytes"
         bundle.messages.append(message)
@@ -106,6 +109,17 @@ def _find(state: State, name: str, now: Instant) -> QueueState | str:
     if queue.record.settings.transactional:
         return "it takes messages of transactions only"
     return queue
+
+
+def _can_be_said(queue: QueueState, message: Message) -> bool:
+    """Whether those who read this queue would understand it; what is ignored there need not go."""
+    outgoing = queue.record.outgoing
+    if outgoing is None:
+        return True
+    destination = parse_single(outgoing.destination)
+    if isinstance(destination, MulticastName):
+        return False
+    return wrapper_for(destination) is not Wrapper.SRMP or message.message_class in acknowledge.SAID_OVER_HTTP
 
 
 def _acknowledge(state: State, post: _Post, owed: Owed) -> None:

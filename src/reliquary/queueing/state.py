@@ -20,7 +20,7 @@ from reliquary.queueing.descriptors import Descriptor
 from reliquary.queueing.directory.holdings import Directory
 from reliquary.queueing.events import FOREVER_WAIT, Answer
 from reliquary.queueing.facts import PositionAvailable
-from reliquary.queueing.message import Message, MessageClass, Position, SequenceId
+from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.naming.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
@@ -53,20 +53,6 @@ class Sizes:
 
 
 @dataclass(slots=True)
-class IncomingTransfer:
-    """IncomingTransactionalTransferInfo, 3.1.1.5: what came last from one sender's stream (DM-071)."""
-
-    format_name: str
-    sender: UUID
-    sequence: SequenceId
-    sequence_number: int = 0
-    last_access: int = 0
-    """When a message was last taken or refused, microseconds since 1970."""
-    rejected: int = 0
-    """RejectCount: refusals of the last message before it was taken."""
-
-
-@dataclass(slots=True)
 class QueueState:
     """A queue and what only lives while we run."""
 
@@ -92,8 +78,6 @@ class QueueState:
     woken: list[int] = field(default_factory=list)
     """What became available in this turn while somebody waits."""
     subqueues: set[int] = field(default_factory=set)
-    incoming: dict[UUID, IncomingTransfer] = field(default_factory=dict)
-    """IncomingTransactionalTransferInfoCollection, by sender."""
     link: Link | None = None
     """The way out of an outgoing queue; None for all others."""
 

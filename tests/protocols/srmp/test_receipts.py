@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from reliquary.base.turn import Continue
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostArrived
 from reliquary.protocols.srmp.receipts import DECISIONS, on_receipt_due
+from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.events import DeleteQueue, EndRead, PurgeQueue, SendMessages
+from reliquary.queueing.leave import leave as leave_queue
 from reliquary.queueing.message import Delivery, Message, MessageClass
 from reliquary.queueing.travel.transfer import MessageArrived, ReceiptDue
 from tests.protocols.srmp.peer import (
@@ -24,9 +27,12 @@ from tests.protocols.srmp.peer import (
     stream_message,
     user_message,
 )
+from tests.protocols.srmp.peer import read as read_post
 from tests.protocols.srmp.receiving import Receipt, Receiving
+from tests.queueing.manager_harness import walk
 
 OTHER = "http://alpha.example/msmq/private$/other"
+LONG_AFTER = "20231201T000000"
 ID = f"uuid:1@{ALPHA}"
 POSITIVE = (ADMIN, "positiveOnly")
 NEGATIVE = (ADMIN, "negativeOnly")
@@ -62,6 +68,21 @@ def delete(bench: Receiving, queue: str = "orders") -> None:
 def reject(bench: Receiving, queue: str = "orders") -> None:
     held = bench.receive(queue, hold=60)
     bench.ask(EndRead(0, held.receipt, delete=True, reject=True))
+
+
+def time_out(bench: Receiving, queue: str = "orders") -> None:
+    del queue
+    bench.advance(4 * 24 * 3600)  # until LATER
+
+
+def take_out(bench: Receiving, queue: str = "orders") -> None:
+    """As a protocol would that lets administrators take single messages out; no event of the manager does."""
+    found = bench.queue(queue)
+    leave_queue(bench.state, found, walk(found), MessageClass.NACK_PURGED)
+    bench.manager._finish(bench.now)
+    for effect in bench.keep(bench.core._spread(bench.state.draft.take(), bench.now)):
+        if isinstance(effect, Continue):
+            bench.handle(effect.event)
 
 
 # -- delivery receipts
@@ -167,14 +188,24 @@ def test_who_asks_for_good_news_hears_no_bad_news(leave: Callable[[Receiving], N
 @pytest.mark.srmp("T-31")
 @pytest.mark.spec("SR-063", "SR-146", "SR-297")
 @pytest.mark.parametrize("asked", [NEGATIVE, BOTH])
-@pytest.mark.parametrize(("leave", "message_class"), [(purge, 0xC001), (delete, 0xC000), (reject, 0xC004)])
+@pytest.mark.parametrize(
+    ("leave", "message_class"),
+    [(purge, 49153), (delete, 49152), (time_out, 49154), (take_out, 32769), (reject, 49156)],
+)
 def test_who_asks_for_bad_news_hears_why(
     leave: Callable[[Receiving], None], message_class: int, asked: tuple[str, ...]
 ) -> None:
     bench = Receiving()
-    bench.post(*user_message(commitment=asked))
+    bench.post(*user_message(commitment=asked, ttrq=LONG_AFTER))
+    assert bench.posts == []
     leave(bench)
-    assert bench.receipts == [committed("negative", message_class)]
+    (receipt,) = bench.receipts
+    assert (receipt.to, receipt.message_class) == (ADMIN, message_class)
+    assert receipt.said["decision"] == "negative"
+    (post,) = bench.posts
+    elements = read_post(post.body)
+    assert (elements["Class"], elements["decision"]) == (str(message_class), "negative")
+    assert elements["to"] == ADMIN
 
 
 @pytest.mark.srmp("T-32")
@@ -225,6 +256,43 @@ def test_a_commitment_receipt_is_written_after_a_restart_too() -> None:
     bench.restart()
     read(bench)
     assert bench.receipts == [committed("positive", 0x4000, label="order")]
+
+
+# -- receipts that cannot be sent
+
+
+@pytest.mark.parametrize(
+    ("queue", "why"),
+    [
+        ("nowhere", "it is a queue of this manager, and is not there"),
+        ("small", "the queue on its way is full"),
+        ("torders", "it is a queue of this manager for transactions only"),
+    ],
+)
+def test_of_a_receipt_that_the_manager_does_not_take_somebody_is_told(queue: str, why: str) -> None:
+    bench = Receiving()
+    bench.create("small", quota=0)
+    url = f"http://bench.example/msmq/private$/{queue}"
+    assert bench.post(*user_message(delivery_to=url, commitment=(url, "positiveOnly"))).status == 200
+    (warning,) = bench.warnings
+    assert (warning.about, warning.what, warning.why) == (url, "a receipt was not sent", why)
+    read(bench)
+    assert len(bench.warnings) == 2
+    counts = bench.srmp.state.counts
+    assert (counts[Count.RECEIPTS_LOST], counts[Count.RECEIPTS_SENT]) == (2, 0)
+    bench.create("admin")
+    bench.post(*user_message(number=2, delivery_to="http://bench.example/msmq/private$/admin"))
+    assert (counts[Count.RECEIPTS_LOST], counts[Count.RECEIPTS_SENT], len(bench.warnings)) == (2, 1, 2)
+
+
+def test_of_a_receipt_for_which_the_manager_has_no_room_somebody_is_told() -> None:
+    bench = Receiving()
+    bench.post(*user_message(body=b"", delivery_to=ADMIN))
+    room = 4 * 1024 - bench.queue("orders").total_bytes
+    bench = Receiving(quota=4)
+    assert bench.post(*user_message(body=b"x" * room, delivery_to=ADMIN)).status == 200
+    (warning,) = bench.warnings
+    assert (warning.about, warning.why) == (ADMIN, "the manager's quota is used up, or it is not ready")
 
 
 # -- final stream receipts

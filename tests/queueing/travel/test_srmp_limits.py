@@ -36,7 +36,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "another name": (
         WEB,
         {"acknowledgements": FULL, "administration_queue": r"DIRECT=OS:bench\private$\admin"},
-        "is told to a URL such as DIRECT=http://host/msmq/private$/admin",
+        "is told to a queue of this manager or to a URL such as DIRECT=http://host/msmq/private$/admin",
     ),
     "one of two": (
         WEB,

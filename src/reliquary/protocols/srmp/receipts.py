@@ -17,7 +17,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from reliquary.base.time import Duration, Instant, in_whole_seconds
-from reliquary.base.turn import CancelTimer, SetTimer
+from reliquary.base.turn import CancelTimer, SetTimer, Warn
 from reliquary.protocols.srmp.apply import apply
 from reliquary.protocols.srmp.codec.blocks import commitment_block, delivery_block, stream_receipt_block
 from reliquary.protocols.srmp.codec.decode import decode_envelope
@@ -35,13 +35,11 @@ from reliquary.protocols.srmp.facts import StreamAdvanced
 from reliquary.protocols.srmp.routing import is_multicast
 from reliquary.protocols.srmp.state import Count, Incoming, State
 from reliquary.queueing.message import Delivery, Message, MessageClass
-from reliquary.queueing.travel.transfer import MessageArrived, ReceiptDue
+from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
 
 COALESCING: Final = "srmp-coalescing"
 """Stream Receipt Coalescing Timer, one for each place of a stream that comes in."""
 CARRIER: Final = "srmp"
-NOBODY_ASKS: Final = (0, 0)
-"""The ticket of a message of our own: its verdict interests nobody."""
 
 ORDERING: Final = "QM Ordering Ack"
 """The label of receipts for streams (SR-028)."""
@@ -210,6 +208,29 @@ def _about(envelope: Envelope) -> dict[str, Any]:
 
 def _send(state: State, url: str, block: str, message_class: MessageClass, **attributes: Any) -> None:
     """Give a receipt to the manager, which knows the way."""
-    state.counts[Count.RECEIPTS_SENT] += 1
     receipt = Message(message_class=message_class, soap_header=block, **attributes)
-    state.draft.tell(MessageArrived(CARRIER, NOBODY_ASKS, format_name(url), receipt))
+    state.last_ticket += 1
+    state.receipts[state.last_ticket] = url
+    state.draft.tell(MessageArrived(CARRIER, (state.last_ticket, 0), format_name(url), receipt))
+
+
+def on_judged(state: State, signal: ArrivalJudged) -> bool:
+    """The manager took a receipt of ours, or somebody should know why not; False for what is no receipt."""
+    url = state.receipts.pop(signal.ticket[0], None)
+    if url is None:
+        return False
+    sent = signal.outcome is Outcome.DELIVERED
+    state.counts[Count.RECEIPTS_SENT if sent else Count.RECEIPTS_LOST] += 1
+    if not sent:
+        state.draft.ask(Warn(url, "a receipt was not sent", _WHY.get(signal.reason, signal.reason.name)))
+    return True
+
+
+_WHY: Final = {
+    MessageClass.NORMAL: "the manager's quota is used up, or it is not ready",
+    MessageClass.NACK_BAD_DEST_QUEUE: "it is a queue of this manager, and is not there",
+    MessageClass.NACK_ACCESS_DENIED: "it is a queue of this manager that takes nothing from everyone",
+    MessageClass.NACK_QUEUE_EXCEED_QUOTA: "the queue on its way is full",
+    MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE: "it is a queue of this manager for transactions only",
+}
+"""Why there is none, by the verdict of the manager."""

@@ -231,7 +231,9 @@ def _hand_over(state: State, arriving: Arriving, way: Route, message: Message) -
 
 def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
     """The manager took a message, or did not: remember it, send receipts, answer."""
-    arriving = state.arriving.pop(signal.ticket[0], None) if signal.carrier == CARRIER else None
+    if signal.carrier != CARRIER or receipts.on_judged(state, signal):
+        return
+    arriving = state.arriving.pop(signal.ticket[0], None)
     if arriving is None:
         return
     if signal.outcome is not Outcome.DELIVERED:

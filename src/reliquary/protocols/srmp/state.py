@@ -167,6 +167,8 @@ class Count(Enum):
     OUT_OF_TURN = "out-of-turn"
     """Messages of a stream that came before others were there."""
     RECEIPTS_SENT = "receipts-sent"
+    RECEIPTS_LOST = "receipts-lost"
+    """Those that the manager has no room or no way for."""
     RECEIPTS_RECEIVED = "receipts-received"
 
 
@@ -197,6 +199,8 @@ class State:
         """What the manager handed out in this turn."""
         self.arriving: dict[int, Arriving] = {}
         """Messages that the manager judges in this turn, by ticket."""
+        self.receipts: dict[int, str] = {}
+        """Receipts of ours that it judges, by ticket: where they go."""
         self.last_ticket = 0
         self.receipts_host = ""
         """Empty until we are `Addressed`: no stream may begin before."""

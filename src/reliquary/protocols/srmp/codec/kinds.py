@@ -16,22 +16,13 @@ from typing import Final
 
 from reliquary.protocols.srmp.codec.lexical import SPACE
 from reliquary.protocols.srmp.codec.values import CommitmentReceipt, Envelope, Kind
+from reliquary.queueing.acknowledge import SAID_OVER_HTTP
 from reliquary.queueing.message import MessageClass
 
 ORDERING_ACK: Final = "MSMQ:QM Ordering Ack"
 """The action of stream receipts (SR-028)."""
 
-# DEPARTS from 3.1.5.1.5 (SR-199): a rejected message is among them, because 3.1.7.3.1 has the
-# receipt for it written, and a sender that ignored it would never hear what became of the message.
-NEGATIVE: Final = frozenset(
-    {
-        MessageClass.NACK_PURGED,
-        MessageClass.NACK_QUEUE_DELETED,
-        MessageClass.NACK_QUEUE_PURGED,
-        MessageClass.NACK_RECEIVE_TIMEOUT,
-        MessageClass.NACK_RECEIVE_REJECTED,
-    }
-)
+NEGATIVE: Final = frozenset(each for each in SAID_OVER_HTTP if each.is_failure)
 
 
 def kind_of(envelope: Envelope) -> Kind:

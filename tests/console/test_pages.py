@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from reliquary.console.metrics import family
+from reliquary.net.multicast.carrier import Count as Multicast
 from reliquary.queueing.travel.link import OutgoingState
 from reliquary.server.srmp_options import SrmpOptions
 from tests.console.stage import Stage, play
@@ -67,8 +68,17 @@ def test_posts_of_srmp_are_counted_by_their_answers(tmp_path: Path) -> None:
         assert found['reliquary_srmp_failures_total{reason="timed-out"}'] == 0
         assert not any(name.startswith("reliquary_stream_") for name in found)
 
+        assert found['reliquary_srmp_messages_total{kind="receipts-lost"}'] == 0
+        assert found['reliquary_multicast_total{kind="packets-lost"}'] == 0
+        assert stage.server.srmp is not None
+        assert stage.server.srmp.carrier is not None
+        stage.server.srmp.carrier.counts[Multicast.PACKETS_REPAIRED] += 3
+        found = samples((await stage.get("/metrics")).body.decode())
+        assert found['reliquary_multicast_total{kind="packets-repaired"}'] == 3
+
     async def switched_off(stage: Stage) -> None:
         assert b"reliquary_srmp_posts" not in (await stage.get("/metrics")).body
+        assert b"reliquary_multicast" not in (await stage.get("/metrics")).body
 
     play(tmp_path, scene)
     play(tmp_path, switched_off, srmp=SrmpOptions(enabled=False))

@@ -8,6 +8,7 @@ It says "ready" when it forwards.  At the end of its input it says how many fram
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import random
 import selectors
@@ -57,11 +58,21 @@ def forward(loss: float, seed: int, names: list[str], until: BinaryIO) -> tuple[
             for port in ports:
                 if port is key.fileobj:
                     continue
-                if chance.random() < loss:
-                    lost += 1
-                else:
+                if chance.random() >= loss and _passes(port, frame):
                     passed += 1
-                    port.send(frame)
+                else:
+                    lost += 1
+
+
+def _passes(port: socket.socket, frame: bytes) -> bool:
+    """Send a frame; a computer that is too busy to take it loses it, as any switch would."""
+    try:
+        port.send(frame)
+    except OSError as why:
+        if why.errno not in (errno.ENOBUFS, errno.EAGAIN):
+            raise
+        return False
+    return True
 
 
 if __name__ == "__main__":

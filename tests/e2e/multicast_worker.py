@@ -22,13 +22,13 @@ def body(number: int) -> str:
 
 
 def listen(address: str, count: int) -> None:
-    """Take so many messages, and say the first word of each."""
+    """Take so many messages and say the first word of each; after the last one none is waited for."""
     with connect(SERVER) as manager:
         queue = manager.create_queue(QUEUE, multicast_address=address)
         say("ready")
-        while count:
+        number = ""
+        while number != str(count - 1):
             for message in queue.receive_many(count, timeout=None):
-                count -= 1
                 number = message.text.partition(" ")[0]
                 say(number if message.text == body(int(number)) else f"{number} is damaged")
 

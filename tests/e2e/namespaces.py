@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _numbers = itertools.count()
+_NAME = re.compile(r"rq([0-9]+)n[0-9]+(?:h[0-9]+|sw)")
+"""Of a namespace: the process of the test, and which network and computer of it."""
 
 
 class Host:
@@ -57,9 +61,32 @@ class Network:
         return int(passed), int(lost)
 
 
+def namespaces() -> list[str]:
+    """All there are."""
+    return subprocess.run(["ip", "netns", "list"], check=True, capture_output=True, text=True).stdout.split()
+
+
+def clear_away() -> None:
+    """Delete the namespaces of tests that were killed: their processes are no more."""
+    for name in namespaces():
+        found = _NAME.fullmatch(name)
+        if found and not Path(f"/proc/{found[1]}").exists():
+            _delete(name)
+
+
+def _delete(name: str) -> None:
+    """With whatever runs there: a server that outlived its test would hold its ports."""
+    inside = subprocess.run(["ip", "netns", "pids", name], check=False, capture_output=True, text=True)
+    for process in inside.stdout.split():
+        with suppress(ProcessLookupError):
+            os.kill(int(process), signal.SIGKILL)
+    subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
+
+
 @contextmanager
 def network(count: int, *, loss: float, seed: int) -> Iterator[Network]:
     """So many hosts, 10.77.0.1 and on, and a switch that loses this share of all frames."""
+    clear_away()
     mark = f"rq{os.getpid()}n{next(_numbers)}"
     names = [f"{mark}h{number}" for number in range(count)]
     switch = Host(f"{mark}sw", "")
@@ -102,4 +129,4 @@ def network(count: int, *, loss: float, seed: int) -> Iterator[Network]:
                 if pipe is not None:
                     pipe.close()
         for name in (switch.name, *names):
-            subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
+            _delete(name)

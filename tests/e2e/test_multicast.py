@@ -6,13 +6,16 @@ The computers are network namespaces of this test, and so is the network: nothin
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.namespaces import Network, network
+from tests.e2e.namespaces import Network, ip, namespaces, network
 from tests.server.process import Process
 
 pytestmark = [
@@ -64,3 +67,16 @@ def test_every_message_reaches_all_three_in_order(encapsulation: str, tmp_path: 
                 listener.communicate()
         passed, lost = net.unplug()
         assert lost > 0.2 * (passed + lost)
+
+
+def test_what_a_killed_test_left_is_gone_at_the_next_start() -> None:
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    left = f"rq{child.pid}n0h0"
+    ip("netns", "add", left)
+    sleeper = subprocess.Popen(["ip", "netns", "exec", left, "sleep", "1000"])
+    with network(1, loss=0, seed=1) as net:
+        assert sleeper.wait() == -signal.SIGKILL
+        assert left not in namespaces()
+        assert net.hosts[0].name in namespaces()
+    assert net.hosts[0].name not in namespaces()

@@ -70,11 +70,13 @@ WHILE_WE_RUN = {
     "Active": "active",
     "TotalBytes": "total_bytes",
     "SubqueueCollection": "subqueues",
-    "IncomingTransactionalTransferInfoCollection": "incoming",
     "MessagePositionList": "order",
     "OpenQueueDescriptorCollection": "descriptors",
 }
-"""Of `QueueState`: not kept, or kept as rows of their own."""
+"""Of `QueueState`: not kept, or kept as rows of their own.
+
+IncomingTransactionalTransferInfoCollection is with the protocol that fills it, `srmp.state.Incoming`.
+"""
 
 MANAGER_ATTRIBUTES: dict[str, tuple[str, Any]] = {
     "Identifier": ("identifier", GIVEN),

@@ -17,6 +17,7 @@ from reliquary.base.turn import Event
 from reliquary.console.errors import Refusal
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.api.users import Users
+from reliquary.net.multicast.carrier import Carrier
 from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import Receiving
 from reliquary.queueing import events
@@ -44,6 +45,8 @@ class Context:
     receiving: Receiving | None = None
     courier: Courier | None = None
     """SRMP's two sides; None where it is switched off."""
+    carrier: Carrier | None = None
+    """None where multicast is."""
     by: Principal = ANONYMOUS
     """Who asks."""
     long_work: asyncio.Lock = field(default_factory=asyncio.Lock)

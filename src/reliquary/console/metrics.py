@@ -13,6 +13,7 @@ from reliquary.console.context import Context, context_of
 from reliquary.engine import views
 from reliquary.engine.streams import StreamView, streams
 from reliquary.engine.views import OutgoingView
+from reliquary.net.multicast.carrier import Count as Multicast
 from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import STATUSES, Receiving
 from reliquary.protocols.srmp.events import Failure
@@ -100,6 +101,13 @@ def _families(context: Context) -> Iterable[str]:
         "Messages over HTTP that came twice or out of turn, receipts that came and went.",
         [({"kind": each.value}, context.opened.srmp.counts[each]) for each in Count],
     )
+    if context.carrier is not None:
+        yield family(
+            "reliquary_multicast_total",
+            "counter",
+            "Messages by multicast that went and came, and packets of theirs.",
+            [({"kind": each.value}, context.carrier.counts[each]) for each in Multicast],
+        )
     yield from _streams(list(streams(state, context.opened.srmp)))
 
 

@@ -103,7 +103,9 @@ async def build(settings: Settings) -> Server:
         srmp = endpoint(opened, settings.srmp, LIMITS, tls=tls, trust=trust, clock=clock)
         if settings.multicast.enabled:
             plug_in_multicast(srmp, settings.multicast, chance=chance, clock=clock)
-    receiving, courier = (None, None) if srmp is None else (srmp.receiving, srmp.courier)
+    receiving, courier, carrier = (
+        (None, None, None) if srmp is None else (srmp.receiving, srmp.courier, srmp.carrier)
+    )
     users = Users(opened.state.identity().identifier, settings.users)
     plane = DataPlane(
         opened.engine, opened.state, chance, release(), users, receiving.take if receiving else None
@@ -111,7 +113,7 @@ async def build(settings: Settings) -> Server:
     limits = replace(LIMITS, special=receiving.limits()) if receiving else LIMITS
     data = Listener(plane.handle, limits=limits, tls=tls, clock=clock)
     opened.engine.on_pressure = partial(_pause, data, srmp)
-    context = Context(opened, release(), lambda: data.connections, users, receiving, courier)
+    context = Context(opened, release(), lambda: data.connections, users, receiving, courier, carrier)
     control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
     return Server(opened, plane, data, control, srmp)
 

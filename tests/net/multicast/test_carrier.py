@@ -9,7 +9,7 @@ import pytest
 
 from reliquary.base.time import SECOND
 from reliquary.base.turn import Warn
-from reliquary.net.multicast.carrier import Carrier, parse
+from reliquary.net.multicast.carrier import Carrier, Count, parse
 from reliquary.net.multicast.links import Heard, Link
 from reliquary.net.multicast.options import MulticastOptions
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, SendApdu
@@ -244,6 +244,10 @@ def test_what_is_missing_is_asked_for_by_both_ways_and_repaired() -> None:
     for packet, _, _ in here.link.sent[before:]:
         there.link.hear(packet)
     assert [apdu.data for apdu in there.arrived] == [b"one", b"two", b"three"]
+    assert there.carrier.counts == {Count.MESSAGES_RECEIVED: 3}
+    assert here.carrier.counts == {
+        Count.MESSAGES_SENT: 3, Count.PACKETS_SENT: 3, Count.PACKETS_REPAIRED: 1,
+    }  # fmt: skip
 
 
 def test_what_is_lost_is_warned_of() -> None:
@@ -258,6 +262,7 @@ def test_what_is_lost_is_warned_of() -> None:
     assert [apdu.data for apdu in there.arrived] == [b"two"]
     (warning,) = there.warned
     assert (warning.about, warning.what) == (f"multicast {ADDRESS}", "messages were lost")
+    assert there.carrier.counts == {Count.MESSAGES_RECEIVED: 1, Count.PACKETS_LOST: 1}
 
 
 def test_a_group_is_left_when_nobody_needs_it() -> None:
@@ -305,7 +310,7 @@ def test_what_is_no_packet_is_counted_and_dropped() -> None:
     here = Bench()
     here.listen(ADDRESS)
     here.link.hear(b"hello")
-    assert here.carrier.refused == 1
+    assert here.carrier.counts == {Count.PACKETS_REFUSED: 1}
 
 
 def test_an_engine_that_has_enough_to_do_stops_the_reading() -> None:

@@ -7,8 +7,10 @@ Nothing is opened before it is needed.  A group that cannot be joined now is tri
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from enum import Enum
 from typing import Final, Generic, Protocol, TypeVar
 
 from reliquary.base.chance import Chance
@@ -34,6 +36,21 @@ Address = tuple[str, int]
 """A group and a port."""
 CallLater = Callable[..., asyncio.TimerHandle]
 M = TypeVar("M", bound=Source | Receiver)
+
+
+class Count(Enum):
+    """What is counted for those who watch, since the process started."""
+
+    MESSAGES_SENT = "messages-sent"
+    MESSAGES_RECEIVED = "messages-received"
+    PACKETS_SENT = "packets-sent"
+    """With new data; those that manage the session are not counted."""
+    PACKETS_REPAIRED = "packets-repaired"
+    """Sent once more, because somebody missed them."""
+    PACKETS_LOST = "packets-lost"
+    """That should have come and never did."""
+    PACKETS_REFUSED = "packets-refused"
+    """That came and were not of PGM."""
 
 
 class Clock(Protocol):
@@ -95,8 +112,7 @@ class Carrier:
         self._members: dict[str, int] = {}
         """How many sources and receivers each group has."""
         self._retry: asyncio.TimerHandle | None = None
-        self.refused = 0
-        """What came and was no PGM packet."""
+        self.counts: Counter[Count] = Counter()
 
     # -- effects
 
@@ -231,7 +247,7 @@ class Carrier:
         try:
             packet = packets.decode(raw)
         except PacketFault:
-            self.refused += 1
+            self.counts[Count.PACKETS_REFUSED] += 1
             return
         now = self._now()
         if isinstance(packet, Nak) and packet.kind is Kind.NAK:
@@ -254,14 +270,18 @@ class Carrier:
             if isinstance(action, Multicast):
                 packet = action.packet
                 alert = not isinstance(packet, Data) or packet.repair
+                if isinstance(packet, Data):
+                    self.counts[Count.PACKETS_REPAIRED if packet.repair else Count.PACKETS_SENT] += 1
                 link.multicast(packets.encode(packet), timed.group, near=action.near, alert=alert)
             elif isinstance(action, Unicast):
                 link.unicast(packets.encode(action.packet), action.to)
             elif isinstance(action, Deliver):
+                self.counts[Count.MESSAGES_RECEIVED] += 1
                 self._arrived(ApduArrived(timed.at, action.apdu))
             elif isinstance(action, Sent):
                 effect = action.ticket
                 assert isinstance(effect, SendApdu), "a ticket is what was asked for"
+                self.counts[Count.MESSAGES_SENT] += 1
                 self._ended(PostEnded(effect.session, effect.epoch, effect.lookup_id, 200))
             else:
                 self._tell_of(timed, action)
@@ -271,6 +291,7 @@ class Carrier:
             self._set_alarm(timed, step.wake)
 
     def _tell_of(self, timed: Timed[Source] | Timed[Receiver], lost: Lost) -> None:
+        self.counts[Count.PACKETS_LOST] += lost.packets
         why = f"{lost.packets} packets from {lost.first} on of {lost.tsi}: {lost.why}"
         self._warn(Warn(f"multicast {timed.at}", "messages were lost", why))
 

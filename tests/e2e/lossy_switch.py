@@ -1,6 +1,7 @@
 """A switch that loses frames: what comes in at one port goes out at all others, each time by chance.
 
     python -m tests.e2e.lossy_switch LOSS SEED PORT...
+    python -m tests.e2e.lossy_switch checksums net0        on a host: frames leave with their checksums
 
 It says "ready" when it forwards.  At the end of its input it says how many frames it passed on and lost.
 """
@@ -76,4 +77,7 @@ def _passes(port: socket.socket, frame: bytes) -> bool:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "checksums":
+        write_checksums(sys.argv[2])
+        sys.exit()
     print(*forward(float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:], sys.stdin.buffer))  # noqa: T201

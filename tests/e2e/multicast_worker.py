@@ -2,7 +2,6 @@
 
 python -m tests.e2e.multicast_worker listen 234.1.1.1:8001 200     "ready", then a line for each message
 python -m tests.e2e.multicast_worker send 234.1.1.1:8001 200       sends, and waits until all have gone
-python -m tests.e2e.multicast_worker checksums net0                frames leave with their checksums
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import sys
 
 from reliquary import connect
-from tests.e2e.lossy_switch import write_checksums
 
 SERVER = "http://127.0.0.1:8480"
 QUEUE = "ticks"
@@ -49,7 +47,5 @@ if __name__ == "__main__":
             listen(address, int(count))
         case ["send", address, count]:
             send(address, int(count))
-        case ["checksums", name]:
-            write_checksums(name)
         case _:
             sys.exit(__doc__)

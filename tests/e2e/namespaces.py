@@ -115,7 +115,7 @@ def network(count: int, *, loss: float, seed: int) -> Iterator[Network]:
             ip("-n", host.name, "link", "set", "lo", "up")
             ip("-n", host.name, "address", "add", f"{host.address}/24", "dev", "net0")
             ip("-n", host.name, "link", "set", "net0", "up")
-            host.run("tests.e2e.multicast_worker", "checksums", "net0")
+            host.run("tests.e2e.lossy_switch", "checksums", "net0")
         ports = [f"port{number}" for number in range(count)]
         running.append(switch.start("tests.e2e.lossy_switch", str(loss), str(seed), *ports))
         assert running[0].stdout is not None

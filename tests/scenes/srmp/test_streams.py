@@ -11,8 +11,12 @@ from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.events import PauseQueue, PurgeQueue, ResumeQueue
 from reliquary.queueing.message import FOREVER, Acknowledgement, MessageClass
+from tests.protocols.srmp.peer import stream_message
+from tests.protocols.srmp.receiving import Receiving
 from tests.queueing.manager_harness import check
 from tests.scenes.srmp.stage import DEAD_STREAM, Network, Side, envelope_of
+
+AWAY = (Redirection("http://beta.example/*", "http://gate.example/"),)
 
 
 def pair(
@@ -227,8 +231,7 @@ def test_a_paused_stream_stands_still_and_goes_on() -> None:
 @pytest.mark.srmp("T-60", "T-50")
 def test_a_stream_through_a_forwarder_is_receipted_from_end_to_end() -> None:
     """Whoever passes it on has no part in it: numbers, identifiers and receipts are those of the ends."""
-    away = (Redirection("http://beta.example/*", "http://gate.example/"),)
-    alpha = Side("alpha.example", settings=SrmpSettings(outbound_redirections=away))
+    alpha = Side("alpha.example", settings=SrmpSettings(outbound_redirections=AWAY))
     gate = Side("gate.example", settings=SrmpSettings(store_and_forward=True))
     beta = Side("beta.example")
     network = Network(alpha, gate, beta)
@@ -263,6 +266,14 @@ def test_all_spellings_of_a_destination_are_streams_that_do_not_disturb_each_oth
     assert len(beta.srmp.state.incoming) == 5  # only case means nothing
 
 
+@pytest.mark.srmp("T-78")
+def test_a_stream_keeps_its_order_whatever_priorities_somebody_gives_its_messages() -> None:
+    bench = Receiving()
+    for number, priority in ((1, 0), (2, 7), (3, 3)):
+        assert bench.post(*stream_message(number, priority=priority)).status == 200
+    assert [bench.receive("torders").messages[0].message.body for _ in range(3)] == [b"1", b"2", b"3"]
+
+
 # -- any network
 
 
@@ -270,10 +281,19 @@ def test_all_spellings_of_a_destination_are_streams_that_do_not_disturb_each_oth
 @pytest.mark.spec("SR-069", "SR-070")
 @pytest.mark.parametrize("seed", range(12))
 def test_whatever_is_lost_all_that_does_not_expire_arrives_once_and_in_order(seed: int) -> None:
-    """POSTs and answers get lost, receipts are swallowed, messages expire, and both sides crash."""
+    """POSTs and answers get lost, receipts are swallowed, messages expire, and all crash now and then.
+
+    Every other time there is a forwarder between them.
+    """
     chance = Random(seed)
-    settings = SrmpSettings(in_flight=chance.choice((1, 3, 32)), window=chance.choice((2, 4096)))
-    alpha, beta, network = pair(settings)
+    settings = SrmpSettings(
+        in_flight=chance.choice((1, 3, 32)),
+        window=chance.choice((2, 4096)),
+        outbound_redirections=AWAY if seed % 2 else (),
+    )
+    alpha, beta = Side("alpha.example", settings=settings), Side("beta.example")
+    gate = Side("gate.example", settings=SrmpSettings(store_and_forward=True))
+    network = Network(alpha, beta, gate)
     to = beta.url("torders")
     network.loses = lambda _: chance.random() < 0.3
     network.loses_answer = lambda _: chance.random() < 0.2
@@ -289,16 +309,16 @@ def test_whatever_is_lost_all_that_does_not_expire_arrives_once_and_in_order(see
         sent += bodies
         network.carry()
         network.advance(chance.choice((0.1, 0.6, 25, 40)))
-        for side in (alpha, beta):
+        for side in network.sides:
             side.flush()
             if chance.random() < 0.15:
                 side.restart(crash=True)
     network.loses = network.loses_answer = network.swallows = lambda _: False
-    while alpha.all_waiting():
+    while alpha.all_waiting() or gate.all_waiting():
         network.advance(600)
         network.advance(1)
     came = beta.bodies("torders")
     assert came == [body for body in sent if body in came]
     assert set(sent) - set(came) <= may_expire
-    for side in (alpha, beta):
+    for side in network.sides:
         check(side.state)

@@ -46,9 +46,10 @@ def servers(net: Network, folder: Path, encapsulation: str) -> Iterator[list[Pro
         yield [server.ready() for server in started]
 
 
+@pytest.mark.srmp("T-72")
 @pytest.mark.parametrize("encapsulation", ["raw", pytest.param("udp", marks=pytest.mark.long)])
 @pytest.mark.spec("SR-005")
-def test_every_message_reaches_all_three_in_order(encapsulation: str, tmp_path: Path) -> None:  # T-72
+def test_every_message_reaches_all_three_in_order(encapsulation: str, tmp_path: Path) -> None:
     """A source, three receivers, thirty of a hundred frames lost."""
     with network(4, loss=0.3, seed=7) as net, servers(net, tmp_path, encapsulation):
         source, *others = net.hosts

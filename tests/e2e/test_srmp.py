@@ -139,6 +139,7 @@ def pair(tmp_path: Path) -> object:
         made.end()
 
 
+@pytest.mark.srmp("T-57")
 @pytest.mark.spec("SR-126", "SR-128")
 def test_a_stream_waits_for_its_receiver_and_outlives_its_sender(pair: Pair) -> None:
     pair.b.stop()
@@ -152,6 +153,7 @@ def test_a_stream_waits_for_its_receiver_and_outlives_its_sender(pair: Pair) -> 
     assert len(received) == pair.number
 
 
+@pytest.mark.srmp("T-23", "T-56", "T-57")
 def test_kill_9_of_either_in_the_middle_loses_doubles_and_reorders_nothing(pair: Pair) -> None:
     for site in (pair.b, pair.a, pair.b, pair.a):
         pair.send(pair.random.randint(3, 12))

@@ -116,6 +116,7 @@ def texts(messages: list[dict[str, Any]]) -> list[str]:
     return [b64decode(each["body"]).decode() for each in messages]
 
 
+@pytest.mark.srmp("T-11", "T-26", "T-35")
 @pytest.mark.spec("SR-001", "SR-002", "SR-291")
 def test_a_message_goes_from_one_server_to_another_and_its_receipt_comes_back(tmp_path: Path) -> None:
     async def scene() -> None:
@@ -138,6 +139,7 @@ def test_a_message_goes_from_one_server_to_another_and_its_receipt_comes_back(tm
     play(scene)
 
 
+@pytest.mark.srmp("T-29")
 @pytest.mark.spec("SR-218", "SR-232")
 def test_a_sender_hears_in_a_queue_of_his_own_what_became_of_his_message(tmp_path: Path) -> None:
     async def scene() -> None:
@@ -159,6 +161,7 @@ def test_a_sender_hears_in_a_queue_of_his_own_what_became_of_his_message(tmp_pat
     play(scene)
 
 
+@pytest.mark.srmp("T-36")
 @pytest.mark.spec("SR-126", "SR-138")
 def test_a_stream_comes_in_its_order_and_is_let_go_when_it_is_receipted(tmp_path: Path) -> None:
     async def scene() -> None:
@@ -174,6 +177,7 @@ def test_a_stream_comes_in_its_order_and_is_let_go_when_it_is_receipted(tmp_path
     play(scene)
 
 
+@pytest.mark.srmp("T-64")
 @pytest.mark.spec("SR-003")
 def test_streams_and_receipts_go_by_tls_between_servers_that_know_each_other(tmp_path: Path) -> None:
     ours = Authority(tmp_path, "ours")
@@ -199,6 +203,7 @@ def test_streams_and_receipts_go_by_tls_between_servers_that_know_each_other(tmp
     play(scene)
 
 
+@pytest.mark.srmp("T-60")
 @pytest.mark.spec("SR-311", "SR-129")
 def test_a_relay_between_them_passes_a_stream_on(tmp_path: Path) -> None:
     async def scene() -> None:
@@ -217,6 +222,7 @@ def test_a_relay_between_them_passes_a_stream_on(tmp_path: Path) -> None:
     play(scene)
 
 
+@pytest.mark.srmp("T-14", "F-66")
 def test_a_queue_that_is_not_there_gives_the_message_up_and_one_that_is_full_does_not(tmp_path: Path) -> None:
     async def scene() -> None:
         async with site(tmp_path / "a") as a, site(tmp_path / "b") as b:

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import StoreDamage, StoreFailure
-from reliquary.base.rows import Table, unframe
+from reliquary.base.rows import CHUNK, Table, every, unframe
+from reliquary.store.memory import MemoryDisk
+from reliquary.store.staging import StagedRows
 
 
 class Letter(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -161,3 +163,11 @@ def test_a_row_can_be_checked_without_knowing_its_record() -> None:
     version, body = unframe("letters", KEY, LETTERS.encode(KEY, SAMPLE))
     assert version == 1
     assert msgspec.msgpack.decode(body)["to"] == "Ada"
+
+
+def test_every_row_of_a_table_is_read_however_many_there_are() -> None:
+    rows = StagedRows(MemoryDisk((LETTERS.name,)))
+    keys = [number.to_bytes(4) for number in range(2 * CHUNK + 1)]
+    for key in keys:
+        rows.put(LETTERS, key, SAMPLE)
+    assert [key for key, _ in every(rows, LETTERS)] == keys

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from struct import Struct as Layout
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 from xxhash import xxh3_64_intdigest
@@ -123,3 +123,18 @@ class Rows(Protocol):
 
     def delete_range(self, table: Table[Record], first: bytes, last: bytes) -> None:
         """Stage the removal of all rows with first <= key < last."""
+
+
+CHUNK: Final = 1000
+"""Rows that are read at once where all of a table are wanted."""
+_PAST_THE_END: Final = b"\xff" * 64
+
+
+def every(rows: Rows, table: Table[Record]) -> list[tuple[bytes, Record]]:
+    """All rows of a table, in the order of keys; for tables that are small, or read once."""
+    found: list[tuple[bytes, Record]] = []
+    first = b""
+    while chunk := rows.range(table, first, _PAST_THE_END, limit=CHUNK):
+        found += chunk
+        first = chunk[-1][0] + b"\0"
+    return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from reliquary.base.faults import StoreDamage
-from reliquary.base.rows import Record, Table
+from reliquary.base.rows import every
 from reliquary.queueing.apply import adopt
 from reliquary.queueing.message import Position
 from reliquary.queueing.state import State, Transaction
@@ -20,7 +20,6 @@ from reliquary.queueing.tables import (
     MESSAGES,
     ONLY,
     OUTCOMES,
-    PAST_THE_END,
     POSITIONS,
     QUEUES,
     SEQUENCE,
@@ -34,8 +33,6 @@ from reliquary.queueing.tables import (
     position_key,
 )
 
-CHUNK = 1000
-
 
 def recover(state: State) -> None:
     """Read back who we are, our queues, and the transactions that wait for their outcome."""
@@ -47,26 +44,17 @@ def recover(state: State) -> None:
     state.expiry_scan = expiry_key(sequence.expiry_floor, 0, 0)
     state.last_number = sequence.last_queue
     state.lost = sequence.lost
-    prepared = _every(state, TRANSACTIONS)
+    prepared = every(state.rows, TRANSACTIONS)
     locked = _locked(state, [record for _, record in prepared])
-    for key, record in _every(state, QUEUES):
+    for key, record in every(state.rows, QUEUES):
         counters = state.rows.get(COUNTERS, key) or Counters()
         adopt(state, record, counters, locked=locked.get(record.number, 0))
-    for _, row in _every(state, DIRECTORY):
+    for _, row in every(state.rows, DIRECTORY):
         state.directory.put(row.object)
     for key, transaction in prepared:
         _resume(state, UUID(bytes=key), transaction)
-    ended = sorted(_every(state, OUTCOMES), key=lambda row: (row[1].ended, row[0]))
+    ended = sorted(every(state.rows, OUTCOMES), key=lambda row: (row[1].ended, row[0]))
     state.outcomes = {UUID(bytes=key): outcome for key, outcome in ended}
-
-
-def _every(state: State, table: Table[Record]) -> list[tuple[bytes, Record]]:
-    rows: list[tuple[bytes, Record]] = []
-    first = b""
-    while chunk := state.rows.range(table, first, PAST_THE_END, limit=CHUNK):
-        rows += chunk
-        first = chunk[-1][0] + b"\0"
-    return rows
 
 
 def _locked(state: State, prepared: list[PreparedTransaction]) -> dict[int, int]:

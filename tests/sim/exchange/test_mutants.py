@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from reliquary.base import rows
 from reliquary.engine.core import Batch
 from reliquary.protocols.srmp import apply as apply_module
 from reliquary.protocols.srmp import facts as srmp
@@ -131,12 +132,12 @@ def test_receipts_that_nobody_waits_for_are_found(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_stream_that_a_restart_forgets_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = recovery._every
+    real = rows.every
 
-    def every(state: State, table: Any) -> Any:
-        return [] if table.name in {"srmp_streams", "srmp_numbers"} else real(state, table)
+    def every(port: rows.Rows, table: Any) -> Any:
+        return [] if table.name in {"srmp_streams", "srmp_numbers"} else real(port, table)
 
-    monkeypatch.setattr(recovery, "_every", every)
+    monkeypatch.setattr(recovery, "every", every)
     assert first_failure().startswith("recovery")
 
 
@@ -144,12 +145,12 @@ def test_a_stream_that_a_restart_forgets_is_found(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_history_that_a_restart_forgets_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = recovery._every
+    real = rows.every
 
-    def every(state: State, table: Any) -> Any:
-        return [] if table.name == "srmp_history" else real(state, table)
+    def every(port: rows.Rows, table: Any) -> Any:
+        return [] if table.name == "srmp_history" else real(port, table)
 
-    monkeypatch.setattr(recovery, "_every", every)
+    monkeypatch.setattr(recovery, "every", every)
     monkeypatch.setattr(Observer, "compare", lambda *_: None)
     failure = first_failure()
     assert failure.startswith("duplication"), failure

@@ -66,7 +66,9 @@ def media_type(value: str) -> MediaType:
     kind, _, _ = value.partition(";")
     parameters: dict[str, str] = {}
     for name, quoted, plain in _PARAMETER.findall(value):
-        parameters.setdefault(name.lower(), re.sub(r"\\(.)", r"\1", quoted) if quoted else plain)
+        if "\\" in quoted:
+            quoted = re.sub(r"\\(.)", r"\1", quoted)  # noqa: PLW2901
+        parameters.setdefault(name.lower(), quoted or plain)
     boundary = parameters.get("boundary", "")
     if len(boundary) > BOUNDARY_LIMIT or not boundary.isascii():
         raise MimeFault("Content-Type", f"a boundary has at most {BOUNDARY_LIMIT} ASCII characters")

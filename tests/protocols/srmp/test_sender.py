@@ -11,6 +11,7 @@ from reliquary.protocols.srmp.codec.decode import decode_apdu
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import Addressed, Failure
 from reliquary.protocols.srmp.redirection import Redirection
+from reliquary.protocols.srmp.sessions import AHEAD
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.events import DeleteQueue, PurgeQueue
 from reliquary.queueing.message import Acknowledgement, Delivery, Message, MessageClass, ObjectId
@@ -250,12 +251,13 @@ def test_the_highest_priority_goes_first() -> None:
     assert bench.sent_bodies() == [b"high", b"low"]
 
 
-def test_so_many_are_posted_at_once_and_no_more() -> None:
+def test_the_network_has_the_next_ones_before_the_first_are_answered_and_no_more() -> None:
     bench = Sender(settings=SrmpSettings(in_flight=3))
-    bench.plain(*[b"%d" % n for n in range(5)])
-    assert bench.sent_bodies() == [b"0", b"1", b"2"]
+    bodies = [b"%d" % n for n in range(9)]
+    bench.plain(*bodies)
+    assert bench.sent_bodies() == bodies[: AHEAD * 3]
     bench.answer(bench.posts[0])
-    assert bench.sent_bodies() == [b"0", b"1", b"2", b"3"]
+    assert bench.sent_bodies() == bodies[: AHEAD * 3 + 1]
     bench.answer_all()
     assert bench.waiting() == 0
 

@@ -27,34 +27,44 @@ class History:
         self.size = size
         self.next = 0
         """The place of the next durable entry."""
-        self.durable: dict[Known, Remembered] = {}
+        self.durable: dict[Known, int] = {}
+        """When each came, microseconds since 1970."""
         self._ring: deque[Known] = deque()
         """Who took the last places, the oldest first."""
-        self.express: OrderedDict[Known, Remembered] = OrderedDict()
+        self._again: dict[Known, int] = {}
+        """How many older places somebody took that came again."""
+        self.express: OrderedDict[Known, int] = OrderedDict()
 
     def arrival(self, identifier: ObjectId, destination: str) -> int | None:
         """When the message came, microseconds since 1970; None when it is not remembered."""
         known = (identifier.lineage.int, identifier.uniquifier, destination)
-        entry = self.durable.get(known) or self.express.get(known)
-        return None if entry is None else entry.arrived
+        arrived = self.durable.get(known)
+        return self.express.get(known) if arrived is None else arrived
 
     def keep(self, entry: Remembered) -> None:
         """Remember the identifier of a durable message; the one a whole ring before is forgotten."""
         known = known_of(entry)
-        self.durable.pop(known, None)
-        self.durable[known] = entry
+        if self.durable.pop(known, None) is not None:
+            self._again[known] = self._again.get(known, 0) + 1
+        self.durable[known] = entry.arrived
         self.next = entry.place + 1
         self._ring.append(known)
         if len(self._ring) > self.size:
-            oldest = self._ring.popleft()
-            if self.durable[oldest].place <= entry.place - self.size:  # else it came again since
-                del self.durable[oldest]
+            self._forget(self._ring.popleft())
+
+    def _forget(self, known: Known) -> None:
+        """The oldest place is taken by another; who took a later one too is still known."""
+        others = self._again.pop(known, 0)
+        if not others:
+            del self.durable[known]
+        elif others > 1:
+            self._again[known] = others - 1
 
     def keep_for_now(self, entry: Remembered) -> None:
         """Remember the identifier of an express message."""
         known = known_of(entry)
         self.express.pop(known, None)
-        self.express[known] = entry
+        self.express[known] = entry.arrived
         if len(self.express) > self.size:
             self.express.popitem(last=False)
 

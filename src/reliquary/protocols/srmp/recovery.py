@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from reliquary.base.rows import every
 from reliquary.protocols.srmp.apply import ONLY
 from reliquary.protocols.srmp.state import State
@@ -24,5 +26,9 @@ def recover(state: State) -> None:
                 sent.give(number, lookup_id)
     for key, incoming in every(state.rows, INCOMING):
         state.incoming_stream((UUID(bytes=key[:16]), key[16:].decode()), incoming)
+    senders: dict[UUID, UUID] = {}
+    destinations: dict[str, str] = {}
     for entry in sorted((entry for _, entry in every(state.rows, HISTORY)), key=lambda entry: entry.place):
-        state.history.keep(entry)
+        lineage = senders.setdefault(entry.lineage, entry.lineage)  # one of each for all
+        destination = destinations.setdefault(entry.destination, entry.destination)
+        state.history.keep(replace(entry, lineage=lineage, destination=destination))

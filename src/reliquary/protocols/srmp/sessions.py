@@ -36,6 +36,9 @@ RECEIPT_WAIT: Final = "srmp-receipt-wait"
 """Stream Receipt Wait Timer, one for each outgoing queue."""
 SESSION_CLEANUP: Final = "srmp-session-cleanup"
 """Session Cleanup Timer, one for each outgoing queue."""
+AHEAD: Final = 2
+"""So many times what may be in flight is handed out: what goes next is numbered and on disk, and leaves with
+the first answer, while the receiver and its disk are at work."""
 
 
 # -- open and closed
@@ -70,7 +73,7 @@ def _open(state: State, session: Session, now: Instant) -> None:
             Happening.CONNECTED,
             ConnectionStatus.ESTABLISHED,
             addresses=(session.route.next_hop,),
-            at_once=state.settings.in_flight,
+            at_once=AHEAD * state.settings.in_flight,
         )
     )
     if session.taken:

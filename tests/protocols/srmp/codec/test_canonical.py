@@ -67,6 +67,15 @@ def test_these_are_read_alike(envelope: str) -> None:
 
 LEFT = [
     pytest.param(FULL, id="elements in elements"),
+    pytest.param(changed(PLAIN, ("<id>uuid:", "<id>uuid:&#52;")), id="an escape in the identifier"),
+    pytest.param(changed(PLAIN, ("<id>", "<id>\x01")), id="a control character in the identifier"),
+    pytest.param(changed(PLAIN, ("<expiresAt>", "<expiresAt>\x0b")), id="a control character in a date"),
+    pytest.param(changed(PLAIN, ("<to>http://", "<to>http://&#97;")), id="an escape in the address"),
+    pytest.param(changed(PLAIN, ("<Msmq", f"{STREAM}<Msmq"), ("<current>2", "<current>&#50;")), id="number"),
+    pytest.param(
+        changed(PLAIN, ("<Class>0</Class>", "<Class>0</Class><ResponseMqf>http://a]]></ResponseMqf>")),
+        id="the end of a section in a name",
+    ),
     pytest.param(changed(PLAIN, ("<durable/>", "<durable></durable>")), id="two tags for one"),
     pytest.param(changed(PLAIN, ("<durable/>", "")), id="no services"),
     pytest.param(changed(PLAIN, ("soap/", "soapx")), id="another namespace"),

@@ -63,9 +63,7 @@ LONGEST: Final = 4 * 1024
 
 def canonical_envelope(text: str) -> Envelope | None:
     """What an envelope of this form says; None for any other, and for one that is to be refused."""
-    if len(text) > LONGEST or not text.isprintable() or "&" in text or "]]>" in text:
-        return None  # all that is printable may stand in XML, but for these two
-    found = _FORM.fullmatch(text)
+    found = _FORM.fullmatch(text) if len(text) <= LONGEST else None
     if found is None:
         return None
     action, to, identifier, expires_at, sent_at, durable, stream, current, previous, msmq = found.groups()
@@ -90,7 +88,7 @@ def _repeated(
 ) -> Envelope | None:
     """All that senders repeat from message to message; None where it is not of this form."""
     said = _msmq(msmq)
-    if said is None:
+    if said is None or not (_is_plain(action) and _is_plain(to)):
         return None
     times: Fields = {"expiresAt": expires_at}
     if sent_at is not None:
@@ -102,8 +100,16 @@ def _repeated(
 @lru_cache(maxsize=1024)
 def _msmq(inside: str) -> Msmq | None:
     """What this block says, which stays the same when the label is another."""
-    fields = _texts(inside)
+    fields = _texts(inside) if _is_plain(inside) else None
     return None if fields is None else read_msmq(fields)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is what it looks like: all that is printable may stand in XML, but for these two.
+
+    Numbers, dates and GUIDs need no such look, for they are nothing else.
+    """
+    return text.isprintable() and "&" not in text and "]]>" not in text
 
 
 def _texts(inside: str) -> Fields | None:

@@ -74,8 +74,8 @@ def _receive(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         "ratio_to_disk": round(2 * rate / (before + after), 3),
         "syncs_per_message": round(syncs / stored, 4),
         "server_cpu_us_per_message": round(cpu / stored * 1e6, 1),
-        "latency_p50_ms": _milliseconds(_figure(r"50%\s+(\S+)", printed)),
-        "latency_p99_ms": _milliseconds(_figure(r"99%\s+(\S+)", printed)),
+        "latency_p50_ms": _milliseconds(_figure(r"\n +50% +(\S+)", printed)),
+        "latency_p99_ms": _milliseconds(_figure(r"\n +99% +(\S+)", printed)),
     }
 
 

@@ -81,7 +81,7 @@ class Receiving:
 
     def _submit(self, request: Request, responder: Responder) -> None:
         content_type = (request.header(b"content-type") or b"").decode("latin-1")
-        caller = self._engine.caller(partial(self._answer, responder), request.connection)
+        caller = self._engine.caller(partial(self._answer, responder))
         try:
             self._engine.submit(PostArrived(caller, content_type, request.body))
         except EngineStopped:

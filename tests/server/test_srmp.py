@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import ssl
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 
 from reliquary.base.faults import UsageError
 from reliquary.net.host import host_name
 from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.server.build import build
 from reliquary.server.config import Settings
 from reliquary.server.srmp import Listening, addressed, is_loopback, trust_of
 from reliquary.server.srmp_options import SrmpOptions
@@ -139,3 +143,34 @@ def test_srmp_may_have_a_port_of_its_own(tmp_path: Path) -> None:
             assert (await client.request("GET", "/api/v1/health")).status == 404
 
     play(tmp_path, scene, srmp=SrmpOptions(http_port=0))
+
+
+def test_no_name_is_looked_up_at_the_start_and_nothing_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def look_up(*asked: object, **how: object) -> None:
+        raise AssertionError(f"{asked[0]} was looked up")
+
+    for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getfqdn"):
+        monkeypatch.setattr(socket, name, look_up)
+    chosen = SrmpOptions(
+        names=("nowhere.invalid",), protocol=SrmpSettings(receipts_host="mq.nowhere.invalid"), http_port=0
+    )
+
+    async def scene() -> None:
+        settings = Settings(
+            folder=tmp_path,
+            data_port=0,
+            control_port=0,
+            computer_name="NOBODY",
+            domain="x.invalid",
+            srmp=chosen,
+        )
+        server = await build(settings)
+        await server.listen(settings)
+        await server.opened.settled()
+        await server.stop()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(scene())
+    assert caplog.records == []

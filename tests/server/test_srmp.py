@@ -167,9 +167,11 @@ def test_no_name_is_looked_up_at_the_start_and_nothing_is_warned_of(
             srmp=chosen,
         )
         server = await build(settings)
-        await server.listen(settings)
-        await server.opened.settled()
-        await server.stop()
+        try:
+            await server.listen(settings)
+            await server.opened.settled()
+        finally:
+            await server.stop()
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(scene())

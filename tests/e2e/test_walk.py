@@ -42,7 +42,11 @@ STAIRS = {
     ("queueing", "store"),  # rows are staged, nothing is written
     ("engine", "store"),  # what was staged is written and synced
     ("engine", "net"),  # the answer, and the time
+    ("engine", "protocols"),  # SRMP has nothing to stage
 }
+
+ONCE = {("queueing", "wire")}
+"""The access list of a queue is read the first time that somebody uses it."""
 
 
 class Trail:
@@ -80,6 +84,7 @@ def walk(tmp_path: Path) -> Callable[..., list[Trail]]:
         server = await build(settings)
         await make_queues(server.opened, ("orders",))
         address, _ = await server.listen(settings)
+        await server.opened.settled()  # SRMP was told its address
         trails = []
         for path, body in requests:
             trails.append(Trail())
@@ -116,7 +121,7 @@ def test_a_message_walks_one_road_in_and_out(walk: Callable[..., list[Trail]]) -
     send, receive = walk(("messages", {"text": "hello"}), ("receive", {}))
     for trail in (send, receive):
         assert [function for function in trail.functions if function in ROAD] == ROAD
-        assert trail.stairs == STAIRS
+        assert trail.stairs - ONCE == STAIRS
 
 
 def test_many_messages_in_one_request_walk_it_once(walk: Callable[..., list[Trail]]) -> None:

@@ -50,7 +50,7 @@ from reliquary.queueing.travel.transfer import (
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
 """No class says that a message cannot be put into words; this one comes closest."""
 BOUNDARIES: Final = 100_000
-"""MIME boundaries are numbered below this, as Windows does."""
+"""MIME boundaries are numbered below this, as Windows does; a queue has one, which receivers know again."""
 
 
 class PostsDue(Signal, frozen=True):
@@ -217,7 +217,7 @@ def _effect(
         message.body if has_payload else b"",
         message.extension if has_payload else b"",
         parts_source(message),
-        send.lookup_id % BOUNDARIES,
+        session.queue % BOUNDARIES,
         windows=state.settings.windows_framing,
     )
     if route.multicast:

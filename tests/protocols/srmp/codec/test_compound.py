@@ -41,3 +41,9 @@ def test_the_published_multicast_message_is_1067_bytes_with_an_envelope_of_779()
 def test_without_a_payload_there_is_one_part_only() -> None:
     built = compound("<x/>", b"", b"", ALPHA, 1)
     assert (built.content_type, built.body) == ("text/xml", b"<x/>")
+
+
+def test_a_boundary_that_the_contents_have_is_not_used() -> None:
+    body, extension = b"x\r\n--MSMQ - SOAP boundary, 7\r\n", b"--MSMQ - SOAP boundary, 8--"
+    built = compound("<e/>", body, extension, ALPHA, 7)
+    assert 'boundary="MSMQ - SOAP boundary, 9"' in built.content_type

@@ -13,14 +13,17 @@ def compound(
 ) -> Compound:
     """Envelope, body and extension as one; without body and extension the envelope alone (G-04).
 
-    `number` is for the boundary.  With `windows` there is no CRLF before a delimiter, and one after the last.
+    `number` is for the boundary, or the next one that the contents leave free: not all who read it go by
+    lengths.  With `windows` there is no CRLF before a delimiter, and one after the last.
     """
     data = envelope.encode()
     if not body and not extension:
         return Compound(content_type="text/xml", body=data)
-    boundary = f"MSMQ - SOAP boundary, {number}"
     gap = b"" if windows else b"\r\n"
-    delimiter = f"--{boundary}".encode()
+    boundary, delimiter = _boundary(number)
+    while delimiter in data or delimiter in body or delimiter in extension:
+        number += 1
+        boundary, delimiter = _boundary(number)
     parts = [
         delimiter,
         b"\r\nContent-Type: text/xml; charset=UTF-8\r\nContent-Length: %d\r\n\r\n" % len(data),
@@ -36,6 +39,11 @@ def compound(
     parts += (gap, delimiter, b"--\r\n" if windows else b"--")
     content_type = f'multipart/related; boundary="{boundary}"; type=text/xml'
     return Compound(content_type=content_type, body=b"".join(parts))
+
+
+def _boundary(number: int) -> tuple[str, bytes]:
+    boundary = f"MSMQ - SOAP boundary, {number}"
+    return boundary, f"--{boundary}".encode()
 
 
 def apdu(address: str, compound: Compound) -> bytes:

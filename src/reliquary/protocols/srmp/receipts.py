@@ -117,7 +117,7 @@ def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
             signal.message.transaction_status_queue,
             position + block,
             signal.reason,
-            # DEPARTS from 3.1.7.3.2 (SR-300): a final receipt is durable, because its sender asks for it only
+            # DEPARTS from 3.1.7.3.3 (SR-300): a final receipt is durable, because its sender asks for it only
             # once: lost in a crash, it would be waited for, and its message kept, for ever.
             delivery=Delivery.RECOVERABLE,
             label=ORDERING,

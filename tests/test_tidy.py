@@ -25,8 +25,9 @@ EXEMPT: dict[str, str] = {
     "console/page.py": "shown with the metrics, in tests/console/test_pages.py",
     "net/api/context.py": "what all handlers share: every test of tests/net/api goes through it",
     "net/api/health.py": "shown by tests/net/api/test_plane.py",
-    "protocols/srmp/codec/faults.py": "one class; every refusal in the tests of the codec goes through it",
+    "net/api/origin.py": "shown by tests/net/api/test_plane.py, and by its own example",
     "protocols/pgm/actions.py": "values only; shown by the tests of source and receiver",
+    "protocols/srmp/codec/faults.py": "one class; every refusal in the tests of the codec goes through it",
     "protocols/srmp/codec/values.py": "values only; every test of the codec goes through them",
     "protocols/srmp/effects.py": "values only; shown by the tests of the machine that asks for them",
     "protocols/srmp/events.py": "values only; shown by the tests of the machine that takes them",
@@ -38,7 +39,6 @@ EXEMPT: dict[str, str] = {
     "sim/exchange/promises.py": "shown by tests/sim/exchange/test_mutants.py: each check has its mutant",
     "sim/exchange/register.py": "what the checkers share: shown by tests/sim/exchange/test_mutants.py",
     "sim/exchange/travel.py": "shown by tests/sim/exchange/test_mutants.py: losses that are no losses",
-    "net/api/origin.py": "shown by tests/net/api/test_plane.py, and by its own example",
 }
 
 SOURCES = sorted(

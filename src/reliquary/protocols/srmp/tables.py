@@ -16,6 +16,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.rows import Table
+from reliquary.protocols.srmp.codec.lexical import stream_id_text
 from reliquary.queueing.message import NO_GUID
 
 
@@ -34,7 +35,7 @@ class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def identifier(self) -> str:
         """streamId (SR-071)."""
-        return f"uid:{self.sender}\\{self.number}"
+        return stream_id_text(self.sender, self.number)
 
 
 class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):

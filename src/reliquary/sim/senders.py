@@ -25,6 +25,11 @@ SHORT_LIVES = (FOREVER, FOREVER, 0, 1, 2)
 class Sender(Application):
     """Anybody who sends."""
 
+    asks: tuple[Acknowledgement, ...] = ASKS
+    """What a message may want to be told ..."""
+    asking = 0.3
+    """... and how often one does."""
+
     def __init__(self, name: str, stage: Stage) -> None:
         super().__init__(name, stage)
         self._last_request = 0
@@ -58,24 +63,19 @@ class Sender(Application):
         self, queue: str, priority: int, *, express: bool, transaction: UUID | None
     ) -> tuple[Message, Sending]:
         chance = self.chance
-        asks = chance.pick(ASKS) if chance.happens(0.3) else None
+        asks = chance.pick(self.asks) if chance.happens(self.asking) else None
         self._sent += 1
         name = f"{self.name}.{self._sent}"
         body = name.encode() + b"|" + b"x" * chance.pick((0, 20, 300))
-        message = Message(
+        message = replace(
+            self.wishes(express=express),
             body=body,
             label=name,
             priority=priority,
             delivery=Delivery.EXPRESS if express else Delivery.RECOVERABLE,
-            time_to_be_received=chance.pick(SHORT_LIVES if express else LIVES),
-            negative_journaling=chance.happens(0.3),
-            positive_journaling=chance.happens(0.1),
-            allow_peek_when_locked=chance.happens(0.2),
-            application_deadletter_queue=self.a_queue() if chance.happens(0.1) else "",
-            delay=self.a_while(2000) if chance.happens(0.05) else 0,
+            acknowledgements=(asks,) if asks else (),
+            administration_queue=self.news if asks else "",
         )
-        if asks is not None:
-            message = replace(message, acknowledgements=(asks,), administration_queue=ACKNOWLEDGEMENTS)
         sending = Sending(
             body,
             name,
@@ -89,6 +89,23 @@ class Sender(Application):
             asks=asks,
         )
         return message, sending
+
+    @property
+    def news(self) -> str:
+        """The queue that hears what became of its messages."""
+        return ACKNOWLEDGEMENTS
+
+    def wishes(self, *, express: bool) -> Message:
+        """What a message wants beside being sent, as chance will have it."""
+        chance = self.chance
+        return Message(
+            time_to_be_received=chance.pick(SHORT_LIVES if express else LIVES),
+            negative_journaling=chance.happens(0.3),
+            positive_journaling=chance.happens(0.1),
+            allow_peek_when_locked=chance.happens(0.2),
+            application_deadletter_queue=self.a_queue() if chance.happens(0.1) else "",
+            delay=self.a_while(2000) if chance.happens(0.05) else 0,
+        )
 
 
 class Producer(Sender):

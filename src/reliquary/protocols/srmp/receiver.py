@@ -28,6 +28,7 @@ from reliquary.protocols.srmp.apply import apply
 from reliquary.protocols.srmp.codec.decode import decode, decode_apdu
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.kinds import kind_of
+from reliquary.protocols.srmp.codec.lexical import stream_id
 from reliquary.protocols.srmp.codec.messages import message_of
 from reliquary.protocols.srmp.codec.values import Arrived, Envelope, Kind
 from reliquary.protocols.srmp.effects import ListenTo
@@ -174,11 +175,12 @@ KINDS: Final = tuple(_KINDS)
 
 
 def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
-    """Whether it tells of a stream that goes out here, under whatever name of ours it was addressed."""
+    """Whether it tells of a stream of ours, also one that was given up, wherever it was addressed to."""
     if kind not in (Kind.STREAM_RECEIPT, Kind.FINAL_STREAM_RECEIPT) or envelope.stream_receipt is None:
         return False
     # two managers may have streams of one number: the sender belongs to the name
-    return envelope.stream_receipt.identifier.strip().casefold() in state.queue_of
+    sender_of, _ = stream_id(envelope.stream_receipt.identifier, "2.2.5.6")
+    return any(sent.stream.sender == sender_of for sent in state.sent.values())
 
 
 # -- what is known of it already

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from reliquary.queueing.events import PurgeQueue
-from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, Message
+from reliquary.queueing.message import FOREVER, Acknowledgement, Message
 from reliquary.queueing.queue import QueueSettings
 from reliquary.sim.applications import Call, Pause, Script, Stage
-from reliquary.sim.history import Sending, Standing
+from reliquary.sim.history import Standing
 from reliquary.sim.keepers import Administrator, Steward
 from reliquary.sim.senders import ACKNOWLEDGEMENTS, Sender
 from reliquary.sim.transactors import Transactor, Work
@@ -50,6 +49,9 @@ class Founder(Administrator):
 class Writer(Sender):
     """Anybody who writes to other sites."""
 
+    asks = ASKS
+    asking = 0.4
+
     def __init__(self, name: str, stage: Stage, others: Sequence[str], *, mistakes: bool = True) -> None:
         super().__init__(name, stage)
         self.others = others
@@ -65,30 +67,21 @@ class Writer(Sender):
         wrongly = self.chance.happens(0.04) and self._mistakes
         return self.somewhere(self.chance.pick(wrong) if wrongly else right)
 
-    def _make(
-        self, queue: str, priority: int, *, express: bool, transaction: UUID | None
-    ) -> tuple[Message, Sending]:
+    @property
+    def news(self) -> str:
+        """A queue of its own site, by its URL."""
+        return url(self.home, ACKNOWLEDGEMENTS)
+
+    def wishes(self, *, express: bool) -> Message:
+        """As chance will have it; between sites time is short for both kinds."""
+        del express
         chance = self.chance
-        asks = chance.pick(ASKS) if chance.happens(0.4) else None
-        self._sent += 1
-        name = f"{self.name}.{self._sent}"
-        body = name.encode() + b"|" + b"x" * chance.pick((0, 20, 300))
-        message = Message(
-            body=body,
-            label=name,
-            priority=priority,
-            delivery=Delivery.EXPRESS if express else Delivery.RECOVERABLE,
+        return Message(
             time_to_reach_queue=chance.pick(TIMES),
             negative_journaling=chance.happens(0.4),
             positive_journaling=chance.happens(0.3),
-            acknowledgements=(asks,) if asks else (),
-            administration_queue=url(self.home, ACKNOWLEDGEMENTS) if asks else "",
             extension=b"ext" if chance.happens(0.1) else b"",
         )
-        number, request = self._sent, self._last_request
-        sending = Sending(body, name, self.name, number, queue, priority, express, request)
-        sending.transaction, sending.asks = transaction, asks
-        return message, sending
 
 
 class Correspondent(Writer):

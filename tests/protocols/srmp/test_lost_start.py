@@ -1,0 +1,136 @@
+"""The first message of a stream is lost before any receipt: what becomes of those behind it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+
+from reliquary.protocols.srmp.codec.blocks import commitment_block, stream_receipt_block
+from reliquary.protocols.srmp.codec.encode import encode
+from reliquary.protocols.srmp.codec.values import CommitmentReceipt, StreamReceipt
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.queueing.events import CommitTransaction, PurgeQueue
+from reliquary.queueing.message import Message, MessageClass, ObjectId
+from tests.protocols.srmp.sending import SHOP, Sender
+
+DEAD_STREAM = "system$;deadxact"
+
+
+@pytest.mark.parametrize("how", ["refused", "expired", "purged"])
+@pytest.mark.spec("SR-075", "SR-076")
+def test_when_the_first_message_is_lost_before_any_receipt_the_rest_is_a_new_stream(how: str) -> None:
+    bench = Sender()
+    bench.stream(b"1", time_to_reach_queue=10)
+    bench.stream(b"2", b"3")
+    old, posts = bench.stream_id, list(bench.posts)
+    bench.forget()
+    if how == "refused":
+        bench.answer(posts[0], 400)
+        for post in posts[1:]:
+            bench.answer(post)
+    elif how == "expired":
+        bench.fail(posts[0])
+        bench.advance(20)
+    else:
+        bench.fail(posts[0])
+        bench.ask(PurgeQueue(0, SHOP))
+        bench.stream(b"2", b"3")
+        bench.advance(20)
+    assert [(each.current, each.previous) for each in bench.places] == [(1, 0), (2, 1)]
+    assert bench.stream_id != old
+    assert bench.places[0].receipts_to
+    if how != "purged":  # of that stream nothing was left
+        assert [each.what for each in bench.warnings] == [
+            "the first message of a stream is lost and no receipt came"
+        ]
+    bench.answer_all()
+    bench.receipt(2)
+    assert bench.waiting() == 0
+    bench.check()
+
+
+@pytest.mark.spec("SR-228", "SR-229")
+def test_a_final_receipt_finds_its_message_under_the_number_it_has_now() -> None:
+    bench = Sender()
+    bench.stream(b"1", b"2", negative_journaling=True)
+    old, posts = bench.stream_id, list(bench.posts)
+    about = bench.arrived(posts[1]).envelope.id
+    bench.answer(posts[0], 400)
+    bench.answer(posts[1])
+    assert bench.stream_id != old
+    bench.final(2, stream=old, about="uuid:7@" + about.partition("@")[2])
+    bench.final(2, stream=old, about="no identifier")
+    assert bench.waiting() == 1
+    bench.restart()
+    bench.final(2, stream=old, about=about)
+    assert (bench.waiting(), bench.srmp.state.sent) == (0, {})
+    bench.check()
+
+
+@pytest.mark.spec("SR-228")
+def test_it_is_heard_whatever_name_receipts_were_asked_for_under() -> None:
+    bench = Sender(settings=SrmpSettings(default_receipt_url="http://dmz.example/msmq/private$/receipts"))
+    bench.stream(b"1", b"2", negative_journaling=True)
+    old, posts = bench.stream_id, list(bench.posts)
+    asked_for = bench.places[0].receipts_to
+    about = bench.arrived(posts[1]).envelope.id
+    bench.answer(posts[0], 400)
+    bench.answer(posts[1])
+    blocks = stream_receipt_block(StreamReceipt(identifier=old, last=2))
+    blocks += commitment_block(CommitmentReceipt(decided_at=0, positive=True, id=about))
+    receipt = Message(
+        identifier=ObjectId(UUID(int=9), 4),
+        source_machine=UUID(int=9),
+        message_class=MessageClass.ACK_RECEIVE,
+        label="QM Ordering Ack",
+        sent_time=1_700_000_000,
+        destination_queue=f"DIRECT={asked_for}",
+        soap_header=blocks,
+    )
+    assert bench.post("text/xml", encode(receipt).encode()).status == 200
+    assert (bench.waiting(), bench.srmp.state.sent) == (0, {})
+
+
+@pytest.mark.parametrize("via", ["http://shop.example/msmq/private$/bills", "http://shop.example/"])
+def test_of_two_copies_a_final_receipt_ends_the_one_that_it_comes_from(via: str) -> None:
+    bench = Sender()
+    copies = f"{SHOP},DIRECT=HTTP://shop.example/msmq/private$/bills"
+    transaction = bench.begin()
+    bench.send(copies, b"1", transaction=transaction, negative_journaling=True)
+    bench.ask(CommitTransaction(0, transaction))
+    about = bench.arrived(bench.posts[0]).envelope.id
+    bench.final(1, stream=f"uid:{about.partition('@')[2]}\\1", about=about, via=via)
+    assert len(bench.srmp.state.sent) == (1 if via.endswith("bills") else 2)
+
+
+@pytest.mark.parametrize("how", ["refused", "expired"])
+def test_or_the_rest_is_given_up_where_that_is_wanted(how: str) -> None:
+    bench = Sender(settings=SrmpSettings(dead_letter_stream=True))
+    bench.stream(b"1", time_to_reach_queue=10, negative_journaling=True)
+    bench.stream(b"2", b"3", negative_journaling=True)
+    posts = list(bench.posts)
+    bench.forget()
+    if how == "refused":
+        bench.answer(posts[0], 400)
+    else:
+        bench.fail(posts[0])
+        bench.advance(20)
+    assert (bench.posts, bench.bodies(DEAD_STREAM)) == ([], [b"1", b"2", b"3"])
+    assert (bench.waiting(), bench.srmp.state.sent) == (0, {})
+    for post in posts[1:]:
+        bench.answer(post)
+    bench.stream(b"4")
+    assert bench.numbers == [1]
+    bench.check()
+
+
+def test_a_first_message_that_was_acknowledged_is_not_missed() -> None:
+    bench = Sender()
+    bench.stream(b"1", b"2")
+    bench.answer_all()
+    stream = bench.stream_id
+    bench.receipt(1)
+    bench.advance(30)
+    assert [(each.current, each.previous, each.receipts_to) for each in bench.places] == [(2, 1, "")]
+    assert bench.stream_id == stream

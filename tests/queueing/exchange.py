@@ -23,10 +23,13 @@ from reliquary.queueing.travel.link import ConnectionStatus, Happening, Link
 from reliquary.queueing.travel.loopback import Loopback
 from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
+    BatchJudged,
     ConnectionChanged,
     ConnectionWanted,
     ListenersChanged,
     ManagerOnline,
+    MessagesHeld,
+    MessagesWaiting,
     MessageWithdrawn,
     Outcome,
     QueuePaused,
@@ -53,7 +56,7 @@ class Clerk:
 
     HEARS: Final[tuple[type[Signal], ...]] = (
         ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ManagerOnline, ArrivalJudged,
-        MessageWithdrawn, ReceiptDue, ListenersChanged,
+        MessageWithdrawn, ReceiptDue, ListenersChanged, MessagesWaiting, MessagesHeld, BatchJudged,
     )  # fmt: skip
 
     def __init__(self) -> None:

@@ -22,6 +22,11 @@ from reliquary.engine.core import Core
 from reliquary.engine.loop import Clock, Engine
 from reliquary.engine.server_list import FindServers, ServerList
 from reliquary.engine.unplugged import unplugged
+from reliquary.protocols.httpr import machine as httpr_machine
+from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.httpr.state import State as HttprState
+from reliquary.protocols.httpr.tables import TABLES as HTTPR_TABLES
 from reliquary.protocols.srmp import machine, tables
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
@@ -34,7 +39,7 @@ from reliquary.queueing.tables import TABLES
 from reliquary.queueing.travel.loopback import Loopback
 from reliquary.store import RocksDisk, StagedRows
 
-ALL_TABLES: Final = TABLES + tables.TABLES
+ALL_TABLES: Final = TABLES + tables.TABLES + HTTPR_TABLES
 """What a folder holds."""
 
 
@@ -45,6 +50,7 @@ class OpenedEngine:
     engine: Engine
     state: State
     srmp: SrmpState
+    httpr: HttprState
     disk: RocksDisk
     started: asyncio.Future[object]
     """The answer of the start: it comes when the manager is ready, or cannot be."""
@@ -77,15 +83,16 @@ async def open_engine(
     find_servers: FindServers = tuple,
     srmp: SrmpSettings | None = None,
     srmp_http_support: bool | None = None,
+    httpr: HttprSettings | None = None,
 ) -> OpenedEngine:
     """Open a folder, or make it a store; the manager is started when this returns.
 
     `integrate` says how the manager takes part in a directory; it is asked in a thread, once the
     folder is ours.  `find_servers` is asked again, in a thread, when its list has become old.
 
-    `srmp` are settings for messages by HTTP; they go nowhere until somebody with a network puts himself
-    among the engine's performers, and tells the machine where it is `Addressed`.  New queues let anonymous
-    senders in where there is `srmp_http_support`; None leaves it as it was.
+    `srmp` and `httpr` are settings for messages by HTTP; they go nowhere until somebody with a network puts
+    himself among the engine's performers, and tells the machines where they are `Addressed`.  New queues let
+    anonymous senders in where there is `srmp_http_support`; None leaves it as it was.
 
     It is ready then too, unless `in_doubt_wait` lets it wait for the outcome of transactions; then
     `ready` tells.  A StoreFailure, StoreDamage or StartFailed says why it cannot be had; the folder
@@ -95,13 +102,20 @@ async def open_engine(
     try:
         rows = StagedRows(disk)
         server_list = ServerList(find_servers)
-        heard = frozenset((*Loopback.HEARS, *ServerList.HEARS, *machine.HEARS))
+        heard = frozenset((*Loopback.HEARS, *ServerList.HEARS, *machine.HEARS, *httpr_machine.HEARS))
         manager = QueueManager(rows, chance, heard=heard)
         by_http = Srmp(rows, srmp or SrmpSettings())
+        in_batches = Httpr(rows, httpr or HttprSettings())
         core = Core(disk, rows)
         core.add(manager, hears=HEARS)
         core.add(Loopback(), hears=Loopback.HEARS)
         core.add(by_http, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
+        core.add(
+            in_batches,
+            hears=httpr_machine.HEARS,
+            takes=httpr_machine.TAKES,
+            timers=httpr_machine.TIMERS,
+        )
         core.add(server_list, hears=ServerList.HEARS)
         directory = await asyncio.to_thread(integrate) if integrate else None
     except BaseException:
@@ -123,7 +137,7 @@ async def open_engine(
         in_doubt_wait=in_doubt_wait,
     )
     started = await _start(engine, start)
-    return OpenedEngine(engine, manager.state, by_http.state, disk, started)
+    return OpenedEngine(engine, manager.state, by_http.state, in_batches.state, disk, started)
 
 
 async def _start(engine: Engine, start: StartManager) -> asyncio.Future[object]:

@@ -11,7 +11,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
-from reliquary.queueing import coordinator, events, requests
+from reliquary.queueing import coordinator, events, requests, spool
 from reliquary.queueing.apply import settle
 from reliquary.queueing.directory.rules import RULES as DIRECTORY_RULES
 from reliquary.queueing.events import Answer, Request
@@ -24,7 +24,7 @@ from reliquary.queueing.recovery import recover
 from reliquary.queueing.security.permits import refusal
 from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import Sizes, State
-from reliquary.queueing.travel import arrivals, dispatch, listeners, steering, transfer
+from reliquary.queueing.travel import arrivals, dispatch, holds, listeners, steering, transfer
 
 
 class QueueManager:
@@ -179,6 +179,12 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.ResendWanted: dispatch.on_resend_wanted,
     transfer.MessageArrived: arrivals.on_arrival,
     transfer.WebAddressKnown: steering.on_web_address,
+    transfer.AgentKnown: steering.on_agent_known,
+    transfer.QueuesWatched: holds.on_watched,
+    transfer.HoldWanted: holds.on_hold_wanted,
+    transfer.HoldsEnded: holds.on_holds_ended,
+    transfer.BatchArrived: arrivals.on_batch,
+    transfer.BodiesUnwanted: spool.on_unwanted,
 }
 HEARS: Final = tuple(_HEARD)
 """The signals of other machines that the queue manager takes."""

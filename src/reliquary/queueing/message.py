@@ -188,6 +188,15 @@ class SequenceId(msgspec.Struct, frozen=True, gc=False, array_like=True):
 NO_OBJECT: Final = ObjectId()
 
 
+class StoredBody(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A body that lies in pieces in a table of its own, because it is too large for one row."""
+
+    spool: int
+    """The number under which its pieces lie."""
+    size: int
+    pieces: int
+
+
 class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What an application sent, 3.1.1.12.  Labels, tags, bodies and extensions are opaque (DM-054)."""
 
@@ -256,6 +265,10 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     soap_compound_message: str = ""
     soap_header: str = ""
     soap_body: str = ""
+    httpr_header: str = ""
+    """The header fields with which it came by HTTPR, for readers and for the next hop."""
+    stored_body: StoredBody | None = None
+    """Not None: `body` is empty, and lies in pieces."""
 
     @property
     def is_express(self) -> bool:

@@ -26,7 +26,7 @@ from reliquary.queueing.security.permits import Act, lacks
 from reliquary.queueing.security.principals import ANONYMOUS
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.travel.listeners import listening_to
-from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Outcome
+from reliquary.queueing.travel.transfer import ArrivalJudged, BatchArrived, MessageArrived, Outcome
 
 Verdict = tuple[Outcome, MessageClass]
 
@@ -108,3 +108,7 @@ def _mismatch(state: State, queue: QueueState, message: Message) -> MessageClass
     if settings.privacy is (QueuePrivacy.NONE if is_private else QueuePrivacy.BODY):  # DM-023
         return MessageClass.NACK_BAD_ENCRYPTION
     return None
+
+
+def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
+    """Take all messages of a batch in, or none."""

@@ -12,7 +12,7 @@ from reliquary.queueing.events import Access, Answer, BringOnline, PauseQueue, R
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.travel import dispatch, outgoing
-from reliquary.queueing.travel.transfer import ManagerOnline, WebAddressKnown
+from reliquary.queueing.travel.transfer import AgentKnown, ManagerOnline, WebAddressKnown
 
 
 def take_offline(state: State, request: TakeOffline, now: Instant) -> None:
@@ -41,6 +41,10 @@ def on_web_address(state: State, signal: WebAddressKnown, now: Instant) -> None:
     del now
     state.authorities = signal.authorities
     state.permitted.clear()  # names may mean other queues now
+
+
+def on_agent_known(state: State, signal: AgentKnown, now: Instant) -> None:
+    """Under these authorities an agent's name means this manager."""
 
 
 def pause(state: State, request: PauseQueue, now: Instant) -> None:

@@ -15,6 +15,17 @@
        | ListenersChanged --------------> |   queues listen to these multicast addresses
        | <---------------- WebAddressKnown  |   under these authorities a URL means this manager
 
+A carrier that moves whole batches takes messages itself, and brings them so (HTTPR):
+
+    manager                          carrier
+       | MessagesWaiting ---------------> |   in an outgoing queue, or in one that the carrier watches
+       | <----------------- QueuesWatched |
+       | <------------------- HoldWanted  |   give me some of them; they stay, and nobody else gets them
+       | MessagesHeld ------------------> |   in the same turn; the hold is on disk, and outlives us
+       | <------------------- HoldsEnded  |   they are there: gone for good; or not: they wait again
+       | <----------------- BatchArrived  |   the other direction: all of these, or none
+       | BatchJudged -------------------> |
+
 A carrier answers only for the destinations it serves.  All of it happens inside turns, so facts
 of both sides join one write.
 """
@@ -22,11 +33,13 @@ of both sides join one write.
 from __future__ import annotations
 
 from enum import Enum
+from uuid import UUID
 
 from reliquary.base.time import Duration
 from reliquary.base.turn import Signal
 from reliquary.queueing.message import Message, MessageClass
 from reliquary.queueing.naming.formats import DirectName, MulticastName, SingleName
+from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
 
 
@@ -37,6 +50,8 @@ class Wrapper(Enum):
     """[MS-MQQB] 3.1.7.16."""
     SRMP = "srmp"
     """[MC-MQSRM] 3.1.7.8."""
+    HTTPR = "httpr"
+    """No wrapper at all: its carrier holds batches."""
 
 
 def wrapper_for(destination: SingleName) -> Wrapper:
@@ -52,6 +67,19 @@ class Outcome(Enum):
     REFUSED = "refused"
     """For good: the reason says why."""
     TRY_LATER = "try-later"
+
+
+HoldKey = tuple[int, int]
+"""A carrier's own name for a batch that it holds: its channel, and the number of the batch there."""
+
+
+class HoldRefusal(Enum):
+    """Why nothing can be held, now or ever."""
+
+    NO_QUEUE = "no-queue"
+    NOT_ALLOWED = "not-allowed"
+    NOT_NOW = "not-now"
+    """The manager is not ready or offline, or the queue is on hold or locked."""
 
 
 # -- the manager speaks
@@ -122,6 +150,40 @@ class ReceiptDue(Signal, frozen=True):
     queue: int
     message: Message
     reason: MessageClass
+
+
+class MessagesWaiting(Signal, frozen=True):
+    """Messages can be held in a queue whose carrier holds batches, or in one that is watched.
+
+    Told once; the next time after a hold of this queue was wanted.
+    """
+
+    queue: int
+    destination: str
+    """Of an outgoing queue, its format name; else empty."""
+
+
+class MessagesHeld(Signal, frozen=True):
+    """What a carrier holds now, in the queue's order; no messages where there are none."""
+
+    holder: str
+    key: HoldKey
+    queue: int = 0
+    """The queue they are in; where none has any, the first that was found; 0 for none."""
+    messages: tuple[Message, ...] = ()
+    """Large bodies are not read: they have `stored_body`."""
+    refusal: HoldRefusal | None = None
+
+
+class BatchJudged(Signal, frozen=True):
+    """What became of a batch; `place` is the message for which it was refused, -1 for none of them."""
+
+    carrier: str
+    ticket: int
+    outcome: Outcome
+    reason: MessageClass = MessageClass.ACK_REACH_QUEUE
+    place: int = -1
+    why: str = ""
 
 
 class ListenersChanged(Signal, frozen=True):
@@ -209,5 +271,63 @@ class MessageArrived(Signal, frozen=True):
 
 class WebAddressKnown(Signal, frozen=True):
     """A URL with one of these authorities, `host` or `host:port` in lower case, means this manager."""
+
+    authorities: frozenset[str]
+
+
+class QueuesWatched(Signal, frozen=True):
+    """Tell `MessagesWaiting` also for these queues of the manager's own, and for no others."""
+
+    queues: frozenset[int]
+
+
+class HoldWanted(Signal, frozen=True):
+    """Hold messages of the first of these queues that has any; at least one, however large it is."""
+
+    holder: str
+    key: HoldKey
+    queues: tuple[str | int, ...]
+    """Path names, format names or numbers, in the order they are looked at."""
+    most: int
+    most_bytes: int
+    by: Principal = MANAGER
+    """For whom: of a queue of ours he needs the right to receive."""
+
+
+class HoldsEnded(Signal, frozen=True):
+    """Batches have their outcome: DELIVERED takes their messages out, TRY_LATER gives them back.
+
+    A hold that is not known is no error.
+    """
+
+    holder: str
+    keys: tuple[HoldKey, ...]
+    outcome: Outcome
+
+
+class BatchArrived(Signal, frozen=True):
+    """Messages from elsewhere, for queues here or on the way; all of them are taken, or none.
+
+    A transactional queue takes them too: a batch is a transaction of its carrier.
+    """
+
+    carrier: str
+    ticket: int
+    destinations: tuple[str, ...]
+    """A path name or a format name for each message."""
+    messages: tuple[Message, ...]
+    transaction: UUID
+    """What the messages get as TransactionIdentifier in a transactional queue."""
+    by: Principal = ANONYMOUS
+
+
+class BodiesUnwanted(Signal, frozen=True):
+    """Large bodies that were stored while they came belong to no message: their batch was refused."""
+
+    spools: tuple[int, ...]
+
+
+class AgentKnown(Signal, frozen=True):
+    """An `httpr` name with one of these authorities, in lower case, means this manager."""
 
     authorities: frozenset[str]

@@ -1,0 +1,99 @@
+"""The only place that changes HTTPR's durable state: each fact, in memory and as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from reliquary.base.turn import Fact
+from reliquary.protocols.httpr import facts
+from reliquary.protocols.httpr.codec.values import NOTHING, Outcome
+from reliquary.protocols.httpr.facts import Side
+from reliquary.protocols.httpr.state import State
+from reliquary.protocols.httpr.tables import CHANNELS, NUMBERS, ONLY, Channel, channel_key
+
+
+def apply(state: State, fact: Fact) -> None:
+    """Make a fact true, and state it."""
+    _APPLY[type(fact)](state, fact)
+    state.draft.state(fact)
+
+
+def _keep(state: State, channel: Channel) -> None:
+    state.add(channel)
+    state.rows.put(CHANNELS, channel_key(channel.number), channel)
+
+
+def _open(state: State, fact: facts.ChannelOpened) -> None:
+    state.numbers = replace(state.numbers, channel=max(state.numbers.channel, fact.channel.number))
+    state.rows.put(NUMBERS, ONLY, state.numbers)
+    _keep(state, fact.channel)
+
+
+def _number_session(state: State, fact: facts.SessionNumbered) -> None:
+    state.numbers = replace(state.numbers, session=fact.session)
+    state.rows.put(NUMBERS, ONLY, state.numbers)
+
+
+def _prepare(state: State, fact: facts.BatchPrepared) -> None:
+    before = state.channels[fact.channel]
+    assert fact.batch > before.last_source_id, f"batch {fact.batch} after {before.last_source_id}"  # HR-103
+    in_doubt = (*before.in_doubt, fact.batch)
+    _keep(state, replace(before, last_source_id=fact.batch, in_doubt=in_doubt, source_forgotten=False))
+
+
+def _settle(state: State, fact: facts.BatchesSettled) -> None:
+    before, gone = state.channels[fact.channel], {*fact.committed, *fact.returned}
+    _keep(state, replace(before, in_doubt=tuple(each for each in before.in_doubt if each not in gone)))
+
+
+def _receive(state: State, fact: facts.BatchReceived) -> None:
+    before = state.channels[fact.channel]
+    _keep(state, replace(before, last_received_id=fact.batch, last_received_outcome=fact.outcome))
+
+
+def _report(state: State, fact: facts.PeerReported) -> None:
+    _keep(state, replace(state.channels[fact.channel], last_sent_id=fact.last_sent_id))
+
+
+def _see_fetching(state: State, fact: facts.FetchingSeen) -> None:
+    _keep(state, replace(state.channels[fact.channel], pulled=True))
+
+
+def _forget(state: State, fact: facts.SideForgotten) -> None:
+    before = state.channels[fact.channel]
+    if fact.side is Side.SOURCE:
+        assert not before.in_doubt, f"batches {before.in_doubt} are in doubt and would be forgotten"
+        _keep(state, replace(before, source_forgotten=True))
+    else:
+        _keep(
+            state,
+            replace(
+                before,
+                last_received_id=NOTHING,
+                last_received_outcome=Outcome.COMMIT,
+                last_sent_id=NOTHING,
+            ),
+        )
+
+
+def _close(state: State, fact: facts.ChannelClosed) -> None:
+    state.remove(fact.channel)
+    state.rows.delete(CHANNELS, channel_key(fact.channel))
+
+
+_APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
+    facts.ChannelOpened: _open,
+    facts.SessionNumbered: _number_session,
+    facts.BatchPrepared: _prepare,
+    facts.BatchesSettled: _settle,
+    facts.BatchReceived: _receive,
+    facts.PeerReported: _report,
+    facts.FetchingSeen: _see_fetching,
+    facts.SideForgotten: _forget,
+    facts.ChannelClosed: _close,
+}
+APPLIED: Final = tuple(_APPLY)
+"""Every kind of fact."""

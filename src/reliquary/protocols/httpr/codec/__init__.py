@@ -1,0 +1,1 @@
+"""HTTPR's bytes: command headers, message headers and batches, read while they arrive."""

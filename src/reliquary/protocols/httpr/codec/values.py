@@ -1,0 +1,180 @@
+"""What HTTPR's bytes mean, chapter 5 and 6: plain values, without a rule."""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+from typing import Final
+
+import msgspec
+
+from reliquary.queueing.message import StoredBody
+
+VERSION: Final = "HTTPR/1.0"
+"""The token of protocol version 1.1 as well (HR-086)."""
+NOTHING: Final = 0
+"""The transaction id that stands for "none yet"; sixteen zeros on the wire (HR-079, HR-105)."""
+LARGEST_ID: Final = 0xFFFF_FFFF_FFFF_FFFF
+
+
+class Command(Enum):
+    """What a request asks for."""
+
+    GET_RESPONDER_INFO = "GET-RESPONDER-INFO"
+    PUSH = "PUSH"
+    PULL = "PULL"
+    EXCHANGE = "EXCHANGE"
+    REPORT = "REPORT"
+
+
+FLOWS: Final = frozenset({Command.PUSH, Command.PULL, Command.EXCHANGE})
+"""The commands that transfer messages; the others can always be used."""
+SENDS: Final = frozenset({Command.PUSH, Command.EXCHANGE})
+"""Their requests carry a batch."""
+FETCHES: Final = frozenset({Command.PULL, Command.EXCHANGE})
+"""Their responses may carry one."""
+
+
+class Outcome(Enum):
+    """What the sink did with a batch, 6.1.10."""
+
+    COMMIT = "COMMIT"
+    ROLLBACK = "ROLLBACK"
+    INDOUBT = "INDOUBT"
+
+
+class Disposition(Enum):
+    """The terminator of a batch, 6.2.16."""
+
+    LAST = "last"
+    ABORT = "abort"
+
+
+class SessionMark(Enum):
+    """The field `session`."""
+
+    BEGIN = "begin"
+    END = "end"
+
+
+class ErrorNumber(IntEnum):
+    """5.6; the text on the wire is the name with hyphens, but for HTTP-R."""
+
+    INCOMPATIBLE = 510
+    RESPONDER_INVALID = 511
+    CHANNEL_INVALID = 512
+    RESOURCE_MANAGER_UNAVAILABLE = 513
+    RESOURCE_MANAGER_TERMINATING = 514
+    RESOURCE_MANAGER_CAN_NOT_STORE = 515
+    ADMINISTRATOR_CLOSED = 516
+    DISCONNECT_TIMEOUT_EXPIRED = 517
+    SINK_NOT_KNOWN = 518
+    NOT_HTTP_R = 519
+    HTTP_R_PROTOCOL_ERROR = 520
+    MAXIMUM_MESSAGE_SIZE_EXCEEDED = 521
+    MAXIMUM_BATCH_SIZE_EXCEEDED = 522
+    MAXIMUM_PIPELINE_DEPTH_EXCEEDED = 523
+    INVALID_FLOW = 524
+    AGENT_SECURITY = 525
+    USERID_SECURITY = 526
+    USER_MODULE_CLOSED = 527
+    SESSION_IDENTIFIER_NOT_RECOGNISED = 528
+    OUT_OF_SEQUENCE_TRANSACTION_DISCARDED = 529
+    HTTP_R_VERSION_NOT_SUPPORTED = 530
+
+
+class Error(msgspec.Struct, frozen=True, gc=False):
+    """The field `error`."""
+
+    number: int
+    text: str
+    """Of a number that we know, its name; a peer may write anything."""
+
+    @classmethod
+    def of(cls, number: ErrorNumber) -> Error:
+        """The error with its own text."""
+        return cls(number, number.name.replace("_", "-"))
+
+
+class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
+    """The capability vector, 6.1.5, with the values that hold where none is said."""
+
+    idle_session_interval: int = 10
+    """Seconds."""
+    empty_batch_delay: int = 10_000
+    """Milliseconds, as all that follow."""
+    max_latency: int = 100
+    max_wait_next: int = 100
+    max_wait_batch: int = 100
+    maximum_message_size: int = 100_000_000
+    """Bytes."""
+    maximum_batch_size: int = 10
+    """Messages."""
+    maximum_pipeline_depth: int = 1
+    """Requests, and batches in doubt."""
+    flows: frozenset[Command] = FLOWS
+    sessions: bool = False
+    """SESSION is in session_support."""
+    sessionless: bool = True
+    """SESSIONLESS is."""
+    product: tuple[tuple[str, str], ...] = ()
+    """Those that the specification does not know."""
+
+
+Fields = tuple[tuple[str, str], ...]
+"""Names in lower case, and values."""
+
+
+class RequestHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """The header of a request; None and empty stand for a field that is not there."""
+
+    command: Command
+    version: str = VERSION
+    requester: str = ""
+    channel: str = ""
+    responder: str = ""
+    session_id: str = ""
+    session: SessionMark | None = None
+    capabilities: Capabilities | None = None
+    transaction_id: int | None = None
+    outcome: Outcome | None = None
+    completed: int | None = None
+    last_pushed_id: int | None = None
+    forget: int | None = None
+    agent_type: str = ""
+    error: Error | None = None
+    product: Fields = ()
+
+
+class ResponseHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """The header of a response."""
+
+    version: str = ""
+    """Only in the answer to GET-RESPONDER-INFO."""
+    responder: str = ""
+    session: SessionMark | None = None
+    session_id: str = ""
+    capabilities: Capabilities | None = None
+    transaction_id: int | None = None
+    last_pulled_id: int | None = None
+    outcome: Outcome | None = None
+    completed: int | None = None
+    agent_type: str = ""
+    error: Error | None = None
+    product: Fields = ()
+
+
+class Carried(msgspec.Struct, frozen=True, gc=False):
+    """One message of a batch."""
+
+    header: str
+    """Its fields but message-size and message-encoding: `name:value` and CRLF each, unfolded."""
+    body: bytes = b""
+    stored: StoredBody | None = None
+    """Not None: the body was so large that it lies on disk already."""
+
+
+class BatchLimits(msgspec.Struct, frozen=True):
+    """What a batch may have, checked while it is read."""
+
+    message_bytes: int
+    messages: int

@@ -1,0 +1,40 @@
+"""What HTTPR asks the network to do, once the facts are on disk."""
+
+from __future__ import annotations
+
+from reliquary.base.turn import Effect
+from reliquary.protocols.httpr.codec.values import BatchLimits, RequestHeader
+from reliquary.queueing.message import Message
+
+
+class SendRequest(Effect, frozen=True):
+    """POST a request; `ResponseArrived` or `RequestFailed` follows.
+
+    The requests of one channel and epoch go out in this order on one connection, without waiting for each
+    other; a new epoch is a new connection.
+    """
+
+    channel: int
+    epoch: int
+    number: int
+    """1, 2, 3 ... in an epoch."""
+    url: str
+    """Where the responder is: `http://host[:port]/path`."""
+    header: RequestHeader
+    batch: tuple[Message, ...] = ()
+    """Of PUSH and EXCHANGE; encoded when it leaves, terminator `last`."""
+    limits: BatchLimits | None = None
+    """What the response may carry."""
+
+
+class HangUp(Effect, frozen=True):
+    """Close the connection of an epoch, and those of older ones; nobody is told of what was in flight."""
+
+    channel: int
+    epoch: int
+
+
+class CutConnection(Effect, frozen=True):
+    """Close a connection of the server: a later one carries its channel (3.8)."""
+
+    connection: int

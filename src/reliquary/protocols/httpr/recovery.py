@@ -1,0 +1,14 @@
+"""HTTPR's state from its rows: sessions and connections are gone, transactions are not (HR-031)."""
+
+from __future__ import annotations
+
+from reliquary.base.rows import every
+from reliquary.protocols.httpr.state import State
+from reliquary.protocols.httpr.tables import CHANNELS, NUMBERS, ONLY
+
+
+def recover(state: State) -> None:
+    """Load what was kept."""
+    state.numbers = state.rows.get(NUMBERS, ONLY) or state.numbers
+    for _, channel in every(state.rows, CHANNELS):
+        state.add(channel)

@@ -1,0 +1,54 @@
+"""What HTTPR knows: its channels, and for each what is going on over it now.
+
+Durable state changes only through `apply.apply`; `recovery.recover` builds it from the rows.
+All else lives only while the process does (sessions, agreed capabilities, connections).
+"""
+
+from __future__ import annotations
+
+from reliquary.base.rows import Rows
+from reliquary.base.turn import Draft
+from reliquary.protocols.httpr.driven import Driven
+from reliquary.protocols.httpr.served import Served
+from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.httpr.tables import Channel, Numbers, Role
+
+HOLDER = "httpr"
+"""Under which the queue manager knows us as a holder and carrier of batches."""
+
+
+class State:
+    """All that the rules read and write."""
+
+    def __init__(self, rows: Rows, settings: HttprSettings) -> None:
+        self.rows = rows
+        self.settings = settings
+        self.draft = Draft()
+        self.numbers = Numbers()
+        self.channels: dict[int, Channel] = {}
+        self._by_identity: dict[tuple[Role, str, str, str], int] = {}
+        self.served: dict[int, Served] = {}
+        """What goes on over channels that others drive."""
+        self.sessions: dict[str, int] = {}
+        """The channel of each session that others have with us, by SessionId."""
+        self.driven: dict[int, Driven] = {}
+        """What goes on over channels that we drive."""
+        self.waiting: dict[int, str] = {}
+        """Outgoing queues with messages for agents, and their destinations."""
+        self.origin = ""
+        """`httpr://host[:port]` of our own agents; empty until the server listens."""
+        self.authorities: frozenset[str] = frozenset()
+
+    def add(self, channel: Channel) -> None:
+        """Know a channel, or know it better; only `apply` and `recover` call this."""
+        self.channels[channel.number] = channel
+        self._by_identity[channel.identity] = channel.number
+
+    def remove(self, number: int) -> None:
+        """Know it no longer."""
+        del self._by_identity[self.channels.pop(number).identity]
+
+    def find(self, role: Role, requester: str, name: str, responder: str) -> Channel | None:
+        """The channel of this triple; its parts are compared as they are written (A.5)."""
+        number = self._by_identity.get((role, requester, name, responder))
+        return None if number is None else self.channels[number]

@@ -1,0 +1,72 @@
+"""Where HTTPR's durable state lies (3.12): one row a channel, for source and sink together.
+
+httpr_channels  number   who speaks with whom, and how far both directions got
+httpr_numbers   one row  counters that only grow
+
+Which messages belong to a batch in doubt is in the queue manager's `holds`, under channel and batch.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from struct import Struct as Layout
+from typing import Any, Final
+
+import msgspec
+
+from reliquary.base.rows import Table
+from reliquary.protocols.httpr.codec.values import NOTHING, Outcome
+
+
+class Role(Enum):
+    """Which end of the channel we are."""
+
+    SERVER = "server"
+    CLIENT = "client"
+
+
+class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Source and sink state, 3.12.1 and 3.12.2."""
+
+    number: int
+    role: Role
+    requester: str
+    name: str
+    """The channel identifier."""
+    responder: str
+    last_source_id: int = NOTHING
+    """Of the latest batch that we sent.  It only grows, whatever is forgotten (HR-102)."""
+    source_forgotten: bool = False
+    """All batches are settled and told of: `last-pulled-id` is zeros until the next."""
+    in_doubt: tuple[int, ...] = ()
+    """indoubt-ids, oldest first; their messages are held under (number, id)."""
+    last_received_id: int = NOTHING
+    last_received_outcome: Outcome = Outcome.COMMIT
+    last_sent_id: int = NOTHING
+    """The largest id that the peer is known to have used."""
+    pulled: bool = False
+    """Of a server: its client fetches messages, so nobody need be dialled to bring them."""
+
+    @property
+    def identity(self) -> tuple[Role, str, str, str]:
+        """The ordered triple of 1.4, and which end of it we are."""
+        return self.role, self.requester, self.name, self.responder
+
+
+class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Counters that only grow."""
+
+    channel: int = 0
+    """The last that was given."""
+    session: int = 0
+    """The last; microseconds since 1970 at least, so that a lost row repeats none."""
+
+
+CHANNELS: Final = Table("httpr_channels", Channel)
+NUMBERS: Final = Table("httpr_numbers", Numbers)
+
+_ALL: Final[tuple[Table[Any], ...]] = (CHANNELS, NUMBERS)
+TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
+
+ONLY: Final = b"\0"
+channel_key = Layout(">I").pack

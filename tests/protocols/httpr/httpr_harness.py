@@ -1,0 +1,126 @@
+"""A queue manager and HTTPR on one bench: requests come in and go out, a test is the network.
+
+bench = HttprBench()                        started, addressed as httpr://bench.example, with "orders"
+bench.request(header, *carried)             somebody sends a whole request; the answer, an `Answer`
+bench.request_later(header, *carried)       the same, where the answer comes later: the caller's number
+bench.answer_to(caller)                     what a caller was told; None while he waits
+bench.requests                              what went out (`SendRequest`), oldest first
+bench.respond(request, header, *carried)    its response comes
+bench.fail(request)                         it has none
+bench.restart()                             as in `Bench`; HTTPR is rebuilt too
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reliquary.base.turn import Effect, Event, Turn
+from reliquary.engine.core import Core
+from reliquary.protocols.httpr import machine, tables
+from reliquary.protocols.httpr.codec.values import (
+    SENDS,
+    Carried,
+    Disposition,
+    RequestHeader,
+    ResponseHeader,
+)
+from reliquary.protocols.httpr.effects import CutConnection, HangUp, SendRequest
+from reliquary.protocols.httpr.events import (
+    Addressed,
+    Answer,
+    Failure,
+    RequestArrived,
+    RequestFailed,
+    ResponseArrived,
+)
+from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.queueing import tables as manager_tables
+from reliquary.queueing.manager import HEARS
+from tests.queueing.manager_harness import Bench
+
+ORIGIN = "httpr://bench.example"
+ADDRESSED = Addressed(ORIGIN, frozenset({"bench.example", "bench", "localhost"}))
+DEFAULTS = HttprSettings()
+GOES_OUT = (SendRequest, HangUp, CutConnection)
+
+
+class HttprBench(Bench):
+    """A manager that speaks HTTPR."""
+
+    TABLES = manager_tables.TABLES + tables.TABLES
+
+    def __init__(
+        self, *queues: str, settings: HttprSettings = DEFAULTS, addressed: bool = True, **options: Any
+    ) -> None:  # fmt: skip
+        self.settings = settings
+        self.addressed = addressed
+        self.out: list[Effect] = []
+        """What the network was asked to do, oldest first."""
+        super().__init__(*queues, heard=machine.HEARS, **options)
+
+    def _build(self) -> None:
+        super()._build()
+        self.httpr = Httpr(self.rows, self.settings)
+        self.core = Core(self.disk, self.rows)
+        self.core.add(self.manager, hears=HEARS)
+        self.core.add(self.httpr, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
+
+    def start(self) -> Turn:
+        """Start the manager, and listen."""
+        turn = super().start()
+        if self.addressed:
+            self.handle(ADDRESSED)
+        return turn
+
+    def run(self, event: Event) -> Turn:
+        """One turn of both machines; what goes out is kept for the test."""
+        turn = self.core.turn(event, self.now)
+        self.out += [effect for effect in turn.effects if isinstance(effect, GOES_OUT)]
+        rest = tuple(effect for effect in turn.effects if not isinstance(effect, GOES_OUT))
+        return Turn(turn.facts, turn.signals, rest, turn.waits)
+
+    @property
+    def requests(self) -> list[SendRequest]:
+        """Requests that went out, oldest first."""
+        return [effect for effect in self.out if isinstance(effect, SendRequest)]
+
+    # -- a client speaks to us
+
+    def request_later(
+        self,
+        header: RequestHeader,
+        *batch: Carried,
+        disposition: Disposition = Disposition.LAST,
+        connection: int = 1,
+        service: str = "orders",
+        **more: Any,
+    ) -> int:
+        """A whole request comes; the number of its caller."""
+        caller = self.new_caller()
+        ending = disposition if header.command in SENDS else None
+        self.handle(RequestArrived(caller, connection, service, header, batch, ending, **more))
+        return caller
+
+    def request(self, header: RequestHeader, *batch: Carried, **more: Any) -> Answer:
+        """A whole request comes, and is answered at once."""
+        answer = self.answer_to(self.request_later(header, *batch, **more))
+        assert isinstance(answer, Answer), f"no answer: {answer!r}"
+        return answer
+
+    # -- we speak to a server
+
+    def respond(
+        self,
+        request: SendRequest,
+        header: ResponseHeader,
+        *batch: Carried,
+        disposition: Disposition = Disposition.LAST,
+    ) -> None:
+        """A response comes."""
+        ending = disposition if header.transaction_id is not None else None
+        self.handle(ResponseArrived(request.channel, request.epoch, request.number, header, batch, ending))
+
+    def fail(self, request: SendRequest, failure: Failure = Failure.LOST) -> None:
+        """A request has no usable response."""
+        self.handle(RequestFailed(request.channel, request.epoch, request.number, failure))

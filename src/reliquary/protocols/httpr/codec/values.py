@@ -153,7 +153,8 @@ class ResponseHeader(msgspec.Struct, frozen=True, kw_only=True):
     responder: str = ""
     session: SessionMark | None = None
     session_id: str = ""
-    capabilities: Capabilities | None = None
+    capabilities: Fields | None = None
+    """Those that are said; all others are as they were proposed."""
     transaction_id: int | None = None
     last_pulled_id: int | None = None
     outcome: Outcome | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reliquary.base.time import Duration
 from reliquary.base.turn import Effect
 from reliquary.protocols.httpr.codec.values import BatchLimits, RequestHeader
 from reliquary.queueing.message import Message
@@ -25,6 +26,8 @@ class SendRequest(Effect, frozen=True):
     """Of PUSH and EXCHANGE; encoded when it leaves, terminator `last`."""
     limits: BatchLimits | None = None
     """What the response may carry."""
+    wait: Duration = Duration(0)
+    """How long the server may wait for messages before it answers; its time to respond begins afterwards."""
 
 
 class HangUp(Effect, frozen=True):

@@ -36,6 +36,7 @@ from reliquary.queueing.message import (
     ResponseKind,
     SenderKind,
     SequenceId,
+    StoredBody,
     check,
     size_of,
 )
@@ -175,7 +176,7 @@ def test_every_attribute_is_there_with_the_default_that_is_printed(name: str, de
 
 
 def test_a_message_has_no_attribute_that_the_specification_does_not_know() -> None:
-    ours = {"delay"}
+    ours = {"delay", "httpr_header", "stored_body"}
     assert set(Message.__struct_fields__) == {name for name, _ in ATTRIBUTES.values()} | ours
 
 
@@ -229,6 +230,7 @@ BY_TYPE: dict[type, st.SearchStrategy[Any]] = {
     UUID: st.uuids(),
     ObjectId: st.builds(ObjectId, st.uuids(), st.integers(0, FOREVER)),
     SequenceId: st.builds(SequenceId, st.integers(0, FOREVER), st.integers(0, FOREVER)),
+    StoredBody: st.builds(StoredBody, *[st.integers(1, FOREVER)] * 3),
 }
 
 

@@ -66,6 +66,8 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "soap_compound_message": "as soap_envelope",
     "soap_header": "as soap_envelope",
     "soap_body": "as soap_envelope",
+    "httpr_header": "no packet goes by HTTPR",
+    "stored_body": "a packet has no place for a body so large",
 }
 """Attributes that do not come out of a packet as they went in, whatever they are."""
 

@@ -22,7 +22,7 @@ A carrier that moves whole batches takes messages itself, and brings them so (HT
        | <----------------- QueuesWatched |
        | <------------------- HoldWanted  |   give me some of them; they stay, and nobody else gets them
        | MessagesHeld ------------------> |   in the same turn; the hold is on disk, and outlives us
-       | <------------------- HoldsEnded  |   they are there: gone for good; or not: they wait again
+       | <------------------- HoldsEnded  |   they are there, or never will be: gone; or not: they wait again
        | <----------------- BatchArrived  |   the other direction: all of these, or none
        | BatchJudged -------------------> |
 
@@ -297,12 +297,15 @@ class HoldWanted(Signal, frozen=True):
 class HoldsEnded(Signal, frozen=True):
     """Batches have their outcome: DELIVERED takes their messages out, TRY_LATER gives them back.
 
-    A hold that is not known is no error.
+    REFUSED takes them out too: to a dead-letter queue, where they asked for that.  A hold that is not known
+    is no error.
     """
 
     holder: str
     keys: tuple[HoldKey, ...]
     outcome: Outcome
+    reason: MessageClass = MessageClass.ACK_REACH_QUEUE
+    """Of a refusal, a Nack."""
 
 
 class BatchArrived(Signal, frozen=True):

@@ -1,0 +1,98 @@
+"""Where a channel that we drive stands, B.5 of the digest: one table, used by all that is sent over it.
+
+              GREET             UNRESOLVED                REPORT
+    CLOSED --------> GREETING ------------> MUST_REPORT --------> REPORTING
+      ^                  |                       ^                    |
+      |                  | CLEAN                 | UNRESOLVED         | CLEAN
+      | END              '-----------> READY ----+--------------------'
+      |                 LEAVE          |  ^
+    LEAVING <--------------------------'  | CLEAN
+                                  FLOW |  |
+                                       v  |
+                                     WAITING --. FLOW: pipelined
+                                          ^----'
+    RESTING   from anywhere, after a failure, until its timer
+    END       from anywhere: all begins anew
+
+A peer without sessions is never greeted: CLOSED goes to READY, or to MUST_REPORT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+
+class Phase(Enum):
+    """Where it stands."""
+
+    CLOSED = "closed"
+    """No connection, and no session."""
+    GREETING = "greeting"
+    """GET-RESPONDER-INFO has no response."""
+    MUST_REPORT = "must-report"
+    """Something is not known, and only REPORT may be sent."""
+    REPORTING = "reporting"
+    """REPORT has no response."""
+    READY = "ready"
+    """Everything was answered."""
+    WAITING = "waiting"
+    """PUSH, PULL or EXCHANGE have no response."""
+    LEAVING = "leaving"
+    """The REPORT that ends everything has no response."""
+    RESTING = "resting"
+    """It failed, and the time to try again has not come."""
+
+
+class Move(Enum):
+    """What brings it from one phase to another."""
+
+    GREET = "greet"
+    """GET-RESPONDER-INFO is sent."""
+    REPORT = "report"
+    """REPORT is sent."""
+    FLOW = "flow"
+    """PUSH, PULL or EXCHANGE is sent."""
+    LEAVE = "leave"
+    """REPORT with `forget`, or with the end of the session, is sent."""
+    CLEAN = "clean"
+    """All is answered, and nothing is unknown."""
+    UNRESOLVED = "unresolved"
+    """All is answered, or never will be, and something is unknown."""
+    END = "end"
+    """The connection or the session is over."""
+    REST = "rest"
+    """It failed."""
+
+
+def _table() -> dict[tuple[Phase, Move], Phase | None]:
+    """A row a move; None: it must not happen in this phase."""
+    c, g, m, p = Phase.CLOSED, Phase.GREETING, Phase.MUST_REPORT, Phase.REPORTING
+    r, w, v, s = Phase.READY, Phase.WAITING, Phase.LEAVING, Phase.RESTING
+    n = None
+    rows: dict[Move, tuple[Phase | None, ...]] = {
+        #               from: c  g  m  p  r  w  v  s
+        Move.GREET:          (g, n, n, n, n, n, n, n),  # HR-036: the first request of a session
+        Move.REPORT:         (n, n, p, n, p, n, n, n),  # HR-080: never beside another request
+        Move.FLOW:           (n, n, n, n, w, w, n, n),  # HR-021, HR-023, HR-125: all is known
+        Move.LEAVE:          (n, n, n, n, v, n, n, n),  # HR-016, HR-032: only when nothing is in doubt
+        Move.CLEAN:          (r, r, n, r, r, r, n, r),
+        Move.UNRESOLVED:     (m, m, n, m, m, m, n, m),  # HR-020, HR-022
+        Move.END:            (c, c, c, c, c, c, c, c),  # HR-031: what is in doubt is in the channel's row
+        Move.REST:           (s, s, s, s, s, s, s, s),
+    }  # fmt: skip
+    columns = (c, g, m, p, r, w, v, s)
+    return {(phase, move): rows[move][column] for move in rows for column, phase in enumerate(columns)}
+
+
+NEXT: Final[Mapping[tuple[Phase, Move], Phase | None]] = _table()
+SILENT: Final = frozenset({Phase.GREETING, Phase.REPORTING, Phase.LEAVING, Phase.RESTING})
+"""Nothing is sent in these phases: there is an answer to come, or a timer."""
+
+
+def moved(phase: Phase, move: Move) -> Phase:
+    """The phase that follows; a move that must not happen is an error of ours."""
+    following = NEXT[phase, move]
+    assert following is not None, f"a channel that is {phase.value} must not {move.value}"
+    return following

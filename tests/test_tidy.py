@@ -27,7 +27,6 @@ EXEMPT: dict[str, str] = {
     "net/api/health.py": "shown by tests/net/api/test_plane.py",
     "net/api/origin.py": "shown by tests/net/api/test_plane.py, and by its own example",
     "protocols/pgm/actions.py": "values only; shown by the tests of source and receiver",
-    "protocols/httpr/addresses.py": "to come",
     "protocols/httpr/codec/faults.py": "one class; every refusal in the tests of the codec goes through it",
     "protocols/httpr/codec/values.py": "values only; every test of the codec goes through them",
     "protocols/httpr/driven.py": "to come",

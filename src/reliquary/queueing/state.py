@@ -201,6 +201,8 @@ class State:
         """Messages that leave by HTTP can be signed."""
         self.authorities: frozenset[str] = frozenset()
         """`host` and `host:port` by which a URL means this manager, in lower case."""
+        self.agent_authorities: frozenset[str] = frozenset()
+        """The same for the names of HTTPR agents."""
         self.listeners: dict[str, set[int]] = {}
         """Queues by the multicast address they listen to, `ip:port`."""
         self.listeners_changed = False

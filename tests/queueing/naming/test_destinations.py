@@ -7,10 +7,11 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.queueing.events import Access, OpenQueue
 from reliquary.queueing.naming.destinations import find, same
+from reliquary.queueing.naming.formats import key_of, parse_format
 from reliquary.queueing.queue import QueueType
 from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import QueueState
-from reliquary.queueing.travel.transfer import WebAddressKnown
+from reliquary.queueing.travel.transfer import AgentKnown, WebAddressKnown
 from tests.queueing.answers import everything
 from tests.queueing.manager_harness import Bench
 
@@ -184,6 +185,97 @@ def test_a_name_that_means_another_queue_now_is_held_against_that_queues_list() 
     assert not bench.state.permitted
 
 
+# -- by the URI of an agent
+
+
+AGENT = "httpr://elsewhere/svc#Orders"
+
+
+def agent(*authorities: str) -> Bench:
+    """A bench whose agents have these authorities."""
+    bench = Bench("orders", "orders;retry", "so many")
+    bench.create(".\\public")
+    bench.manager.hear(AgentKnown(frozenset(authorities)), bench.now)
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("uri", "queue"),
+    [
+        ("HTTPR://Bench:8480/httpr/mq#orders", "orders"),
+        ("HTTPR://bench:8480/httpr/any#private$/orders", "orders"),
+        ("HTTPRS://bench:8480/httpr/mq#.%5Cprivate$%5CORDERS", "orders"),
+        ("HTTPR://bench:8480/httpr/mq#orders;retry", "orders;retry"),
+        ("HTTPR://bench:8480/httpr/mq#so%20many", "so many"),
+        ("HTTPR://bench:8480/httpr/mq#./public", ".\\public"),
+        ("HTTPR://other:80/httpr/mq#orders", "orders"),
+        ("HTTPR://plain/httpr/mq#orders", "orders"),
+        ("HTTPR://plain:80/httpr/mq#orders", "orders"),
+    ],
+)
+def test_what_follows_the_name_of_our_own_agent_is_a_path_name(uri: str, queue: str) -> None:
+    bench = agent("bench:8480", "other:80", "plain")
+    assert find(bench.state, f"DIRECT={uri}") is bench.queue(queue)
+    assert find(bench.state, uri) is bench.queue(queue)
+    assert same(bench.state, uri, queue)
+    assert not bench.state.outgoing
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "httpr://bench:8481/httpr/mq#orders",
+        "httpr://bench/httpr/mq#orders",
+        "httpr://localhost/httpr/mq#orders",
+        "httprs://plain:80/httpr/mq#orders",
+        "httpr://bench:8480/others/mq#orders",
+    ],
+)
+def test_an_agent_is_ours_by_what_was_told_of_it_and_by_nothing_else(uri: str) -> None:
+    bench = agent("bench:8480", "plain")
+    bench.manager.hear(WebAddressKnown(frozenset({"bench:8481", "localhost"})), bench.now)
+    assert bench.send(uri, b"m").status is HResult.OK
+    assert [key_of(parse_format(f"DIRECT={uri}"))] == list(bench.state.outgoing)
+
+
+@pytest.mark.parametrize("words", ["", "#", "#missing", "#a/b/c", "#elsewhere\\orders", "#%ff", "#;"])
+def test_an_agent_of_ours_without_a_queue_of_ours_leads_nowhere(words: str) -> None:
+    bench = agent("bench:8480")
+    before = everything(bench.state)
+    assert bench.send(f"httpr://bench:8480/httpr/mq{words}", b"m").status is HResult.QUEUE_NOT_FOUND
+    assert everything(bench.state) == before
+
+
+def test_the_uri_of_an_agent_is_a_destination_as_its_format_name_is() -> None:
+    bench = Bench()
+    assert bench.send(AGENT, b"one").status is HResult.OK
+    assert bench.send(f"DIRECT={AGENT}", b"two").status is HResult.OK
+    assert bench.send("httpr://elsewhere/svc#orders", b"another queue").status is HResult.OK
+    name = "DIRECT=HTTPR://elsewhere/svc#Orders"
+    assert sorted(bench.state.outgoing) == [name, "DIRECT=HTTPR://elsewhere/svc#orders"]
+    bench.restart(crash=False)
+    again = outgoing(bench, name)
+    assert [bench.state.shelf.get(each).body for each in again.order.some(-1, 5)] == [b"one", b"two"]
+    assert {bench.state.shelf.get(each).destination_queue for each in again.order.some(-1, 5)} == {name}
+    assert same(bench.state, AGENT, name)
+    assert not same(bench.state, AGENT, name.lower())
+
+
+def test_the_uri_of_an_agent_that_cannot_be_read_is_refused() -> None:
+    bench = Bench()
+    before = everything(bench.state)
+    for uri in ("httpr://host", "httpr://user@host/svc#q", "httpr://host:0/svc#q", "httpr://host/a b"):
+        assert bench.send(uri, b"one").status is HResult.ILLEGAL_FORMATNAME, uri
+    assert everything(bench.state) == before
+
+
+def test_a_name_that_means_a_queue_of_our_agent_now_is_held_against_that_queues_list() -> None:
+    bench = agent()
+    bench.state.permitted.add(("any", MANAGER, 0))
+    bench.manager.hear(AgentKnown(frozenset({"bench:8480"})), bench.now)
+    assert not bench.state.permitted
+
+
 # -- queues elsewhere
 
 
@@ -207,7 +299,7 @@ def test_sending_elsewhere_makes_one_outgoing_queue() -> None:
 @pytest.mark.spec("DM-163", "DM-165")
 def test_web_and_multicast_names_are_only_for_sending() -> None:
     bench = Bench()
-    for name in (WEB, "MULTICAST=224.1.1.1:8001"):
+    for name in (WEB, AGENT, "MULTICAST=224.1.1.1:8001"):
         for access in (Access.RECEIVE, Access.PEEK):
             assert status(bench, name, access) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
     local = "DIRECT=HTTP://localhost/msmq/private$/orders"
@@ -228,6 +320,9 @@ def test_only_administrators_look_into_an_outgoing_queue() -> None:
     bench.send(WEB, b"one")
     assert status(bench, WEB, Access.PEEK_ADMIN) is HResult.OK
     assert status(bench, WEB, Access.PEEK) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    bench.send(AGENT, b"one")
+    assert status(bench, AGENT, Access.RECEIVE_ADMIN) is HResult.OK
+    assert status(bench, AGENT, Access.RECEIVE) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
     bench.send(ELSEWHERE, b"one")
     assert status(bench, ELSEWHERE, Access.RECEIVE_ADMIN) is HResult.OK
     assert status(bench, ELSEWHERE, Access.RECEIVE) is HResult.QUEUE_NOT_FOUND

@@ -26,6 +26,7 @@ def path_of(bench: Bench, name: str) -> Any:
         ("DIRECT=TCP:10.0.0.1\\orders;JOURNAL", "10.0.0.1\\orders;JOURNAL", "10.0.0.1"),
         ("DIRECT=HTTP://host:8080/msmq/orders", "", "host"),
         ("DIRECT=HTTPS://[::1]:8080/msmq/orders", "", "::1"),
+        ("DIRECT=HTTPR://host:8080/httpr/mq#orders", "", "host"),
     ],
 )
 def test_a_direct_name_says_it_itself(name: str, path: str, machine: str) -> None:

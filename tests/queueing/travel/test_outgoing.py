@@ -61,6 +61,7 @@ def test_an_outgoing_queue_survives_a_restart() -> None:
         ("PUBLIC=6ba7b810-9dad-11d1-80b4-00c04fd430c8", True),
         ("DIRECT=HTTP://elsewhere/msmq/private$/orders", False),
         ("DIRECT=HTTPS://elsewhere/msmq/private$/orders", False),
+        ("DIRECT=HTTPR://elsewhere/httpr/mq#orders", False),
     ],
 )
 def test_a_hardened_manager_locks_what_does_not_go_by_http(name: str, locked: bool) -> None:

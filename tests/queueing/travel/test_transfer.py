@@ -22,9 +22,13 @@ from tests.queueing.exchange import Clerk
         ("PUBLIC=6ba7b810-9dad-11d1-80b4-00c04fd430c8", Wrapper.BINARY),
         ("DIRECT=HTTPS://a/b", Wrapper.SRMP),
         ("MULTICAST=224.1.1.1:1", Wrapper.SRMP),
+        ("DIRECT=HTTPR://a/b#c", Wrapper.HTTPR),
+        ("DIRECT=HTTPRS://a/b#c", Wrapper.HTTPR),
     ],
 )
-def test_urls_and_multicast_go_by_srmp_and_all_else_goes_binary(name: str, wrapper: Wrapper) -> None:
+def test_urls_and_multicast_go_by_srmp_agents_by_httpr_and_all_else_goes_binary(
+    name: str, wrapper: Wrapper
+) -> None:
     assert wrapper_for(parse_single(name)) is wrapper
 
 

@@ -1,13 +1,49 @@
-"""Agents, contact URLs and Destinations, 3.2 and 6.1.2 to 6.2.3: `httpr://host[:port]/httpr/service#queue`."""
+"""Agents, contact URLs and Destinations, 3.2 and 6.1.2 to 6.2.3: `httpr://host[:port]/httpr/service#queue`.
+
+    httpr://shop.example/httpr/mq#orders            what we write
+    http://shop.example/httpr/mq#orders             the same as 6.2.3 prints it: the scheme says nothing
+    httpr:/mq   httpr://mq   http:QM1#/Query@QM1    agents without a host, whom only a peer's `url` finds
+    httprs://shop.example/httpr/mq#orders           ours: the agent is reached over TLS
+
+Agents compare as they are written (A.5); only the scheme is brought into one form, because the
+specification itself prints two.
+"""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Final
+from urllib.parse import quote, unquote
 
 import msgspec
 
-PREFIX: Final = "/httpr/"
+from reliquary.base.faults import UsageError
+from reliquary.queueing.naming.formats import (
+    AGENT_PATH,
+    COMMA,
+    DirectName,
+    is_agent_uri,
+    is_format_name,
+    name_of_uri,
+    parse_single,
+)
+
+PREFIX: Final = AGENT_PATH
 """Under which our server agents are found."""
+
+_SCHEMES: Final = {"http": "httpr", "https": "httprs", "httpr": "httpr", "httprs": "httprs"}
+_CONTACTED_BY: Final = {"httpr": "http", "httprs": "https"}
+_DEFAULT_PORTS: Final = {"httpr": ":80", "httprs": ":443"}
+_URI: Final = re.compile(
+    r"(https?|httprs?):"
+    r"(?:(?://){1,2}([^/#?]+)(?=/)"  # two slashes; four where 6.2.3 is taken by the letter (H-23)
+    r"|(?://)?(?=[^/]|/[^/]))"
+    r"([^#]+)(?:#(.*))?",
+    re.IGNORECASE,
+)
+_HOST: Final = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[^:@\[\]\s]+)(?::[0-9]{1,5})?")
+_NOT_IN_NAMES: Final = re.compile(r"[^\x21-\x7e]")
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -21,3 +57,84 @@ class Target(msgspec.Struct, frozen=True):
     """`/httpr/service`."""
     destination: str
     """What follows `#`; opaque to all but its agent."""
+
+    @property
+    def service(self) -> str:
+        """The name of the service, were it one of ours."""
+        return unquote(self.path.removeprefix(PREFIX).strip("/"), errors="replace")
+
+    @property
+    def queue(self) -> str:
+        """The Destination as the path name of a queue, were it one of ours."""
+        return unquote(self.destination, errors="replace")
+
+
+@lru_cache(maxsize=1024)
+def read_target(uri: str) -> Target | None:
+    """A TargetUri or the name of an agent; None for what is neither."""
+    found = _URI.fullmatch(uri.strip(" \t"))
+    if found is None:
+        return None
+    scheme, host = _SCHEMES[found[1].lower()], found[2] or ""
+    if host and not _HOST.fullmatch(host):
+        return None
+    without_host = found.string[len(found[1]) :].partition("#")[0]
+    agent = scheme + (f"://{host}{found[3]}" if host else without_host)
+    authority = host.lower().removesuffix(_DEFAULT_PORTS[scheme])
+    return Target(agent, authority, found[3], found[4] or "")
+
+
+@lru_cache(maxsize=1024)
+def agent_of(name: str) -> str:
+    """Whose queue a format name or a URI means; what is neither is a name of its own."""
+    uri = target_uri(name) or name
+    target = read_target(uri)
+    return uri.partition("#")[0] if target is None else target.agent
+
+
+def contact_url(responder: str, url: str = "") -> str:
+    """Where to find an agent: where an administrator says, or as it is called; empty for nowhere (6.1.4)."""
+    target = None if url else read_target(responder)
+    if target is None or not target.authority:
+        return url
+    scheme, _, rest = target.agent.partition(":")
+    return f"{_CONTACTED_BY[scheme]}:{rest}"
+
+
+@lru_cache(maxsize=1024)
+def format_name(uri: str) -> str:
+    """The name of the outgoing queue to a target: `DIRECT=HTTPR://...`; empty where none leads there."""
+    target = read_target(uri)
+    if target is None:
+        return ""
+    scheme, _, rest = target.agent.partition(":")
+    whole = f"{scheme.upper()}:{rest}" + (f"#{target.destination}" if target.destination else "")
+    try:
+        return str(parse_single(name_of_uri(_NOT_IN_NAMES.sub(_escaped, whole))))
+    except UsageError:
+        return ""
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return quote(found[0])
+
+
+@lru_cache(maxsize=1024)
+def target_uri(name: str) -> str:
+    """The URI that a format name stands for; empty where it names nothing that HTTPR reaches."""
+    if is_agent_uri(name):
+        name = name_of_uri(name)
+    if not is_format_name(name):
+        return ""
+    try:
+        direct = parse_single(name)
+    except UsageError:
+        return ""
+    if not isinstance(direct, DirectName) or not direct.protocol.is_httpr:
+        return ""
+    return f"{direct.protocol.value.lower()}://{direct.address}{direct.path.replace(COMMA, ',')}"
+
+
+def own_agent(origin: str, service: str) -> str:
+    """The name of one of our own agents, for all time (6.1.2, 6.1.4)."""
+    return origin + PREFIX + quote(service.replace("\\", "/"), safe="/$;@!*'()~,:+=&")

@@ -10,11 +10,13 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
+from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing.events import Access
 from reliquary.queueing.naming.expand import expand
 from reliquary.queueing.naming.formats import (
+    AGENT_PATH,
     DirectName,
     FormatName,
     IllegalFormatName,
@@ -25,8 +27,10 @@ from reliquary.queueing.naming.formats import (
     PublicName,
     SingleName,
     Suffix,
+    is_agent_uri,
     is_format_name,
     key_of,
+    name_of_uri,
     parse_format,
 )
 from reliquary.queueing.naming.names import Pathname, parse
@@ -44,7 +48,10 @@ ADMIN: Final = frozenset({Access.RECEIVE_ADMIN, Access.PEEK_ADMIN})
 
 
 def read_name(state: State, text: str, access: Access = Access.PEEK) -> Pathname | FormatName:
-    r"""A path name or a format name; to send, `elsewhere\private$\orders` stands for DIRECT=OS:..."""
+    r"""A path name or a format name; to send, `elsewhere\private$\orders` stands for DIRECT=OS:...
+
+    `httpr://host/service#queue` always stands for DIRECT=HTTPR:...
+    """
     identity = state.identity()
     return _read(text, access is Access.SEND, identity.computer_name, identity.qualified_computer_name)
 
@@ -53,6 +60,8 @@ def read_name(state: State, text: str, access: Access = Access.PEEK) -> Pathname
 def _read(text: str, to_send: bool, *computers: str) -> Pathname | FormatName:
     if is_format_name(text):
         return parse_format(text)
+    if is_agent_uri(text):
+        return parse_format(name_of_uri(text))
     path = text.replace("/", "\\")
     computer, found, rest = path.partition("\\")
     known = {"private$", "system$", *LOCAL_HOSTS, *(name.casefold() for name in computers)}
@@ -75,9 +84,13 @@ def same(state: State, one: str, other: str) -> bool:
         return first.key == second.key
     if first is None or second is None:
         return False
-    return str(first).casefold() == str(second).casefold() or (
+    return _key(first) == _key(second) or (
         find_named(state, first) is not None and find_named(state, first) is find_named(state, second)
     )
+
+
+def _key(name: Pathname | FormatName) -> str:
+    return name.key if isinstance(name, Pathname) else key_of(name)
 
 
 # -- queues that are there
@@ -101,6 +114,8 @@ def _find_own(state: State, name: SingleName) -> QueueState | None:
     if isinstance(name, DirectName):
         if not is_own_address(state, name) or not name.queue_path:
             return None
+        if name.protocol.is_httpr:
+            return _find_path(state, name.queue_path)
         path = name.queue_path if "\\" in name.queue_path else f".\\{name.queue_path}"
         return state.find(parse(path))
     identifier = state.identity().identifier
@@ -117,14 +132,26 @@ def _find_own(state: State, name: SingleName) -> QueueState | None:
     return found
 
 
+def _find_path(state: State, path: str) -> QueueState | None:
+    """The queue that an agent of ours means; what it cannot read is the name of none."""
+    with suppress(UsageError):
+        return state.find(parse(path))
+    return None
+
+
 def is_own_address(state: State, name: DirectName) -> bool:
     """Whether a direct name leads here; by URL the port counts too, for two managers may share a host."""
+    if name.protocol.is_httpr:
+        return _is_known(state.agent_authorities, name) and name.path.startswith(AGENT_PATH)
     if not name.protocol.is_http:
         return _is_own_host(state, name.host)
-    known = state.authorities
-    if known and (name.authority in known or name.address.casefold() in known):
+    if _is_known(state.authorities, name):
         return True
     return not name.port and _is_own_host(state, name.host)
+
+
+def _is_known(authorities: frozenset[str], name: DirectName) -> bool:
+    return bool(authorities) and (name.authority in authorities or name.address.casefold() in authorities)
 
 
 def _is_own_host(state: State, host: str) -> bool:
@@ -175,7 +202,7 @@ def _supports(name: FormatName, access: Access) -> bool:
     """What a kind of name can be opened for."""
     if isinstance(name, MachineName):
         return access is not Access.SEND  # DM-164
-    if isinstance(name, DirectName) and name.protocol.is_http and access not in ADMIN:
+    if isinstance(name, DirectName) and name.protocol.is_url and access not in ADMIN:
         return access is Access.SEND  # DM-163
     if isinstance(name, MulticastName) and access not in ADMIN:
         return access is Access.SEND  # DM-165

@@ -63,7 +63,7 @@ def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priori
 
 def _hardened(state: State, name: SingleName) -> bool:
     """Whether hardened security keeps messages from going there (DM-031)."""
-    by_http = isinstance(name, DirectName) and name.protocol.is_http
+    by_http = isinstance(name, DirectName) and name.protocol.is_url  # HTTPR is HTTP too
     return state.identity().hardened_security and not by_http
 
 

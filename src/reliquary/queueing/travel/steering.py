@@ -45,6 +45,9 @@ def on_web_address(state: State, signal: WebAddressKnown, now: Instant) -> None:
 
 def on_agent_known(state: State, signal: AgentKnown, now: Instant) -> None:
     """Under these authorities an agent's name means this manager."""
+    del now
+    state.agent_authorities = signal.authorities
+    state.permitted.clear()
 
 
 def pause(state: State, request: PauseQueue, now: Instant) -> None:

@@ -56,8 +56,11 @@ class Wrapper(Enum):
 
 def wrapper_for(destination: SingleName) -> Wrapper:
     """How messages go there."""
-    by_url = isinstance(destination, DirectName) and destination.protocol.is_http
-    return Wrapper.SRMP if by_url or isinstance(destination, MulticastName) else Wrapper.BINARY
+    if not isinstance(destination, DirectName):
+        return Wrapper.SRMP if isinstance(destination, MulticastName) else Wrapper.BINARY
+    if destination.protocol.is_httpr:
+        return Wrapper.HTTPR
+    return Wrapper.SRMP if destination.protocol.is_http else Wrapper.BINARY
 
 
 class Outcome(Enum):

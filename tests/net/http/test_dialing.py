@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from pathlib import Path
+from socket import gaierror
 
 import pytest
 
 from reliquary.base.time import seconds
 from reliquary.net.http import ConnectFailed, ConnectionLost, Listener
 from reliquary.net.http.client_connection import ClientConnection
-from reliquary.net.http.dialing import DialLimits, Place, dial
+from reliquary.net.http.dialing import DialLimits, Place, Places, Unreached, dial, unreached
+from reliquary.protocols.httpr import events as httpr_events
+from reliquary.protocols.srmp import events as srmp_events
 from tests.net.http.certificate import client_context
 from tests.net.http.stage import echo, listening, play, until
 
@@ -93,3 +97,51 @@ def test_a_handshake_that_is_never_answered_takes_no_longer_than_it_may() -> Non
         server.close()
 
     play(scene)
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind"),
+    [
+        (gaierror("x"), Unreached.NO_ADDRESS),
+        (UnicodeError("x"), Unreached.NO_ADDRESS),
+        (ssl.SSLCertVerificationError("x"), Unreached.NOT_TRUSTED),
+        (ssl.SSLError("x"), Unreached.NO_CONNECTION),
+        (OSError("x"), Unreached.NO_CONNECTION),
+        (None, Unreached.NO_CONNECTION),
+    ],
+)
+def test_only_a_certificate_that_is_not_believed_is_not_trusted(
+    cause: BaseException | None, kind: Unreached
+) -> None:
+    failed = ConnectFailed("x")
+    failed.__cause__ = cause
+    assert unreached(failed) is kind
+
+
+def test_every_kind_of_no_connection_is_a_failure_of_each_courier() -> None:
+    for failures in (srmp_events.Failure, httpr_events.Failure):
+        assert {kind.value for kind in Unreached} <= {each.value for each in failures}
+
+
+class TestPlaces:
+    """From a URL to a place."""
+
+    def test_the_usual_ports(self) -> None:
+        made: list[ssl.SSLContext] = []
+
+        def context() -> ssl.SSLContext:
+            made.append(client_context())
+            return made[-1]
+
+        places = Places(context)
+        assert places.find("http://h/path") == Place("h", 80)
+        assert places.find("http://[::1]:81") == Place("::1", 81)
+        assert made == []
+        assert places.find("https://h") == Place("h", 443, made[0])
+        assert places.find("https://h:444") == Place("h", 444, made[0])
+        assert len(made) == 1
+
+    @pytest.mark.parametrize("server", ["ftp://h", "http://", "h", "http://h:99999", "http://[::1"])
+    def test_what_is_no_address(self, server: str) -> None:
+        with pytest.raises(ValueError, match=r"."):
+            Places().find(server)

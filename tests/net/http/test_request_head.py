@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import httptools
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.net.http.request_head import encode_request
+from reliquary.net.http.request_head import LAST_CHUNK, chunk, encode_chunked_head, encode_request
 
 
 def test_head_and_body_are_one_piece() -> None:
@@ -50,3 +51,29 @@ def test_what_would_not_be_one_request_is_refused(
 ) -> None:
     with pytest.raises(UsageError):
         encode_request(method, path, b"h", headers, b"")
+
+
+def test_a_chunked_head_says_so_and_has_no_length() -> None:
+    head = encode_chunked_head("POST", "/q", b"h", ((b"X-Name", b"a"),))
+    assert head == b"POST /q HTTP/1.1\r\nhost: h\r\nX-Name: a\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+def test_chunks_are_read_as_they_were_written() -> None:
+    came: list[bytes] = []
+
+    class Reads:
+        def on_body(self, data: bytes) -> None:
+            came.append(data)
+
+        def on_message_complete(self) -> None:
+            came.append(b"end")
+
+    parser = httptools.HttpRequestParser(Reads())
+    parser.feed_data(encode_chunked_head("POST", "/q", b"h", ()))
+    parser.feed_data(chunk(b"hello") + chunk(b"x" * 300) + LAST_CHUNK)
+    assert came == [b"hello", b"x" * 300, b"end"]
+
+
+def test_an_empty_chunk_would_end_the_body() -> None:
+    with pytest.raises(AssertionError, match="last one"):
+        chunk(b"")

@@ -9,8 +9,7 @@ import socket
 import pytest
 
 from reliquary.base.time import seconds
-from reliquary.net.http import ConnectFailed
-from reliquary.net.srmp.courier import PIPELINED_BYTES, encode_post, failure_of
+from reliquary.net.srmp.courier import PIPELINED_BYTES, encode_post
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import Failure
 from tests.net.http.stage import play, tick, until
@@ -324,11 +323,6 @@ class TestFailure:
                 assert failures(here.ended) == [(1, Failure.NO_ADDRESS), (2, Failure.NO_ADDRESS)]
 
         play(scene)
-
-    def test_only_a_certificate_that_is_not_believed_is_not_trusted(self) -> None:
-        failed = ConnectFailed("x")
-        failed.__cause__ = OSError("x")
-        assert failure_of(failed) is Failure.NO_CONNECTION
 
 
 class TestEnd:

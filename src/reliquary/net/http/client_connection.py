@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import httptools
 
@@ -73,7 +73,8 @@ class ClientConnection(asyncio.Protocol):
         self._on_lost = on_lost
         self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
-        self._waiting: deque[asyncio.Future[Response]] = deque()
+        self._waiting: deque[Any] = deque()
+        """Futures here; what a streamed connection tells of its answers there."""
         self.busy = 0
         """Requests that hold a place here, sent or about to be."""
         self.used = False
@@ -105,7 +106,7 @@ class ClientConnection(asyncio.Protocol):
         self.usable = False
         waiting, self._waiting = self._waiting, deque()
         for answer in waiting:
-            fail(answer, why)
+            self._fail(answer, why)
         if self._transport is not None:
             self._transport.abort()
 
@@ -143,10 +144,10 @@ class ClientConnection(asyncio.Protocol):
         if exc is None and self._waiting and self._ends_with_the_connection():
             self._answer()
         reason = f"the connection was lost ({exc})" if exc else "the peer closed the connection"
-        for answer in self._waiting:
-            fail(answer, ConnectionLost(f"{reason} before the answer was whole", began=self._began))
+        waiting, self._waiting = self._waiting, deque()
+        for answer in waiting:
+            self._fail(answer, ConnectionLost(f"{reason} before the answer was whole", began=self._began))
             self._began = False
-        self._waiting.clear()
         self._parser = None  # type: ignore[assignment]  # it holds our methods: a cycle less to collect
         self._on_lost(self)
 
@@ -223,8 +224,11 @@ class ClientConnection(asyncio.Protocol):
     def _spoiled(self, why: BadResponse) -> None:
         """What follows cannot be trusted: the first who waits is told this, the others that it is lost."""
         if self._waiting:
-            fail(self._waiting.popleft(), why)
+            self._fail(self._waiting.popleft(), why)
         self.cut(ConnectionLost("an earlier answer on this connection was bad", began=False))
+
+    def _fail(self, answer: Any, why: RequestFailed) -> None:
+        fail(answer, why)
 
 
 def fail(answer: asyncio.Future[Response], why: RequestFailed) -> None:

@@ -32,6 +32,22 @@ def encode_request(
     return b"".join((start, end_of_head(len(body)), body))
 
 
+def encode_chunked_head(
+    method: str, target: str, host: bytes, headers: tuple[tuple[bytes, bytes], ...]
+) -> bytes:
+    """The head of a request whose body follows in chunks."""
+    return _start(method, target, host, headers) + b"transfer-encoding: chunked\r\n\r\n"
+
+
+def chunk(data: bytes) -> bytes:
+    """A part of a chunked body; not an empty one, which would end it."""
+    assert data, "an empty chunk would be the last one"
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+LAST_CHUNK: Final = b"0\r\n\r\n"
+
+
 @lru_cache(maxsize=1024)
 def _start(method: str, target: str, host: bytes, headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
     if not _TOKEN.fullmatch(method):

@@ -17,15 +17,13 @@ import ssl
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
-from socket import gaierror
 from typing import Final
-from urllib.parse import urlsplit
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, Duration
 from reliquary.net.http import ConnectFailed, ConnectionLost, Response
 from reliquary.net.http.client_connection import ClientConnection
-from reliquary.net.http.dialing import DialLimits, Place, dial
+from reliquary.net.http.dialing import DialLimits, Places, dial, unreached
 from reliquary.net.http.request_head import encode_request
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import Failure, PostEnded
@@ -53,8 +51,7 @@ class Courier:
     ) -> None:
         """`ended` takes what became of each POST; `tls` is asked when the first https server is met."""
         self._ended = ended
-        self._make_tls = tls
-        self._tls: ssl.SSLContext | None = None
+        self.places = Places(tls)
         self._routes: dict[int, Route] = {}
         """By session."""
         self._past: dict[int, int] = {}
@@ -96,18 +93,6 @@ class Courier:
         """Close all connections."""
         for session, route in list(self._routes.items()):
             self.end(EndSession(session, route.epoch))
-
-    def place(self, server: str) -> Place:
-        """Where `http://host[:port]` is; ValueError when that is no such address."""
-        parts = urlsplit(server)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"{server!r} is not an address such as http://host:port")
-        is_secure = parts.scheme == "https"
-        if is_secure and self._tls is None:
-            self._tls = self._make_tls()
-        return Place(
-            parts.hostname, parts.port or (443 if is_secure else 80), self._tls if is_secure else None
-        )
 
     def answered(self, post: Post, status: int) -> None:
         """A POST has its status."""
@@ -202,12 +187,12 @@ class Route:
 
     async def _connect(self) -> None:
         try:
-            place = self._courier.place(self._server)
+            place = self._courier.places.find(self._server)
             limits = DialLimits(body_bytes=ANSWER_BYTES)
             connection = await dial(place, limits, lambda _: None)
         except ConnectFailed as failed:
             self._connecting = None
-            self._fail(failure_of(failed), str(failed))
+            self._fail(Failure(unreached(failed).value), str(failed))
             return
         except (ValueError, UsageError) as why:
             self._connecting = None
@@ -284,17 +269,6 @@ class Route:
                 self._courier.failed(post, Failure.LOST, AFTER_A_FAILURE)
             else:
                 self._courier.failed(post, failure, why)
-
-
-def failure_of(failed: ConnectFailed) -> Failure:
-    """Which kind of no connection it is."""
-    match failed.__cause__:
-        case gaierror() | UnicodeError():
-            return Failure.NO_ADDRESS
-        case ssl.SSLCertVerificationError():
-            return Failure.NOT_TRUSTED
-        case _:
-            return Failure.NO_CONNECTION
 
 
 def encode_post(post: Post) -> bytes:

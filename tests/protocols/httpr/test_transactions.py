@@ -44,7 +44,14 @@ def test_the_named_batch_has_the_outcome_that_is_said(by: By) -> None:
 @pytest.mark.spec("HR-126")
 def test_a_response_leaves_what_was_pipelined_behind_it_in_doubt() -> None:
     assert not settlement((5, 6), 4, Outcome.COMMIT, By.RESPONSE)
-    assert settlement((5, 6), 4, Outcome.ROLLBACK, By.RESPONSE) == Settlement(returned=(5, 6))
+    assert settlement((4, 5, 6), 4, Outcome.ROLLBACK, By.RESPONSE) == Settlement(returned=(4, 5, 6))
+
+
+@pytest.mark.spec("HR-053", "HR-126")
+def test_a_rollback_that_was_settled_before_says_nothing_of_what_is_on_the_way() -> None:
+    """PUSH 4 was rolled back; now a PULL and PUSH 5 are pipelined, and the PULL's response still names 4."""
+    assert not settlement((5,), 4, Outcome.ROLLBACK, By.RESPONSE)
+    assert settlement((5,), 4, Outcome.ROLLBACK, By.REPORT) == Settlement(returned=(5,))
 
 
 @pytest.mark.spec("HR-053")

@@ -81,7 +81,13 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 def settlement(in_doubt: tuple[int, ...], completed: int, outcome: Outcome, by: By) -> Settlement:
-    """Look each of them up; ids that we do not know are no error (HR-018)."""
+    """Look each of them up; ids that we do not know are no error (HR-018).
+
+    A rollback that was settled before is repeated until the next batch was judged; it says nothing of those
+    that are on the way meanwhile.
+    """
+    if by is By.RESPONSE and outcome is Outcome.ROLLBACK and completed not in in_doubt:
+        outcome = Outcome.COMMIT
     fates = [(each, FATES[by, _place(each, completed), outcome]) for each in in_doubt]
     return Settlement(
         tuple(each for each, fate in fates if fate is Fate.COMMITTED),

@@ -46,7 +46,6 @@ EXEMPT: dict[str, str] = {
     "protocols/srmp/events.py": "values only; shown by the tests of the machine that takes them",
     "protocols/srmp/facts.py": "values only; shown by tests/protocols/srmp/test_apply.py",
     "protocols/srmp/tables.py": "values only; shown by tests/protocols/srmp/test_recovery.py",
-    "queueing/spool.py": "to come",
     "queueing/travel/holds.py": "to come",
     "sim/exchange/correspondents.py": "shown by tests/sim/exchange/test_run.py: some of everything",
     "sim/exchange/node.py": "every test of tests/sim/exchange/test_run.py runs several of them",

@@ -419,6 +419,7 @@ def check(state: State) -> None:
     assert not any(row.due for row in committed.values()), "to be seen, and delayed"
     _check_queues(state, committed, delayed)
     _check_messages(state, rows | delayed, {operation.position.message for operation in sent})
+    _check_bodies(state, rows | delayed)
     _check_expiry(state, committed | delayed)
     assert state.total_bytes == sum(queue.total_bytes for queue in state.queues.values())
     assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
@@ -486,6 +487,30 @@ def _check_messages(state: State, rows: dict[bytes, Position], prepared: set[int
     shares = {int.from_bytes(key, "big"): row.count for key, row in every(state, tables.SHARES).items()}
     assert shares == {number: count for number, count in shown.items() if count > 1}
     assert all(position.shared for position in rows.values() if shown[position.message] > 1)
+
+
+def _check_bodies(state: State, rows: dict[bytes, Position]) -> None:
+    """Each piece is one of a loose body or of one message's, and what a crash would orphan is noted."""
+    loose = state.shelf.bodies.loose
+    assert state.shelf.bodies.loose_bytes == sum(body.size for body in loose.values())
+    stored = {position.message: position.spool for position in rows.values() if position.spool}
+    express = {
+        position.message: position.spool
+        for queue in state.queues.values()
+        for position in [*walk(queue), *queue.order.locked.values(), *queue.delayed_express.values()]
+        if position.express and position.spool
+    }
+    owned = [*stored.values(), *express.values()]
+    assert len(set(owned)) == len(owned), "two messages have one body"
+    assert not set(owned) & set(loose), "a body is loose and owned"
+    noted = {tables.spool_number(key) for key in every(state, tables.SPOOLS)}
+    assert noted == {*loose, *express.values()}
+    spools = {int.from_bytes(key[:8], "big") for key in every(state, tables.PIECES)}
+    assert spools == {*loose, *owned}, f"pieces of nobody: {spools - {*loose, *owned}}"
+    for number, spool in stored.items():
+        message = state.rows.get(tables.MESSAGES, tables.message_key(number))
+        assert message is not None
+        assert message.spool == spool
 
 
 def _check_expiry(state: State, committed: dict[bytes, Position]) -> None:

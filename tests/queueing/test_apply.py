@@ -21,21 +21,27 @@ from reliquary.queueing.tables import (
     MESSAGES,
     ONLY,
     OUTCOMES,
+    PIECES,
     POSITIONS,
     QUEUES,
     SEQUENCE,
     SHARES,
+    SPOOLS,
     TRANSACTIONS,
     Copy,
     Counters,
     DirectoryRow,
     Operation,
     Outcome,
+    Piece,
     PreparedTransaction,
+    Spool,
     directory_key,
     expiry_of,
+    piece_key,
     position_key,
     queue_key,
+    spool_key,
 )
 from tests.queueing.manager_harness import Bench, check, every, message, walk
 
@@ -365,6 +371,18 @@ def test_a_copy_that_was_lost_is_counted_for_its_queue_or_for_those_that_are_gon
     assert every(made.state, SEQUENCE)[ONLY].lost == (0, 0, 1, 0, 0)
 
 
+def test_a_piece_is_a_row_until_its_body_is_dropped(made: Made) -> None:
+    made.apply(facts.PieceKept(7, b"one"))
+    made.apply(facts.PieceKept(7, b"two"))
+    assert every(made.state, SPOOLS) == {spool_key(7): Spool()}
+    assert every(made.state, PIECES) == {piece_key(7, 0): Piece(b"one"), piece_key(7, 1): Piece(b"two")}
+    check(made.state)
+    made.apply(facts.SpoolsDropped((7,)))
+    assert not every(made.state, SPOOLS)
+    assert not every(made.state, PIECES)
+    check(made.state)
+
+
 def test_every_fact_has_its_line_here() -> None:
     """A fact that is added later must be added above too."""
     shown = {
@@ -372,6 +390,7 @@ def test_every_fact_has_its_line_here() -> None:
         facts.MessagesStored, facts.PositionCopied, facts.PositionMoved, facts.PositionsRemoved,
         facts.TransactionPrepared, facts.TransactionEnded, facts.PreparedMessageDropped,
         facts.PositionsMarked, facts.PositionsDelayed, facts.PositionsDue,
+        facts.PieceKept, facts.SpoolsDropped,
         facts.CopyLost, facts.DirectoryObjectWritten, facts.DirectoryObjectRemoved, facts.OutcomesForgotten,
     }  # fmt: skip
     assert set(_APPLY) == shown

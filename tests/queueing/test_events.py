@@ -36,6 +36,7 @@ OWN = {
     "DtcReenlistmentTimeout",
     "FlowControl",
     "CallerGone",
+    "DropSpool",
     "Event",
     "Request",
 }

@@ -142,7 +142,9 @@ def names(message: Message) -> list[str]:
 
 def acknowledgement(message: Message, reason: MessageClass, name: str, destination: str) -> Message:
     """What is sent to one administration queue, [MS-MQQB] 3.1.7.15; it asks for nothing itself."""
-    with_body = reason.is_failure and message.privacy is MessagePrivacy.NONE
+    # a body in pieces stays where it is, because the acknowledgement would have it as a whole
+    is_small = message.stored_body is None
+    with_body = reason.is_failure and message.privacy is MessagePrivacy.NONE and is_small
     return Message(
         message_class=reason,
         correlation=message.identifier,

@@ -346,6 +346,18 @@ def _touch(state: State, queue: QueueState) -> None:
         state.dirty.append(queue)
 
 
+# -- large bodies
+
+
+def _piece_kept(state: State, fact: facts.PieceKept) -> None:
+    state.shelf.bodies.add(fact.spool, fact.data)
+
+
+def _spools_dropped(state: State, fact: facts.SpoolsDropped) -> None:
+    for spool in fact.spools:
+        state.shelf.bodies.drop(spool)
+
+
 # -- copies
 
 
@@ -425,6 +437,8 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.PositionsMarked: _positions_marked,
     facts.PositionsDelayed: _positions_delayed,
     facts.PositionsDue: _positions_due,
+    facts.PieceKept: _piece_kept,
+    facts.SpoolsDropped: _spools_dropped,
     facts.TransactionPrepared: _transaction_prepared,
     facts.TransactionEnded: _transaction_ended,
     facts.OutcomesForgotten: _outcomes_forgotten,

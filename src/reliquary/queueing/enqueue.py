@@ -75,6 +75,13 @@ def manager_is_full(state: State, size: int) -> bool:
     return quota != FOREVER and exceeds(quota, bytes_used(state) + size)
 
 
+def why_full(state: State) -> str:
+    """Why there is no room for anybody's messages."""
+    if state.throttled:
+        return "the manager takes no messages until its store has caught up"
+    return f"the manager's quota is {state.identity().quota} kilobytes, {bytes_used(state)} bytes are used"
+
+
 def bytes_used(state: State) -> int:
     """What counts against the manager's quota: also what transactions sent that have not ended."""
     return state.total_bytes + sum(transaction.size for transaction in state.transactions.values())
@@ -126,6 +133,8 @@ def insert(
         if expires and message.sent_time and too_late(message, now):
             if message.negative_journaling and not travelled:
                 _bury_late(state, message, size, now, transaction)
+            if message.spool in state.shelf.bodies.loose:
+                apply(state, facts.SpoolsDropped((message.spool,)))
             verdict = Enqueued.TOO_LATE
             lookup_ids.append(0)
             continue
@@ -150,7 +159,9 @@ def _bury_late(
     """A message that came too late takes a number only where it is kept (DM-197); its sender is told."""
     sequence = state.next_sequence()
     message = _stamp(state, message, sequence, now, transaction)
-    late = Position(sequence, sequence, size, now, express=message.is_express, dead_letter=True)
+    late = Position(
+        sequence, sequence, size, now, express=message.is_express, dead_letter=True, spool=message.spool
+    )
     bury(state, message, late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
 
 
@@ -171,6 +182,7 @@ def refused(
         express=message.is_express,
         dead_letter=keep and message.negative_journaling and not message.is_transactional,
         asks=asked(message),
+        spool=message.spool,
     )
     bury(state, message, position, reason)
 
@@ -255,6 +267,7 @@ def _position(
         dead_letter=dead_letter,
         asks=asked_in(queue.record, message),
         due=due,
+        spool=message.stored_body.spool if message.stored_body else 0,
     )
 
 

@@ -390,6 +390,24 @@ class GetQueuePath(Request, frozen=True):
     format_name: str
 
 
+# -- bodies that are too large for one request
+
+
+class StorePiece(Event, frozen=True):
+    """Keep a piece of a body that comes bit by bit; a message may have it as its `stored_body` later."""
+
+    to: int
+    spool: int = 0
+    """The number that the answer to the first piece gave; 0 begins a new body."""
+    data: bytes | memoryview = b""
+
+
+class DropSpool(Event, frozen=True):
+    """A body that was begun belongs to no message and never will; one that does is left alone."""
+
+    spool: int
+
+
 # -- 3.1.7.2: of which protocols learn too
 
 
@@ -453,6 +471,14 @@ class Sent(Answer, frozen=True, gc=False):
         """The Identifiers of messages that brought none of their own."""
         assert self.lineage is not None
         return [ObjectId(self.lineage, lookup_id & 0xFFFFFFFF) for lookup_id in self.lookup_ids]
+
+
+class PieceStored(Answer, frozen=True, gc=False):
+    """How much of a body is there by now; a crash takes it all, unless a message has it."""
+
+    spool: int = 0
+    pieces: int = 0
+    size: int = 0
 
 
 class Delivered(msgspec.Struct, frozen=True, gc=False):

@@ -55,7 +55,7 @@ def _why(state: State, queue: QueueState, position: Position) -> MessageClass:
         return MessageClass.NACK_QUEUE_PURGED
     if queue.link is None:
         return MessageClass.NACK_RECEIVE_TIMEOUT
-    message = state.shelf.get(position)
+    message = state.shelf.get(position, whole=False)
     on_the_way = message.time_to_reach_queue <= message.time_to_be_received
     return (
         MessageClass.NACK_REACH_QUEUE_TIMEOUT if on_the_way else MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER

@@ -129,6 +129,29 @@ class PositionsDue(Fact, frozen=True):
         return all(position.express for position in self.positions)
 
 
+class PieceKept(Fact, frozen=True):
+    """A loose body has one more piece."""
+
+    spool: int
+    data: bytes
+
+    @property
+    def volatile(self) -> bool:
+        """Until a message has them, nobody was promised that pieces outlive a crash."""
+        return True
+
+
+class SpoolsDropped(Fact, frozen=True):
+    """Loose bodies are gone."""
+
+    spools: tuple[int, ...]
+
+    @property
+    def volatile(self) -> bool:
+        """Those that a crash brings back are dropped at the next start."""
+        return True
+
+
 class TransactionPrepared(Fact, frozen=True):
     """A transaction waits for its outcome; its messages are stored, and nobody sees them yet."""
 

@@ -68,7 +68,7 @@ def _owe(state: State, queue: QueueState, position: Position, reason: MessageCla
     """Note who wants to know of it."""
     asks = position.asks & ANSWERS[reason]
     if asks:
-        state.owed.append(Owed(queue.number, state.shelf.get(position), reason, asks))
+        state.owed.append(Owed(queue.number, state.shelf.get(position, whole=False), reason, asks))
 
 
 def _copy(position: Position, reason: MessageClass, queue: QueueState | None = None) -> Position:
@@ -97,7 +97,7 @@ def _refuge(state: State, queue: QueueState, position: Position, reason: Message
         return state.system_queue("journal") if has_room else None
     if not position.dead_letter or not reason.is_failure:
         return None
-    return _dead_letter_queue(state, queue.number, state.shelf.get(position), position)
+    return _dead_letter_queue(state, queue.number, state.shelf.get(position, whole=False), position)
 
 
 # -- the journal of a queue

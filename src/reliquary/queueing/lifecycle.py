@@ -10,7 +10,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import DAY, Duration, Instant, in_whole_seconds
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
-from reliquary.queueing import facts
+from reliquary.queueing import facts, spool
 from reliquary.queueing.access import end_wait
 from reliquary.queueing.apply import apply
 from reliquary.queueing.creation import create_at
@@ -84,6 +84,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
     for queue in state.queues.values():
         if queue.record.deleting:
             _go_on(state, 0, queue, MessageClass.NACK_QUEUE_DELETED)
+    spool.drop(state, tuple(state.shelf.bodies.loose))  # of a process that ended before their messages came
     watch_next(state, now)  # DM-081
 
 

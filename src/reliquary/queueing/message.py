@@ -24,7 +24,8 @@ FOREVER: Final = 0xFFFFFFFF
 
 LABEL_LIMIT: Final = 249
 PRIORITY_LIMIT: Final = 7
-BODY_LIMIT: Final = 64 * 1024 * 1024
+BODY_LIMIT: Final = 100_000_000
+"""HTTPR's MaximumMessageSize where nobody said another (HR-098)."""
 EXTENSION_LIMIT: Final = 1024 * 1024
 LONGEST_DELAY: Final = FOREVER * SECOND
 
@@ -276,6 +277,11 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
         return self.delivery is Delivery.EXPRESS
 
     @property
+    def spool(self) -> int:
+        """The number under which its body lies in pieces, or 0."""
+        return 0 if self.stored_body is None else self.stored_body.spool
+
+    @property
     def is_transactional(self) -> bool:
         """Sent in a transaction, here or at the manager it came from."""
         return self.transaction is not None or self.sequence is not None
@@ -341,6 +347,8 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """PurgePending: when its queue was purged while somebody had it; 0 when it was not."""
     due: int = 0
     """Not 0: nobody sees it before this moment, microseconds since 1970."""
+    spool: int = 0
+    """Not 0: the body of its message lies in pieces under this number."""
 
 
 PACKET_HEADERS: Final = 222
@@ -355,8 +363,9 @@ def size_of(message: Message) -> int:
         + len(message.administration_queue)
         + len(message.response_queue)
     )
-    soap = len(message.soap_envelope) + len(message.soap_header)
-    return PACKET_HEADERS + 2 * strings + soap + len(message.extension) + len(message.body)
+    as_text = len(message.soap_envelope) + len(message.soap_header) + len(message.httpr_header)
+    body = len(message.body) if message.stored_body is None else message.stored_body.size
+    return PACKET_HEADERS + 2 * strings + as_text + len(message.extension) + body
 
 
 def check(message: Message) -> None:

@@ -54,6 +54,7 @@ def recover(state: State) -> None:
     for key, transaction in prepared:
         _resume(state, UUID(bytes=key), transaction)
     ended = sorted(every(state.rows, OUTCOMES), key=lambda row: (row[1].ended, row[0]))
+    state.shelf.bodies.recover()
     state.outcomes = {UUID(bytes=key): outcome for key, outcome in ended}
 
 

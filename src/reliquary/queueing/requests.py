@@ -22,6 +22,7 @@ from reliquary.queueing import (
     lifecycle,
     read,
     sending,
+    spool,
     transactions,
 )
 from reliquary.queueing.directory import operations, upkeep
@@ -54,10 +55,13 @@ def send(state: State, request: events.SendMessages, now: Instant) -> None:
             sending.check_destinations(message)
         if message.authentication is AuthenticationLevel.XML_SIG:
             sending.check_signing(state, message)
+    spool.check_bodies(state, request.messages)
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is not None and transaction is None:
         return
     if transaction is not None:
+        if any(message.stored_body for message in request.messages):
+            raise UsageError("a message whose body lies in pieces is not sent in a transaction")
         enqueue.check_transaction(transaction, sum(map(size_of, request.messages)))
     state.reply(request.to, sending.send(state, request.queue, request.messages, transaction, now))
 

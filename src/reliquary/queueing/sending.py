@@ -10,7 +10,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.access import Target, targets
-from reliquary.queueing.enqueue import STATUS, Enqueued, bytes_used, enqueue
+from reliquary.queueing.enqueue import STATUS, Enqueued, enqueue, why_full
 from reliquary.queueing.events import Sent
 from reliquary.queueing.message import NO_OBJECT, AuthenticationLevel, Message, ObjectId
 from reliquary.queueing.naming.formats import is_format_name, parse_single
@@ -38,6 +38,8 @@ def send(
         return Sent(HResult.INVALID_PARAMETER, why)
     lineage = state.identity().identifier
     if len(found) > 1:
+        if any(message.stored_body for message in messages):
+            return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
         names = tuple(each.format_name for each in found)
         messages = [msgspec.structs.replace(message, destination_queues=names) for message in messages]
     first: list[int] = []
@@ -63,7 +65,7 @@ def check_signing(state: State, message: Message) -> None:
     """Refuse what cannot be signed, before anybody relies on it."""
     if not state.signs:
         raise UsageError("the message is to be signed, and this manager has no signing key")
-    if not (message.body or message.extension):
+    if not (message.body or message.extension or message.stored_body):
         raise UsageError("the message is to be signed, and has neither a body nor an extension")
 
 
@@ -103,11 +105,8 @@ def _sentence(state: State, queue: QueueState, verdict: Enqueued) -> str:
         case Enqueued.QUEUE_FULL:
             limit, used = queue.record.settings.quota, queue.total_bytes + queue.reserved
             return f"the queue's quota is {limit} kilobytes, {used} bytes are used"
-        case Enqueued.MANAGER_FULL if state.throttled:
-            return "the manager takes no messages until its store has caught up"
         case Enqueued.MANAGER_FULL:
-            limit, used = state.identity().quota, bytes_used(state)
-            return f"the manager's quota is {limit} kilobytes, {used} bytes are used"
+            return why_full(state)
         case Enqueued.TOO_LATE:
             return "the message's time to reach the queue ran out on the way"
         case Enqueued.DONE:

@@ -1,7 +1,8 @@
 """Where messages lie: one row each, shared by all positions that show them, some also in memory.
 
 Most messages are read soon after they came, so bodies are kept beside their rows up to a bound.
-Express messages have no row and lie here alone (DM-046).
+Express messages have no row and lie here alone (DM-046).  A large body lies in pieces (`bodies`) and is
+read for those who want it whole; the message itself is small then, and kept like any other.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+import msgspec
+
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import Rows
+from reliquary.queueing.bodies import Bodies
 from reliquary.queueing.message import Message, Position
 from reliquary.queueing.tables import MESSAGES, SHARES, Shares, message_key
 
@@ -22,10 +26,11 @@ CACHE_BYTES: Final = 48 * 1024 * 1024
 class Shelf:
     """The messages of all queues."""
 
-    __slots__ = ("_cache", "_cache_limit", "_cached_bytes", "_express", "_express_shares", "_rows")
+    __slots__ = ("_cache", "_cache_limit", "_cached_bytes", "_express", "_express_shares", "_rows", "bodies")
 
     def __init__(self, rows: Rows, cache_bytes: int = CACHE_BYTES) -> None:
         self._rows = rows
+        self.bodies = Bodies(rows)
         self._cache_limit = cache_bytes
         self._cache: dict[int, Message] = {}
         self._cached_bytes = 0
@@ -40,6 +45,8 @@ class Shelf:
                 self._express[position.message] = message
             else:
                 stored[position.message] = message
+            if position.spool and fresh:
+                self.bodies.own(position.spool, express=position.express)
         if fresh:
             rows = {message_key(number): message for number, message in stored.items()}
             self._rows.put_all(MESSAGES, rows)
@@ -47,8 +54,10 @@ class Shelf:
             self._cache.update(stored)
             self._cached_bytes += sum([_weight(message) for message in stored.values()])
 
-    def get(self, position: Position) -> Message:
-        """The message that a position shows."""
+    def get(self, position: Position, *, whole: bool = True) -> Message:
+        """The message that a position shows; a large body is read only where the message is to be `whole`."""
+        if position.spool and whole:
+            return self._whole(self.get(position, whole=False))
         if position.express:
             return self._express[position.message]
         message = self._cache.get(position.message)
@@ -58,17 +67,23 @@ class Shelf:
             raise StoreDamage(f"message {position.message} has a position and no row")
         return message
 
-    def get_all(self, positions: Sequence[Position]) -> list[Message]:
+    def get_all(self, positions: Sequence[Position], *, whole: bool = True) -> list[Message]:
         """The messages that these positions show; neighbours on disk are read in one go."""
         numbers = [each.message for each in positions if not each.express and each.message not in self._cache]
         if len(numbers) < MANY:
-            return [self.get(position) for position in positions]
+            return [self.get(position, whole=whole) for position in positions]
         first, last = min(numbers), max(numbers)
         if last - first >= 2 * len(numbers):
-            return [self.get(position) for position in positions]
+            return [self.get(position, whole=whole) for position in positions]
         rows = self._rows.range(MESSAGES, message_key(first), message_key(last + 1), limit=last - first + 1)
         read = dict(rows)
-        return [read.get(message_key(each.message)) or self.get(each) for each in positions]
+        messages = [read.get(message_key(each.message)) or self.get(each, whole=False) for each in positions]
+        return [self._whole(each) if whole and each.stored_body else each for each in messages]
+
+    def _whole(self, message: Message) -> Message:
+        """The message with its body in itself."""
+        assert message.stored_body is not None
+        return msgspec.structs.replace(message, body=self.bodies.whole(message.stored_body), stored_body=None)
 
     def share(self, position: Position) -> None:
         """One more position shows the message."""
@@ -80,7 +95,10 @@ class Shelf:
         for position in positions:
             if position.shared and (shares := self._shares(position)) > 1:
                 self._set_shares(position, shares - 1)
-            elif position.express:
+                continue
+            if position.spool:
+                self.bodies.remove(position.spool, express=position.express)
+            if position.express:
                 del self._express[position.message]
             else:
                 stored.append(position.message)

@@ -8,6 +8,8 @@ positions     queue, LookupIdentifier          a queue is a key range in the ord
 delayed       queue, LookupIdentifier          positions that nobody sees yet
 messages      message                          each message once
 shares        message                          how many positions show it, when more than one
+spools        spool                            large bodies that the next start throws away
+pieces        spool, index                     large bodies, bit by bit
 expiry        moment, queue, LookupIdentifier  when a message expires, is due, or was purged
 transactions  transaction                      prepared and not yet decided
 directory     type, identifier                 what is known of other managers, queues and sites
@@ -82,6 +84,16 @@ class Shares(msgspec.Struct, frozen=True):
     count: int
 
 
+class Spool(msgspec.Struct, frozen=True):
+    """The key says it all: whose body this is, nobody will know after a crash."""
+
+
+class Piece(msgspec.Struct, frozen=True, gc=False):
+    """A part of a body that is too large for one row."""
+
+    data: bytes
+
+
 class Expiry(msgspec.Struct, frozen=True):
     """The key says it all."""
 
@@ -141,14 +153,16 @@ POSITIONS: Final = Table("positions", Position)
 DELAYED: Final = Table("delayed", Position)
 MESSAGES: Final = Table("messages", Message)
 SHARES: Final = Table("shares", Shares)
+SPOOLS: Final = Table("spools", Spool)
+PIECES: Final = Table("pieces", Piece)
 EXPIRY: Final = Table("expiry", Expiry)
 TRANSACTIONS: Final = Table("transactions", PreparedTransaction)
 DIRECTORY: Final = Table("directory", DirectoryRow)
 OUTCOMES: Final = Table("outcomes", Outcome)
 
 _ALL: Final[tuple[Table[Any], ...]] = (
-    MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, DELAYED, MESSAGES, SHARES, EXPIRY, TRANSACTIONS,
-    DIRECTORY, OUTCOMES,
+    MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, DELAYED, MESSAGES, SHARES, SPOOLS, PIECES, EXPIRY,
+    TRANSACTIONS, DIRECTORY, OUTCOMES,
 )  # fmt: skip
 TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 
@@ -160,11 +174,14 @@ PAST_THE_END: Final = b"\xff" * 24
 _queue_layout = Layout(">I")
 _position_layout = Layout(">IQ")
 _message_layout = Layout(">Q")
+_piece_layout = Layout(">QI")
 _expiry_layout = Layout(">QIQ")
 
 queue_key = _queue_layout.pack
 position_key = _position_layout.pack
 message_key = _message_layout.pack
+spool_key = _message_layout.pack
+piece_key = _piece_layout.pack
 expiry_key = _expiry_layout.pack
 
 
@@ -172,6 +189,11 @@ def expiry_of(key: bytes) -> tuple[int, int, int]:
     """The moment, the queue and the LookupIdentifier of an expiry row."""
     moment, queue, lookup_id = _expiry_layout.unpack(key)
     return moment, queue, lookup_id
+
+
+def spool_number(key: bytes) -> int:
+    """The number of a row in `spools`."""
+    return int.from_bytes(key)
 
 
 def transaction_key(identifier: UUID) -> bytes:

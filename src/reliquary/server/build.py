@@ -28,6 +28,7 @@ from reliquary.net.http import Limits, Listener
 from reliquary.net.srv import find_servers
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, CreateQueue
+from reliquary.queueing.message import BODY_LIMIT
 from reliquary.queueing.security.rights import MANAGER_LIST
 from reliquary.server.config import Settings
 from reliquary.server.keys import own_keys
@@ -39,8 +40,8 @@ DRAIN: Final = seconds(5)
 """How long clients may take to fetch their last answers."""
 DIRECTORY_SERVICE: Final = "_ldap._tcp.dc._msdcs"
 """Under this name a domain tells where its directory servers are."""
-LIMITS: Final = Limits(body_bytes=96 * 1024 * 1024)
-"""Room for the largest message: base64 makes four bytes of three."""
+LIMITS: Final = Limits(body_bytes=BODY_LIMIT // 3 * 4 + 4 * 1024 * 1024)
+"""Room for the largest message: base64 makes four bytes of three, and there are its other attributes."""
 
 
 @dataclass(frozen=True, slots=True)

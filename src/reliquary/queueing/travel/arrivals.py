@@ -24,6 +24,7 @@ from reliquary.queueing.naming.formats import MulticastName
 from reliquary.queueing.queue import ManagerState, QueuePrivacy
 from reliquary.queueing.security.permits import Act, lacks
 from reliquary.queueing.security.principals import ANONYMOUS
+from reliquary.queueing.spool import check_bodies
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.travel.listeners import listening_to
 from reliquary.queueing.travel.transfer import ArrivalJudged, BatchArrived, MessageArrived, Outcome
@@ -54,6 +55,7 @@ def _take(state: State, signal: MessageArrived, now: Instant) -> Verdict:
         return Outcome.TRY_LATER, MessageClass.NORMAL  # DM-124
     try:
         check(message)
+        check_bodies(state, (message,))
         name = destinations.read_name(state, signal.destination, Access.SEND)
         if isinstance(name, MulticastName):
             return _best([_put(state, queue, signal, now) for queue in listening_to(state, name)])

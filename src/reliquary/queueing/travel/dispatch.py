@@ -132,7 +132,7 @@ def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
 
 def _priority(state: State, queue: QueueState, position: Position) -> int:
     """DM-266; all messages of a stream have the same, because they go in their order."""
-    message = state.shelf.get(position)
+    message = state.shelf.get(position, whole=False)
     return queue.record.settings.base_priority + (ORDINARY if message.is_transactional else message.priority)
 
 

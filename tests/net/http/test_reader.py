@@ -14,7 +14,7 @@ from tests.net.http.stage import post
 
 def read(limits: Limits | None = None) -> tuple[RequestReader, list[Request]]:
     found: list[Request] = []
-    return RequestReader(limits or Limits(), 7, found.append, 0), found
+    return RequestReader(limits or Limits(), 7, found.append, lambda _: None, 0), found
 
 
 def test_the_phases_follow_the_bytes() -> None:

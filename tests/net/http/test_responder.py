@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
-from tests.net.http.stage import Desk, bodies, connect, play, post, tick
+from tests.net.http.stage import Desk, bodies, connect, listening, play, post, tick, wire
 
 
 def test_a_request_is_answered_once() -> None:
@@ -68,3 +72,261 @@ def test_an_answer_to_nobody_is_dropped() -> None:
     connection.connection_lost(None)
     desk.answer(0)
     assert transport.writes == []
+
+
+class TestStreamed:
+    """Responses that are made while they leave."""
+
+    def test_it_leaves_in_chunks_as_it_is_made(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post() + post("/next"))
+            way = desk.asked[0][1]
+            way.begin(200, b"text/plain", ((b"cache-control", b"no-store"),))
+            await tick()
+            head, _, rest = transport.sent.partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+            assert b"\r\ntransfer-encoding: chunked\r\n" in head
+            assert b"\r\ncache-control: no-store" in head
+            assert b"content-length" not in head
+            assert rest == b""
+            way.write(b"hello")
+            way.write(b"")
+            await tick()
+            assert transport.writes[1:] == [b"5\r\nhello\r\n"]
+            way.write(b"x" * 17)
+            way.end()
+            desk.answer(1)
+            await tick()
+            assert transport.writes[2].startswith(b"11\r\n" + b"x" * 17 + b"\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n")
+            assert transport.open
+
+        play(scene)
+
+    def test_it_waits_for_the_answers_before_it_and_those_behind_it_wait(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post() * 3)
+            desk.asked[1][1].begin(200, b"text/plain")
+            desk.asked[1][1].write(b"early")
+            desk.answer(2)
+            await tick()
+            assert transport.writes == []
+            desk.answer(0)
+            await tick()
+            assert transport.sent.endswith(b"5\r\nearly\r\n")
+            assert b"answer 2" not in transport.sent
+            desk.asked[1][1].end()
+            await tick()
+            assert transport.sent.endswith(b"answer 2")
+
+        play(scene)
+
+    @given(st.lists(st.binary(max_size=40), max_size=6), st.lists(st.booleans(), min_size=7, max_size=7))
+    def test_the_client_reads_what_was_written(self, pieces: list[bytes], ticks: list[bool]) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post())
+            desk.asked[0][1].begin(200, b"text/plain")
+            for piece, pause in zip(pieces, ticks, strict=False):
+                desk.asked[0][1].write(piece)
+                if pause:
+                    await tick()
+            desk.asked[0][1].end()
+            await tick()
+            assert unchunked(transport.sent.partition(b"\r\n\r\n")[2]) == b"".join(pieces)
+
+        asyncio.run(scene())
+
+    @pytest.mark.parametrize("kept", ["", "Connection: keep-alive\r\n"])
+    def test_an_old_client_gets_it_until_the_connection_ends(self, kept: str) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(f"GET / HTTP/1.0\r\n{kept}\r\n".encode() * 2)
+            told: list[str] = []
+            if kept:
+                desk.asked[1][1].on_gone(lambda: told.append("gone"))
+            desk.asked[0][1].begin(200, b"text/plain")
+            desk.asked[0][1].write(b"hello")
+            desk.asked[0][1].end()
+            await tick()
+            head, _, body = transport.sent.partition(b"\r\n\r\n")
+            assert b"connection: close" in head
+            assert b"transfer-encoding" not in head
+            assert body == b"hello"
+            assert transport.closed
+            assert told == (["gone"] if kept else [])
+
+        play(scene)
+
+    def test_head_gets_no_body(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(b"HEAD / HTTP/1.1\r\nHost: h\r\n\r\n")
+            desk.asked[0][1].begin(200, b"text/plain")
+            desk.asked[0][1].write(b"hello")
+            desk.asked[0][1].end()
+            await tick()
+            assert transport.sent.endswith(b"\r\n\r\n")
+            assert transport.open
+
+        play(scene)
+
+    def test_its_maker_is_asked_for_more_when_the_client_has_taken_enough(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post() * 2)
+            way, asked = desk.asked[1][1], []
+            way.begin(200, b"text/plain")
+            way.when_taken(lambda: asked.append("more"))
+            await tick()
+            assert asked == []  # its turn has not come
+            desk.answer(0)
+            await tick()
+            assert asked == ["more"]
+            connection.pause_writing()
+            way.write(b"a")
+            way.when_taken(lambda: asked.append("again"))
+            await tick()
+            assert transport.sent.endswith(b"1\r\na\r\n")
+            assert asked == ["more"]
+            connection.resume_writing()
+            assert asked == ["more", "again"]
+            way.end()
+            await tick()
+            assert transport.reads()
+
+        play(scene)
+
+    def test_a_slow_client_holds_up_the_maker_and_gets_all_of_it(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            piece, count, made = b"x" * 200_000, 60, []
+            async with listening(desk) as (_, port), wire(port) as client:
+                client.send(post())
+                await desk.wait_for(1)
+                way = desk.asked[0][1]
+
+                def more() -> None:
+                    made.append(1)
+                    way.write(piece)
+                    if len(made) < count:
+                        way.when_taken(more)
+                    else:
+                        way.end()
+
+                way.begin(200, b"text/plain")
+                way.when_taken(more)
+                await stands_still(made)
+                assert len(made) < count
+                head = await client._reader.readuntil(b"\r\n\r\n")
+                assert b"chunked" in head
+                came = 0
+                while size := int(await client._reader.readuntil(b"\r\n"), 16):
+                    came += len((await client._reader.readexactly(size + 2))[:-2])
+                assert came == count * len(piece)
+
+        play(scene)
+
+    def test_one_that_vanishes_is_told_once_and_what_is_written_then_goes_nowhere(self) -> None:
+        async def scene() -> None:
+            told: list[str] = []
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post())
+            way = desk.asked[0][1]
+            way.on_gone(lambda: told.append("gone"))
+            way.begin(200, b"text/plain")
+            way.when_taken(lambda: told.append("more"))
+            await tick()
+            assert told == ["more"]
+            assert connection.eof_received()  # it has shut its side, and may still read
+            assert told == ["more"]
+            way.when_taken(lambda: told.append("never"))
+            connection.connection_lost(None)
+            assert told == ["more", "gone"]
+            before = len(transport.writes)
+            way.write(b"x")
+            way.end()
+            await tick()
+            assert len(transport.writes) == before
+
+        play(scene)
+
+    def test_a_client_that_shuts_its_side_gets_the_rest(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, transport = connect(desk)
+            connection.data_received(post())
+            desk.asked[0][1].begin(200, b"text/plain")
+            assert connection.eof_received()
+            desk.asked[0][1].write(b"rest")
+            desk.asked[0][1].end()
+            await tick()
+            assert transport.sent.endswith(b"4\r\nrest\r\n0\r\n\r\n")
+            assert transport.closed
+
+        play(scene)
+
+    def test_it_can_be_cut_in_the_middle(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            async with listening(desk) as (_, port), wire(port) as client:
+                client.send(post())
+                await desk.wait_for(1)
+                way = desk.asked[0][1]
+                way.begin(200, b"text/plain")
+                way.write(b"half")
+                way.when_taken(way.abort)
+                assert (await client.rest()).endswith(b"4\r\nhalf\r\n")
+
+        play(scene)
+
+    def test_it_is_begun_once_and_ended_once(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            connection, _ = connect(desk)
+            connection.data_received(post())
+            way = desk.asked[0][1]
+            with pytest.raises(UsageError, match="has not begun"):
+                way.write(b"x")
+            way.begin(200, b"text/plain")
+            with pytest.raises(UsageError, match="has been answered"):
+                way.begin(200, b"text/plain")
+            with pytest.raises(UsageError, match="has been answered"):
+                way.respond(200, b"")
+            way.end()
+            with pytest.raises(UsageError, match="has ended"):
+                way.end()
+
+        play(scene)
+
+
+def unchunked(data: bytes) -> bytes:
+    """The body of a chunked response."""
+    body = b""
+    while True:
+        line, _, rest = data.partition(b"\r\n")
+        size = int(line, 16)
+        if not size:
+            assert rest == b"\r\n"
+            return body
+        body, data = body + rest[:size], rest[size + 2 :]
+
+
+async def stands_still(made: list[int]) -> None:
+    """Let the loop go round until nothing more is made."""
+    before = -1
+    while before != len(made):
+        before = len(made)
+        for _ in range(20):
+            await tick(5)
+            turned = asyncio.get_running_loop().create_future()
+            asyncio.get_running_loop().call_later(0.002, turned.set_result, None)
+            await turned

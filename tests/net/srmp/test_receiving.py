@@ -201,7 +201,7 @@ def test_a_slow_client_is_told_to_come_again() -> None:
         async with office() as here, wire(here.port) as client:
             client.send(f"POST {QUEUE} HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc".encode())
             await until(lambda: here.listener.connections == 1)
-            connection = next(iter(here.listener._shared.connections))
+            connection = next(iter(here.listener._shared.connections.values()))
             await until(lambda: connection._reader.phase != 0)
             here.listener.sweep(here.listener._clock.monotonic() + 90_000_000)
             assert await client.read() == (503, b"")

@@ -16,9 +16,11 @@ from reliquary.net.http.listener import Listener
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Handler, Responder
 from reliquary.net.http.response import error_body
+from reliquary.net.http.streams import BodySink, StreamedPath
 
 __all__ = [
     "BadResponse",
+    "BodySink",
     "ClientLimits",
     "ConnectFailed",
     "ConnectionLost",
@@ -31,6 +33,7 @@ __all__ = [
     "RequestFailed",
     "Responder",
     "Response",
+    "StreamedPath",
     "TimedOut",
     "error_body",
 ]

@@ -3,9 +3,14 @@
     queue of responders   [answered] [answered] [waiting] [answered] | [not handed over yet] ...
                            '---- one write ----'     '-- stops what is behind it
 
-Reading stops while any of three reasons holds: too many requests wait for an answer, the client
-does not take its answers, or the engine asks for a rest.  What has come already is kept: bytes
-unparsed, parsed requests in the queue, but not handed to the handler.
+Reading stops while any of four reasons holds: too many requests wait for an answer, the client
+does not take its answers, the engine asks for a rest, or so does whoever takes the body that comes.
+What has come already is kept: bytes unparsed, parsed requests in the queue, but not handed to the
+handler.
+
+A body that is handed on while it comes (`streams`) has its responder in the queue from its head on.
+A response that is made while it leaves stands at the front until its end, and its maker is asked for
+more as soon as the client has taken what there was.
 
 A refusal (400, 408, 413, 431, 503) stands in the queue like any answer and is the last one.  The
 client may still be sending then; closing would reset the connection and the reason would be lost
@@ -28,10 +33,12 @@ from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.http.response import CLOSE, CONTINUE, HEAD_ONLY, KEEP, KEEP_SAID, error_body
 from reliquary.net.http.shared import Shared
+from reliquary.net.http.streams import Arriving
 
 PIPELINED: Final = 1  # why reading is stopped: too many requests without an answer
 UNREAD: Final = 2  # the client does not take its answers
 ENGINE: Final = 4  # the engine asked for it
+SINK: Final = 8  # whoever takes the body asked for it
 
 
 class Connection(asyncio.Protocol):
@@ -54,6 +61,7 @@ class Connection(asyncio.Protocol):
         "_undelivered",
         "_unfed",
         "_unsent",
+        "number",
         "shared",
         "working",
     )
@@ -61,9 +69,10 @@ class Connection(asyncio.Protocol):
     def __init__(self, shared: Shared) -> None:
         self.shared = shared
         self._transport: asyncio.Transport | None = None
-        self._reader = RequestReader(shared.limits, shared.next_number(), self._take, shared.now)
+        self.number = shared.next_number()
+        self._reader = RequestReader(shared.limits, self.number, self._take, self._begin, shared.now)
         self._unfed: deque[bytes | memoryview] = deque()
-        self._undelivered: deque[tuple[Request, Responder]] = deque()
+        self._undelivered: deque[tuple[Request | Arriving, Responder]] = deque()
         self._queue: deque[Responder] = deque()
         self.working = False
         """Answers given now are sent at the end of this work, not of the tick."""
@@ -107,6 +116,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """The client will send no more; the answer says whether our side stays open."""
         self._ended = self.working = True
+        self._lose_body()
         self._reader.forget()
         self._unfed.clear()
         while self._undelivered:
@@ -123,6 +133,7 @@ class Connection(asyncio.Protocol):
         self._transport = None
         self._unfed.clear()
         self._undelivered.clear()
+        self._lose_body()
         self._reader.close()
         waiting, self._queue = self._queue, deque()
         self.shared.leave(self)
@@ -137,6 +148,12 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """The client has taken most of them."""
         self.release(UNREAD)
+        self._ask_for_more()
+
+    @property
+    def connected(self) -> bool:
+        """Whether something can be sent."""
+        return self._transport is not None
 
     @property
     def peer(self) -> str:
@@ -160,7 +177,8 @@ class Connection(asyncio.Protocol):
         self._held &= ~reason
         if self._held:
             return
-        self._reader.since = self._idle_since = self.shared.now  # our rest is not the client's delay
+        self._idle_since = self.shared.now  # our rest is not the client's delay
+        self._reader.rested(self.shared.now)
         if not self.working:
             self._pump()
         self._read_on()
@@ -213,6 +231,7 @@ class Connection(asyncio.Protocol):
         mode = self._keep_mode
         if mode is None or self.shared.draining or not request.keep_alive:
             mode = self._decide_mode(request)
+            self._ended = bool(mode & CLOSE)
         responder = Responder(self, mode | HEAD_ONLY if request.method == "HEAD" else mode)
         self._queue.append(responder)
         if self._held or self._undelivered or len(self._queue) > self._most_waiting:
@@ -220,14 +239,38 @@ class Connection(asyncio.Protocol):
         else:
             self._deliver(request, responder)
 
+    def _begin(self, request: Request) -> Arriving | None:
+        """A request begins whose body is not joined; None where nothing is taken any more."""
+        if self._ended:
+            return None
+        mode = self._decide_mode(request)
+        responder = Responder(self, mode | HEAD_ONLY if request.method == "HEAD" else mode)
+        responder.body_comes = True
+        arriving = Arriving(request, responder)
+        self._queue.append(responder)
+        if self._held or self._undelivered or len(self._queue) > self._most_waiting:
+            self._undelivered.append((arriving, responder))
+        else:
+            self._open(arriving)
+        return arriving if responder.body_comes else None
+
     def _decide_mode(self, request: Request) -> int:
         """How the connection goes on after this request; the version is asked once, it does not change."""
+        if self._keep_mode is None:
+            self._keep_mode = KEEP_SAID if self._reader.is_old() else KEEP
         if not request.keep_alive or self.shared.draining:
-            self._ended = True
             request.keep_alive = False
-            return CLOSE
-        self._keep_mode = KEEP_SAID if self._reader.is_old() else KEEP
+            return CLOSE | self._keep_mode
         return self._keep_mode
+
+    def _open(self, arriving: Arriving) -> None:
+        """Hand a request on whose body still comes."""
+        path = self.shared.limits.streamed
+        assert path is not None, "a request begins that is under no path"
+        try:
+            arriving.begin(path.begin)
+        except PeerFault as fault:
+            arriving.responder.respond(fault.status, error_body(fault.why))
 
     def _deliver(self, request: Request, responder: Responder) -> None:
         try:
@@ -240,7 +283,11 @@ class Connection(asyncio.Protocol):
         self.working = True
         try:
             while self._undelivered and not self._held and self._outstanding() < self._most_waiting:
-                self._deliver(*self._undelivered.popleft())
+                request, responder = self._undelivered.popleft()
+                if isinstance(request, Arriving):
+                    self._open(request)
+                else:
+                    self._deliver(request, responder)
         finally:
             self.working = False
         self.flush()
@@ -248,8 +295,35 @@ class Connection(asyncio.Protocol):
             self.hold(PIPELINED)
 
     def _outstanding(self) -> int:
-        """How many requests the handler has and has not answered."""
-        return len(self._queue) - len(self._undelivered)
+        """How many requests the handler has and has not answered; one that still comes is not counted."""
+        stream = self._reader.stream
+        coming = stream is not None and stream.begun
+        return len(self._queue) - len(self._undelivered) - coming
+
+    def pause_body(self) -> None:
+        """Whoever takes the body has enough for now."""
+        self.hold(SINK)
+
+    def resume_body(self) -> None:
+        """He wants more."""
+        self.release(SINK)
+
+    def body_came(self, responder: Responder) -> None:
+        """A body that was handed on while it came is whole."""
+        if responder.mode & CLOSE:
+            self._ended = True
+        elif self.shared.draining and responder.out is None:
+            responder.mode |= CLOSE
+            self._ended = True
+
+    def _lose_body(self) -> None:
+        """The body that comes now will not be whole, and its request has no answer."""
+        stream = self._reader.stream
+        if stream is not None:
+            self._reader.stream = None
+            stream.responder.body_comes = False
+            stream.responder.abandoned = True
+            stream.lose()
 
     # The way back.
 
@@ -267,6 +341,8 @@ class Connection(asyncio.Protocol):
         while queue and (out := queue[0].out) is not None:
             ready.append(out)
             queue.popleft()
+        if queue and queue[0].streamed is not None:
+            ready += queue[0].streamed.take()
         if ready:
             self._idle_since = self.shared.now
             self._transport.write(b"".join(ready))
@@ -274,11 +350,38 @@ class Connection(asyncio.Protocol):
             self._settle()
         if self._held & PIPELINED and self._outstanding() < self._most_waiting:
             self.release(PIPELINED)
+        if queue:
+            self._ask_for_more()
+
+    def _ask_for_more(self) -> None:
+        """Let a response that is made while it leaves go on, once the client has taken what there was."""
+        if self._queue and not self._held & UNREAD and not self._shut:
+            streamed = self._queue[0].streamed
+            if streamed is not None:
+                streamed.ask()
+
+    def end_with(self, responder: Responder) -> None:
+        """This response is the last one: nothing more is read, and what is behind it gets no answer."""
+        responder.mode |= CLOSE
+        if self._transport is None or self._shut:
+            return
+        self._ended = True
+        if responder.body_comes:
+            responder.body_comes = False
+            self._linger = True
+        else:
+            self._lose_body()
+        self._reader.forget()
+        self._unfed.clear()
+        self._undelivered.clear()
+        while self._queue[-1] is not responder:
+            self._queue.pop().lose()
 
     def _settle(self) -> None:
-        """What is due when the queue is empty: the end, or a go-ahead for the body."""
+        """What is due when nothing stands before it in the queue: the end, or a go-ahead for the body."""
         assert self._transport is not None, "only a connected one settles"
-        if self._queue and not self._queue[0].abandoned:
+        first = self._queue[0] if self._queue else None
+        if first is not None and not first.abandoned and not first.body_comes:
             return
         if self._ended:
             self._close()
@@ -291,6 +394,12 @@ class Connection(asyncio.Protocol):
     def _refuse(self, status: int, why: str) -> None:
         """Answer with one sentence after all earlier answers, then hang up."""
         special = self._reader.special()
+        stream = self._reader.stream
+        if stream is not None:
+            self._lose_body()
+            self._queue.pop()  # its place is taken by the refusal
+            if not stream.begun:
+                self._undelivered.pop()
         self._reader.forget()
         if self._ended:  # what follows the last request is not ours to judge
             return
@@ -336,8 +445,9 @@ class Connection(asyncio.Protocol):
             self.flush()
 
     def abort(self) -> None:
-        """Cut the connection now."""
+        """Cut the connection now; what was not sent will not be."""
         if self._transport is not None:
+            self._ended = self._shut = True
             self._transport.abort()
 
     def _close(self) -> None:

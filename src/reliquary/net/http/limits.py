@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import MINUTE, Duration, seconds
+
+if TYPE_CHECKING:
+    from reliquary.net.http.streams import StreamedPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class Limits:
     """How long a refused client is heard out, so that it can read why before it is reset."""
     special: PathLimits | None = None
     """Where other limits hold."""
+    streamed: StreamedPath | None = None
+    """Where bodies are handed on while they come, however large they are."""
 
     def __post_init__(self) -> None:
         for name in ("head_bytes", "headers", "body_bytes", "pipelined", "connections", "head_time",

@@ -84,7 +84,7 @@ class Listener:
         """Look for clients that used up a time; `now` is in microseconds of the monotonic clock."""
         self._shared.now = now
         self._shared.heads.renew(self._clock.now())
-        for connection in list(self._shared.connections):
+        for connection in list(self._shared.connections.values()):
             connection.sweep(now)
 
     @property
@@ -92,18 +92,24 @@ class Listener:
         """How many clients are connected."""
         return len(self._shared.connections)
 
+    def cut(self, number: int) -> None:
+        """Cut the connection of this number, if it is still there."""
+        connection = self._shared.connections.get(number)
+        if connection is not None:
+            connection.abort()
+
     def pause(self) -> None:
         """Read nothing from anyone: what is above has enough to do."""
         if not self._shared.held:
             self._shared.held = True
-            for connection in list(self._shared.connections):
+            for connection in list(self._shared.connections.values()):
                 connection.hold(ENGINE)
 
     def resume(self) -> None:
         """Read on."""
         if self._shared.held:
             self._shared.held = False
-            for connection in list(self._shared.connections):
+            for connection in list(self._shared.connections.values()):
                 connection.release(ENGINE)
 
     def stop_accepting(self) -> None:
@@ -120,10 +126,10 @@ class Listener:
         """Stop: answer what was asked, close; the number of connections that had to be cut."""
         self.stop_accepting()
         self._shared.draining = True
-        for connection in list(self._shared.connections):
+        for connection in list(self._shared.connections.values()):
             connection.finish()
         await self._empty(within)
-        left = list(self._shared.connections)
+        left = list(self._shared.connections.values())
         for connection in left:
             connection.abort()
         await self._empty(Duration(SECOND))

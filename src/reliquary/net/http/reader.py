@@ -7,6 +7,8 @@
                              v                      v
                             408                    408
 
+A request under the streamed path is handed on when its head is read, and its body part by part.
+
 The usual request comes in one piece and pays for nothing: sizes are weighed only where a slice ends
 inside a request, or where a head is so long that it might be too long.
 """
@@ -14,7 +16,7 @@ inside a request, or where a head is so long that it might be too long.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import httptools
 
@@ -23,6 +25,9 @@ from reliquary.base.time import SECOND
 from reliquary.net.http.headers import Headers, find
 from reliquary.net.http.limits import Limits, PathLimits
 from reliquary.net.http.request import Request, split_target
+
+if TYPE_CHECKING:
+    from reliquary.net.http.streams import Arriving
 
 IDLE: Final = 0
 HEAD: Final = 1
@@ -36,7 +41,9 @@ class RequestReader:
     """Reads the requests of one connection; a `PeerFault` says why there will be no more."""
 
     __slots__ = (
+        "_begin",
         "_body",
+        "_came",
         "_fed",
         "_head",
         "_headers",
@@ -46,29 +53,45 @@ class RequestReader:
         "_number",
         "_parser",
         "_raw_left",
+        "_streamed",
         "_take",
+        "_target",
         "_url",
         "_weigh_above",
         "continue_owed",
         "now",
         "phase",
         "since",
+        "stream",
     )
 
-    def __init__(self, limits: Limits, number: int, take: Callable[[Request], None], now: int) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        number: int,
+        take: Callable[[Request], None],
+        begin: Callable[[Request], Arriving | None],
+        now: int,
+    ) -> None:
         self._limits = limits
         self._number = number
         self._take = take
+        self._begin = begin
+        self._streamed = None if limits.streamed is None else limits.streamed.prefix
         self._parser = httptools.HttpRequestParser(self)
         self._most_body = limits.body_bytes
         self._weigh_above = limits.head_bytes - 2 * SLICE
         self._url = b""
+        self._target = ("", b"")
         self._headers: Headers = []  # what the parser reads now: a head, or trailers, which are not kept
         self._head: Headers = []  # the whole head of the request whose body comes in
         self._body: bytes | bytearray = b""
         self._fed = 0  # bytes since the head began or the body grew; -1 when that was in this slice
         self._raw_left = 0  # bytes of body that the parser does not see, after an unwanted Upgrade
         self._inspected = False
+        self._came = 0  # bytes of a body that is handed on, since `since`
+        self.stream: Arriving | None = None
+        """Where the body goes that comes now, if it is not joined."""
         self.continue_owed = False
         """The client waits for a go-ahead before it sends the body."""
         self.phase = IDLE
@@ -103,14 +126,21 @@ class RequestReader:
         """There will be no more requests: let go of what was read of one."""
         self.phase = IDLE
         self.continue_owed = False
+        self.stream = None
         self._url = self._body = b""
         self._headers = self._head = []
+
+    def rested(self, now: int) -> None:
+        """The client could not send for a time: how slow it is, is counted from now on."""
+        self.since = now
+        self._came = 0
 
     def close(self) -> None:
         """Let go of the parser, which holds our methods: a cycle less to collect."""
         self.forget()
         del self._parser
         del self._take
+        del self._begin
 
     # What the parser calls, in this order.
 
@@ -139,11 +169,17 @@ class RequestReader:
         self._fed = -1
         if self._parser.should_upgrade():
             self._decline_upgrade()
+        self._target = split_target(self._url)
+        if self._streamed is not None and self._target[0].startswith(self._streamed):
+            self.stream = self._begin(self._request())
 
     def on_body(self, data: bytes) -> None:
         """A part of the body; one that comes whole is not copied."""
         self._fed = -1
-        if not self._body:
+        if self.stream is not None:
+            self._came += len(data)
+            self.stream.feed(data)
+        elif not self._body:
             self._body = data
         elif isinstance(self._body, bytearray):
             self._body += data
@@ -157,8 +193,11 @@ class RequestReader:
         """The request is whole: make ready for the next one and hand this one on."""
         if self._raw_left:
             return
+        if self.stream is not None:
+            self._end_stream(self.stream)
+            return
         parser, body = self._parser, self._body
-        path, query = split_target(self._url)
+        path, query = self._target
         request = Request(
             parser.get_method().decode(),
             path,
@@ -168,6 +207,11 @@ class RequestReader:
             self._number,
             parser.should_keep_alive(),
         )
+        self._make_ready()
+        self._take(request)
+
+    def _make_ready(self) -> None:
+        """For the next request."""
         self.phase = IDLE
         self._url = self._body = b""
         if self._inspected:
@@ -175,7 +219,18 @@ class RequestReader:
             self._most_body = self._limits.body_bytes
         if self._headers:
             self._headers = []
-        self._take(request)
+
+    def _request(self) -> Request:
+        """The request whose head was read."""
+        parser, (path, query) = self._parser, self._target
+        method = parser.get_method().decode()
+        return Request(method, path, query, self._head, b"", self._number, parser.should_keep_alive())
+
+    def _end_stream(self, stream: Arriving) -> None:
+        self.stream = None
+        self._came = 0
+        self._make_ready()
+        stream.end()
 
     # Limits.
 
@@ -200,15 +255,19 @@ class RequestReader:
     def _inspect(self) -> None:
         """Look once into the head of a request whose body has not come with it."""
         self._inspected = True
+        if self.stream is None:
+            self._foresee_size()
+        expected = find(self._head, b"expect")
+        if expected is not None and expected.lower() == b"100-continue" and not self._body and not self._came:
+            self.continue_owed = True
+
+    def _foresee_size(self) -> None:
         special = self.special()
         if special is not None:
             self._most_body = special.body_bytes
         length = find(self._head, b"content-length")
         if max(int(length or 0), len(self._body)) > self._most_body:
             raise _body_too_large(self._most_body, length or b"%d" % len(self._body))
-        expected = find(self._head, b"expect")
-        if expected is not None and expected.lower() == b"100-continue" and not self._body:
-            self.continue_owed = True
 
     def special(self) -> PathLimits | None:
         """The limits of the path that the request in hand is for, if it has any of its own."""
@@ -227,9 +286,10 @@ class RequestReader:
         if self.phase == HEAD and age > self._limits.head_time:
             return _late("the head", self._limits.head_time, age)
         if self.phase == BODY:
-            allowed = self._limits.body_time + len(self._body) * SECOND // self._limits.body_rate
+            came = len(self._body) if self.stream is None else self._came
+            allowed = self._limits.body_time + came * SECOND // self._limits.body_rate
             if age > allowed:
-                return _late(f"the body ({len(self._body)} bytes came)", allowed, age)
+                return _late(f"the body ({came} bytes came)", allowed, age)
         return None
 
     # An Upgrade that we do not follow, RFC 9110 7.8: the request is answered as if it were not there.

@@ -2,6 +2,9 @@
 
 The connection keeps its responders in the order of the requests and sends what is ready from the
 front, so a handler need not know who came first.
+
+    respond                       the whole response, with its length
+    begin, write, write ..., end  made while it leaves: in chunks, or for HTTP/1.0 until the connection ends
 """
 
 from __future__ import annotations
@@ -12,24 +15,82 @@ from typing import TYPE_CHECKING
 from reliquary.base.faults import UsageError
 from reliquary.net.http.headers import end_of_head
 from reliquary.net.http.request import Request
-from reliquary.net.http.response import JSON
+from reliquary.net.http.response import HEAD_ONLY, JSON, LAST_CHUNK, OLD
 
 if TYPE_CHECKING:
     from reliquary.net.http.connection import Connection
 
 
+class Streamed:
+    """A response that is made while it leaves."""
+
+    __slots__ = ("_chunked", "_on_taken", "_pieces", "_without_body")
+
+    def __init__(self, head: bytes, *, chunked: bool, without_body: bool) -> None:
+        self._pieces = [head]
+        self._chunked = chunked
+        self._without_body = without_body
+        self._on_taken: Callable[[], None] | None = None
+
+    def add(self, piece: bytes) -> None:
+        """One more piece."""
+        if self._without_body or not piece:
+            return
+        if self._chunked:
+            self._pieces += (b"%x\r\n" % len(piece), piece, b"\r\n")
+        else:
+            self._pieces.append(piece)
+
+    def take(self) -> list[bytes]:
+        """All that was not sent yet."""
+        pieces, self._pieces = self._pieces, []
+        return pieces
+
+    def close(self) -> bytes:
+        """All that was not sent yet, and the end."""
+        self._on_taken = None
+        if self._chunked and not self._without_body:
+            self._pieces.append(LAST_CHUNK)
+        return b"".join(self.take())
+
+    def when_taken(self, callback: Callable[[], None]) -> None:
+        """Whom to ask for more."""
+        self._on_taken = callback
+
+    def ask(self) -> None:
+        """There is room: ask for more, unless there is more already."""
+        if not self._pieces:
+            callback, self._on_taken = self._on_taken, None
+            if callback is not None:
+                callback()
+
+
 class Responder:
     """Answers one request, from the loop's thread."""
 
-    __slots__ = ("_connection", "_gone", "_mode", "_on_gone", "abandoned", "out")
+    __slots__ = (
+        "_connection",
+        "_gone",
+        "_on_gone",
+        "abandoned",
+        "body_comes",
+        "mode",
+        "out",
+        "streamed",
+    )
 
     def __init__(self, connection: Connection, mode: int) -> None:
         self._connection = connection
-        self._mode = mode
+        self.mode = mode
+        """How the connection goes on, and whether the response has a body."""
         self._gone = False
         self._on_gone: Callable[[], None] | None = None
         self.out: bytes | None = None
-        """The response, for the connection to send in its turn."""
+        """The response or the end of it, for the connection to send in its turn."""
+        self.streamed: Streamed | None = None
+        """A response that has begun."""
+        self.body_comes = False
+        """The body of the request is handed on while it comes, and is not whole yet."""
         self.abandoned = False
         """The client hung up, the handler was told, and there is still no answer."""
 
@@ -41,17 +102,77 @@ class Responder:
         headers: Sequence[tuple[bytes, bytes]] = (),
     ) -> None:
         """Send a response once those of earlier requests are sent; dropped when the client has gone."""
-        if self.out is not None:
+        if self.out is not None or self.streamed is not None:
             raise UsageError(f"the request has been answered; a second answer {status} is refused")
         connection = self._connection
+        if self.body_comes:
+            connection.end_with(self)
         heads = connection.shared.heads
-        start = heads.plain.get((self._mode, status, content_type))
+        start = heads.plain.get((self.mode, status, content_type))
         if start is None or headers:
-            self.out = heads.response(self._mode, status, body, content_type, headers)
+            self.out = heads.response(self.mode, status, body, content_type, headers)
         else:
             self.out = b"".join((start, end_of_head(len(body)), body))
         if not connection.working:
             connection.answered(self)
+
+    # A response that is made while it leaves.
+
+    def begin(self, status: int, content_type: bytes, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
+        """Begin a response whose length nobody knows yet; `write` and `end` follow."""
+        if self.out is not None or self.streamed is not None:
+            raise UsageError(f"the request has been answered; a second answer {status} is refused")
+        connection = self._connection
+        if self.body_comes or self.mode & OLD:
+            connection.end_with(self)
+        head = connection.shared.heads.opening(self.mode, status, content_type, headers)
+        self.streamed = Streamed(head, chunked=not self.mode & OLD, without_body=bool(self.mode & HEAD_ONLY))
+        self._more()
+
+    def write(self, piece: bytes) -> None:
+        """Send one more piece; whoever makes many waits in between until they are taken."""
+        self._begun().add(piece)
+        self._more()
+
+    def when_taken(self, callback: Callable[[], None]) -> None:
+        """Call back once when the client has taken so much that there is room; never when it has gone."""
+        self._begun().when_taken(callback)
+        self._more()
+
+    def end(self) -> None:
+        """All of the response was written."""
+        self.out = self._begun().close()
+        self._more()
+
+    def abort(self) -> None:
+        """Cut the connection: nobody shall take what was sent for a whole response."""
+        self._connection.abort()
+
+    def _begun(self) -> Streamed:
+        if self.streamed is None or self.out is not None:
+            raise UsageError("the response has not begun, or has ended")
+        return self.streamed
+
+    def _more(self) -> None:
+        if not self._connection.working:
+            self._connection.answered(self)
+
+    # The body of the request, where it is handed on while it comes.
+
+    def pause_body(self) -> None:
+        """Let nothing more come once this slice is read, neither of this request nor of those behind it."""
+        self._connection.pause_body()
+
+    def resume_body(self) -> None:
+        """Let it come again."""
+        self._connection.resume_body()
+
+    def body_came(self) -> None:
+        """The body is whole."""
+        self.body_comes = False
+        self._connection.body_came(self)
+
+    # The client.
 
     @property
     def gone(self) -> bool:
@@ -64,13 +185,18 @@ class Responder:
         return self._connection.peer
 
     def on_gone(self, callback: Callable[[], None]) -> None:
-        """Call back once if the client hangs up before it is answered; afterwards no answer is owed."""
+        """Call back once if the client hangs up before it is answered; afterwards no answer is owed.
+
+        A client that has shut its own side after the request is not gone for a response that has begun.
+        """
         self._on_gone = callback
         if self._gone and self.out is None:
             self._tell()
 
     def lose(self) -> None:
         """The connection tells that the client has hung up."""
+        if self.streamed is not None and self._connection.connected:
+            return
         self._gone = True
         if self.out is None:
             self._tell()

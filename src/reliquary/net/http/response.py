@@ -23,9 +23,15 @@ CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 KEEP: Final = 0  # HTTP/1.1 stays open, and need not say so
 KEEP_SAID: Final = 1  # HTTP/1.0 stays open only when it is said
 CLOSE: Final = 2
+CLOSE_OLD: Final = 3  # HTTP/1.0, which knows no chunks either
 HEAD_ONLY: Final = 4
+OLD: Final = KEEP_SAID & CLOSE_OLD
 
-_MODE_LINES: Final = {KEEP: b"", KEEP_SAID: b"connection: keep-alive\r\n", CLOSE: b"connection: close\r\n"}
+CHUNKED: Final = b"transfer-encoding: chunked\r\n"
+LAST_CHUNK: Final = b"0\r\n\r\n"
+
+_CLOSE_LINE: Final = b"connection: close\r\n"
+_MODE_LINES: Final = (b"", b"connection: keep-alive\r\n", _CLOSE_LINE, _CLOSE_LINE)
 _REASONS: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _WITHOUT_BODY: Final = (204, 304)  # RFC 9110 6.4.1
 
@@ -64,6 +70,13 @@ class ResponseHeads:
         elif not headers:
             self.plain[mode, status, content_type] = start
         return b"%b%b%b\r\n%b" % (start, length, format_headers(headers), body)
+
+    def opening(
+        self, mode: int, status: int, content_type: bytes, headers: Sequence[tuple[bytes, bytes]]
+    ) -> bytes:
+        """The head of a response whose length nobody knows: in chunks, or until the connection ends."""
+        framing = b"" if mode & OLD else CHUNKED
+        return b"%b%b%b\r\n" % (self._start(mode, status, content_type), framing, format_headers(headers))
 
     def _start(self, mode: int, status: int, content_type: bytes) -> bytes:
         if not 200 <= status <= 599:

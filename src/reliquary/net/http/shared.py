@@ -38,7 +38,8 @@ class Shared:
     def __init__(self, handler: Handler, limits: Limits, heads: ResponseHeads, now: int) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready: list[Connection] = []
-        self.connections: set[Connection] = set()
+        self.connections: dict[int, Connection] = {}
+        """By their numbers."""
         self.handler = handler
         self.limits = limits
         self.heads = heads
@@ -58,11 +59,11 @@ class Shared:
 
     def enter(self, connection: Connection) -> None:
         """A connection begins."""
-        self.connections.add(connection)
+        self.connections[connection.number] = connection
 
     def leave(self, connection: Connection) -> None:
         """A connection has ended."""
-        self.connections.discard(connection)
+        self.connections.pop(connection.number, None)
         if not self.connections and self.on_empty is not None:
             self.on_empty()
 

@@ -1,0 +1,211 @@
+"""The capability vector, 6.1.5: what a client proposes, what a server grants, what both then hold to.
+
+    proposed --read_capabilities--> granted(proposed, offered) --lowered--> the response, or nothing
+    proposed -------------------------------------------------> agreed(proposed, what was said)
+
+Numbers go down to the smaller one, flows and sessions to what both have.  Those that the specification
+does not know hold only where the response repeats them, and are never added (HR-092, HR-123).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from msgspec.structs import asdict
+
+from reliquary.base.faults import UsageError
+from reliquary.protocols.httpr.codec.lexical import (
+    LWS,
+    TOKEN,
+    elements,
+    malformed,
+    read_number,
+    read_word,
+    shortened,
+    word_text,
+)
+from reliquary.protocols.httpr.codec.values import FLOWS, Capabilities, Command, Fields
+
+_SECTION: Final = "6.1.5"
+_NUMBERS: Final = (
+    "idle_session_interval",
+    "empty_batch_delay",
+    "max_latency",
+    "max_wait_next",
+    "max_wait_batch",
+    "maximum_message_size",
+    "maximum_batch_size",
+    "maximum_pipeline_depth",
+)
+_FLOWS: Final = "flows"
+_SESSION_SUPPORT: Final = "session_support"
+KNOWN: Final = (*_NUMBERS, _FLOWS, _SESSION_SUPPORT)
+"""In the order of the grammar."""
+ALIASES: Final = {
+    "max_message_size": "maximum_message_size",
+    "batch_size": "maximum_batch_size",
+    "max_batch_limit": "maximum_batch_size",
+}
+"""Names that only the examples have (H-12)."""
+DEFAULTS: Final = Capabilities()
+
+_IN_ORDER: Final = tuple(flow for flow in Command if flow in FLOWS)
+_LEVELS: Final = {"SESSIONLESS": "sessionless", "SESSION": "sessions"}
+_NAME: Final = re.compile(TOKEN)
+
+
+# -- text
+
+
+def said(text: str) -> Fields:
+    """The capabilities that a peer names: known ones first, values as we would write them."""
+    found: dict[str, str] = {}
+    for element in elements(text):
+        before, equals, after = element.partition("=")
+        if not equals:  # a product specific field as 6.1.13 has it, or a name alone
+            before, _, after = element.partition(":")
+        name = before.strip(LWS).lower()
+        name = ALIASES.get(name, name)
+        if not _NAME.fullmatch(name):
+            raise malformed(f"{shortened(element)} names no capability", _SECTION)
+        value = _canonical(name, read_word(after.strip(LWS)))
+        if found.setdefault(name, value) != value:
+            raise malformed(f"{name} is both {shortened(found[name])} and {shortened(value)}", _SECTION)
+    known = [(name, found.pop(name)) for name in KNOWN if name in found]
+    return (*known, *found.items())
+
+
+def text_of(capabilities: Capabilities | Fields) -> str:
+    """What is not as it would be without a word, or just these; empty where nothing is to be said."""
+    if isinstance(capabilities, Capabilities):
+        capabilities = (*_different(capabilities, DEFAULTS), *capabilities.product)
+    return ",".join([f"{name}={_value_text(name, value)}" if value else name for name, value in capabilities])
+
+
+def _value_text(name: str, value: str) -> str:
+    return value if name in KNOWN else word_text(value)
+
+
+def _canonical(name: str, value: str) -> str:
+    if name in _NUMBERS:
+        return str(read_number(value, name, _SECTION))
+    if name == _FLOWS:
+        return _listed(_among(value, name, {flow.value: flow for flow in _IN_ORDER}))
+    if name == _SESSION_SUPPORT:
+        return _listed(_among(value, name, _LEVELS))
+    return value
+
+
+def _among(value: str, name: str, allowed: Iterable[str]) -> list[str]:
+    """Elements of a list with `+`, in our order; empty ones do not count, but one is needed (HR-121)."""
+    words = {word for each in value.split("+") if (word := each.strip(LWS).upper())}
+    if not words or not words.issubset(allowed) or not value.isascii():
+        raise malformed(f"{name} is some of {'+'.join(allowed)}, not {shortened(value)}", _SECTION)
+    return [word for word in allowed if word in words]
+
+
+def _listed(words: Iterable[str]) -> str:
+    return "+".join(words)
+
+
+# -- values
+
+
+def read_capabilities(text: str) -> Capabilities:
+    """What a client proposes; where it says nothing, the defaults."""
+    return _overlaid(DEFAULTS, said(text))
+
+
+def _overlaid(under: Capabilities, fields: Fields) -> Capabilities:
+    """The values of `under`, but where fields say otherwise; product specific ones only from the fields."""
+    values: dict[str, Any] = asdict(under)
+    values["product"] = tuple((name, value) for name, value in fields if name not in KNOWN)
+    for name, value in fields:
+        if name in _NUMBERS:
+            values[name] = int(value)
+        elif name == _FLOWS:
+            values[_FLOWS] = frozenset(Command(word) for word in value.split("+"))
+        elif name == _SESSION_SUPPORT:
+            levels = value.split("+")
+            values |= {attribute: level in levels for level, attribute in _LEVELS.items()}
+    return Capabilities(**values)
+
+
+def _number_text(name: str) -> Callable[[Capabilities], str]:
+    return lambda capabilities: str(getattr(capabilities, name))
+
+
+def _flows_text(capabilities: Capabilities) -> str:
+    return _listed(flow.value for flow in _IN_ORDER if flow in capabilities.flows)
+
+
+def _support_text(capabilities: Capabilities) -> str:
+    return _listed(level for level, attribute in _LEVELS.items() if getattr(capabilities, attribute))
+
+
+_TEXTS: Final[dict[str, Callable[[Capabilities], str]]] = {
+    **{name: _number_text(name) for name in _NUMBERS},
+    _FLOWS: _flows_text,
+    _SESSION_SUPPORT: _support_text,
+}
+
+
+def _different(capabilities: Capabilities, others: Capabilities) -> list[tuple[str, str]]:
+    """Where they differ from others, in the order of the grammar."""
+    fields = []
+    for name, text in _TEXTS.items():
+        value = text(capabilities)
+        if value != text(others):
+            if not value:
+                raise UsageError(f"{name} cannot be empty; there is nothing to agree on (510)")
+            fields.append((name, value))
+    return fields
+
+
+# -- negotiation
+
+
+def granted(proposed: Capabilities, offered: Capabilities) -> Capabilities:
+    """The most that both can (HR-037, HR-091); without a flow in common, that is error 510.
+
+    A server without sessions says so, even to a client that wanted nothing else (HR-065).
+    """
+    sessions = proposed.sessions and offered.sessions
+    numbers = {name: min(getattr(proposed, name), getattr(offered, name)) for name in _NUMBERS}
+    return Capabilities(
+        **numbers,
+        flows=proposed.flows & offered.flows,
+        sessions=sessions,
+        sessionless=offered.sessionless and (proposed.sessionless or not sessions),
+        product=tuple(each for each in proposed.product if each in offered.product),
+    )
+
+
+def lowered(proposed: Capabilities, granted: Capabilities) -> Fields | None:
+    """What a response has to say: all that is less than proposed, and what is beyond the specification."""
+    fields = (*_different(granted, proposed), *granted.product)
+    return fields or None
+
+
+def agreed(proposed: Capabilities, said: Fields | None) -> Capabilities:
+    """What a client holds to after a response; one that grants more than was proposed is malformed."""
+    asked = {name for name, _ in proposed.product}
+    fields = tuple((name, value) for name, value in said or () if name in KNOWN or name in asked)
+    answer = _overlaid(proposed, fields)
+    for name in KNOWN:
+        if not _within(name, answer, proposed):
+            wanted, got = _TEXTS[name](proposed), _TEXTS[name](answer)
+            raise malformed(f"{name} was proposed as {wanted} and answered with {got}", _SECTION)
+    return answer
+
+
+def _within(name: str, answer: Capabilities, proposed: Capabilities) -> bool:
+    if name == _FLOWS:
+        return answer.flows <= proposed.flows
+    if name == _SESSION_SUPPORT:  # SESSIONLESS alone is a refusal, not more than was proposed (HR-065)
+        return answer.sessions <= proposed.sessions and (
+            not answer.sessions or answer.sessionless <= proposed.sessionless
+        )
+    return bool(getattr(answer, name) <= getattr(proposed, name))

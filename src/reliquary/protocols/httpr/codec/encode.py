@@ -1,0 +1,61 @@
+"""A batch as bytes, 6.2: messages with their headers, then the terminator.
+
+message-size:5              message-encoding:chunked
+target-uri:...              target-uri:...
+
+hello                       5
+message-size:...            hello
+                            0
+
+                                                  the end of the chunks, and that of the message
+                            payload-disposition:last
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.protocols.httpr.codec.values import Disposition
+
+TERMINATOR: Final = {each: f"payload-disposition:{each.value}\r\n".encode() for each in Disposition}
+LAST_CHUNK: Final = b"0\r\n\r\n"
+"""And an empty trailer."""
+END_OF_MESSAGE: Final = b"\r\n"
+"""After the data; the size does not count it (HR-120)."""
+
+_LAST: Final = TERMINATOR[Disposition.LAST]
+
+
+def message_head(header: str, size: int) -> bytes:
+    """The header of a message whose data has this size."""
+    return f"message-size:{size}\r\n{_whole(header)}\r\n".encode("latin-1")
+
+
+def chunked_head(header: str) -> bytes:
+    """The header of a message whose data comes in chunks."""
+    return f"message-encoding:chunked\r\n{_whole(header)}\r\n".encode("latin-1")
+
+
+def _whole(header: str) -> str:
+    """Lines without a blank one among them, which would end the header too early (HR-124)."""
+    if header and (header[-2:] != "\r\n" or header[0] == "\r" or "\r\n\r\n" in header):
+        raise UsageError("the header of a message is lines that end with CRLF, none of them blank")
+    return header
+
+
+def chunk(data: bytes | memoryview) -> bytes:
+    """One chunk; an empty one would end the message."""
+    if not data:
+        raise UsageError("a chunk has at least one byte")
+    return b"%x\r\n%b\r\n" % (len(data), bytes(data))
+
+
+def batch_bytes(batch: Iterable[tuple[str, bytes]]) -> bytes:
+    """A whole batch of (header, body), terminator `last`."""
+    parts: list[bytes] = []
+    for header, body in batch:
+        parts += (message_head(header, len(body)), body, END_OF_MESSAGE)
+    parts.append(_LAST)
+    return b"".join(parts)

@@ -1,0 +1,336 @@
+"""The header of a request or a response, 5.1 to 5.6 and 6.1: `name:value` lines and a blank one.
+
+    request:PUSH HTTPR/1.0               HTTPR/1.0                        only answering GET-RESPONDER-INFO
+    sessionid:1                          responder:httpr://host/service
+    transactionid:0000000000000001       sessionid:1
+                                         outcome:COMMIT
+                                         completed:0000000000000000
+
+Written in the order of the grammar, lower case, no blank after the colon.  Read in any order and case,
+with blanks and folded lines; a field may come twice if it says the same twice (H-38), and fields that we
+do not know are kept, as those of a product (HR-106).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from reliquary.base.faults import UsageError
+from reliquary.protocols.httpr.codec.capabilities import read_capabilities, said, text_of
+from reliquary.protocols.httpr.codec.faults import HttprFault
+from reliquary.protocols.httpr.codec.lexical import (
+    CRLF,
+    LWS,
+    TEXT,
+    TOKEN,
+    id_text,
+    malformed,
+    read_id,
+    read_number,
+    shortened,
+    unfolded,
+)
+from reliquary.protocols.httpr.codec.values import (
+    SENDS,
+    VERSION,
+    Capabilities,
+    Command,
+    Error,
+    ErrorNumber,
+    Fields,
+    Outcome,
+    RequestHeader,
+    ResponseHeader,
+    SessionMark,
+)
+
+MOST_BYTES: Final = 64 * 1024
+"""A header block, blank line and all; folded lines count as they came."""
+MOST_FIELDS: Final = 200
+USER_MODULE_DATA: Final = "httpr-user-module-data"
+"""Of error 527; printed with a doubled h, and read so too (H-20)."""
+
+_FIELD: Final = re.compile(rf"({TOKEN})[ \t]*:({TEXT})")
+_NAME: Final = re.compile(TOKEN)
+_SESSION_ID: Final = re.compile(r"[0-9A-Za-z]{1,12}")
+_OTHER_VERSION: Final = re.compile(r"HTTPR/[0-9]+\.[0-9]+", re.IGNORECASE)
+_WORD: Final = re.compile(r"[^ \t]+")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_ERROR: Final = re.compile(r"([0-9]{1,9})(?:[ \t]+(.*))?")
+
+
+# -- reading: lines
+
+
+def lines_of(block: bytes, most: int) -> list[str]:
+    """The lines of a block that ends with its blank line, folded ones as one."""
+    lines = unfolded(block).decode("latin-1").split(CRLF)
+    if len(lines) - 2 > most:
+        raise malformed(f"a header has at most {most} fields", "2.3")
+    if len(lines) < 3 or lines[-2:] != ["", ""]:
+        raise malformed("a header ends with a blank line", "2.3")
+    return lines[:-2]
+
+
+def fields_of(block: bytes) -> list[tuple[str, str]]:
+    """Names in lower case, and values without blanks around them."""
+    return [read_field(line) for line in lines_of(block, MOST_FIELDS)]
+
+
+def read_field(line: str) -> tuple[str, str]:
+    """One line in its parts."""
+    found = _FIELD.fullmatch(line)
+    if found is None:
+        raise malformed(f"{shortened(line)} is no field", "2.3")
+    return found[1].lower(), found[2].strip(LWS)
+
+
+def _bounded(block: bytes) -> None:
+    if len(block) > MOST_BYTES:
+        raise malformed(f"a header has at most {MOST_BYTES} bytes", "5")
+
+
+def _version(text: str) -> str:
+    """Our version, or a fault that says which of both is wrong (HR-086)."""
+    if text.upper() == VERSION:
+        return VERSION
+    if _OTHER_VERSION.fullmatch(text):
+        raise HttprFault(
+            ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED,
+            f"we speak {VERSION}, not {shortened(text)}",
+            spec="HTTPR 6.1.1",
+        )
+    raise malformed(f"{shortened(text)} is no version", "6.1.1")
+
+
+# -- reading: values
+
+
+def _text(value: str, name: str) -> str:
+    if not value:
+        raise malformed(f"{name} is empty", "6.1")
+    return value
+
+
+def _id(value: str, name: str) -> int:
+    return read_id(_text(value, name))
+
+
+def _session_id(value: str, name: str) -> str:
+    if not _SESSION_ID.fullmatch(value):
+        raise malformed(f"{name} has 1 to 12 letters and digits, it is {shortened(value)}", "6.1.6")
+    return value
+
+
+def _session(value: str, name: str) -> SessionMark:
+    try:
+        return SessionMark(value.lower())
+    except ValueError:
+        raise malformed(f"{name} is begin or end, not {shortened(value)}", "3.6") from None
+
+
+def _outcome(value: str, name: str) -> Outcome:
+    try:
+        return Outcome(value.upper())
+    except ValueError:
+        raise malformed(f"{name} is COMMIT, ROLLBACK or INDOUBT, not {shortened(value)}", "6.2.17") from None
+
+
+def _error(value: str, name: str) -> Error:
+    found = _ERROR.fullmatch(value)
+    if found is None:
+        raise malformed(f"{name} is a number and a text, not {shortened(value)}", "6.2.18")
+    return Error(read_number(found[1], name, "6.2.18"), found[2] or "")
+
+
+_Read = Callable[[str, str], Any]
+_BOTH: Final[dict[str, tuple[str, _Read]]] = {
+    "responder": ("responder", _text),
+    "sessionid": ("session_id", _session_id),
+    "session": ("session", _session),
+    "transactionid": ("transaction_id", _id),
+    "outcome": ("outcome", _outcome),
+    "completed": ("completed", _id),
+    "agent-type": ("agent_type", _text),
+    "error": ("error", _error),
+}
+_REQUEST: Final[dict[str, tuple[str, _Read]]] = {
+    **_BOTH,
+    "requester": ("requester", _text),
+    "channel": ("channel", _text),
+    "capabilities": ("capabilities", lambda value, _: read_capabilities(value)),
+    "last-pushed-id": ("last_pushed_id", _id),
+    "forget": ("forget", _id),
+}
+_RESPONSE: Final[dict[str, tuple[str, _Read]]] = {
+    **_BOTH,
+    "capabilities": ("capabilities", lambda value, _: said(value)),
+    "last-pulled-id": ("last_pulled_id", _id),
+}
+
+
+def _values(fields: list[tuple[str, str]], known: dict[str, tuple[str, _Read]]) -> dict[str, Any]:
+    """The arguments of a header; differing values of one field are malformed."""
+    values: dict[str, Any] = {}
+    product = []
+    for name, text in fields:
+        if name in known:
+            attribute, read = known[name]
+            value = read(text, name)
+            if values.setdefault(attribute, value) != value:
+                raise malformed(f"{name} stands twice, with different values", "6.1")
+        else:
+            product.append((USER_MODULE_DATA if name == f"h{USER_MODULE_DATA}" else name, text))
+    if ("outcome" in values) != ("completed" in values):
+        raise malformed("outcome and completed go together", "5.2")
+    values["product"] = tuple(product)
+    return values
+
+
+# -- reading: requests and responses
+
+
+def is_request(block: bytes) -> bool:
+    """Whether the first line is `request:`, whatever follows; all else is not HTTPR at all (H-21)."""
+    return _BEGINS.match(block) is not None
+
+
+_BEGINS: Final = re.compile(rb"request(?:(?:\r\n)?[ \t])*+:", re.IGNORECASE)
+
+
+def read_request(block: bytes, *, lenient: bool = False) -> RequestHeader:
+    """The header of a request, blank line and all.
+
+    Lenient, the version may be missing as it is in the examples of chapter 4 (H-01).
+    """
+    _bounded(block)
+    if not is_request(block):
+        raise HttprFault(ErrorNumber.NOT_HTTP_R, "the first line is not `request:`", spec="HTTPR 5.6")
+    (_, asked), *fields = fields_of(block)
+    command = _command(asked, lenient)
+    repeated = [text for name, text in fields if name == "request"]
+    if any(_command(text, lenient) is not command for text in repeated):
+        raise malformed("request stands twice, with different values", "5")
+    fields = [field for field in fields if field[0] != "request"]
+    header = RequestHeader(command=command, **_values(fields, _REQUEST))
+    _check(header)
+    return header
+
+
+def _command(asked: str, lenient: bool) -> Command:
+    words = _WORD.findall(asked)
+    if len(words) == 2:
+        _version(words[1])
+    elif len(words) != 1 or not lenient:
+        raise malformed(f"a request is a command and a version, not {shortened(asked)}", "5")
+    try:
+        return Command(words[0].upper())
+    except ValueError:
+        raise malformed(f"{shortened(words[0])} is no command", "5") from None
+
+
+def _check(header: RequestHeader) -> None:
+    """What a command cannot do without (A.4)."""
+    if header.session_id:
+        if header.requester or header.channel:
+            raise malformed("a request has a sessionid, or requester and channel, not both", "5.2")
+    elif not (header.requester and header.channel):
+        raise malformed("a request without a session names requester and channel", "5.1")  # HR-061
+    if header.command is Command.GET_RESPONDER_INFO:
+        if header.session_id or header.session is not SessionMark.BEGIN:
+            raise malformed("GET-RESPONDER-INFO begins a session", "5.1")
+    elif header.command in SENDS and header.transaction_id is None:
+        raise malformed(f"{header.command.value} has a transactionid", "5.2")
+
+
+def read_response(block: bytes) -> ResponseHeader:
+    """The header of a response, blank line and all; the version may open any of them (H-02)."""
+    _bounded(block)
+    version = ""
+    line, _, rest = block.partition(b"\r\n")
+    if line[:5].upper() == b"HTTPR" and b":" not in line:
+        version = _version(line.decode("latin-1").strip(LWS))
+        block = rest
+    # an empty header is its blank line alone
+    fields = [] if block == b"\r\n" else fields_of(block)
+    return ResponseHeader(version=version, **_values(fields, _RESPONSE))
+
+
+# -- writing
+
+
+def encode_request(header: RequestHeader) -> bytes:
+    """The header of a request, with the blank line."""
+    informs = header.command is Command.GET_RESPONDER_INFO
+    return _block(
+        f"request:{header.command.value} {header.version}",
+        ("requester", header.requester),
+        ("channel", header.channel),
+        ("responder", header.responder),
+        ("sessionid", header.session_id),
+        ("session", header.session and header.session.value),
+        ("capabilities", _capabilities_text(header.capabilities)),
+        ("transactionid", _id_or_none(header.transaction_id)),
+        ("agent-type", informs and header.agent_type),
+        ("outcome", header.outcome and header.outcome.value),
+        ("completed", _id_or_none(header.completed)),
+        ("last-pushed-id", _id_or_none(header.last_pushed_id)),
+        ("forget", _id_or_none(header.forget)),
+        ("agent-type", not informs and header.agent_type),
+        ("error", _error_text(header.error)),
+        product=header.product,
+    )
+
+
+def encode_response(header: ResponseHeader) -> bytes:
+    """The header of a response, with the blank line."""
+    informs = bool(header.version) or header.last_pulled_id is not None
+    return _block(
+        header.version,
+        ("responder", header.responder),
+        ("session", header.session and header.session.value),
+        ("sessionid", header.session_id),
+        ("capabilities", _capabilities_text(header.capabilities)),
+        ("transactionid", _id_or_none(header.transaction_id)),
+        ("last-pulled-id", _id_or_none(header.last_pulled_id)),
+        ("agent-type", informs and header.agent_type),
+        ("outcome", header.outcome and header.outcome.value),
+        ("completed", _id_or_none(header.completed)),
+        ("agent-type", not informs and header.agent_type),
+        ("error", _error_text(header.error)),
+        product=header.product,
+    )
+
+
+def _id_or_none(value: int | None) -> str | None:
+    return None if value is None else id_text(value)
+
+
+def _capabilities_text(capabilities: Capabilities | Fields | None) -> str | None:
+    return None if capabilities is None else text_of(capabilities)
+
+
+def _error_text(error: Error | None) -> str | None:
+    return None if error is None else f"{error.number} {error.text}".rstrip()
+
+
+def _block(first: str, *fields: tuple[str, str | bool | None], product: Fields) -> bytes:
+    lines = [first] if first else []
+    lines += [f"{name}:{value}" for name, value in fields if value]
+    lines += _product_lines(product)
+    if _CONTROL.search("".join(lines)):
+        raise UsageError("a header has no line ends or other controls in its values")
+    try:
+        return (CRLF.join(lines) + CRLF * (2 if lines else 1)).encode("latin-1")
+    except UnicodeEncodeError as why:
+        raise UsageError(f"a header has characters of Latin-1 only: {why}") from None
+
+
+def _product_lines(product: Fields) -> Iterable[str]:
+    """Never a blank line, nor one that says nothing (HR-124)."""
+    for name, value in product:
+        if not (_NAME.fullmatch(name) and value.strip(LWS)):
+            raise UsageError(f"{shortened(f'{name}:{value}')} is no field with a value")
+        yield f"{name}:{value}"

@@ -1,0 +1,455 @@
+"""Bodies of requests and responses, read while they arrive: any split of the bytes gives the same events.
+
+              header read                  header of a message            all of it is there
+    HEADER ------------------> MESSAGE <-------------------------> SIZED --------------.
+       |  no batch: ENDED        | ^ |                                                 |
+       |                         | | '---> CHUNK_SIZE <-> CHUNK <-> CHUNK_END          |
+       v                         | |           | size 0                                |
+    ENDED <----------------------' |           '--> TRAILER ---> CHUNKS_ENDED          |
+             payload-disposition   '------------------------------------'--------------'
+
+A message that lies whole in what has come, with a header as we write it, is cut out with one expression.
+Larger ones come in pieces, and nothing is kept of a message that is larger than it may be (F-06).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from reliquary.protocols.httpr.codec.faults import HttprFault
+from reliquary.protocols.httpr.codec.headers import (
+    MOST_BYTES,
+    fields_of,
+    is_request,
+    lines_of,
+    read_field,
+    read_request,
+    read_response,
+)
+from reliquary.protocols.httpr.codec.lexical import (
+    CRLF,
+    LWS,
+    TEXT,
+    TOKEN,
+    malformed,
+    read_number,
+    shortened,
+)
+from reliquary.protocols.httpr.codec.values import (
+    SENDS,
+    BatchLimits,
+    Carried,
+    Disposition,
+    ErrorNumber,
+    RequestHeader,
+    ResponseHeader,
+)
+
+LARGE: Final = 1024 * 1024
+"""Bytes of a message from which on it comes in pieces."""
+PIECE: Final = 256 * 1024
+"""Bytes of each piece but the last."""
+MOST_MESSAGE_HEADER: Final = 2 * 1024 * 1024
+"""Bytes of a message's header; applications may keep much in it."""
+MOST_MESSAGE_FIELDS: Final = 400
+MOST_LINE: Final = 4096
+"""A chunk's size with its extensions, or the terminator."""
+
+_END: Final = b"\r\n"
+_BLANK: Final = b"\r\n\r\n"
+_SIZE: Final = "message-size"
+_ENCODING: Final = "message-encoding"
+_FRAMING: Final = frozenset({_SIZE, _ENCODING})
+
+_DISPOSITIONS: Final = {each.value: each for each in Disposition}
+_NAMES: Final = (b"message-size", b"message-encoding", b"payload-disposition")
+"""What may stand where a message can begin; the last of them is the terminator."""
+_CANONICAL: Final = re.compile(
+    rf"message-size:([0-9]{{1,18}})\r\n"
+    rf"((?:(?!(?i:{_SIZE}|{_ENCODING})[ \t:])(?:{TOKEN}+):(?:{TEXT}+)\r\n)*+)\r\n".encode()
+).match
+"""The usual header of a message: its size, then fields of one line each; `++` and `*+` never go back."""
+_TERMINATOR: Final = re.compile(
+    rb"payload-disposition(?:(?:\r\n)?[ \t])*+:(?:(?:\r\n)?[ \t])*+([^\r\n]+)\r\n", re.IGNORECASE
+)
+_CHUNK_LINE: Final = re.compile(rf"([0-9A-Fa-f]+)[ \t]*(?:;{TEXT})?".encode())
+
+
+class Cut(Exception):
+    """The body ended before its end; what came of it means nothing (HR-117)."""
+
+
+class HeaderRead(msgspec.Struct, frozen=True):
+    """The header is here; always the first."""
+
+    header: RequestHeader | ResponseHeader
+
+
+class MessageRead(msgspec.Struct, frozen=True):
+    """A message is whole."""
+
+    carried: Carried
+
+
+class LargeBegun(msgspec.Struct, frozen=True):
+    """A message of more than `LARGE` bytes begins; its data follows in pieces."""
+
+    header: str
+    """As in `Carried`."""
+    size: int | None
+    """What was declared; None of a chunked one."""
+
+
+class LargePiece(msgspec.Struct, frozen=True):
+    """The next bytes of it."""
+
+    data: bytes
+
+
+class LargeEnded(msgspec.Struct, frozen=True):
+    """It is whole."""
+
+
+class BatchEnded(msgspec.Struct, frozen=True):
+    """The terminator came; nothing may follow."""
+
+    disposition: Disposition
+
+
+Read = HeaderRead | MessageRead | LargeBegun | LargePiece | LargeEnded | BatchEnded
+
+
+class _Reader:
+    """What requests and responses have in common: all but the header, and whether a batch follows it."""
+
+    def __init__(self) -> None:
+        self.done = False
+        """Nothing is missing, and nothing may follow."""
+        self._buffer = b""
+        """What came and was not yet understood; before `_at` it was."""
+        self._at = 0
+        self._searched = 0
+        """Up to here there is no blank line."""
+        self._step: Callable[[Any, list[Read]], bool] = type(self)._read_header
+        """What comes next: returns whether it got further."""
+        self._limits = BatchLimits(0, 0)
+        self._messages = 0
+        # of the message that is on its way:
+        self._header = ""
+        self._missing = 0
+        """Bytes of it, or of its chunk."""
+        self._announced = 0
+        """Bytes of all chunks so far."""
+        self._large = False
+        self._data = bytearray()
+        """Bytes of it that nobody has been given."""
+
+    def feed(self, data: bytes | memoryview) -> list[Read]:
+        """What these bytes complete.  After a fault, all that this reader gave but the header is void."""
+        if self._at < len(self._buffer):
+            self._buffer = self._buffer[self._at :] + data
+            self._searched -= self._at
+        else:
+            self._buffer = bytes(data)  # no copy of what is bytes already
+            self._searched = 0
+        self._at = 0
+        found: list[Read] = []
+        while self._at < len(self._buffer) and self._step(self, found):
+            pass
+        return found
+
+    def end(self) -> None:
+        """No more bytes come: was that all?"""
+        if not self.done:
+            raise Cut("the body ended before its end")
+
+    def _read_header(self, found: list[Read]) -> bool:
+        raise NotImplementedError
+
+    def _finish(self) -> bool:
+        self.done = True
+        self._step = _Reader._refuse_more
+        return True
+
+    def _refuse_more(self, found: list[Read]) -> bool:
+        raise malformed("nothing follows the end of a body", "6.2.16")
+
+    # -- messages
+
+    def _read_messages(self, found: list[Read]) -> bool:
+        """The messages that are whole and have the usual form; then what is not."""
+        buffer, at, room = self._buffer, self._at, self._limits.messages - self._messages
+        largest = min(self._limits.message_bytes, LARGE)
+        while room > 0 and buffer.find(_BLANK, max(at, self._searched)) >= 0:
+            match = _CANONICAL(buffer, at)
+            if match is None:
+                break
+            size, header = match.groups()
+            start = match.end()
+            stop = start + int(size)
+            if (
+                buffer[stop : stop + 2] != _END
+                or stop - start > largest
+                or start - at > MOST_MESSAGE_HEADER
+                or header.count(b"\n") >= MOST_MESSAGE_FIELDS
+            ):
+                break
+            found.append(MessageRead(Carried(header.decode("latin-1"), buffer[start:stop])))
+            at, room = stop + 2, room - 1
+        self._at, self._messages = at, self._limits.messages - room
+        return at < len(buffer) and (self._read_terminator(found) or self._read_message_header(found))
+
+    def _read_terminator(self, found: list[Read]) -> bool:
+        head = self._buffer[self._at : self._at + len(_NAMES[-1])].lower()
+        if not any(name.startswith(head[: len(name)]) for name in _NAMES):
+            raise malformed(f"{shortened(head.decode('latin-1'))} begins no message", "6.2.1")
+        match = _TERMINATOR.match(self._buffer, self._at)
+        stop = len(self._buffer) if match is None else match.end()
+        if head == _NAMES[-1] and stop - self._at > MOST_LINE:
+            raise malformed(f"a terminator has at most {MOST_LINE} bytes", "6.2.16")
+        if match is None:
+            return False
+        word = match[1].decode("latin-1").rstrip(LWS).lower()
+        if word not in _DISPOSITIONS:
+            raise malformed(f"payload-disposition is last or abort, not {shortened(word)}", "6.2.16")
+        self._at = stop
+        found.append(BatchEnded(_DISPOSITIONS[word]))
+        return self._finish()
+
+    def _read_message_header(self, found: list[Read]) -> bool:
+        block = self._block(MOST_MESSAGE_HEADER)
+        if block is None:
+            return False
+        self._header, size = _message_header(block)
+        self._messages += 1
+        if self._messages > self._limits.messages:
+            raise HttprFault(
+                ErrorNumber.MAXIMUM_BATCH_SIZE_EXCEEDED,
+                f"a batch has at most {self._limits.messages} messages",
+                spec="HTTPR 6.1.5",
+            )
+        self._announced, self._large = 0, False
+        if size is None:
+            self._step = _Reader._read_chunk_size
+        else:
+            self._announce(size)
+            self._large = size > LARGE
+            if self._large:
+                found.append(LargeBegun(self._header, size))
+            self._step = _Reader._read_sized
+        return True
+
+    def _announce(self, size: int) -> None:
+        """Bytes of data are to come; nothing of them is kept if they are too many (F-06)."""
+        self._missing = size
+        self._announced += size
+        if self._announced > self._limits.message_bytes:
+            raise HttprFault(
+                ErrorNumber.MAXIMUM_MESSAGE_SIZE_EXCEEDED,
+                f"a message has at most {self._limits.message_bytes} bytes",
+                spec="HTTPR 6.1.5",
+            )
+
+    def _block(self, limit: int) -> bytes | None:
+        """The next block, blank line and all; None while it is not whole."""
+        end = self._buffer.find(_BLANK, max(self._at, self._searched))
+        stop = len(self._buffer) if end < 0 else end + len(_BLANK)
+        if stop - self._at > limit:
+            raise malformed(f"a header has at most {limit} bytes", "2.3")
+        if end < 0:
+            self._searched = max(self._at, stop - len(_BLANK) + 1)
+            return None
+        block = self._buffer[self._at : stop]
+        self._at = stop
+        return block
+
+    # -- data
+
+    def _read_sized(self, found: list[Read]) -> bool:
+        if not self._read_data(found):
+            return False
+        self._give(found)
+        self._step = _Reader._read_messages
+        return True
+
+    def _read_chunk_size(self, found: list[Read]) -> bool:
+        end = self._buffer.find(_END, self._at)
+        if (len(self._buffer) if end < 0 else end) - self._at > MOST_LINE:
+            raise malformed(f"the line of a chunk has at most {MOST_LINE} bytes", "6.2.15")
+        if end < 0:
+            return False
+        match = _CHUNK_LINE.fullmatch(self._buffer, self._at, end)
+        if match is None:
+            line = self._buffer[self._at : end].decode("latin-1")
+            raise malformed(f"a chunk begins with its size, not {shortened(line)}", "6.2.15")
+        self._at = end + len(_END)
+        self._announce(int(match[1], 16))
+        self._step = _Reader._read_chunk if self._missing else _Reader._read_trailer
+        return True
+
+    def _read_chunk(self, found: list[Read]) -> bool:
+        if not self._read_data(found):
+            return False
+        self._step = _Reader._read_chunk_size
+        return True
+
+    def _read_trailer(self, found: list[Read]) -> bool:
+        """Its fields are of no use to anybody, but they are fields."""
+        if len(self._buffer) - self._at < len(_END):
+            return False
+        if self._buffer.startswith(_END, self._at):
+            self._at += len(_END)
+        else:
+            block = self._block(MOST_BYTES)
+            if block is None:
+                return False
+            fields_of(block)
+        self._give(found)
+        self._step = _Reader._read_end_of_chunks
+        return True
+
+    def _read_end_of_chunks(self, found: list[Read]) -> bool:
+        """The end of the message; after the end of its chunks it may be missing (H-18)."""
+        if self._buffer[self._at] == _END[0]:
+            if len(self._buffer) - self._at < len(_END):
+                return False
+            self._read_end()
+        self._step = _Reader._read_messages
+        return True
+
+    def _read_data(self, found: list[Read]) -> bool:
+        """What is there of the missing bytes, and the CRLF after them; whether that was all."""
+        stop = min(self._at + self._missing, len(self._buffer))
+        if stop > self._at:
+            self._data += memoryview(self._buffer)[self._at : stop]
+            self._missing -= stop - self._at
+            self._at = stop
+            self._give_pieces(found)
+        if self._missing or len(self._buffer) - stop < len(_END):
+            return False
+        self._read_end()
+        return True
+
+    def _read_end(self) -> None:
+        if not self._buffer.startswith(_END, self._at):
+            raise malformed("data is not as long as it was said to be", "6.2.15")
+        self._at += len(_END)
+
+    def _give_pieces(self, found: list[Read]) -> None:
+        if not self._large:
+            if len(self._data) <= LARGE:
+                return
+            self._large = True  # of a chunked one this was not known before
+            found.append(LargeBegun(self._header, None))
+        while len(self._data) >= PIECE:
+            found.append(LargePiece(bytes(memoryview(self._data)[:PIECE])))
+            del self._data[:PIECE]
+
+    def _give(self, found: list[Read]) -> None:
+        """The message is whole."""
+        if not self._large:
+            found.append(MessageRead(Carried(self._header, bytes(self._data))))
+        else:
+            if self._data:
+                found.append(LargePiece(bytes(self._data)))
+            found.append(LargeEnded())
+        self._data = bytearray()
+
+
+class RequestReader(_Reader):
+    """The body of a request."""
+
+    def __init__(
+        self, limits_for: Callable[[RequestHeader], BatchLimits], *, lenient: bool = False
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.header: RequestHeader | None = None
+        """Not None as soon as it was read, whatever is wrong with what follows it."""
+        self._limits_for = limits_for
+        self._lenient = lenient
+
+    def _read_header(self, found: list[Read]) -> bool:
+        head = self._buffer[:7].lower()
+        if not b"request".startswith(head):
+            raise _not_httpr()
+        block = self._block(MOST_BYTES)
+        if block is None:
+            return False
+        self.header = read_request(block, lenient=self._lenient)
+        found.append(HeaderRead(self.header))
+        if self.header.command not in SENDS:
+            return self._finish()
+        self._limits = self._limits_for(self.header)
+        self._step = _Reader._read_messages
+        return True
+
+    def end(self) -> None:
+        """No more bytes come: was that all?"""
+        if self.header is None and not is_request(self._buffer):
+            raise _not_httpr()
+        super().end()
+
+
+class ResponseReader(_Reader):
+    """The body of a response; it has a batch if it has a transaction id."""
+
+    def __init__(self, limits: BatchLimits) -> None:
+        super().__init__()
+        self.header: ResponseHeader | None = None
+        """Not None as soon as it was read, whatever is wrong with what follows it."""
+        self._limits = limits
+
+    def _read_header(self, found: list[Read]) -> bool:
+        if self._buffer[0] == _END[0]:  # nothing is said: a pipelined answer may leave out all
+            if len(self._buffer) < len(_END):
+                return False
+            self._read_end()
+            block: bytes | None = _END
+        else:
+            block = self._block(MOST_BYTES)
+        if block is None:
+            return False
+        self.header = read_response(block)
+        found.append(HeaderRead(self.header))
+        if self.header.transaction_id is not None:
+            self._step = _Reader._read_messages
+            return True
+        self._finish()
+        if self.header.error and self.header.error.number == ErrorNumber.INCOMPATIBLE:
+            self._step = ResponseReader._pass_over
+        return True
+
+    def _pass_over(self, found: list[Read]) -> bool:
+        """Error 510 may be explained by a payload of any form (A.9)."""
+        self._at = len(self._buffer)
+        return True
+
+
+def _not_httpr() -> HttprFault:
+    return HttprFault(ErrorNumber.NOT_HTTP_R, "the first line is not `request:`", spec="HTTPR 5.6")
+
+
+def _message_header(block: bytes) -> tuple[str, int | None]:
+    """The fields of a message but those that say how long it is, and its size; None of a chunked one."""
+    framing: set[tuple[str, str]] = set()
+    kept = []
+    for place, line in enumerate(lines_of(block, MOST_MESSAGE_FIELDS)):
+        name, value = read_field(line)
+        if name in _FRAMING:
+            framing.add((name, value.lower()))
+        elif place == 0:
+            raise malformed("a message begins with message-size or message-encoding", "6.2.1")
+        else:
+            kept.append(f"{line}{CRLF}")
+    if len(framing) > 1:
+        raise malformed("a message has one message-size or one message-encoding", "6.2.1")
+    (name, value), *_ = framing
+    if name == _SIZE:
+        return "".join(kept), read_number(value, name, "6.2.2")
+    if value != "chunked":
+        raise malformed(f"message-encoding is chunked, not {shortened(value)}", "6.2.1")
+    return "".join(kept), None

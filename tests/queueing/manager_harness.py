@@ -330,6 +330,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     total_bytes: int
     transactions: dict[UUID, Any]
     outcomes: dict[UUID, tables.Outcome]
+    holds: dict[bytes, Any]
+    """What carriers hold, without the express messages."""
     messages: dict[int, Message]
     directory: list[Any]
     """Every object, by type and identifier."""
@@ -385,6 +387,7 @@ def durable(state: State) -> Snapshot:
             for identifier, each in sorted(prepared.items())
         },
         outcomes=dict(state.outcomes),
+        holds=dict(sorted(_stored_holds(state).items())),
         messages={
             position.message: state.shelf.get(position)
             for here in [*positions.values(), *delayed.values()]
@@ -394,6 +397,18 @@ def durable(state: State) -> Snapshot:
             each for objects in state.directory.objects.values() for _, each in sorted(objects.items())
         ],
     )
+
+
+def _stored_holds(state: State) -> dict[bytes, tables.Hold]:
+    """What the rows must say of the holds: an express message has no part in them."""
+    rows = {}
+    for key, hold in state.holds.items():
+        queue = state.queues.get(hold.queue)
+        locked = queue.order.locked if queue else {}
+        stored = tuple(each for each in hold.lookup_ids if each not in locked or not locked[each].express)
+        if stored:
+            rows[key] = tables.Hold(hold.queue, stored)
+    return rows
 
 
 def every(state: State, table: Table[Record]) -> dict[bytes, Record]:
@@ -424,6 +439,7 @@ def check(state: State) -> None:
     assert state.total_bytes == sum(queue.total_bytes for queue in state.queues.values())
     assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
     assert every(state, tables.OUTCOMES) == {each.bytes: outcome for each, outcome in state.outcomes.items()}
+    assert every(state, tables.HOLDS) == _stored_holds(state)
     _check_locks(state)
     assert {row.object.identifier: row.object for row in every(state, tables.DIRECTORY).values()} == {
         identifier: each for kind in state.directory.objects.values() for identifier, each in kind.items()
@@ -543,6 +559,9 @@ def _check_locks(state: State) -> None:
         for operation in each.operations:
             if operation.kind != "enqueue" or each.prepared:
                 owners[operation.queue, operation.position.lookup_id] += 1
+    for hold in state.holds.values():
+        there = state.queues[hold.queue].order.locked if hold.queue in state.queues else {}
+        owners.update((hold.queue, lookup_id) for lookup_id in hold.lookup_ids if lookup_id in there)
     locked = {
         (number, each)
         for number, queue in state.queues.items()

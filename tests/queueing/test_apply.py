@@ -16,6 +16,7 @@ from reliquary.queueing.tables import (
     COUNTERS,
     DIRECTORY,
     EXPIRY,
+    HOLDS,
     LANE_SHIFT,
     MANAGER,
     MESSAGES,
@@ -31,6 +32,7 @@ from reliquary.queueing.tables import (
     Copy,
     Counters,
     DirectoryRow,
+    Hold,
     Operation,
     Outcome,
     Piece,
@@ -38,6 +40,7 @@ from reliquary.queueing.tables import (
     Spool,
     directory_key,
     expiry_of,
+    hold_key,
     piece_key,
     position_key,
     queue_key,
@@ -383,6 +386,20 @@ def test_a_piece_is_a_row_until_its_body_is_dropped(made: Made) -> None:
     check(made.state)
 
 
+def test_a_hold_locks_its_messages_and_is_a_row_with_those_that_outlive_a_crash(made: Made) -> None:
+    stored, express = made.at(1), made.at(2, express=True)
+    made.store(stored, express)
+    made.apply(facts.HoldBegun("httpr", (3, 4), made.orders.number, (stored, express)))
+    key = hold_key("httpr", (3, 4))
+    assert every(made.state, HOLDS) == {key: Hold(made.orders.number, (stored.lookup_id,))}
+    assert made.state.holds[key].lookup_ids == (stored.lookup_id, express.lookup_id)
+    assert made.orders.order.locked == {stored.lookup_id: stored, express.lookup_id: express}
+    check(made.state)
+    made.apply(facts.HoldsOver("httpr", ((3, 4),)))
+    assert not every(made.state, HOLDS)
+    assert not made.state.holds
+
+
 def test_every_fact_has_its_line_here() -> None:
     """A fact that is added later must be added above too."""
     shown = {
@@ -390,7 +407,7 @@ def test_every_fact_has_its_line_here() -> None:
         facts.MessagesStored, facts.PositionCopied, facts.PositionMoved, facts.PositionsRemoved,
         facts.TransactionPrepared, facts.TransactionEnded, facts.PreparedMessageDropped,
         facts.PositionsMarked, facts.PositionsDelayed, facts.PositionsDue,
-        facts.PieceKept, facts.SpoolsDropped,
+        facts.PieceKept, facts.SpoolsDropped, facts.HoldBegun, facts.HoldsOver,
         facts.CopyLost, facts.DirectoryObjectWritten, facts.DirectoryObjectRemoved, facts.OutcomesForgotten,
     }  # fmt: skip
     assert set(_APPLY) == shown

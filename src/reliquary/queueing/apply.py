@@ -14,7 +14,7 @@ from reliquary.base.turn import Fact
 from reliquary.queueing import facts, tables
 from reliquary.queueing.directory.objects import kind_of
 from reliquary.queueing.message import Position
-from reliquary.queueing.naming.formats import key_of, parse_format
+from reliquary.queueing.naming.formats import key_of, parse_format, parse_single
 from reliquary.queueing.naming.multicast import normalized
 from reliquary.queueing.order import Order
 from reliquary.queueing.queue import Queue
@@ -24,6 +24,7 @@ from reliquary.queueing.tables import (
     DELAYED,
     DIRECTORY,
     EXPIRY,
+    HOLDS,
     MANAGER,
     ONLY,
     OUTCOMES,
@@ -35,13 +36,16 @@ from reliquary.queueing.tables import (
     Counters,
     DirectoryRow,
     Expiry,
+    Hold,
     directory_key,
     expiry_key,
+    hold_key,
     position_key,
     queue_key,
     transaction_key,
 )
 from reliquary.queueing.travel.link import Link
+from reliquary.queueing.travel.transfer import Wrapper, wrapper_for
 
 
 def apply(state: State, fact: Fact) -> None:
@@ -65,7 +69,7 @@ def settle(state: State) -> None:
 
 
 def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -> None:
-    """Take a queue into memory; `locked` of its rows belong to prepared transactions."""
+    """Take a queue into memory; `locked` of its rows belong to prepared transactions or are held."""
     order = Order(
         state.rows,
         record.number,
@@ -78,7 +82,9 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
     )
     _listen(state, record)
     state.permitted.clear()
-    queue.link = None if record.outgoing is None else Link.of(record.outgoing)
+    if record.outgoing is not None:
+        queue.link = Link.of(record.outgoing)
+        queue.link.in_batches = wrapper_for(parse_single(record.outgoing.destination)) is Wrapper.HTTPR
     state.queues[record.number] = queue
     if not record.deleting:
         state.by_identifier[record.identifier] = queue
@@ -411,6 +417,25 @@ def _prepared_dropped(state: State, fact: facts.PreparedMessageDropped) -> None:
     state.shelf.drop((position,))
 
 
+# -- holds
+
+
+def _hold_begun(state: State, fact: facts.HoldBegun) -> None:
+    key = hold_key(fact.holder, fact.key)
+    state.queues[fact.queue].order.lock_all(fact.positions)
+    state.holds[key] = Hold(fact.queue, tuple([position.lookup_id for position in fact.positions]))
+    stored = tuple([position.lookup_id for position in fact.positions if not position.express])
+    if stored:
+        state.rows.put(HOLDS, key, Hold(fact.queue, stored), fresh=True)
+
+
+def _holds_over(state: State, fact: facts.HoldsOver) -> None:
+    for each in fact.keys:
+        key = hold_key(fact.holder, each)
+        del state.holds[key]
+        state.rows.delete(HOLDS, key)
+
+
 # -- the directory
 
 
@@ -443,6 +468,8 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.TransactionEnded: _transaction_ended,
     facts.OutcomesForgotten: _outcomes_forgotten,
     facts.PreparedMessageDropped: _prepared_dropped,
+    facts.HoldBegun: _hold_begun,
+    facts.HoldsOver: _holds_over,
     facts.DirectoryObjectWritten: _object_written,
     facts.DirectoryObjectRemoved: _object_removed,
     facts.CopyLost: _copy_lost,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from typing import Final
+from uuid import UUID
 
 import msgspec
 
@@ -125,14 +126,16 @@ def insert(
     *,
     travelled: bool = False,
     expires: bool = True,
+    captured: UUID | None = None,
 ) -> tuple[Enqueued, list[int]]:
-    """As `enqueue`, when it is known that there is room."""
+    """As `enqueue`, when it is known that there is room; `captured` under a transaction of a carrier."""
+    captured = captured if transaction is None else transaction.identifier
     verdict = Enqueued.DONE
     positions, stamped, lookup_ids = [], [], []
     for message, size in zip(messages, sizes, strict=True):
         if expires and message.sent_time and too_late(message, now):
             if message.negative_journaling and not travelled:
-                _bury_late(state, message, size, now, transaction)
+                _bury_late(state, message, size, now, captured)
             if message.spool in state.shelf.bodies.loose:
                 apply(state, facts.SpoolsDropped((message.spool,)))
             verdict = Enqueued.TOO_LATE
@@ -141,7 +144,7 @@ def insert(
         sequence = state.next_sequence()
         # before the stamp, which knows only whole seconds
         deadline, due = _deadline(queue, message, now), message.due(now)
-        message = _stamp(state, message, sequence, now, transaction)  # noqa: PLW2901
+        message = _stamp(state, message, sequence, now, captured)  # noqa: PLW2901
         position = _position(queue, message, sequence, size, now, deadline, due)
         stamped.append(message)
         positions.append(position)
@@ -153,12 +156,10 @@ def insert(
     return verdict, lookup_ids
 
 
-def _bury_late(
-    state: State, message: Message, size: int, now: Instant, transaction: Transaction | None
-) -> None:
+def _bury_late(state: State, message: Message, size: int, now: Instant, captured: UUID | None) -> None:
     """A message that came too late takes a number only where it is kept (DM-197); its sender is told."""
     sequence = state.next_sequence()
-    message = _stamp(state, message, sequence, now, transaction)
+    message = _stamp(state, message, sequence, now, captured)
     late = Position(
         sequence, sequence, size, now, express=message.is_express, dead_letter=True, spool=message.spool
     )
@@ -219,9 +220,7 @@ def admit(
             state.watch_clock(min(filter(None, (position.expires, position.due))), now)
 
 
-def _stamp(
-    state: State, message: Message, sequence: int, now: Instant, transaction: Transaction | None
-) -> Message:
+def _stamp(state: State, message: Message, sequence: int, now: Instant, captured: UUID | None) -> Message:
     """Give a message of our own its identity; one that travelled has it already."""
     lineage = state.identity().identifier
     if message.identifier == NO_OBJECT:
@@ -231,9 +230,9 @@ def _stamp(
             source_machine=lineage,
             sent_time=message.sent_time or in_whole_seconds(now),
         )
-    if transaction is None:
+    if captured is None:
         return message
-    return msgspec.structs.replace(message, transaction=transaction.identifier, delivery=Delivery.RECOVERABLE)
+    return msgspec.structs.replace(message, transaction=captured, delivery=Delivery.RECOVERABLE)
 
 
 def _deadline(queue: QueueState, message: Message, now: Instant) -> int:

@@ -13,6 +13,7 @@ from reliquary.queueing.directory.objects import DirectoryObject, Kind
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import Queue, QueueManagerRecord
 from reliquary.queueing.tables import Copy, Outcome, PreparedTransaction
+from reliquary.queueing.travel.transfer import HoldKey
 
 
 class ManagerNamed(Fact, frozen=True):
@@ -178,6 +179,27 @@ class PreparedMessageDropped(Fact, frozen=True):
 
     queue: int
     position: Position
+
+
+class HoldBegun(Fact, frozen=True):
+    """A carrier holds messages of a queue: they stay there, and nobody else gets them."""
+
+    holder: str
+    key: HoldKey
+    queue: int
+    positions: tuple[Position, ...]
+
+    @property
+    def volatile(self) -> bool:
+        """An express message is kept in memory only (DM-046)."""
+        return all(position.express for position in self.positions)
+
+
+class HoldsOver(Fact, frozen=True):
+    """A carrier holds no longer what it held; what became of the messages is in the facts beside this."""
+
+    holder: str
+    keys: tuple[HoldKey, ...]
 
 
 class DirectoryObjectWritten(Fact, frozen=True):

@@ -76,18 +76,20 @@ class Order:
             self._trim()
 
     def extend(self, positions: Sequence[Position]) -> None:
-        """Make new positions available, often all of them behind the last one."""
+        """Make positions available, often all of them behind the last one, or before the first."""
         lookup_ids = [position.lookup_id for position in positions]
         available = self._available
         behind = lookup_ids[-1] <= self._edge and (not available or available[-1] < lookup_ids[0])
-        if behind and sorted(lookup_ids) == lookup_ids:
-            available += lookup_ids
-            self._entries.update(zip(lookup_ids, positions, strict=True))
-            if len(available) > 2 * self._window:
-                self._trim()
-        else:
+        before = bool(available) and lookup_ids[-1] < available[0]
+        if not (behind or before) or sorted(lookup_ids) != lookup_ids:
             for position in positions:
                 self.add(position)
+            return
+        place = len(available) if behind else 0
+        available[place:place] = lookup_ids
+        self._entries.update(zip(lookup_ids, positions, strict=True))
+        if len(available) > 2 * self._window:
+            self._trim()
 
     def _add_beyond(self, position: Position) -> None:
         lookup_id = position.lookup_id
@@ -116,8 +118,22 @@ class Order:
             self._peekable.add(lookup_id)
         return position
 
+    def lock_all(self, positions: Sequence[Position]) -> None:
+        """Lock available positions, often the first of all."""
+        lookup_ids = [position.lookup_id for position in positions]
+        if self._available[: len(lookup_ids)] != lookup_ids:
+            for lookup_id in lookup_ids:
+                self.lock(lookup_id)
+            return
+        del self._available[: len(lookup_ids)]
+        entries = self._entries
+        for lookup_id in lookup_ids:
+            del entries[lookup_id]
+        self.locked.update(zip(lookup_ids, positions, strict=True))
+        self._peekable.update([position.lookup_id for position in positions if position.peekable])
+
     def hold(self, position: Position, *, peekable: bool = False) -> None:
-        """Pass over a row that is not available: one that a prepared transaction sent, or received."""
+        """Pass over a row that is not available: of a prepared transaction, or held by a carrier."""
         # DEPARTS from 3.1.7.3.2 (DM-305): AllowPeekWhenLocked does not show a message that was
         # only sent in a transaction, because it may never come to be.
         self.locked[position.lookup_id] = position
@@ -136,6 +152,14 @@ class Order:
         position = self.locked.pop(lookup_id)
         self.add(position)
         return position
+
+    def unlock_all(self, lookup_ids: Sequence[int]) -> list[Position]:
+        """Make locked positions available again, at their old places."""
+        self._peekable.difference_update(lookup_ids)
+        positions = [self.locked.pop(lookup_id) for lookup_id in lookup_ids]
+        if positions:
+            self.extend(positions)
+        return positions
 
     def _withdraw(self, lookup_id: int) -> Position:
         available = self._available
@@ -166,6 +190,13 @@ class Order:
         if not self._available and (self._beyond or self._late_express):
             self._read_on()
         return self._entries[self._available[0]] if self._available else None
+
+    def front(self, limit: int) -> list[Position]:
+        """Up to so many available positions from the head on; a window that is too short is read on."""
+        while len(self._available) < limit and (self._beyond or self._late_express):
+            self._read_on()
+        entries = self._entries
+        return [entries[lookup_id] for lookup_id in self._available[:limit]]
 
     def after(self, lookup_id: int) -> Position | None:
         """The next available position behind this place, which may be empty by now (AN-34)."""
@@ -226,12 +257,13 @@ class Order:
         if self._beyond and len(stored) < self._window:
             raise StoreDamage(f"queue {self._number} has {self._beyond} fewer rows than its counter says")
         self._edge = stored[-1].lookup_id if self._beyond else LAST_ID
-        self._available = [position.lookup_id for position in stored]
-        self._entries.update({position.lookup_id: position for position in stored})
+        found = [position.lookup_id for position in stored]
+        self._entries.update(zip(found, stored, strict=True))
         reached = bisect_right(self._late_express, self._edge)
         if reached:
-            self._available = sorted(self._available + self._late_express[:reached])
+            found = sorted(found + self._late_express[:reached])
             del self._late_express[:reached]
+        self._available += found
 
     def _trim(self) -> None:
         """Let the rear half of the window go back to disk."""

@@ -93,14 +93,14 @@ def _take(
                 wanted.append(position)
                 size += position.size
         for position in unfit:
-            _turn_away(state, queue, position, now)
+            turn_away(state, queue, position, now)
         if queue.record.settings.journal_required:
-            wanted = _journalable(state, queue, wanted)
+            wanted = journalable(state, queue, wanted)
         if not unfit:
             return _consume(state, queue, descriptor, request, transaction, wanted)
 
 
-def _turn_away(state: State, queue: QueueState, position: Position, now: Instant) -> None:
+def turn_away(state: State, queue: QueueState, position: Position, now: Instant) -> None:
     """Nobody gets this one: its time is over, or it has been tried too often."""
     if is_over(position, now):
         expire(state, queue, position)
@@ -168,7 +168,7 @@ def _wait_or_give_up(
         begin_wait(state, queue, Waiter(state.next_handle(), request, descriptor.handle))
 
 
-def _journalable(state: State, queue: QueueState, positions: list[Position]) -> list[Position]:
+def journalable(state: State, queue: QueueState, positions: list[Position]) -> list[Position]:
     """As many of them, from the front, as the journal has room for."""
     size = 0
     for place, position in enumerate(positions):
@@ -241,7 +241,7 @@ def _ahead(state: State, queue: QueueState, place: int, now: Instant, *, peek: b
         if position.lookup_id in queue.order.locked:
             place = position.lookup_id
         else:
-            _turn_away(state, queue, position, now)
+            turn_away(state, queue, position, now)
     return position
 
 

@@ -1,11 +1,13 @@
 """The state after a restart, built from the rows alone.
 
-The time this takes depends on how many queues and prepared transactions there are, and not on how
-many messages: counters say how many, and each queue's order reads its rows when it is first asked.
+The time this takes depends on how many queues, prepared transactions and held messages there are,
+and not on how many messages: counters say how many, and each queue's order reads its rows when it is
+first asked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from reliquary.base.faults import StoreDamage
@@ -16,6 +18,7 @@ from reliquary.queueing.state import State, Transaction
 from reliquary.queueing.tables import (
     COUNTERS,
     DIRECTORY,
+    HOLDS,
     MANAGER,
     MESSAGES,
     ONLY,
@@ -25,6 +28,7 @@ from reliquary.queueing.tables import (
     SEQUENCE,
     TRANSACTIONS,
     Counters,
+    Hold,
     Operation,
     PreparedTransaction,
     Sequence,
@@ -35,7 +39,7 @@ from reliquary.queueing.tables import (
 
 
 def recover(state: State) -> None:
-    """Read back who we are, our queues, and the transactions that wait for their outcome."""
+    """Read back who we are, our queues, and the transactions and holds that wait for their outcome."""
     state.record = state.rows.get(MANAGER, ONLY)
     if state.record is None:
         return
@@ -46,9 +50,16 @@ def recover(state: State) -> None:
     state.lost = sequence.lost
     prepared = every(state.rows, TRANSACTIONS)
     locked = _locked(state, [record for _, record in prepared])
+    state.holds = dict(every(state.rows, HOLDS))
+    held = _held(state, state.holds.values())
+    for number, positions in held.items():
+        locked[number] = locked.get(number, 0) + len(positions)
     for key, record in every(state.rows, QUEUES):
         counters = state.rows.get(COUNTERS, key) or Counters()
         adopt(state, record, counters, locked=locked.get(record.number, 0))
+    for number, positions in held.items():
+        for position in positions:
+            state.queues[number].order.hold(position, peekable=position.peekable)
     for _, row in every(state.rows, DIRECTORY):
         state.directory.put(row.object)
     for key, transaction in prepared:
@@ -67,6 +78,15 @@ def _locked(state: State, prepared: list[PreparedTransaction]) -> dict[int, int]
             if operation.kind != "enqueue" and _is_there(state, operation):
                 locked[operation.queue] = locked.get(operation.queue, 0) + 1
     return locked
+
+
+def _held(state: State, holds: Iterable[Hold]) -> dict[int, list[Position]]:
+    """The positions that carriers hold, by queue; a queue that was deleted meanwhile took its own along."""
+    held: dict[int, list[Position]] = {}
+    for hold in holds:
+        rows = [state.rows.get(POSITIONS, position_key(hold.queue, each)) for each in hold.lookup_ids]
+        held.setdefault(hold.queue, []).extend(filter(None, rows))
+    return {number: positions for number, positions in held.items() if positions}
 
 
 def _is_there(state: State, operation: Operation) -> bool:

@@ -26,7 +26,7 @@ from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
 from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
-from reliquary.queueing.tables import Copy, Operation, Outcome
+from reliquary.queueing.tables import Copy, Hold, Operation, Outcome
 from reliquary.queueing.travel.link import Link
 from reliquary.queueing.waiting import Waiter
 
@@ -189,6 +189,12 @@ class State:
         self.transactions: dict[UUID, Transaction] = {}
         self.outcomes: dict[UUID, Outcome] = {}
         """How the last prepared transactions ended, the oldest first."""
+        self.holds: dict[bytes, Hold] = {}
+        """What carriers hold, by `tables.hold_key`."""
+        self.watched: frozenset[int] = frozenset()
+        """Queues of our own whose messages a carrier takes in batches."""
+        self.untold: set[int] = set()
+        """Those of them that it is to be told of when something is available."""
         self.starter = 0
         """Who is told when the manager is ready, or cannot be."""
         self.callers: dict[int, tuple[int, int]] = {}
@@ -208,7 +214,7 @@ class State:
         self.listeners_changed = False
         """The addresses among them are others than those that were told last."""
         self.stirred: dict[int, QueueState] = {}
-        """Outgoing queues that may have something to send."""
+        """Queues that may have something for a carrier."""
         self.dispatch_asked = False
         """A later turn will look after them."""
         self.total_bytes = 0
@@ -306,12 +312,16 @@ class State:
         """Let a locked position be seen again, at its old place."""
         self.wake(queue, (queue.order.unlock(lookup_id),))
 
+    def unlock_all(self, queue: QueueState, lookup_ids: Sequence[int]) -> None:
+        """The same for many."""
+        self.wake(queue, queue.order.unlock_all(lookup_ids))
+
     def wake(self, queue: QueueState, positions: Sequence[Position]) -> None:
         """Message Position Available, 3.1.7.2.2: remember them for those who wait (DM-289)."""
         if queue.waiting:
             queue.woken += [position.lookup_id for position in positions]
             self.woken[queue.number] = queue
-        if queue.link is not None:
+        if queue.link is not None or (self.untold and queue.number in self.untold):
             self.stirred[queue.number] = queue
         if PositionAvailable in self.heard:
             for position in positions:

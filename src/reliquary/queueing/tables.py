@@ -14,6 +14,7 @@ expiry        moment, queue, LookupIdentifier  when a message expires, is due, o
 transactions  transaction                      prepared and not yet decided
 directory     type, identifier                 what is known of other managers, queues and sites
 outcomes      transaction                      how the last prepared ones ended
+holds         carrier, channel, batch          messages that a carrier has, and has not told the outcome of
 """
 
 from __future__ import annotations
@@ -139,6 +140,13 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """The person who decided in place of the coordinator."""
 
 
+class Hold(msgspec.Struct, frozen=True):
+    """Messages of one queue that a carrier holds; on disk without the express ones."""
+
+    queue: int
+    lookup_ids: tuple[int, ...]
+
+
 class DirectoryRow(msgspec.Struct, frozen=True):
     """An object of the directory; its type is written with it."""
 
@@ -159,10 +167,11 @@ EXPIRY: Final = Table("expiry", Expiry)
 TRANSACTIONS: Final = Table("transactions", PreparedTransaction)
 DIRECTORY: Final = Table("directory", DirectoryRow)
 OUTCOMES: Final = Table("outcomes", Outcome)
+HOLDS: Final = Table("holds", Hold)
 
 _ALL: Final[tuple[Table[Any], ...]] = (
     MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, DELAYED, MESSAGES, SHARES, SPOOLS, PIECES, EXPIRY,
-    TRANSACTIONS, DIRECTORY, OUTCOMES,
+    TRANSACTIONS, DIRECTORY, OUTCOMES, HOLDS,
 )  # fmt: skip
 TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 
@@ -176,6 +185,7 @@ _position_layout = Layout(">IQ")
 _message_layout = Layout(">Q")
 _piece_layout = Layout(">QI")
 _expiry_layout = Layout(">QIQ")
+_hold_layout = Layout(">QQ")
 
 queue_key = _queue_layout.pack
 position_key = _position_layout.pack
@@ -199,6 +209,11 @@ def spool_number(key: bytes) -> int:
 def transaction_key(identifier: UUID) -> bytes:
     """The key of a prepared transaction."""
     return identifier.bytes
+
+
+def hold_key(holder: str, key: tuple[int, int]) -> bytes:
+    """The key of what a carrier holds under a name of its own: channel and batch."""
+    return holder.encode() + _hold_layout.pack(*key)
 
 
 _KIND_BYTES: Final = {kind: bytes([place]) for place, kind in enumerate(Kind)}

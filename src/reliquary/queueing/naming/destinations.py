@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
@@ -42,6 +42,13 @@ from reliquary.queueing.travel.outgoing import create_outgoing, link_of
 LOCAL_HOSTS: Final = frozenset({"", ".", "localhost", "127.0.0.1", "::1"})
 ADMIN: Final = frozenset({Access.RECEIVE_ADMIN, Access.PEEK_ADMIN})
 """The only ways to look into an outgoing queue."""
+
+
+class Elsewhere(NamedTuple):
+    """A destination that is not here and has no outgoing queue yet."""
+
+    name: SingleName
+    base_priority: int
 
 
 # -- names
@@ -177,6 +184,14 @@ def queue_named(
     state: State, name: Pathname | FormatName, access: Access, now: Instant
 ) -> QueueState | HResult:
     """The same for a name that was read, and expanded, already."""
+    queue = way(state, name, access)
+    if isinstance(queue, Elsewhere):
+        return create_outgoing(state, queue.name, now, base_priority=queue.base_priority)
+    return queue
+
+
+def way(state: State, name: Pathname | FormatName, access: Access) -> QueueState | Elsewhere | HResult:
+    """The same before anything is made."""
     if not isinstance(name, Pathname) and not _supports(name, access):
         return HResult.UNSUPPORTED_FORMATNAME_OPERATION
     queue = find_named(state, name)
@@ -185,7 +200,7 @@ def queue_named(
             return HResult.QUEUE_NOT_FOUND  # DM-167
         if queue is not None:
             link_of(queue).unused = False
-        return queue or _elsewhere(state, name, now)
+        return queue or _elsewhere(state, name)
     if queue.is_closed:
         return HResult.ACCESS_DENIED  # DM-094
     if access is Access.SEND and (queue.record.kind is QueueType.SYSTEM or queue.record.is_journal):
@@ -209,8 +224,8 @@ def _supports(name: FormatName, access: Access) -> bool:
     return not isinstance(name, MultipleName)
 
 
-def _elsewhere(state: State, name: SingleName, now: Instant) -> QueueState | HResult:
-    """A new outgoing queue for a destination that is not here (DM-171)."""
+def _elsewhere(state: State, name: SingleName) -> Elsewhere | HResult:
+    """A destination that is not here (DM-171)."""
     if isinstance(name, DirectName) and is_own_address(state, name):
         return HResult.QUEUE_NOT_FOUND  # DM-168
     if isinstance(name, PrivateName) and name.computer == state.identity().identifier:
@@ -225,4 +240,4 @@ def _elsewhere(state: State, name: SingleName, now: Instant) -> QueueState | HRe
         if public.queue_manager == state.identity().identifier:
             return HResult.QUEUE_NOT_FOUND  # DM-169
         base_priority = public.base_priority  # DM-172
-    return create_outgoing(state, name, now, base_priority=base_priority)
+    return Elsewhere(name, base_priority)

@@ -1,15 +1,29 @@
-"""A message from elsewhere reaches a queue of this manager, and its carrier is told the verdict."""
+"""Messages from elsewhere reach queues of this manager, and their carrier is told the verdict.
+
+A carrier brings them one by one, or in batches; of a batch all messages are taken, or none.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Final, NamedTuple
 
 import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
-from reliquary.queueing.enqueue import Enqueued, enqueue, refused
+from reliquary.queueing.enqueue import (
+    Enqueued,
+    enqueue,
+    insert,
+    judge,
+    manager_is_full,
+    refused,
+    too_late,
+    why_full,
+)
 from reliquary.queueing.events import Access
 from reliquary.queueing.message import (
     NO_OBJECT,
@@ -18,16 +32,25 @@ from reliquary.queueing.message import (
     MessageClass,
     MessagePrivacy,
     check,
+    size_of,
 )
 from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.destinations import Elsewhere
 from reliquary.queueing.naming.formats import MulticastName
 from reliquary.queueing.queue import ManagerState, QueuePrivacy
 from reliquary.queueing.security.permits import Act, lacks
-from reliquary.queueing.security.principals import ANONYMOUS
-from reliquary.queueing.spool import check_bodies
+from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
+from reliquary.queueing.spool import check_bodies, drop
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.travel.listeners import listening_to
-from reliquary.queueing.travel.transfer import ArrivalJudged, BatchArrived, MessageArrived, Outcome
+from reliquary.queueing.travel.outgoing import create_outgoing
+from reliquary.queueing.travel.transfer import (
+    ArrivalJudged,
+    BatchArrived,
+    BatchJudged,
+    MessageArrived,
+    Outcome,
+)
 
 Verdict = tuple[Outcome, MessageClass]
 
@@ -81,7 +104,11 @@ def _best(verdicts: list[Verdict]) -> Verdict:
 def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) -> Verdict:
     """Into one queue."""
     message = signal.message
-    mismatch = _mismatch(state, queue, message)
+    # DEPARTS from 3.1.5.1.12 (SR-235): the list of a public queue is the one that is kept with it and
+    # published, not read from the directory each time, because without a directory nothing would come in.
+    if queue.record.outgoing is None and lacks(state, ANONYMOUS, queue, Act.SEND):
+        return Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED
+    mismatch = _mismatch(queue, message, in_transaction=message.is_transactional)
     if mismatch is not None:
         return Outcome.REFUSED, mismatch
     if queue.record.outgoing is not None and not message.destination_queue:
@@ -90,17 +117,12 @@ def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) 
     return _VERDICTS[verdict]
 
 
-def _mismatch(state: State, queue: QueueState, message: Message) -> MessageClass | None:
+def _mismatch(queue: QueueState, message: Message, *, in_transaction: bool) -> MessageClass | None:
     """Why this queue takes no such message from elsewhere; None when it does."""
     if queue.record.outgoing is not None:  # it only passes by
         return None
     settings = queue.record.settings
-    in_transaction = message.is_transactional
     is_private = message.privacy is not MessagePrivacy.NONE
-    # DEPARTS from 3.1.5.1.12 (SR-235): the list of a public queue is the one that is kept with it and
-    # published, not read from the directory each time, because without a directory nothing would come in.
-    if lacks(state, ANONYMOUS, queue, Act.SEND):
-        return MessageClass.NACK_ACCESS_DENIED
     if in_transaction and not settings.transactional:
         return MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE
     if settings.transactional and not in_transaction:
@@ -112,5 +134,142 @@ def _mismatch(state: State, queue: QueueState, message: Message) -> MessageClass
     return None
 
 
+# -- in batches
+
+
+class _Refusal(NamedTuple):
+    """Why a batch is not taken."""
+
+    outcome: Outcome
+    reason: MessageClass
+    place: int
+    why: str
+
+
+@dataclass(slots=True)
+class _Part:
+    """What of a batch goes into one queue."""
+
+    way: QueueState | Elsewhere
+    transactional: bool
+    destination: str
+    """Of an outgoing queue, its format name."""
+    messages: list[Message] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+
+
 def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     """Take all messages of a batch in, or none."""
+    parts = _judge(state, signal, now)
+    if isinstance(parts, _Refusal):
+        state.draft.tell(BatchJudged(signal.carrier, signal.ticket, *parts))
+        return
+    for part in parts:
+        if part.messages:
+            queue = part.way
+            if isinstance(queue, Elsewhere):
+                queue = create_outgoing(state, queue.name, now, base_priority=queue.base_priority)
+            captured = signal.transaction if part.transactional else None
+            insert(
+                state, queue, part.messages, part.sizes, now, travelled=True, expires=False, captured=captured
+            )
+    drop(state, [message.spool for message in signal.messages if message.stored_body])  # of those left out
+    state.draft.tell(BatchJudged(signal.carrier, signal.ticket, Outcome.DELIVERED))
+
+
+def _judge(state: State, signal: BatchArrived, now: Instant) -> list[_Part] | _Refusal:
+    """What goes where, or why nothing does.  Changes nothing."""
+    if state.manager_state is not ManagerState.READY:
+        why = f"the queue manager is {state.manager_state.value}"
+        return _Refusal(Outcome.TRY_LATER, MessageClass.NORMAL, -1, why)
+    if not state.online:
+        return _Refusal(Outcome.TRY_LATER, MessageClass.NORMAL, -1, "the queue manager is offline")  # DM-124
+    try:
+        check_bodies(state, signal.messages)
+    except UsageError as wrong:
+        return _Refusal(Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE, -1, str(wrong))
+    named: dict[str, _Part] = {}
+    parts: dict[int | str, _Part] = {}  # two names may mean one queue
+    for place, (name, message) in enumerate(zip(signal.destinations, signal.messages, strict=True)):
+        part = named.get(name)
+        if part is None:
+            found = _part(state, name, signal.by)
+            if isinstance(found, tuple):
+                return _Refusal(Outcome.REFUSED, found[0], place, found[1])
+            key = found.way.number if isinstance(found.way, QueueState) else found.destination
+            part = named[name] = parts.setdefault(key, found)
+        flaw = _add(part, message, place, now)
+        if flaw is not None:
+            return _Refusal(Outcome.REFUSED, flaw[0], place, flaw[1])
+    return _without_room(state, list(parts.values())) or list(parts.values())
+
+
+Flaw = tuple[MessageClass, str]
+
+
+def _part(state: State, name: str, by: Principal) -> _Part | Flaw:
+    """Where a name leads, and whether this sender may send there."""
+    try:
+        read = destinations.read_name(state, name, Access.SEND)
+        way = destinations.way(state, read, Access.SEND)
+    except UsageError as wrong:
+        return MessageClass.NACK_BAD_DEST_QUEUE, str(wrong)
+    if way is HResult.QUEUE_NOT_FOUND or isinstance(read, MulticastName):
+        return MessageClass.NACK_BAD_DEST_QUEUE, f"there is no queue {name}"
+    if isinstance(way, HResult):
+        return MessageClass.NACK_ACCESS_DENIED, f"{name}: {way.sentence}"
+    if isinstance(way, Elsewhere):
+        return _Part(way, transactional=False, destination=str(way.name))
+    if way.record.outgoing is not None:
+        return _Part(way, transactional=False, destination=way.record.outgoing.destination)
+    why = "" if by is MANAGER else lacks(state, by, way, Act.SEND)
+    if why:
+        return MessageClass.NACK_ACCESS_DENIED, why
+    return _Part(way, way.record.settings.transactional, destination="")
+
+
+def _add(part: _Part, message: Message, place: int, now: Instant) -> Flaw | None:
+    """Put one message to the others of its queue, or say what is wrong with it."""
+    try:
+        check(message)
+    except UsageError as wrong:
+        return MessageClass.NACK_BAD_DEST_QUEUE, str(wrong)
+    if part.destination:
+        if not message.destination_queue:
+            message = msgspec.structs.replace(message, destination_queue=part.destination)
+    else:
+        assert isinstance(part.way, QueueState)
+        in_transaction = part.transactional or message.is_transactional
+        mismatch = _mismatch(part.way, message, in_transaction=in_transaction)
+        if mismatch is not None:
+            return mismatch, f"{part.way.record.pathname} takes no such message: {mismatch.name}"
+    if not _is_over(message, now):
+        part.messages.append(message)
+        part.sizes.append(size_of(message))
+        part.places.append(place)
+    return None
+
+
+def _is_over(message: Message, now: Instant) -> bool:
+    """Whether its time ran out on the way: nobody needs to see it any more (HTTPR 6.2.12)."""
+    if not message.sent_time:
+        return False
+    return too_late(message, now) or 0 < message.deadline(now) <= now
+
+
+def _without_room(state: State, parts: list[_Part]) -> _Refusal | None:
+    """Whether a quota is too small for all of them."""
+    total = sum([size for part in parts for size in part.sizes])
+    if state.throttled or manager_is_full(state, total):
+        return _Refusal(Outcome.TRY_LATER, MessageClass.NACK_QUEUE_EXCEED_QUOTA, -1, why_full(state))
+    for part in parts:
+        queue = part.way
+        if isinstance(queue, Elsewhere) or judge(state, queue, sum(part.sizes)) is Enqueued.DONE:
+            continue
+        sums = zip(part.places, accumulate(part.sizes), strict=True)
+        fault = next(place for place, size in sums if judge(state, queue, size) is not Enqueued.DONE)
+        quota = queue.record.settings.quota
+        why = f"the quota of {queue.record.pathname} is {quota} kilobytes"
+        return _Refusal(Outcome.REFUSED, MessageClass.NACK_QUEUE_EXCEED_QUOTA, fault, why)
+    return None

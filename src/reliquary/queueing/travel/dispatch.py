@@ -44,6 +44,7 @@ from reliquary.queueing.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
     DestinationReached,
+    MessagesWaiting,
     Outcome,
     ResendWanted,
     SendUserMessage,
@@ -97,6 +98,32 @@ def go_on(state: State, event: DispatchMessages, now: Instant) -> None:
     state.dispatch_asked = False
 
 
+def announce(state: State, queue: QueueState, now: Instant) -> None:
+    """Tell the carrier that holds batches of this queue that something waits; once, until it looks."""
+    link, number = queue.link, queue.number
+    told = number not in state.untold if link is None else link.told
+    if told or _is_silent(queue) or not state.online or state.manager_state is not ManagerState.READY:
+        return
+    if _head(state, queue, now) is None:
+        return
+    if link is None:
+        state.untold.discard(number)
+        state.draft.tell(MessagesWaiting(number, ""))
+    elif link.state in UNCONNECTED:
+        _want_connection(state, queue, now)
+    elif link.state is OutgoingState.CONNECTED:
+        link.told = True
+        state.draft.tell(MessagesWaiting(number, str(destination_of(queue))))
+
+
+def looked(state: State, queue: QueueState) -> None:
+    """The carrier has seen what there is: whatever comes now is told again."""
+    if queue.link is not None:
+        queue.link.told = False
+    elif queue.number in state.watched:
+        state.untold.add(queue.number)
+
+
 def stir(state: State, queue: QueueState) -> None:
     """Look at this queue at the end of the turn, if anything waits in it."""
     if len(queue.order):
@@ -104,16 +131,35 @@ def stir(state: State, queue: QueueState) -> None:
 
 
 def stir_all(state: State) -> None:
-    """Look at every outgoing queue."""
+    """Look at every outgoing queue, and at those that are watched."""
     for queue in state.outgoing.values():
         stir(state, queue)
+    announce_again(state)
+
+
+def announce_again(state: State) -> None:
+    """Carriers that hold batches may have looked in vain until now."""
+    for queue in state.outgoing.values():
+        link_of(queue).told = False
+    state.untold = set(state.watched)
+    for number in sorted(state.watched & state.queues.keys()):
+        stir(state, state.queues[number])
+
+
+def _is_silent(queue: QueueState) -> bool:
+    """Whether nothing leaves the queue now."""
+    link = queue.link
+    return queue.record.deleting or (link is not None and (link.state in SILENT or link.resting))
 
 
 def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
     """What this queue may send now (DM-323); without a connection one is wanted first (AN-41)."""
-    link = link_of(queue)
     entries: list[DispatchEntry] = []
-    if queue.record.deleting or link.state in SILENT or link.resting:
+    if queue.link is None or queue.link.in_batches:
+        announce(state, queue, now)
+        return entries
+    link = link_of(queue)
+    if _is_silent(queue):
         return entries
     while len(link.sending) < link.at_once:
         position = _head(state, queue, now)
@@ -289,6 +335,7 @@ def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant)
     )
     link.next_hops = signal.addresses or link.next_hops
     link.at_once = signal.at_once
+    link.told = False
     link.happen(signal.happening)
     if signal.happening is Happening.CONNECTED or signal.happening in ENDS:
         link.asked = False

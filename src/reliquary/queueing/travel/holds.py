@@ -1,19 +1,181 @@
-"""Holds: a carrier takes a batch of messages that stay in their queue until it says what became of them."""
+"""Holds: a carrier takes a batch of messages that stay in their queue until it says what became of them.
+
+    available --HoldWanted--> locked, and noted on disk
+        ^                        |  '--HoldsEnded, delivered or refused--> gone, as after a transfer
+        '--HoldsEnded, later-----'                                          or a receive
+
+A hold is for a batch in doubt: it outlives the process, and recovery locks its messages again before
+anybody can ask for them.  Express messages may be held too; a crash that takes them takes their part
+of the hold along.  What is purged or expires meanwhile goes when it comes back, as all that is locked.
+"""
 
 from __future__ import annotations
 
+from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
-from reliquary.queueing.state import State
-from reliquary.queueing.travel.transfer import HoldsEnded, HoldWanted, QueuesWatched
+from reliquary.queueing import facts
+from reliquary.queueing.apply import apply
+from reliquary.queueing.expiry import is_over, release_all
+from reliquary.queueing.leave import leave
+from reliquary.queueing.message import MessageClass, Position
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.poison import is_poison
+from reliquary.queueing.queue import ManagerState
+from reliquary.queueing.read import journalable, turn_away
+from reliquary.queueing.security.permits import Act, lacks
+from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.tables import hold_key
+from reliquary.queueing.travel import dispatch
+from reliquary.queueing.travel.link import SILENT
+from reliquary.queueing.travel.transfer import (
+    HoldRefusal,
+    HoldsEnded,
+    HoldWanted,
+    MessagesHeld,
+    Outcome,
+    QueuesWatched,
+)
+
+# -- a hold begins
 
 
 def on_hold_wanted(state: State, signal: HoldWanted, now: Instant) -> None:
-    """Hold some messages for a carrier."""
+    """Hold messages of the first queue that has any; the carrier is told in this turn."""
+    assert hold_key(signal.holder, signal.key) not in state.holds, f"{signal.key} is held already"
+    refusals: list[HoldRefusal] = []
+    looked: list[QueueState] = []
+    positions: list[Position] = []
+    for name in signal.queues:
+        queue = _find(state, name, signal)
+        if isinstance(queue, HoldRefusal):
+            refusals.append(queue)
+            continue
+        looked.append(queue)
+        positions = _front(state, queue, signal, now)
+        if positions:
+            break
+    if positions:
+        _hold(state, looked[-1], positions, signal)
+    else:
+        number = looked[0].number if looked else 0
+        refusal = None if looked or not refusals else refusals[0]
+        state.draft.tell(MessagesHeld(signal.holder, signal.key, number, refusal=refusal))
+    for queue in looked:
+        dispatch.looked(state, queue)
+    if positions:
+        dispatch.announce(state, looked[-1], now)
+
+
+def _find(state: State, name: str | int, signal: HoldWanted) -> QueueState | HoldRefusal:
+    """The queue of this name or number, or why nothing of it can be held."""
+    if state.manager_state is not ManagerState.READY or not state.online:
+        return HoldRefusal.NOT_NOW
+    try:
+        queue = state.queues.get(name) if isinstance(name, int) else destinations.find(state, name)
+    except UsageError:
+        queue = None
+    if queue is None:
+        return HoldRefusal.NO_QUEUE
+    # a carrier that knows the number of an outgoing queue was told it; a name anybody may guess
+    carried = queue.link is not None and isinstance(name, int)
+    if not (carried or signal.by is MANAGER) and lacks(state, signal.by, queue, Act.RECEIVE):
+        return HoldRefusal.NOT_ALLOWED
+    if queue.is_closed:
+        return HoldRefusal.NOT_ALLOWED  # DM-094
+    silent = queue.link is not None and queue.link.state in SILENT
+    if silent or queue.exclusive or queue.record.deleting:
+        return HoldRefusal.NOT_NOW
+    return queue
+
+
+def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) -> list[Position]:
+    """What can be held, from the front on; what nobody gets any more is turned away, a turn's worth."""
+    at_once, turned_away = state.sizes.at_once, 0
+    watched = queue.record.settings.poison_limit > 0
+    while True:
+        fit: list[Position] = []
+        unfit: list[Position] = []
+        for position in queue.order.front(min(signal.most, at_once)):
+            useless = is_over(position, now) or (watched and is_poison(queue, position))
+            (unfit if useless else fit).append(position)
+        for position in unfit:
+            turn_away(state, queue, position, now)
+        turned_away += len(unfit)
+        if fit or not unfit:
+            break
+        if turned_away >= at_once:
+            dispatch.stir(state, queue)  # the carrier is told again, in a later turn
+            break
+    if queue.record.settings.journal_required:
+        fit = journalable(state, queue, fit)
+    size = 0
+    for place, position in enumerate(fit):
+        size += position.size
+        if size > signal.most_bytes and place:
+            return fit[:place]
+    return fit
+
+
+def _hold(state: State, queue: QueueState, positions: list[Position], signal: HoldWanted) -> None:
+    messages = tuple(state.shelf.get_all(positions, whole=False))
+    apply(state, facts.HoldBegun(signal.holder, signal.key, queue.number, tuple(positions)))
+    state.draft.tell(MessagesHeld(signal.holder, signal.key, queue.number, messages))
+
+
+# -- and ends
 
 
 def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
-    """Take held messages out, or give them back."""
+    """Take held messages out for good, or give them back to their old places."""
+    keys: list[tuple[int, int]] = []
+    held: dict[int, list[int]] = {}
+    for key in dict.fromkeys(signal.keys):
+        hold = state.holds.get(hold_key(signal.holder, key))
+        if hold is not None:
+            keys.append(key)
+            held.setdefault(hold.queue, []).extend(hold.lookup_ids)
+    if not keys:
+        return
+    apply(state, facts.HoldsOver(signal.holder, tuple(keys)))
+    for number, lookup_ids in held.items():
+        queue = state.queues.get(number)
+        if queue is None:  # it was deleted, and took them along
+            continue
+        locked = queue.order.locked
+        there = [lookup_id for lookup_id in lookup_ids if lookup_id in locked]
+        if signal.outcome is Outcome.TRY_LATER:
+            release_all(state, queue, sorted(there), now)
+        else:
+            _take_out(state, queue, [locked[lookup_id] for lookup_id in there], signal)
+
+
+def _take_out(state: State, queue: QueueState, positions: list[Position], signal: HoldsEnded) -> None:
+    """They are with somebody else, or never will be; also those that were to expire or be purged."""
+    link = queue.link
+    delivered = signal.outcome is Outcome.DELIVERED
+    if link is None:
+        reason = MessageClass.ACK_RECEIVE if delivered else signal.reason
+        leave(state, queue, positions, reason)
+        return
+    link.failures = 0
+    if delivered:
+        link.delivered += len(positions)
+    else:
+        link.refused += len(positions)
+    reason = MessageClass.ACK_REACH_QUEUE if delivered else signal.reason
+    leave(state, queue, positions, reason, carried=True)
+
+
+# -- queues of our own
 
 
 def on_watched(state: State, signal: QueuesWatched, now: Instant) -> None:
-    """Tell a carrier when messages wait in these queues."""
+    """Tell a carrier when messages wait in these queues; at once where some do already."""
+    new = signal.queues - state.watched
+    state.watched = signal.queues
+    state.untold = {number for number in signal.queues if number in new or number in state.untold}
+    for number in sorted(new):
+        queue = state.queues.get(number)
+        if queue is not None:
+            dispatch.announce(state, queue, now)

@@ -205,6 +205,10 @@ class Link:
     """It failed, and the time to try again has not come."""
     delivered: int = 0
     refused: int = 0
+    in_batches: bool = False
+    """Its carrier takes messages itself, and is only told that some wait."""
+    told: bool = False
+    """It was told, and has not looked since."""
     unused: bool = False
     """It was idle at the last look, and nobody has asked for it since."""
 

@@ -1,0 +1,195 @@
+"""Batches from elsewhere: all their messages are taken, each into its queue, or none is."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from reliquary.base.time import SECOND
+from reliquary.queueing.events import AccessChange, BringOnline, ChangeAccess, FlowControl, TakeOffline
+from reliquary.queueing.facts import MessagesStored, QueueCreated
+from reliquary.queueing.message import Acknowledgement, Delivery, Message, MessageClass
+from reliquary.queueing.queue import QueuePrivacy
+from reliquary.queueing.security.principals import ANONYMOUS, EVERYONE, MANAGER
+from reliquary.queueing.security.rights import QueueRight
+from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, Outcome
+from tests.queueing.exchange import ELSEWHERE, Exchange
+from tests.queueing.manager_harness import NOON, check, durable, message, walk
+
+BATCH = UUID(int=9)
+
+
+def bring(exchange: Exchange, *brought: tuple[str, Message], **options: Any) -> BatchJudged:
+    """What the carrier is told about a batch."""
+    names, messages = tuple(name for name, _ in brought), tuple(each for _, each in brought)
+    exchange.turns.clear()
+    exchange.say(BatchArrived("clerk", 5, names, messages, BATCH, **options))
+    told = next(each for each in reversed(exchange.clerk.heard) if isinstance(each, BatchJudged))
+    assert (told.carrier, told.ticket) == ("clerk", 5)
+    check(exchange.state)
+    return told
+
+
+def test_a_batch_is_one_insert_in_its_order() -> None:
+    exchange = Exchange()
+    told = bring(exchange, *[("orders", message(bytes([65 + place]))) for place in range(10)])
+    assert told == BatchJudged("clerk", 5, Outcome.DELIVERED)
+    assert b"".join(exchange.bodies()) == b"ABCDEFGHIJ"
+    assert [type(fact) for fact in exchange.facts] == [MessagesStored]
+    live = durable(exchange.state)
+    exchange.restart(start=False)
+    assert durable(exchange.state) == live
+
+
+def test_a_batch_for_several_queues_keeps_the_order_in_each() -> None:
+    exchange = Exchange(None, "orders", "bills")
+    number = exchange.queue("bills").number
+    private = f"PRIVATE={exchange.state.identity().identifier}\\{number:x}"
+    names = ["bills", "orders", private, "orders", "private$\\bills"]
+    told = bring(exchange, *[(name, message(bytes([65 + place]))) for place, name in enumerate(names)])
+    assert told.outcome is Outcome.DELIVERED
+    assert (exchange.bodies("orders"), exchange.bodies("bills")) == ([b"B", b"D"], [b"A", b"C", b"E"])
+    assert len(exchange.facts) == 2
+
+
+def test_a_transactional_queue_takes_a_batch_under_its_transaction() -> None:
+    exchange = Exchange()
+    exchange.create("strict", transactional=True)
+    express = message(b"b", delivery=Delivery.EXPRESS, priority=7)
+    told = bring(exchange, ("strict", message(b"a")), ("strict", express), ("orders", express))
+    assert told.outcome is Outcome.DELIVERED
+    stored = [exchange.state.shelf.get(each) for each in walk(exchange.queue("strict"))]
+    assert [(each.body, each.transaction, each.is_express) for each in stored] == [
+        (b"a", BATCH, False),
+        (b"b", BATCH, False),
+    ]
+    (plain,) = [exchange.state.shelf.get(each) for each in walk(exchange.queue("orders"))]
+    assert (plain.transaction, plain.is_express) == (None, True)
+
+
+def test_what_goes_elsewhere_is_put_into_its_outgoing_queue_which_is_made() -> None:
+    exchange = Exchange()
+    exchange.clerk.connects = False
+    told = bring(exchange, ("orders", message(b"a")), (ELSEWHERE, message(b"b")), (ELSEWHERE, message(b"c")))
+    assert told.outcome is Outcome.DELIVERED
+    stored = [exchange.state.shelf.get(each) for each in walk(exchange.outgoing())]
+    assert [(each.body, each.destination_queue) for each in stored] == [(b"b", ELSEWHERE), (b"c", ELSEWHERE)]
+    bring(exchange, (ELSEWHERE, message(b"d", destination_queue="as it was written")))
+    (_, _, last) = [exchange.state.shelf.get(each) for each in walk(exchange.outgoing())]
+    assert last.destination_queue == "as it was written"
+
+
+REFUSED = [
+    pytest.param("nowhere", {}, MessageClass.NACK_BAD_DEST_QUEUE, "nowhere", id="no queue"),
+    pytest.param("DIRECT=", {}, MessageClass.NACK_BAD_DEST_QUEUE, "HTTPR", id="no name"),
+    pytest.param("MULTICAST=234.1.1.1:80", {}, MessageClass.NACK_BAD_DEST_QUEUE, "", id="multicast"),
+    pytest.param("orders", {"label": "x" * 250}, MessageClass.NACK_BAD_DEST_QUEUE, "249", id="a label"),
+    pytest.param("system$;deadletter", {}, MessageClass.NACK_ACCESS_DENIED, "", id="a system queue"),
+    pytest.param("guarded", {}, MessageClass.NACK_ACCESS_DENIED, "WRITE_MESSAGE", id="no right"),
+    pytest.param("signed", {}, MessageClass.NACK_BAD_SIGNATURE, "signed", id="no signature"),
+    pytest.param("sealed", {}, MessageClass.NACK_BAD_ENCRYPTION, "sealed", id="not encrypted"),
+    pytest.param(
+        "orders", {"transaction": BATCH}, MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE, "orders", id="streams"
+    ),
+    pytest.param(
+        "narrow", {"body": b"x" * 2000}, MessageClass.NACK_QUEUE_EXCEED_QUOTA, "1 kilobytes", id="no room"
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "attributes", "reason", "why"), REFUSED)
+def test_one_message_that_cannot_be_taken_stops_the_batch(
+    name: str, attributes: dict[str, Any], reason: MessageClass, why: str
+) -> None:
+    exchange = Exchange()
+    exchange.create("narrow", quota=1)
+    exchange.create("signed", authentication=True)
+    exchange.create("sealed", privacy=QueuePrivacy.BODY)
+    exchange.create("guarded")
+    exchange.ask(ChangeAccess(0, "guarded", AccessChange.DENY, EVERYONE, QueueRight.WRITE_MESSAGE))
+    asks = {"acknowledgements": (Acknowledgement.FULL_REACH_QUEUE,), "administration_queue": "orders"}
+    wrong = Message(**({"delivery": Delivery.RECOVERABLE} | asks | attributes))
+    elsewhere = (ELSEWHERE, message(b"b"))
+    told = bring(exchange, ("orders", message(b"a")), elsewhere, (name, wrong), (name, wrong))
+    assert (told.outcome, told.reason, told.place) == (Outcome.REFUSED, reason, 2)
+    assert why in told.why
+    assert told.why
+    assert exchange.facts == []  # no queue was made, and nobody is written to
+    assert exchange.bodies() == []
+
+
+def test_the_sum_of_what_goes_into_a_queue_counts_against_its_quota() -> None:
+    exchange = Exchange()
+    exchange.create("narrow", quota=2)
+    one = ("narrow", message(b"x" * 600))
+    told = bring(exchange, one, ("orders", message(b"a")), one, one)
+    assert (told.reason, told.place) == (MessageClass.NACK_QUEUE_EXCEED_QUOTA, 3)
+    assert exchange.facts == []
+    assert bring(exchange, one, one).outcome is Outcome.DELIVERED
+
+
+def test_the_managers_quota_counts_for_all_of_them() -> None:
+    exchange = Exchange(None, "orders", "bills", quota=2)
+    told = bring(exchange, ("orders", message(b"x" * 900)), ("bills", message(b"x" * 900)))
+    assert (told.outcome, told.reason, told.place) == (
+        Outcome.TRY_LATER, MessageClass.NACK_QUEUE_EXCEED_QUOTA, -1,
+    )  # fmt: skip
+    assert exchange.facts == []
+
+
+def test_a_manager_that_is_throttled_offline_or_stopped_takes_none() -> None:
+    exchange = Exchange()
+    exchange.handle(FlowControl(throttled=True))
+    told = bring(exchange, ("orders", message(b"a")))
+    assert (told.outcome, told.reason) == (Outcome.TRY_LATER, MessageClass.NACK_QUEUE_EXCEED_QUOTA)
+    exchange.handle(FlowControl(throttled=False))
+    exchange.ask(TakeOffline(0))
+    told = bring(exchange, ("orders", message(b"a")))
+    assert (told.outcome, told.reason) == (Outcome.TRY_LATER, MessageClass.NORMAL)
+    exchange.ask(BringOnline(0))
+    exchange.stop()
+    told = bring(exchange, ("orders", message(b"a")))
+    assert (told.outcome, told.reason) == (Outcome.TRY_LATER, MessageClass.NORMAL)
+    assert "stopp" in told.why
+
+
+def test_the_manager_itself_may_put_anything_anywhere() -> None:
+    exchange = Exchange()
+    exchange.ask(ChangeAccess(0, "orders", AccessChange.DENY, EVERYONE, QueueRight.WRITE_MESSAGE))
+    assert bring(exchange, ("orders", message(b"a")), by=ANONYMOUS).outcome is Outcome.REFUSED
+    assert bring(exchange, ("orders", message(b"a")), by=MANAGER).outcome is Outcome.DELIVERED
+
+
+@pytest.mark.spec("HR-113")
+def test_a_message_whose_time_ran_out_on_the_way_is_left_out_and_the_others_are_taken() -> None:
+    exchange = Exchange()
+    exchange.create("narrow", quota=1)
+    sent = NOON // SECOND - 10
+    told = bring(
+        exchange,
+        ("narrow", message(b"x" * 5000, sent_time=sent, time_to_be_received=5, negative_journaling=True)),
+        ("narrow", message(b"a", sent_time=sent, time_to_be_received=50)),
+        ("narrow", message(b"x" * 5000, sent_time=sent, time_to_reach_queue=5)),
+        (ELSEWHERE, message(b"late", sent_time=sent, time_to_reach_queue=5)),
+    )
+    assert told.outcome is Outcome.DELIVERED
+    assert exchange.bodies("narrow") == [b"a"]
+    assert not any(isinstance(fact, QueueCreated) for fact in exchange.facts)
+    assert exchange.bodies("system$;deadletter") == []
+
+
+def test_who_asks_for_it_hears_that_his_message_arrived() -> None:
+    exchange = Exchange(None, "orders", "news")
+    administration = "DIRECT=OS:.\\private$\\news"
+    asks = message(b"a", acknowledgements=(Acknowledgement.POS_ARRIVAL,), administration_queue=administration)
+    assert bring(exchange, ("orders", asks), ("orders", message(b"b"))).outcome is Outcome.DELIVERED
+    (acknowledgement,) = walk(exchange.queue("news"))
+    assert exchange.state.shelf.get(acknowledgement).message_class == MessageClass.ACK_REACH_QUEUE
+
+
+def test_an_empty_batch_is_taken() -> None:
+    exchange = Exchange()
+    assert bring(exchange).outcome is Outcome.DELIVERED
+    assert exchange.facts == []

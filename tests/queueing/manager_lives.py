@@ -34,7 +34,7 @@ from reliquary.queueing.travel.transfer import (
     TransferEnded,
 )
 from tests.queueing.exchange import ELSEWHERE, Exchange
-from tests.queueing.manager_harness import Bench, Snapshot, check, durable, every, walk
+from tests.queueing.manager_harness import Bench, Snapshot, check, durable, every, message, walk
 
 TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5)
 """So that small examples reach every edge."""
@@ -81,6 +81,22 @@ class Life:
         if self.bench.state.find(self.bench.state.parse(path)) is None:
             self.bench.create(path)
         self.bench.send(path, *[b"body"] * count, transaction=self._inside(inside), **attributes)
+
+    def store_piece(self, which: int, new: bool) -> None:
+        self.bench.ask(events.StorePiece(0, 0 if new else self._loose(which), b"piece"))
+
+    def drop_spool(self, which: int) -> None:
+        self.bench.handle(events.DropSpool(self._loose(which)))
+
+    def send_large(self, path: str, which: int, attributes: dict[str, Any], elsewhere: bool) -> None:
+        body = self.bench.state.shelf.bodies.loose.get(self._loose(which))
+        sent = message(stored_body=body, **attributes)
+        self.bench.ask(events.SendMessages(0, ELSEWHERE if elsewhere else path, (sent,)))
+
+    def _loose(self, which: int) -> int:
+        """A large body that no message has, or 0."""
+        loose = list(self.bench.state.shelf.bodies.loose)
+        return loose[which % len(loose)] if loose else 0
 
     def receive(self, readable: str, count: int, way: str) -> None:
         hold, inside = 20 if way == "held" else 0, self._inside(way == "inside")
@@ -292,6 +308,9 @@ DRAW: dict[str, Callable[[Random], Any]] = {
 
 WEIGHTS: dict[Callable[..., None], int] = {
     Life.send: 10,
+    Life.store_piece: 4,
+    Life.drop_spool: 1,
+    Life.send_large: 4,
     Life.receive: 6,
     Life.receive_from_the_middle: 3,
     Life.end_read: 3,

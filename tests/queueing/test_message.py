@@ -334,6 +334,14 @@ def test_strings_count_two_bytes_a_character() -> None:
 def test_what_srmp_keeps_of_a_message_counts_too() -> None:
     assert size_of(Message(soap_envelope="x" * 100)) == PACKET_HEADERS + 100
     assert size_of(Message(soap_header="x" * 30)) == PACKET_HEADERS + 30
+    assert size_of(Message(httpr_header="x" * 40)) == PACKET_HEADERS + 40
+
+
+def test_a_body_in_pieces_counts_like_any_other() -> None:
+    message = Message(stored_body=StoredBody(7, 1_000_000, 4))
+    assert (message.spool, message.body_size) == (7, 1_000_000)
+    assert size_of(message) == PACKET_HEADERS + 1_000_000
+    assert (Message(body=b"abc").spool, Message(body=b"abc").body_size) == (0, 3)
 
 
 NOW = Instant(1_000 * SECOND)

@@ -94,6 +94,23 @@ def test_room_in_the_cache_comes_back_when_messages_go() -> None:
     assert not shelf._cache
 
 
+@pytest.mark.parametrize("express", [False, True])
+def test_a_large_body_is_read_for_who_wants_it_whole_and_is_never_kept_in_memory(express: bool) -> None:
+    shelf = Shelf(rows())
+    shelf.bodies.add(7, b"large ")
+    shelf.bodies.add(7, b"body")
+    position = Position(1, 1, 100, 0, express=express, spool=7)
+    message = Message(label="large", stored_body=shelf.bodies.loose[7])
+    shelf.put((position,), (message,))
+    assert shelf.get(position) == Message(label="large", body=b"large body")
+    assert shelf.get_all((position,)) == [Message(label="large", body=b"large body")]
+    assert shelf.get(position, whole=False) is message
+    assert shelf.get_all((position,), whole=False) == [message]
+    assert [*shelf._cache.values(), *shelf._express.values()] == [message]
+    shelf.drop((position,))
+    assert shelf.bodies.piece(7, 0) is None
+
+
 def test_a_position_whose_message_has_no_row_is_damage() -> None:
     with pytest.raises(StoreDamage, match="message 7 has a position and no row"):
         Shelf(rows()).get(at(7))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
+from reliquary.base.time import SECOND
 from reliquary.base.turn import Turn
 from reliquary.queueing import events, spool
 from reliquary.queueing.events import (
@@ -29,8 +31,20 @@ from reliquary.queueing.message import (
     StoredBody,
     size_of,
 )
+from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.tables import PIECES, SPOOLS
-from reliquary.queueing.travel.transfer import ArrivalJudged, BodiesUnwanted, MessageArrived, Outcome
+from reliquary.queueing.travel.transfer import (
+    ArrivalJudged,
+    BatchArrived,
+    BatchJudged,
+    BodiesUnwanted,
+    HoldsEnded,
+    HoldWanted,
+    MessageArrived,
+    MessagesHeld,
+    Outcome,
+)
+from tests.queueing.exchange import Exchange
 from tests.queueing.manager_harness import NOON, Bench, check, durable, every, message, walk
 
 PARTS = (b"one ", b"two ", b"three")
@@ -280,6 +294,95 @@ def test_a_large_body_goes_to_one_queue() -> None:
     check(bench.state)
 
 
+def test_a_large_body_counts_where_a_way_takes_only_so_much() -> None:
+    bench = Bench()
+    sent = large(bench, bytes(70_000))
+    answer = bench.ask(SendMessages(0, "MULTICAST=234.1.1.1:8001", (sent,)))
+    assert answer.status is HResult.INVALID_PARAMETER
+    assert "at most" in answer.why
+
+
+# -- batches and holds
+
+
+BATCH = UUID(int=9)
+
+
+def bring(exchange: Exchange, *messages: Message) -> BatchJudged:
+    """What a carrier is told of a batch."""
+    exchange.say(BatchArrived("clerk", 5, ("orders",) * len(messages), messages, BATCH, by=MANAGER))
+    check(exchange.state)
+    judged = exchange.clerk.heard[-1]
+    assert isinstance(judged, BatchJudged)
+    return judged
+
+
+@pytest.mark.parametrize("delivery", Delivery)
+def test_a_batch_takes_its_large_bodies(delivery: Delivery) -> None:
+    exchange = Exchange()
+    messages = [large(exchange, delivery=delivery), message(b"small"), large(exchange, b"more")]
+    assert bring(exchange, *messages).outcome is Outcome.DELIVERED
+    assert exchange.bodies() == [WHOLE, b"small", b"more"]
+    assert exchange.state.shelf.bodies.loose == {}
+
+
+def test_a_transactional_queue_keeps_even_an_express_message_with_its_body() -> None:
+    exchange = Exchange(None, "other")
+    exchange.create("orders", transactional=True)
+    assert bring(exchange, large(exchange, delivery=Delivery.EXPRESS)).outcome is Outcome.DELIVERED
+    exchange.flush()
+    exchange.restart(crash=True)
+    assert exchange.bodies() == [WHOLE]
+    check(exchange.state)
+
+
+def test_a_batch_that_refers_to_no_body_of_its_own_is_refused_as_a_whole() -> None:
+    exchange = Exchange()
+    body = send(exchange)
+    loose = large(exchange)
+    judged = bring(exchange, message(b"small"), loose, message(stored_body=body))
+    assert judged.outcome is Outcome.REFUSED
+    assert "another message's" in judged.why
+    assert exchange.bodies() == [WHOLE]
+    assert list(exchange.state.shelf.bodies.loose) == [loose.spool]
+    exchange.say(BodiesUnwanted((loose.spool, body.spool)))
+    assert exchange.bodies() == [WHOLE]
+    assert rows(exchange) == (0, 3)
+
+
+def test_the_body_of_a_message_that_a_batch_leaves_out_goes() -> None:
+    exchange = Exchange()
+    late = large(exchange, sent_time=NOON // SECOND - 10, time_to_reach_queue=1)
+    assert bring(exchange, late, message(b"small")).outcome is Outcome.DELIVERED
+    assert exchange.bodies() == [b"small"]
+    assert rows(exchange) == (0, 0)
+
+
+def hold(exchange: Exchange) -> Message:
+    """A message that a carrier holds."""
+    exchange.say(HoldWanted("clerk", (1, 7), ("orders",), 1, 1_000_000))
+    [held] = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)][-1].messages
+    return held
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_held_message_is_read_piece_by_piece_until_its_outcome_is_known(restarted: bool) -> None:
+    exchange = Exchange()
+    send(exchange)
+    held = hold(exchange)
+    assert (held.body, held.stored_body is None) == (b"", False)
+    if restarted:
+        exchange.restart()
+    assert held.stored_body is not None
+    indexes = range(held.stored_body.pieces)
+    assert tuple(spool.read_piece(exchange.state, held.spool, index) for index in indexes) == PARTS
+    exchange.say(HoldsEnded("clerk", ((1, 7),), Outcome.DELIVERED))
+    assert rows(exchange) == (0, 0)
+    check(exchange.state)
+    with pytest.raises(UsageError, match="or its message is gone"):
+        spool.read_piece(exchange.state, held.spool, 0)
+
+
 # -- copies and ends
 
 
@@ -322,7 +425,7 @@ def test_a_dead_letter_keeps_its_body() -> None:
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_message_that_comes_too_late_takes_its_body_along(kept: bool) -> None:
     bench = Bench()
-    late = large(bench, negative_journaling=kept, sent_time=NOON // 1_000_000 - 10, time_to_reach_queue=1)
+    late = large(bench, negative_journaling=kept, sent_time=NOON // SECOND - 10, time_to_reach_queue=1)
     assert bench.ask(SendMessages(0, "orders", (late,))).status is HResult.IO_TIMEOUT
     assert bench.state.shelf.bodies.loose == {}
     assert bench.bodies("system$;deadletter") == ([WHOLE] if kept else [])

@@ -282,6 +282,11 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
         return 0 if self.stored_body is None else self.stored_body.spool
 
     @property
+    def body_size(self) -> int:
+        """How many bytes its body has, wherever that lies."""
+        return len(self.body) if self.stored_body is None else self.stored_body.size
+
+    @property
     def is_transactional(self) -> bool:
         """Sent in a transaction, here or at the manager it came from."""
         return self.transaction is not None or self.sequence is not None

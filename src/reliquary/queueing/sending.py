@@ -65,7 +65,7 @@ def check_signing(state: State, message: Message) -> None:
     """Refuse what cannot be signed, before anybody relies on it."""
     if not state.signs:
         raise UsageError("the message is to be signed, and this manager has no signing key")
-    if not (message.body or message.extension or message.stored_body):
+    if not (message.body_size or message.extension):
         raise UsageError("the message is to be signed, and has neither a body nor an extension")
 
 

@@ -101,7 +101,7 @@ def _check_multicast(name: MulticastName, message: Message, *, in_transaction: b
         raise UsageError(f"a message to {name} is in no transaction, because nobody there can acknowledge it")
     if message.acknowledgements:
         raise UsageError(f"a message to {name} asks for no acknowledgement, because many would answer")
-    size = len(message.body) + len(message.extension) + _room(message)
+    size = message.body_size + len(message.extension) + _room(message)
     if size > APDU_LIMIT:
         raise UsageError(
             f"a message to {name} has at most {APDU_LIMIT} bytes with its envelope, this one has {size}"

@@ -423,10 +423,20 @@ def _prepared_dropped(state: State, fact: facts.PreparedMessageDropped) -> None:
 def _hold_begun(state: State, fact: facts.HoldBegun) -> None:
     key = hold_key(fact.holder, fact.key)
     state.queues[fact.queue].order.lock_all(fact.positions)
-    state.holds[key] = Hold(fact.queue, tuple([position.lookup_id for position in fact.positions]))
+    before = state.holds.get(key)
+    assert before is None or before.queue == fact.queue, f"{fact.key} is held in another queue"
+    held = tuple([position.lookup_id for position in fact.positions])
     stored = tuple([position.lookup_id for position in fact.positions if not position.express])
-    if stored:
-        state.rows.put(HOLDS, key, Hold(fact.queue, stored), fresh=True)
+    if before is None:
+        state.holds[key] = Hold(fact.queue, held)
+        if stored:
+            state.rows.put(HOLDS, key, Hold(fact.queue, stored), fresh=True)
+    else:
+        state.holds[key] = Hold(fact.queue, before.lookup_ids + held)
+        if stored:
+            kept = state.rows.get(HOLDS, key)
+            on_disk = () if kept is None else kept.lookup_ids
+            state.rows.put(HOLDS, key, Hold(fact.queue, on_disk + stored))
 
 
 def _holds_over(state: State, fact: facts.HoldsOver) -> None:

@@ -101,6 +101,32 @@ def test_a_hold_ends_before_the_message_that_is_too_much() -> None:
     assert held(exchange, most_bytes=2600) == [b"a" * 1000, b"b" * 1000]
 
 
+def test_a_hold_ends_before_a_message_that_its_carrier_cannot_take() -> None:
+    exchange = Exchange()
+    exchange.send("orders", b"a", b"b" * 10, b"c")
+    assert held(exchange, largest=9) == [b"a"]
+    told = hold(exchange, key=(1, 8), largest=9)
+    assert (told.messages, told.refusal) == ((), HoldRefusal.TOO_LARGE)
+    assert held(exchange, key=(1, 8), largest=10) == [b"b" * 10, b"c"]
+
+
+@pytest.mark.parametrize("delivery", Delivery)
+def test_a_hold_grows_and_ends_as_one(delivery: Delivery) -> None:
+    exchange = Exchange()
+    exchange.send("orders", b"a")
+    assert held(exchange) == [b"a"]
+    exchange.send("orders", b"b", delivery=delivery)
+    exchange.send("orders", b"c", b"d" * 900)
+    assert held(exchange, most=2, most_bytes=5000) == [b"b", b"c"]
+    assert held(exchange, most_bytes=500) == [], "not one more than the bytes allow"
+    check(exchange.state)
+    exchange.restart()
+    assert [body[:1] for body in exchange.bodies()] == [b"d"]
+    end(exchange, Outcome.TRY_LATER)
+    recoverable = delivery is Delivery.RECOVERABLE
+    assert [body[:1] for body in exchange.bodies()] == [b"a", *[b"b"] * recoverable, b"c", b"d"]
+
+
 def test_the_first_queue_that_has_messages_is_taken_from() -> None:
     exchange = Exchange(None, "empty", "orders", "later")
     exchange.send("later", b"z")

@@ -17,7 +17,7 @@ from reliquary.queueing import facts
 from reliquary.queueing.apply import apply
 from reliquary.queueing.expiry import is_over, release_all
 from reliquary.queueing.leave import leave
-from reliquary.queueing.message import MessageClass, Position
+from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.poison import is_poison
 from reliquary.queueing.queue import ManagerState
@@ -42,7 +42,6 @@ from reliquary.queueing.travel.transfer import (
 
 def on_hold_wanted(state: State, signal: HoldWanted, now: Instant) -> None:
     """Hold messages of the first queue that has any; the carrier is told in this turn."""
-    assert hold_key(signal.holder, signal.key) not in state.holds, f"{signal.key} is held already"
     refusals: list[HoldRefusal] = []
     looked: list[QueueState] = []
     positions: list[Position] = []
@@ -91,6 +90,7 @@ def _find(state: State, name: str | int, signal: HoldWanted) -> QueueState | Hol
 
 def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) -> list[Position]:
     """What can be held, from the front on; what nobody gets any more is turned away, a turn's worth."""
+    is_begun = hold_key(signal.holder, signal.key) in state.holds
     at_once, turned_away = state.sizes.at_once, 0
     watched = queue.record.settings.poison_limit > 0
     while True:
@@ -112,15 +112,30 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
     size = 0
     for place, position in enumerate(fit):
         size += position.size
-        if size > signal.most_bytes and place:
+        if size > signal.most_bytes and (place or is_begun):
             return fit[:place]
     return fit
 
 
 def _hold(state: State, queue: QueueState, positions: list[Position], signal: HoldWanted) -> None:
     messages = tuple(state.shelf.get_all(positions, whole=False))
+    if signal.largest:
+        fit = _count_until_too_large(messages, signal.largest)
+        positions, messages = positions[:fit], messages[:fit]
+        if not positions:
+            refused = MessagesHeld(signal.holder, signal.key, queue.number, refusal=HoldRefusal.TOO_LARGE)
+            state.draft.tell(refused)
+            return
     apply(state, facts.HoldBegun(signal.holder, signal.key, queue.number, tuple(positions)))
     state.draft.tell(MessagesHeld(signal.holder, signal.key, queue.number, messages))
+
+
+def _count_until_too_large(messages: tuple[Message, ...], largest: int) -> int:
+    for place, message in enumerate(messages):
+        stored = message.stored_body
+        if (len(message.body) if stored is None else stored.size) > largest:
+            return place
+    return len(messages)
 
 
 # -- and ends

@@ -81,6 +81,8 @@ class HoldRefusal(Enum):
 
     NO_QUEUE = "no-queue"
     NOT_ALLOWED = "not-allowed"
+    TOO_LARGE = "too-large"
+    """The first message is larger than the carrier can take."""
     NOT_NOW = "not-now"
     """The manager is not ready or offline, or the queue is on hold or locked."""
 
@@ -285,7 +287,10 @@ class QueuesWatched(Signal, frozen=True):
 
 
 class HoldWanted(Signal, frozen=True):
-    """Hold messages of the first of these queues that has any; at least one, however large it is."""
+    """Hold messages of the first of these queues that has any; at least one, however many bytes it has.
+
+    A key that is held already gets more of the same queue, if they are not too many bytes.
+    """
 
     holder: str
     key: HoldKey
@@ -295,6 +300,8 @@ class HoldWanted(Signal, frozen=True):
     most_bytes: int
     by: Principal = MANAGER
     """For whom: of a queue of ours he needs the right to receive."""
+    largest: int = 0
+    """The hold ends before a body with more bytes than this; 0 for any."""
 
 
 class HoldsEnded(Signal, frozen=True):

@@ -34,7 +34,6 @@ EXEMPT: dict[str, str] = {
     "protocols/httpr/effects.py": "values only; shown by the tests of the machine that asks for them",
     "protocols/httpr/events.py": "values only; shown by the tests of the machine that takes them",
     "protocols/httpr/facts.py": "values only; shown by tests/protocols/httpr/test_apply.py",
-    "protocols/httpr/mapping.py": "to come",
     "protocols/httpr/recovery.py": "shown by tests/protocols/httpr/test_apply.py: rebuilt equals live",
     "protocols/httpr/served.py": "to come",
     "protocols/httpr/serving.py": "to come",

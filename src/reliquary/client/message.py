@@ -62,6 +62,8 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """Seconds before which nobody sees it."""
     authentication: Authentication = "none"
     """`"xmlsig"`: sign it with the manager's key; only what leaves by HTTP can be."""
+    httpr: dict[str, str] | None = None
+    """Fields for its header where it goes by HTTPR, such as `content-type` and any that begin with `app-`."""
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -117,6 +119,8 @@ class Message(
     """How it was signed.  With a certificate: whose it is was verified when it came."""
     sender_certificate: bytes = b""
     """The certificate, in DER, of who signed body and extension."""
+    httpr: dict[str, str] | None = None
+    """The fields of the header with which it came by HTTPR, or which its sender chose for it."""
 
     @property
     def text(self) -> str:
@@ -145,6 +149,7 @@ class SendOptions(TypedDict, total=False):
     tracing_queue: str
     delay: float | timedelta
     authentication: Authentication
+    httpr: dict[str, str] | None
 
 
 def outgoing(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> OutgoingMessage:

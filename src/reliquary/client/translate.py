@@ -57,6 +57,7 @@ def message_of(given: OutgoingMessage) -> machine.Message:
             tracing_queue=given.tracing_queue,
             delay=given.delay,
             authentication=_authentication(given.authentication),
+            httpr=given.httpr,
         )
     )
 
@@ -96,6 +97,7 @@ def shown(delivered: Delivered) -> Message:
         moved=out.moved,
         authentication=out.authentication.value,
         sender_certificate=out.sender_certificate,
+        httpr=out.httpr,
     )
 
 

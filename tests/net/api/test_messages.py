@@ -83,6 +83,18 @@ def test_a_signature_is_asked_for_and_shown_with_who_made_it() -> None:
     assert not {"authentication", "sender_certificate"} & msgspec.json.decode(unsigned).keys()
 
 
+def test_fields_of_httpr_are_chosen_and_shown_and_left_out_where_there_are_none() -> None:
+    message = message_of(msgspec.convert({"text": "x", "httpr": {"App-X": "1"}}, MessageIn))
+    out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), message))))
+    assert out["httpr"] == {"app-x": "1"}
+    came = msgspec.structs.replace(message, httpr_header="Priority: 9\r\nApp-X:2\r\n")
+    out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), came))))
+    assert out["httpr"] == {"priority": "9", "app-x": "2"}
+    for given in (MessageIn(), MessageIn(httpr={})):
+        plain = msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), message_of(given))))
+        assert "httpr" not in msgspec.json.decode(plain)
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
@@ -92,6 +104,8 @@ def test_a_signature_is_asked_for_and_shown_with_who_made_it() -> None:
         ({"response_queue": "DIRECT=XX:a"}, "response_queue is the name of a queue: "),
         ({"administration_queue": "a\\b\\c\\d"}, "administration_queue is the name of a queue: "),
         ({"deadletter_queue": "a;b;c"}, "deadletter_queue is the name of a queue: "),
+        ({"response_queue": "httpr://there"}, "response_queue is the name of a queue: "),
+        ({"httpr": {"priority": "9"}}, "an HTTPR field is one of content-type, "),
     ],
 )
 def test_a_name_that_is_none_is_refused(given: dict[str, object], why: str) -> None:
@@ -101,7 +115,18 @@ def test_a_name_that_is_none_is_refused(given: dict[str, object], why: str) -> N
 
 @pytest.mark.parametrize(
     "name",
-    ["answers", "OTHER\\private$\\q", "other/private$/q", ".\\public", "DIRECT=OS:there\\q", "a;sub", ""],
+    [
+        *(
+            "answers",
+            "OTHER\\private$\\q",
+            "other/private$/q",
+            ".\\public",
+            "DIRECT=OS:there\\q",
+            "a;sub",
+            "",
+        ),
+        *("httpr://there/httpr/mq#q", "DIRECT=HTTPR://there/httpr/mq#q"),
+    ],
 )
 def test_a_name_of_any_manager_is_taken(name: str) -> None:
     assert message_of(MessageIn(response_queue=name)).response_queue == name

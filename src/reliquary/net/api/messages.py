@@ -11,6 +11,7 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, as_text
 from reliquary.net.api.numbers import delay_of, object_id_of, queue_name, tracing_queue_of, whole_seconds
+from reliquary.protocols.httpr.fields import chosen_header, fields_of
 from reliquary.queueing.events import Delivered
 from reliquary.queueing.message import (
     FOREVER,
@@ -56,6 +57,7 @@ class MessageIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     tracing_queue: str = ""
     delay: float = 0
     authentication: AuthenticationLevel = AuthenticationLevel.NONE
+    httpr: dict[str, str] | None = None
 
 
 class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
@@ -92,6 +94,7 @@ class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
     moved: int = 0
     authentication: AuthenticationLevel = AuthenticationLevel.NONE
     sender_certificate: bytes = b""
+    httpr: dict[str, str] | None = None
 
 
 def message_of(given: MessageIn) -> Message:
@@ -128,6 +131,7 @@ def message_of(given: MessageIn) -> Message:
         tracing_queue=tracing_queue_of(given.tracing_queue) if given.tracing_queue else NO_GUID,
         delay=delay_of(given.delay) if given.delay else 0,
         authentication=given.authentication,
+        httpr_header=chosen_header(given.httpr) if given.httpr else "",
     )
 
 
@@ -167,6 +171,7 @@ def shown(delivered: Delivered) -> MessageOut:
         position.moved,
         message.authentication,
         message.sender_certificate,
+        (fields_of(message) or None) if message.httpr_header else None,
     )
 
 

@@ -1,0 +1,71 @@
+"""Messages that an application can send, as Hypothesis finds them."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from hypothesis import strategies as st
+
+from reliquary.queueing.message import (
+    FOREVER,
+    LABEL_LIMIT,
+    NO_GUID,
+    NO_OBJECT,
+    Acknowledgement,
+    Delivery,
+    Message,
+    ObjectId,
+)
+
+HERE = UUID("557358d1-9150-9595-4997-b6e611ea26c6")
+OTHER = UUID("0f0e0d0c-0b0a-0908-0706-050403020100")
+
+numbers = st.integers(0, FOREVER)
+guids = st.uuids().filter(lambda guid: guid != NO_GUID)
+identifiers = st.builds(ObjectId, guids, st.integers(1, FOREVER))
+uris = st.sampled_from(
+    [
+        "DIRECT=HTTPR://shop.example/httpr/mq#orders",
+        "DIRECT=HTTPRS://Shop:8443/S#Q@M",
+        "DIRECT=HTTPR://a/b#c%2Cd",
+    ]
+)
+names = st.one_of(
+    uris,
+    st.sampled_from(["DIRECT=OS:host\\private$\\so many", "PUBLIC=0F0E0D0C-0B0A-0908-0706-050403020100"]),
+)
+
+
+@st.composite
+def sendable(draw: st.DrawFn) -> Message:
+    """A message of an application, as it lies in a queue."""
+    identifier = draw(identifiers)
+    tracing = draw(st.one_of(st.none(), guids))
+    return Message(
+        identifier=identifier,
+        source_machine=draw(st.sampled_from([identifier.lineage, OTHER])),
+        body=draw(st.binary(max_size=20)),
+        body_type=draw(st.sampled_from([0, 8, 30, FOREVER])),
+        label=draw(st.text(max_size=LABEL_LIMIT)),
+        priority=draw(st.integers(0, 7)),
+        delivery=draw(st.sampled_from(Delivery)),
+        message_class=draw(st.sampled_from([0, 2, 0x4000, 0xFFFF])),
+        sent_time=draw(numbers),
+        time_to_reach_queue=draw(numbers),
+        time_to_be_received=draw(numbers),
+        delay=draw(st.integers(0, FOREVER * 1_000_000)),
+        correlation=draw(st.one_of(st.just(NO_OBJECT), identifiers)),
+        application_tag=draw(numbers),
+        extension=draw(st.binary(max_size=20)),
+        acknowledgements=tuple(draw(st.lists(st.sampled_from(Acknowledgement), unique=True))),
+        positive_journaling=draw(st.booleans()),
+        negative_journaling=draw(st.booleans()),
+        allow_peek_when_locked=draw(st.booleans()),
+        tracing_requested=tracing is not None,
+        tracing_queue=tracing or NO_GUID,
+        response_queue=draw(st.one_of(st.just(""), names)),
+        response_queues=tuple(draw(st.lists(names, max_size=2))),
+        administration_queue=draw(st.one_of(st.just(""), uris)),
+        administration_queues=tuple(draw(st.lists(uris, max_size=2))),
+        destination_queue=draw(uris),
+    )

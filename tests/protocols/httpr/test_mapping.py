@@ -1,0 +1,437 @@
+"""Message attributes and header fields, both ways."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from reliquary.net.api import messages as api
+from reliquary.protocols.httpr import mapping
+from reliquary.protocols.httpr.addresses import own_agent
+from reliquary.protocols.httpr.attributes import NOT_CARRIED, NOT_READ
+from reliquary.protocols.httpr.codec.faults import HttprFault
+from reliquary.protocols.httpr.codec.values import Carried, ErrorNumber
+from reliquary.protocols.httpr.fields import chosen_header
+from reliquary.protocols.httpr.mapping import carried_of, fields_of, message_of
+from reliquary.queueing.events import SendMessages
+from reliquary.queueing.message import (
+    FOREVER,
+    NO_GUID,
+    NO_OBJECT,
+    Acknowledgement,
+    Delivery,
+    Message,
+    ObjectId,
+    StoredBody,
+)
+from reliquary.queueing.travel.transfer import BatchArrived
+from reliquary.wire.security import encode_sid, parse_sid
+from tests.protocols.httpr.httpr_messages import HERE, OTHER, sendable
+from tests.queueing.full_messages import FULL
+from tests.queueing.manager_harness import Bench
+
+HOME = own_agent("httpr://here:8480", "mq")
+TARGET = "httpr://shop.example/httpr/mq#orders"
+PLAIN = Message(
+    identifier=ObjectId(HERE, 12345),
+    source_machine=HERE,
+    body=b"two lamps",
+    sent_time=784111777,
+    delivery=Delivery.RECOVERABLE,
+    destination_queue=f"DIRECT={TARGET.replace('httpr', 'HTTPR', 1)}",
+)
+PLAIN_HEADER = (
+    f"target-uri:{TARGET}\r\n"
+    "class-of-service:reliable\r\n"
+    "priority:3\r\n"
+    f"message-id:{HERE}.12345\r\n"
+    "put-time:06 Nov 1994 08:49:37\r\n"
+    "content-type:application/octet-stream\r\n"
+    "app-reliquary-reach:345600\r\n"
+)
+
+
+def written(message: Message, home: str = "") -> dict[str, str]:
+    header, _ = carried_of(message, home)
+    return fields_of(Message(httpr_header=header))
+
+
+def taken(header: str, body: bytes = b"") -> Message:
+    return message_of(Carried(header, body))[1]
+
+
+def passed(message: Message) -> Message:
+    """The message at the other end, without the header that it came with."""
+    return replace(taken(*carried_of(message)), httpr_header="")
+
+
+# -- both ways
+
+
+@pytest.mark.spec("HR-085", "HR-107", "HR-112")
+def test_a_usual_message_is_written_in_the_order_of_the_grammar() -> None:
+    assert carried_of(PLAIN) == (PLAIN_HEADER, b"two lamps")
+    target, message = message_of(Carried(PLAIN_HEADER, b"two lamps"))
+    assert target == TARGET
+    assert message == replace(PLAIN, httpr_header=PLAIN_HEADER)
+
+
+@given(sendable())
+def test_what_an_application_sends_is_the_same_at_the_other_end(message: Message) -> None:
+    assert passed(message) == message
+    assert carried_of(taken(*carried_of(message))) == carried_of(message)
+
+
+def test_every_attribute_is_carried_or_it_is_said_why_not() -> None:
+    plain = replace(
+        FULL,
+        destination_queue=PLAIN.destination_queue,
+        administration_queue=PLAIN.destination_queue,
+        administration_queues=(PLAIN.destination_queue,),
+        delay=7,
+        httpr_header="",
+        stored_body=None,
+    )
+    there = passed(plain)
+    lost = {name for name in Message.__struct_fields__ if getattr(there, name) != getattr(plain, name)}
+    left = {name for name in (*NOT_CARRIED, *NOT_READ) if getattr(plain, name) != getattr(Message(), name)}
+    assert lost == left
+    assert {*NOT_CARRIED, *NOT_READ} <= set(Message.__struct_fields__)
+    assert not set(NOT_CARRIED) & set(NOT_READ)
+
+
+_names = st.sampled_from(
+    (
+        *("target-uri", "message-id", "Message-Id", "correlation-id", "put-time", "priority", "app-x"),
+        *(f"app-reliquary-{name}" for name in ("label", "message-id", "correlation-id", "source")),
+    )
+)
+_values = st.one_of(
+    st.sampled_from(
+        [f"{HERE}.7", f" {OTHER}.8\t", f"{HERE}.07", "06 Nov 1994 08:49:37", "4", str(OTHER), "", "x"]
+    ),
+    st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=255), max_size=12),
+)
+
+
+@given(st.lists(st.tuples(_names, _values), max_size=8))
+@example([("app-x", "1"), ("message-id", "a"), ("message-id", "b")])
+@example([("message-id", f"{HERE}.7"), ("app-reliquary-label", "x"), ("app-reliquary-label", "x")])
+@example([("app-x", "1"), ("message-id", f" {HERE}.7")])
+def test_what_is_remembered_of_other_headers_changes_nothing(fields: list[tuple[str, str]]) -> None:
+    carried = Carried("".join(f"{name}:{value}\r\n" for name, value in fields), b"body")
+    try:
+        slowly = mapping._read_slowly(carried)
+    except HttprFault:
+        with pytest.raises(HttprFault):
+            message_of(carried)
+    else:
+        assert message_of(carried) == message_of(carried) == slowly
+
+
+@pytest.mark.spec("HR-108", "HR-109")
+@pytest.mark.httpr("T37")
+@given(st.lists(st.tuples(_names, _values), max_size=8))
+def test_what_came_goes_on_as_it_came(fields: list[tuple[str, str]]) -> None:
+    header = "".join(f"{name}:{value}\r\n" for name, value in fields)
+    try:
+        message = taken(header, b"body")
+    except HttprFault:
+        return
+    assert carried_of(message, HOME) == (header, b"body")
+
+
+@pytest.mark.spec("HR-048", "HR-109")
+@pytest.mark.httpr("T37")
+def test_encoding_product_fields_and_foreign_ids_go_on_unchanged_and_are_shown() -> None:
+    header = (
+        "Target-uri: http://gateway.org1.com/soapAgent#SOAPQ@QM1_SERVER\r\n"
+        "encoding:integer-reversed , float-s390\r\n"
+        "message-id:414D5120514D31\r\n"
+        "content-type:Pcf/pcf; charset=iso-8859-4\r\n"
+        "app-ibm-mqseries-accountingtoken: 00000001\r\n"
+    )
+    target, message = message_of(Carried(header, b"\0\1"))
+    assert target == "http://gateway.org1.com/soapAgent#SOAPQ@QM1_SERVER"
+    assert message.destination_queue == "DIRECT=HTTPR://gateway.org1.com/soapAgent#SOAPQ@QM1_SERVER"
+    assert message.identifier == NO_OBJECT
+    assert message.body == b"\0\1"
+    assert carried_of(message) == (header, b"\0\1")
+    assert fields_of(message)["app-ibm-mqseries-accountingtoken"] == "00000001"
+    assert fields_of(message)["encoding"] == "integer-reversed , float-s390"
+
+
+@pytest.mark.spec("HR-109")
+@pytest.mark.httpr("T37")
+def test_a_message_of_the_api_passes_two_managers_and_leaves_the_second_as_it_left_the_first() -> None:
+    first, second = Bench(), Bench("orders")
+    given_message = api.MessageIn(text="two lamps", label="grün, 100%", expires=60, httpr={"app-x": "1"})
+    first.ask(SendMessages(0, TARGET, (api.message_of(given_message),)))
+    (queue,) = first.state.outgoing.values()
+    (position,) = queue.order.some(-1, 5)
+    sent = first.state.shelf.get(position)
+    header, body = carried_of(sent, HOME)
+    _, message = message_of(Carried(header, body))
+    second.manager.hear(BatchArrived("test", 1, ("orders",), (message,), OTHER), second.now)
+    (arrived,) = second.queue("orders").order.some(-1, 5)
+    there = second.state.shelf.get(arrived)
+    assert (there.identifier, there.label, there.body) == (sent.identifier, "grün, 100%", b"two lamps")
+    assert carried_of(there, HOME) == (header, body)
+    assert fields_of(there)["app-x"] == "1"
+
+
+# -- to the wire
+
+
+@pytest.mark.spec("HR-111")
+@pytest.mark.parametrize(
+    ("message", "fields"),
+    [
+        (replace(PLAIN, delivery=Delivery.EXPRESS), {"class-of-service": "datagram"}),
+        (replace(PLAIN, transaction=OTHER), {"class-of-service": "assured"}),
+        (replace(PLAIN, priority=7), {"priority": "7"}),
+        (replace(PLAIN, time_to_be_received=60), {"expiry": "60"}),
+        (replace(PLAIN, body_type=8), {"content-type": "text/plain; charset=utf-16le"}),
+        (replace(PLAIN, correlation=ObjectId(OTHER, 7)), {"correlation-id": f"{OTHER}.7"}),
+        (replace(PLAIN, sender=encode_sid(parse_sid("S-1-5-21-1"))), {"user-id": "S-1-5-21-1"}),
+        (replace(PLAIN, label="grün, 100% "), {"app-reliquary-label": "gr%C3%BCn%2C 100%25%20"}),
+        (replace(PLAIN, label=" "), {"app-reliquary-label": "%20"}),
+        (replace(PLAIN, application_deadletter_queue="dead"), {"app-reliquary-deadletter-queue": "dead"}),
+    ],
+)
+def test_each_attribute_has_its_field(message: Message, fields: dict[str, str]) -> None:
+    found = written(message)
+    assert {name: found.get(name) for name in fields} == fields
+
+
+def test_the_priority_of_most_and_what_has_no_end_goes_without_saying() -> None:
+    found = written(
+        replace(PLAIN, priority=4, time_to_reach_queue=FOREVER, destination_queue="", sent_time=0)
+    )
+    assert set(found) == {"class-of-service", "message-id", "content-type"}
+
+
+@pytest.mark.parametrize(
+    ("queue", "reply"),
+    [
+        ("DIRECT=HTTPR://a/b#c", "httpr://a/b#c"),
+        ("httprs://a/b#c", "httprs://a/b#c"),
+        ("orders", "httpr://here:8480/httpr/mq#orders"),
+        ("private$\\so many", "httpr://here:8480/httpr/mq#private$/so%20many"),
+    ],
+)
+def test_an_answer_finds_its_way_to_the_queue_that_is_named_for_it(queue: str, reply: str) -> None:
+    message = replace(PLAIN, response_queue=queue)
+    assert written(message, HOME)["reply-uri"] == reply
+    there = taken(*carried_of(message, HOME))
+    assert there.response_queue == "DIRECT=" + re.sub("^httprs?", lambda found: found[0].upper(), reply)
+    assert written(replace(PLAIN, destination_queue=there.response_queue))["target-uri"] == reply
+
+
+def test_a_queue_of_ours_is_not_named_to_others_who_could_not_find_it() -> None:
+    message = replace(
+        PLAIN, response_queue="orders", administration_queue="orders", response_queues=("orders",)
+    )
+    assert carried_of(message) == (PLAIN_HEADER, b"two lamps")
+    assert "httpr://here" not in str(written(replace(PLAIN, response_queue="DIRECT=OS:a\\q"), HOME))
+
+
+def test_a_body_that_lies_in_pieces_is_left_to_who_sends_it() -> None:
+    message = replace(PLAIN, body=b"", stored_body=StoredBody(1, 2_000_000, 8))
+    assert carried_of(message) == (PLAIN_HEADER, b"")
+    stored = message_of(Carried(PLAIN_HEADER, stored=StoredBody(5, 2_000_000, 8)))[1]
+    assert stored.stored_body == StoredBody(5, 2_000_000, 8)
+
+
+def test_what_an_application_chose_joins_what_is_known_of_its_message() -> None:
+    chosen = chosen_header(
+        {
+            "Content-Type": "text/xml; charset=utf-8",
+            "message-id": "order-7",
+            "correlation-id": "request-6",
+            "encoding": "integer-reversed",
+            "user-id": "anna",
+            "app-x": "1",
+        }
+    )
+    message = replace(PLAIN, httpr_header=chosen, correlation=ObjectId(OTHER, 7))
+    header, _ = carried_of(message)
+    assert header.split("\r\n") == [
+        f"target-uri:{TARGET}",
+        "class-of-service:reliable",
+        "priority:3",
+        "user-id:anna",
+        "encoding:integer-reversed",
+        "message-id:order-7",
+        "correlation-id:request-6",
+        "put-time:06 Nov 1994 08:49:37",
+        "content-type:text/xml; charset=utf-8",
+        "app-x:1",
+        "app-reliquary-reach:345600",
+        f"app-reliquary-message-id:{HERE}.12345",
+        f"app-reliquary-correlation-id:{OTHER}.7",
+        "",
+    ]
+    there = taken(header)
+    assert (there.identifier, there.correlation) == (message.identifier, message.correlation)
+
+
+def test_no_application_says_who_it_is_where_the_manager_knows_it() -> None:
+    known = replace(PLAIN, httpr_header=chosen_header({"user-id": "anna"}))
+    known = replace(known, sender=encode_sid(parse_sid("S-1-5-21-1")))
+    assert written(known)["user-id"] == "S-1-5-21-1"
+    assert "user-id" not in written(replace(PLAIN, sender=b"no SID"))
+
+
+# -- from the wire
+
+
+def test_a_message_without_a_header_has_the_defaults_of_httpr() -> None:
+    target, message = message_of(Carried("", b"x"))
+    assert target == ""
+    assert message == Message(
+        body=b"x", priority=4, delivery=Delivery.RECOVERABLE, time_to_reach_queue=FOREVER, httpr_header="\r\n"
+    )
+    assert carried_of(message, HOME) == ("", b"x")
+    assert fields_of(message) == {}
+
+
+@pytest.mark.httpr("T41")
+@pytest.mark.parametrize(("text", "priority"), [("0", 0), ("7", 7), ("8", 7), ("9", 7)])
+def test_a_priority_above_ours_is_our_highest_and_goes_on_as_it_came(text: str, priority: int) -> None:
+    message = taken(f"priority:{text}\r\n")
+    assert message.priority == priority
+    assert carried_of(message)[0] == f"priority:{text}\r\n"
+
+
+@pytest.mark.parametrize("service", ["assured", "reliable", "datagram", "DATAGRAM"])
+def test_every_class_of_service_is_kept_safely(service: str) -> None:
+    assert taken(f"class-of-service:{service}\r\n").delivery is Delivery.RECOVERABLE
+
+
+@pytest.mark.httpr("T42")
+@pytest.mark.parametrize(
+    ("header", "sent", "lives"),
+    [
+        ("put-time:06 Nov 1994 08:49:37\r\nexpiry:1\r\n", 784111777, 1),
+        ("put-time: 06 Nov 1994 08:49:37\r\nexpiry:0\r\n", 784111777, 0),
+        ("put-time:06 Nov 1894 08:49:37\r\nexpiry:4294967295\r\n", 0, FOREVER),
+        ("put-time:06 Nov 2994 08:49:37\r\nexpiry:99999999999999999999999999\r\n", 0, FOREVER),
+    ],
+)
+def test_times_that_we_cannot_have_are_not_known_or_have_no_end(header: str, sent: int, lives: int) -> None:
+    message = taken(header)
+    assert (message.sent_time, message.time_to_be_received) == (sent, lives)
+    assert carried_of(message)[0] == header
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    [
+        "",
+        "x",
+        f"{HERE}",
+        f"{HERE}.",
+        f"{HERE}.x",
+        f"{HERE}.4294967296",
+        f"{HERE}.07",
+        f"{str(HERE).upper()}.7",
+    ],
+)
+def test_an_id_of_another_shape_is_left_in_the_header(identifier: str) -> None:
+    header = f"priority:1\r\nmessage-id:{identifier}\r\ncorrelation-id:{identifier}\r\n"
+    message = taken(header)
+    assert (message.identifier, message.correlation, message.source_machine) == (
+        NO_OBJECT,
+        NO_OBJECT,
+        NO_GUID,
+    )
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "priority:x\r\n",
+        "priority:10\r\n",
+        "priority:\r\n",
+        "priority:²\r\n",
+        "class-of-service:best\r\n",
+        "put-time:6 Nov 1994 08:49:37\r\n",
+        "app-x:1\r\nmessage-id:x\r\nput-time:06 nov 1994 08:49:37\r\n",
+        "expiry:soon\r\n",
+        "expiry:-1\r\n",
+        "encoding:integer-sideways\r\n",
+        "encoding:integer-normal,integer-reversed\r\n",
+        "encoding:\r\n",
+        "priority:1\r\npriority:2\r\n",
+        "message-id:a\r\napp-x:1\r\nMessage-ID:b\r\n",
+        "no colon\r\n",
+        "two words:x\r\n",
+        ":x\r\n",
+        "priority:1",
+        "app-reliquary-reach:x\r\n",
+        "app-reliquary-tag:4294967296\r\n",
+        "app-reliquary-class:65536\r\n",
+        "app-reliquary-body-type:-1\r\n",
+        "app-reliquary-extension:?\r\n",
+        "app-reliquary-acknowledgements:all\r\n",
+        "app-reliquary-journal:no\r\n",
+        "app-reliquary-delivery:recoverable\r\n",
+        "app-reliquary-tracing-queue:1\r\n",
+        "app-reliquary-label:%ff\r\n",
+        f"app-reliquary-label:{'x' * 250}\r\n",
+        "app-reliquary-response-queue:DIRECT=OS:x\r\n",
+        "app-reliquary-response-queue:DIRECT=OS:a\\q%2CDIRECT=OS:b\\q\r\n",
+        f"app-reliquary-delay:{FOREVER}000001\r\n",
+    ],
+)
+def test_what_a_known_field_cannot_mean_is_a_protocol_error(header: str) -> None:
+    for _ in range(2):  # what is wrong is not remembered as right
+        with pytest.raises(HttprFault) as why:
+            taken(header)
+        assert why.value.number is ErrorNumber.HTTP_R_PROTOCOL_ERROR
+
+
+@pytest.mark.spec("HR-108")
+def test_identical_fields_count_once_and_unknown_ones_are_not_looked_at() -> None:
+    assert taken("priority:1\r\nPRIORITY: 1\r\napp-reliquary-unheard-of:\xff\r\napp-x:\r\n").priority == 1
+
+
+# -- what a peer may not decide
+
+
+def test_a_peer_sets_nothing_that_only_we_can_know() -> None:
+    never = {*NOT_CARRIED, *NOT_READ, "httpr_header", "stored_body"} - {"application_deadletter_queue"}
+    lines = [f"app-reliquary-{name.replace('_', '-')}:yes\r\n{name}:yes\r\n" for name in sorted(never)]
+    message = taken("".join(lines) + "user-id:S-1-5-18\r\napp-reliquary-deadletter-queue:orders\r\n")
+    plain = replace(taken(""), httpr_header=message.httpr_header)
+    assert message == plain
+
+
+@pytest.mark.parametrize("name", ["orders", ".\\private$\\orders", "DIRECT=OS:localhost\\private$\\orders"])
+def test_a_peer_has_acknowledgements_sent_to_urls_only(name: str) -> None:
+    header = (
+        f"app-reliquary-administration-queue:{name}\r\napp-reliquary-administration-queues:{name},{name}\r\n"
+        "app-reliquary-acknowledgements:full-receive\r\n"
+    )
+    message = taken(header)
+    assert (message.administration_queue, message.administration_queues) == ("", ())
+    assert message.acknowledgements == (Acknowledgement.FULL_RECEIVE,)
+
+
+def test_a_path_name_of_a_peers_is_no_queue_here() -> None:
+    assert taken("app-reliquary-response-queue:orders\r\n").response_queue == ""
+
+
+def test_what_peers_write_does_not_fill_the_memory() -> None:
+    for number in range(3 * mapping._REMEMBERED):
+        taken(f"app-x:{number}\r\n")
+        carried_of(replace(PLAIN, application_tag=number))
+    taken(f"app-x:{'x' * 10_000}\r\n")
+    assert len(mapping._IN) <= mapping._REMEMBERED
+    assert len(mapping._OUT) <= mapping._REMEMBERED
+    assert max(map(len, mapping._IN)) <= mapping._LONGEST_REMEMBERED

@@ -35,8 +35,6 @@ EXEMPT: dict[str, str] = {
     "protocols/httpr/events.py": "values only; shown by the tests of the machine that takes them",
     "protocols/httpr/facts.py": "values only; shown by tests/protocols/httpr/test_apply.py",
     "protocols/httpr/recovery.py": "shown by tests/protocols/httpr/test_apply.py: rebuilt equals live",
-    "protocols/httpr/served.py": "to come",
-    "protocols/httpr/serving.py": "to come",
     "protocols/httpr/state.py": "shown by tests/protocols/httpr/test_apply.py",
     "protocols/httpr/tables.py": "values only; shown by tests/protocols/httpr/test_apply.py",
     "protocols/srmp/codec/faults.py": "one class; every refusal in the tests of the codec goes through it",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from reliquary.base.rows import Rows
 from reliquary.base.turn import Draft
 from reliquary.protocols.httpr.driven import Driven
-from reliquary.protocols.httpr.served import Served
+from reliquary.protocols.httpr.served import Connection, Served
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.tables import Channel, Numbers, Role
 
@@ -31,6 +31,12 @@ class State:
         """What goes on over channels that others drive."""
         self.sessions: dict[str, int] = {}
         """The channel of each session that others have with us, by SessionId."""
+        self.connections: dict[int, Connection] = {}
+        """Those of the server that are open, by their numbers."""
+        self.fetching: dict[int, None] = {}
+        """Channels whose PULL waits for messages, the longest first."""
+        self.watched: frozenset[int] = frozenset()
+        """The queues that the manager was last asked to watch for them."""
         self.driven: dict[int, Driven] = {}
         """What goes on over channels that we drive."""
         self.waiting: dict[int, str] = {}

@@ -1,0 +1,219 @@
+"""Batches that are fetched, D.4 of the digest: PULL, and the second half of EXCHANGE.
+
+    HoldWanted --> MessagesHeld --> full? ------------------------------> closed: the answer
+        ^              |            not yet: wait until the deadline ------^
+        '-- MessagesWaiting <--'                                           |
+                                     nothing came: "no messages" ----------'
+
+Messages are held, and the batch is in doubt, from the first of them on (P1); the answer, with its terminator,
+leaves after the sync of what was held last.  A batch that was never sent is given back with the request.
+Limits are upper bounds (HR-094 to HR-097): a full batch does not wait for them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.time import Duration, Instant
+from reliquary.base.turn import CancelTimer, SetTimer
+from reliquary.protocols.httpr import answering, reporting
+from reliquary.protocols.httpr.addresses import agent_of
+from reliquary.protocols.httpr.apply import apply
+from reliquary.protocols.httpr.codec.values import Outcome
+from reliquary.protocols.httpr.facts import BatchPrepared, FetchingSeen
+from reliquary.protocols.httpr.refusals import NOT_HELD
+from reliquary.protocols.httpr.routing import is_fetched_by_agent, sources_of
+from reliquary.protocols.httpr.served import Asked, Collecting, Pair, Served
+from reliquary.protocols.httpr.state import HOLDER, State
+from reliquary.protocols.httpr.transactions import Settlement
+from reliquary.queueing.message import Message
+from reliquary.queueing.travel.transfer import (
+    HoldRefusal,
+    HoldWanted,
+    MessagesHeld,
+    MessagesWaiting,
+    QueuesWatched,
+)
+
+BATCH_WAIT: Final = "httpr-batch"
+"""The timer of a PULL that waits for messages, by its channel."""
+
+
+def collect(state: State, served: Served, asked: Asked, pair: Pair | None, now: Instant) -> None:
+    """Begin a batch for the first in the line; `pair` is what its answer says of the client's batches."""
+    if not state.channels[served.channel].pulled and is_fetched_by_agent(state.settings, served.service):
+        apply(state, FetchingSeen(served.channel))
+    served.collecting = Collecting(asked, pair)
+    _reach(state, served, served.collecting, now)
+
+
+def told_of_pushes(state: State, served: Served, asked: Asked) -> Pair | None:
+    """What the answer to a PULL says of the client's last batch (H-27).
+
+    In a pipelined session it does not say ROLLBACK: the client would count a PUSH as rolled back that is
+    behind this request, and is yet to be taken.  It was told at once, and is by REPORT.
+    """
+    pair = answering.standing(state.channels[served.channel])
+    return None if asked.pipelined and pair[0] is not Outcome.COMMIT else pair
+
+
+def _reach(state: State, served: Served, collecting: Collecting, now: Instant) -> None:
+    """Ask the manager for as many messages as the batch still takes."""
+    channel, agreed = state.channels[served.channel], collecting.asked.agreed
+    queues: tuple[str | int, ...] = (collecting.queue,)
+    if not collecting.messages:
+        queues = sources_of(state, served.service, channel.requester, served.last_queue)
+    if not queues:
+        _go_on(state, served, collecting, now)
+        return
+    collecting.reaching = queues
+    state.draft.tell(
+        HoldWanted(
+            HOLDER,
+            (served.channel, collecting.batch or channel.last_source_id + 1),
+            queues,
+            agreed.maximum_batch_size - len(collecting.messages),
+            state.settings.batch_bytes - collecting.size,
+            collecting.asked.event.by,
+            agreed.maximum_message_size,
+        )
+    )
+
+
+def held(state: State, served: Served, signal: MessagesHeld, now: Instant) -> None:
+    """The manager has given messages, or has none."""
+    collecting = served.collecting
+    assert collecting is not None, f"nobody asked for {signal.key}"
+    asked_for, again = collecting.reaching, collecting.again
+    collecting.reaching, collecting.again = (), False
+    if signal.messages:
+        _take(state, served, collecting, signal, now)
+        _go_on(state, served, collecting, now)
+    elif collecting.messages:
+        close(state, served, now)  # what there is more does not fit, or somebody else has it
+    elif signal.refusal is HoldRefusal.NOT_NOW:
+        collecting.blocked = True
+        _go_on(state, served, collecting, now)
+    elif signal.refusal is not None:
+        _stop(state, served)
+        number, why = NOT_HELD[signal.refusal], f"{asked_for[0]}: {signal.refusal.value}"
+        answering.refuse(state, served, collecting.asked, now, number, why)
+    else:
+        _note_empty(state, served, collecting, asked_for, signal.queue)
+        if again:
+            _reach(state, served, collecting, now)
+        else:
+            _go_on(state, served, collecting, now)
+
+
+def _take(state: State, served: Served, collecting: Collecting, signal: MessagesHeld, now: Instant) -> None:
+    """P1: the first messages make the batch, more of them make it larger."""
+    if not collecting.messages:
+        collecting.batch, collecting.queue, collecting.first = signal.key[1], signal.queue, now
+        served.last_queue = signal.queue
+        apply(state, BatchPrepared(served.channel, collecting.batch))
+    collecting.messages += signal.messages
+    collecting.size += sum([_size(message) for message in signal.messages])
+    collecting.latest = now
+
+
+def _note_empty(
+    state: State, served: Served, collecting: Collecting, asked_for: tuple[str | int, ...], queue: int
+) -> None:
+    if is_fetched_by_agent(state.settings, served.service):
+        for each in asked_for:
+            assert isinstance(each, int), "outgoing queues are known by their numbers"
+            state.waiting.pop(each, None)
+    else:
+        collecting.queue = queue
+
+
+def _go_on(state: State, served: Served, collecting: Collecting, now: Instant) -> None:
+    """Close the batch when it is full or its time is over; else wait."""
+    agreed, deadline = collecting.asked.agreed, collecting.deadline
+    full = (
+        len(collecting.messages) >= agreed.maximum_batch_size or collecting.size >= state.settings.batch_bytes
+    )
+    if full or now >= deadline:
+        close(state, served, now)
+        return
+    state.fetching[served.channel] = None
+    _watch(state)
+    state.draft.ask(SetTimer((BATCH_WAIT, served.channel), Duration(deadline - now)))
+
+
+def close(state: State, served: Served, now: Instant) -> None:
+    """Answer with what there is: a batch, or "no messages", which is no error (F-10)."""
+    collecting = served.collecting
+    if collecting is None:  # a timer that ran out while the answer was written
+        return
+    _stop(state, served)
+    answering.respond(
+        state,
+        served,
+        collecting.asked,
+        now,
+        pair=collecting.pair,
+        transaction_id=collecting.batch or None,
+        batch=tuple(collecting.messages),
+    )
+
+
+def abandon(state: State, served: Served) -> None:
+    """Nobody waits for this batch any more: it was not sent, and its messages are there again."""
+    collecting = served.collecting
+    if collecting is None:
+        return
+    _stop(state, served)
+    if collecting.batch:
+        reporting.conclude(state, served.channel, Settlement(returned=(collecting.batch,)))
+
+
+def waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
+    """Messages wait that some PULL may be for."""
+    for number in list(state.fetching):
+        served = state.served[number]
+        collecting = served.collecting
+        if collecting is None or collecting.blocked or not _concerns(state, served, collecting, signal):
+            continue
+        if collecting.reaching:
+            collecting.again = True
+        else:
+            _reach(state, served, collecting, now)
+
+
+def _concerns(state: State, served: Served, collecting: Collecting, signal: MessagesWaiting) -> bool:
+    if collecting.queue:
+        return collecting.queue == signal.queue
+    requester = state.channels[served.channel].requester
+    return (
+        bool(signal.destination)
+        and is_fetched_by_agent(state.settings, served.service)
+        and agent_of(signal.destination) == agent_of(requester)
+    )
+
+
+def _stop(state: State, served: Served) -> None:
+    served.collecting = None
+    if served.channel in state.fetching:
+        del state.fetching[served.channel]
+        state.draft.ask(CancelTimer((BATCH_WAIT, served.channel)))
+        _watch(state)
+
+
+def _watch(state: State) -> None:
+    """Tell the manager which of its own queues PULLs wait at, where those are others than before."""
+    wanted = frozenset(
+        [
+            collecting.queue
+            for number in state.fetching
+            if (collecting := state.served[number].collecting) is not None and collecting.queue
+        ]
+    )
+    if wanted != state.watched:
+        state.watched = wanted
+        state.draft.tell(QueuesWatched(wanted))
+
+
+def _size(message: Message) -> int:
+    return len(message.body) if message.stored_body is None else message.stored_body.size

@@ -1,0 +1,82 @@
+"""The errors of 5.6: what each says of the batch that came with the request, and whether its session ends.
+
+    ROLLED_BACK   the request's own batch, where it has one; else how the client's last one ended
+    STANDING      how the client's last batch ended
+    NOTHING_SAID  no outcome: the request was not understood, or is not to be answered for
+
+That a batch was rolled back is never said of one that was committed before (H-22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+import msgspec
+
+from reliquary.protocols.httpr.codec.values import ErrorNumber
+from reliquary.queueing.message import MessageClass
+from reliquary.queueing.travel.transfer import HoldRefusal
+
+
+class Said(Enum):
+    """Which outcome goes with an error."""
+
+    ROLLED_BACK = "rolled-back"
+    STANDING = "standing"
+    NOTHING_SAID = "nothing-said"
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A row of 5.6."""
+
+    said: Said = Said.ROLLED_BACK
+    ends_session: bool = True
+    """As the text has it, all do: what is pipelined behind a refused batch must not be taken (HR-084)."""
+
+
+REFUSALS: Final[Mapping[ErrorNumber, Refusal]] = {
+    ErrorNumber.INCOMPATIBLE: Refusal(),
+    ErrorNumber.RESPONDER_INVALID: Refusal(),
+    ErrorNumber.CHANNEL_INVALID: Refusal(),
+    ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE: Refusal(),
+    ErrorNumber.RESOURCE_MANAGER_TERMINATING: Refusal(),
+    ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE: Refusal(),
+    ErrorNumber.ADMINISTRATOR_CLOSED: Refusal(Said.STANDING),
+    ErrorNumber.DISCONNECT_TIMEOUT_EXPIRED: Refusal(Said.NOTHING_SAID),  # never sent: H-16, F-10
+    ErrorNumber.SINK_NOT_KNOWN: Refusal(),
+    ErrorNumber.NOT_HTTP_R: Refusal(Said.NOTHING_SAID),
+    ErrorNumber.HTTP_R_PROTOCOL_ERROR: Refusal(),
+    ErrorNumber.MAXIMUM_MESSAGE_SIZE_EXCEEDED: Refusal(),
+    ErrorNumber.MAXIMUM_BATCH_SIZE_EXCEEDED: Refusal(),
+    ErrorNumber.MAXIMUM_PIPELINE_DEPTH_EXCEEDED: Refusal(),
+    ErrorNumber.INVALID_FLOW: Refusal(),
+    ErrorNumber.AGENT_SECURITY: Refusal(),
+    ErrorNumber.USERID_SECURITY: Refusal(),
+    ErrorNumber.USER_MODULE_CLOSED: Refusal(Said.NOTHING_SAID),  # never sent: we have no user modules
+    ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED: Refusal(Said.NOTHING_SAID),
+    ErrorNumber.OUT_OF_SEQUENCE_TRANSACTION_DISCARDED: Refusal(),
+    ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED: Refusal(Said.NOTHING_SAID),
+}
+
+_NOT_TAKEN: Final[Mapping[MessageClass, ErrorNumber]] = {
+    MessageClass.NORMAL: ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,  # it takes nothing now
+    MessageClass.NACK_BAD_DEST_QUEUE: ErrorNumber.SINK_NOT_KNOWN,
+    MessageClass.NACK_QUEUE_DELETED: ErrorNumber.SINK_NOT_KNOWN,
+    MessageClass.NACK_ACCESS_DENIED: ErrorNumber.AGENT_SECURITY,
+    MessageClass.NACK_QUEUE_EXCEED_QUOTA: ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE,
+}
+
+NOT_HELD: Final[Mapping[HoldRefusal, ErrorNumber]] = {
+    HoldRefusal.NO_QUEUE: ErrorNumber.SINK_NOT_KNOWN,
+    HoldRefusal.NOT_ALLOWED: ErrorNumber.AGENT_SECURITY,
+    HoldRefusal.TOO_LARGE: ErrorNumber.MAXIMUM_MESSAGE_SIZE_EXCEEDED,
+    HoldRefusal.NOT_NOW: ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,
+}
+"""Why a PULL gets no messages at all."""
+
+
+def not_taken(reason: MessageClass) -> ErrorNumber:
+    """The error for a batch that the manager refused."""
+    return _NOT_TAKEN.get(reason, ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE)

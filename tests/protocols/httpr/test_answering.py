@@ -1,0 +1,82 @@
+"""Answers as bytes: those that the vectors print."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.protocols.httpr.codec.headers import encode_response
+from reliquary.protocols.httpr.codec.values import Disposition, SessionMark
+from reliquary.protocols.httpr.events import Answer
+from tests.protocols.httpr.client_harness import COMMIT, Client
+from tests.protocols.httpr.httpr_harness import HttprBench
+
+ZEROS = b"completed:0000000000000000\r\n\r\n"
+
+
+def text(answer: Answer) -> bytes:
+    return encode_response(answer.header)
+
+
+@pytest.fixture
+def client() -> Client:
+    """In a session, on a connection that knows our agent-type."""
+    client = Client(HttprBench())
+    client.begin()
+    return client
+
+
+@pytest.mark.httpr("H7")
+def test_an_abort(client: Client) -> None:
+    client.push(1, b"a")
+    answer = client.push(2, b"hello", disposition=Disposition.ABORT)
+    assert text(answer) == b"outcome:ROLLBACK\r\ncompleted:0000000000000002\r\n\r\n"
+
+
+@pytest.mark.httpr("H4")
+def test_a_push_without_a_session(client: Client) -> None:
+    client.session = ""
+    answer = client.push(1, b"a", responder="httpr://bench.example/orders")
+    assert text(answer) == (
+        b"responder:httpr://bench.example/orders\r\noutcome:COMMIT\r\ncompleted:0000000000000001\r\n\r\n"
+    )
+
+
+@pytest.mark.httpr("H9", "H11")
+def test_a_pull_with_messages_and_without(client: Client) -> None:
+    assert text(client.pull(0)) == b"outcome:COMMIT\r\n" + ZEROS
+    client.bench.send("orders", b"abc")
+    answer = client.pull(0)
+    assert text(answer) == b"transactionid:0000000000000001\r\noutcome:COMMIT\r\n" + ZEROS
+
+
+@pytest.mark.httpr("H13")
+def test_a_report_that_forgets(client: Client) -> None:
+    client.push(1, b"a")
+    client.push(2, b"b")
+    answer = client.report(session=SessionMark.END, last_pushed_id=2, forget=2)
+    assert text(answer) == b"session:end\r\nlast-pulled-id:0000000000000000\r\noutcome:COMMIT\r\n" + ZEROS
+
+
+@pytest.mark.httpr("H14")
+def test_a_late_arrival(client: Client) -> None:
+    client.report(last_pushed_id=2)
+    assert text(client.push(2, b"late")) == (
+        b"session:end\r\noutcome:ROLLBACK\r\ncompleted:0000000000000002\r\n"
+        b"error:529 OUT-OF-SEQUENCE-TRANSACTION-DISCARDED\r\n\r\n"
+    )
+
+
+@pytest.mark.httpr("H15")
+def test_a_session_that_is_not_known(client: Client) -> None:
+    assert text(client.push(1, b"a", session_id="X")) == (
+        b"session:end\r\nerror:528 SESSION-IDENTIFIER-NOT-RECOGNISED\r\n\r\n"
+    )
+
+
+@pytest.mark.httpr("H17")
+def test_an_exchange(client: Client) -> None:
+    client.exchange(1, b"hi", completed=0)
+    answer = client.exchange(2, b"ok", completed=1, outcome=COMMIT)
+    assert text(answer) == (
+        b"transactionid:0000000000000002\r\noutcome:COMMIT\r\ncompleted:0000000000000002\r\n\r\n"
+    )

@@ -1,0 +1,95 @@
+"""Names of agents and their queues: what is ours, what is passed on, and what is not known."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.protocols.httpr.codec.faults import HttprFault
+from reliquary.protocols.httpr.routing import (
+    into,
+    is_fetched_by_agent,
+    is_known,
+    sink_of,
+    sources_of,
+)
+from reliquary.protocols.httpr.settings import HttprSettings, Service
+from reliquary.protocols.httpr.state import State
+from tests.protocols.httpr.httpr_harness import ADDRESSED, HttprBench
+
+LISTED = HttprSettings(
+    services=(Service(name="shop", into="orders"), Service(name="desk", source="answers")),
+    forward=True,
+)
+
+
+def state_of(settings: HttprSettings = LISTED) -> State:
+    return HttprBench(settings=settings).httpr.state
+
+
+@pytest.mark.spec("HR-110")
+@pytest.mark.parametrize(
+    ("target", "queue"),
+    [
+        ("", "otherwise"),
+        ("httpr://bench.example/httpr/mq#orders", "orders"),
+        ("httpr://BENCH/httpr/mq#private$/orders", "private$/orders"),
+        ("http://localhost/httpr/anything#orders", "orders"),
+        ("httpr:/mq#orders", "orders"),
+        ("httpr://bench.example/httpr/shop", "orders"),
+        ("httpr://bench.example/httpr/invoices", "invoices"),
+        ("httpr://c.example/httpr/mq#orders", "DIRECT=HTTPR://c.example/httpr/mq#orders"),
+    ],
+)
+def test_where_a_message_goes(target: str, queue: str) -> None:
+    assert "bench" in ADDRESSED.authorities
+    assert sink_of(state_of(), target, "otherwise") == queue
+
+
+@pytest.mark.parametrize(
+    ("target", "otherwise"),
+    [
+        ("", ""),
+        ("nonsense", "orders"),
+        ("httpr://bench.example/httpr/mq", "orders"),
+        ("httpr://bench.example/httpr/desk", "orders"),
+        ("httpr://bench.example/httpr/mq#DIRECT=OS:elsewhere\\orders", ""),
+        ("httpr://bench.example/httpr/mq#DIRECT%3DHTTP://evil.example/q", ""),
+        ("httpr://bench.example/httpr/mq#httpr://evil.example/mq%23q", ""),
+    ],
+)
+def test_what_names_no_queue_of_ours_is_not_known(target: str, otherwise: str) -> None:
+    with pytest.raises(HttprFault) as refused:
+        sink_of(state_of(), target, otherwise)
+    assert refused.value.number == 518
+
+
+def test_nothing_is_passed_on_unless_the_administrator_wants_it() -> None:
+    with pytest.raises(HttprFault, match=r"c\.example"):
+        sink_of(state_of(HttprSettings()), "httpr://c.example/httpr/mq#orders", "orders")
+
+
+def test_which_services_there_are_and_what_they_stand_for() -> None:
+    closed = HttprSettings(open_services=False, services=LISTED.services)
+    assert [is_known(closed, name) for name in ("shop", "mq", "orders")] == [True, True, False]
+    assert is_known(LISTED, "orders")
+    assert [into(LISTED, name) for name in ("shop", "desk", "mq", "orders")] == ["orders", "", "", "orders"]
+
+
+def test_where_a_pull_takes_from() -> None:
+    state = state_of()
+    assert sources_of(state, "orders", "httpr://c.example/app", 0) == ("orders",)
+    assert sources_of(state, "desk", "httpr://c.example/app", 0) == ("answers",)
+    assert sources_of(state, "mq", "httpr://c.example/app", 0) == ()
+    state.waiting = {
+        9: "DIRECT=HTTPR://c.example/app#a",
+        5: "DIRECT=HTTPR://d.example/app#a",
+        7: "DIRECT=HTTPR://c.example/app#b",
+    }
+    assert sources_of(state, "mq", "httpr://c.example/app", 0) == (7, 9)
+    assert sources_of(state, "shop", "httpr://c.example/app", 7) == (9, 7)
+    assert [is_fetched_by_agent(LISTED, name) for name in ("mq", "shop", "desk", "x")] == [
+        True,
+        True,
+        False,
+        False,
+    ]

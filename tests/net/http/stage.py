@@ -40,7 +40,7 @@ async def tick(times: int = 1) -> None:
         await turned
 
 
-async def until(true: Callable[[], bool]) -> None:
+async def until(true: Callable[[], object]) -> None:
     """Let the loop go round until something is so; `play` ends one that never is."""
     while not true():
         waited = asyncio.get_running_loop().create_future()

@@ -1,0 +1,1 @@
+"""HTTPR on sockets: the courier brings the requests of our client agent to others."""

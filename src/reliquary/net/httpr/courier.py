@@ -1,0 +1,103 @@
+"""The courier of HTTPR: the requests of our client agent, each channel on a connection of its own.
+
+    SendRequest --> the route of its channel and epoch --> ResponseArrived, or RequestFailed once
+    HangUp -------> the route ends, and nothing of it is told afterwards
+
+A request of a newer epoch ends the older one (HR-042, HR-043): what is late, from either side, means nothing.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections import Counter
+from collections.abc import Callable
+
+from reliquary.base.time import Duration
+from reliquary.net.http.dialing import Places
+from reliquary.net.httpr.bodies import Bodies
+from reliquary.net.httpr.incoming import Incoming
+from reliquary.net.httpr.route import Route
+from reliquary.protocols.httpr.codec.values import Command
+from reliquary.protocols.httpr.effects import HangUp, SendRequest
+from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
+
+Submit = Callable[[ResponseArrived | RequestFailed], None]
+
+
+class Courier:
+    """Performs `SendRequest` and `HangUp`."""
+
+    def __init__(
+        self,
+        submit: Submit,
+        bodies: Bodies,
+        *,
+        response_time: Duration,
+        tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+    ) -> None:
+        """`submit` takes what became of each request; `tls` is asked when the first https server is met."""
+        self._submit = submit
+        self.bodies = bodies
+        self.places = Places(tls)
+        self.response_time = response_time
+        self.home = ""
+        """The agent's URI under which others reach our queues; known when the server listens."""
+        self._routes: dict[int, Route] = {}
+        """By channel."""
+        self._past: dict[int, int] = {}
+        """The last epoch of each channel that was ended."""
+        self.requests: Counter[Command] = Counter()
+        """How many were sent, by command."""
+        self.responses = 0
+        """How many of them have a whole response."""
+        self.failures: Counter[Failure] = Counter()
+        """How many epochs ended with a failure, by reason."""
+        self.bytes_sent = 0
+        self.bytes_received = 0
+        """Bodies of whole responses."""
+
+    @property
+    def connections(self) -> int:
+        """How many channels have a connection."""
+        return sum(route.is_connected for route in self._routes.values())
+
+    def send(self, request: SendRequest) -> None:
+        """Send a request behind those that its epoch was given before."""
+        if request.epoch <= self._past.get(request.channel, -1):
+            return
+        route = self._routes.get(request.channel)
+        if route is None or route.epoch != request.epoch:
+            self.hang_up(HangUp(request.channel, request.epoch - 1))
+            route = self._routes[request.channel] = Route(self, request.epoch)
+        route.send(request)
+
+    def hang_up(self, effect: HangUp) -> None:
+        """Close a connection; nobody is told of what was in flight."""
+        self._past[effect.channel] = max(effect.epoch, self._past.get(effect.channel, -1))
+        route = self._routes.get(effect.channel)
+        if route is not None and route.epoch <= effect.epoch:
+            del self._routes[effect.channel]
+            route.end()
+
+    def stop(self) -> None:
+        """Close all connections."""
+        for channel, route in list(self._routes.items()):
+            self.hang_up(HangUp(channel, route.epoch))
+
+    # -- what routes tell
+
+    def sent(self, request: SendRequest, size: int) -> None:
+        """A request leaves, or the first part of it."""
+        self.requests[request.header.command] += 1
+        self.bytes_sent += size
+
+    def arrived(self, incoming: Incoming) -> None:
+        """A response is whole."""
+        self.responses += 1
+        self.bytes_received += incoming.bytes
+        self._submit(incoming.arrived())
+
+    def failed(self, request: SendRequest, failure: Failure, why: str) -> None:
+        """This request has no response, and neither have those behind it."""
+        self.failures[failure] += 1
+        self._submit(RequestFailed(request.channel, request.epoch, request.number, failure, why))

@@ -1,0 +1,226 @@
+"""A stage for HTTPR's courier: servers that behave as told, a shelf for large bodies, and a clock to turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Duration, seconds
+from reliquary.net.httpr.bodies import Stored
+from reliquary.net.httpr.courier import Courier
+from reliquary.protocols.httpr.codec.values import BatchLimits, Command, Outcome, RequestHeader
+from reliquary.protocols.httpr.effects import SendRequest
+from reliquary.protocols.httpr.events import RequestFailed, ResponseArrived
+from reliquary.queueing.events import Answer, PieceStored
+from reliquary.queueing.message import Message
+from tests.net.http.stage import until
+
+LIMITS = BatchLimits(200_000_000, 1000)
+NO_TIME = Duration(0)
+Batch = tuple[Message, ...]
+
+
+class Shelf:
+    """Bodies in memory; a test decides when a piece is stored, and whether."""
+
+    def __init__(self, at_once: bool = True) -> None:
+        self.at_once = at_once
+        self.bodies: dict[int, list[bytes]] = {}
+        self.dropped: list[int] = []
+        self.due: list[tuple[int, bytes, Stored]] = []
+        self.most_due = 0
+        self._last = 0
+
+    def read(self, spool: int, index: int) -> bytes:
+        if spool not in self.bodies or index >= len(self.bodies[spool]):
+            raise UsageError(f"the large body {spool} has no piece {index}")
+        return self.bodies[spool][index]
+
+    def store(self, spool: int, data: bytes, stored: Stored) -> None:
+        self.due.append((spool, data, stored))
+        self.most_due = max(self.most_due, len(self.due))
+        if self.at_once:
+            asyncio.get_running_loop().call_soon(self.settle)
+
+    def settle(self, refuse: bool = False) -> None:
+        """Store the first piece that is due, or say that it cannot be."""
+        spool, data, stored = self.due.pop(0)
+        if refuse:
+            stored(Answer(HResult.INSUFFICIENT_RESOURCES, "full"))
+            return
+        if not spool:
+            self._last += 1
+            spool = self._last
+        kept = self.bodies.setdefault(spool, [])
+        kept.append(data)
+        stored(PieceStored(HResult.OK, "", spool, len(kept), sum(map(len, kept))))
+
+    def drop(self, spool: int) -> None:
+        self.dropped.append(spool)
+        del self.bodies[spool]
+
+
+Behaviour = Callable[["Server", asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Server:
+    """Does on each connection what the next behaviour says; the last one is repeated."""
+
+    def __init__(self, *behaviours: Behaviour) -> None:
+        self._behaviours = behaviours
+        self.accepted = 0
+        self.gone = 0
+        """Connections that are over."""
+        self.heads: list[bytes] = []
+        self.bodies: list[bytes] = []
+        """The requests that came, oldest first, without HTTP's chunks."""
+        self.port = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        behaviour = self._behaviours[min(self.accepted, len(self._behaviours) - 1)]
+        self.accepted += 1
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            await behaviour(self, reader, writer)
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        self.gone += 1
+
+    async def read(self, reader: asyncio.StreamReader) -> bytes:
+        """The next request; its body."""
+        head = await reader.readuntil(b"\r\n\r\n")
+        lines = head.lower().split(b"\r\n")
+        self.heads.append(head)
+        if b"transfer-encoding: chunked" in lines:
+            body = b""
+            while size := int(await reader.readuntil(b"\r\n"), 16):
+                body += await reader.readexactly(size)
+                await reader.readexactly(2)
+            await reader.readexactly(2)
+        else:
+            length = next(int(line[15:]) for line in lines if line.startswith(b"content-length:"))
+            body = await reader.readexactly(length)
+        self.bodies.append(body)
+        return body
+
+
+@asynccontextmanager
+async def serving(*behaviours: Behaviour) -> AsyncIterator[Server]:
+    """A server that listens."""
+    made = Server(*behaviours)
+    server = await asyncio.start_server(made.serve, "127.0.0.1", 0, limit=1 << 20)
+    made.port = server.sockets[0].getsockname()[1]
+    try:
+        yield made
+    finally:
+        server.close()
+        await until(lambda: made.gone == made.accepted)
+
+
+def http(body: bytes, *more: bytes, status: bytes = b"200 OK") -> bytes:
+    """A response of HTTP."""
+    head = b"\r\n".join([b"HTTP/1.1 " + status, b"content-length: %d" % len(body), *more])
+    return head + b"\r\n\r\n" + body
+
+
+def http_chunked(body: bytes, size: int) -> bytes:
+    """The same in chunks of this size."""
+    parts = [body[start : start + size] for start in range(0, len(body), size)]
+    chunks = b"".join([b"%x\r\n%b\r\n" % (len(part), part) for part in parts])
+    return b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
+
+
+def committed(number: int) -> bytes:
+    """The answer to a PUSH."""
+    return b"outcome:COMMIT\r\ncompleted:%016X\r\n\r\n" % number
+
+
+def pulled(number: int, *bodies: bytes, last: bytes = b"payload-disposition:last\r\n") -> bytes:
+    """The answer to a PULL."""
+    messages = b"".join([b"message-size:%d\r\napp-x:1\r\n\r\n%b\r\n" % (len(body), body) for body in bodies])
+    return b"transactionid:%016X\r\n\r\n" % number + messages + last
+
+
+def answering(*answers: bytes) -> Behaviour:
+    """Answers each request in turn; after the last it hangs up; without any it commits all for ever."""
+
+    async def behaviour(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        number = 0
+        while not answers:
+            await server.read(reader)
+            number += 1
+            writer.write(http(committed(number)))
+        for answer in answers:
+            await server.read(reader)
+            writer.write(answer)
+        await writer.drain()
+
+    return behaviour
+
+
+def silent(requests: int) -> Behaviour:
+    """Reads so many requests, and says nothing until the other side hangs up."""
+
+    async def behaviour(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        del writer
+        for _ in range(requests):
+            await server.read(reader)
+        await reader.read()
+
+    return behaviour
+
+
+def push(number: int) -> RequestHeader:
+    """The header of a PUSH in a session."""
+    return RequestHeader(command=Command.PUSH, session_id="1", transaction_id=number)
+
+
+PULL = RequestHeader(command=Command.PULL, session_id="1", outcome=Outcome.COMMIT, completed=0)
+
+
+class Desk:
+    """Sends requests by a courier, and notes what is told of them."""
+
+    def __init__(self, server: str, response_time: Duration, shelf: Shelf | None) -> None:
+        self.told: list[ResponseArrived | RequestFailed] = []
+        self.url = f"{server}/httpr/orders"
+        self.shelf = shelf or Shelf()
+        self.courier = Courier(self.told.append, self.shelf, response_time=response_time)
+
+    def push(self, *numbers: int, channel: int = 1, epoch: int = 1, messages: Batch = ()) -> None:
+        for number in numbers:
+            batch = messages or (Message(body=b"body %d" % number),)
+            self.courier.send(SendRequest(channel, epoch, number, self.url, push(number), batch))
+
+    def pull(self, number: int = 1, *, epoch: int = 1, wait: Duration = NO_TIME) -> None:
+        self.courier.send(SendRequest(1, epoch, number, self.url, PULL, limits=LIMITS, wait=wait))
+
+    async def wait_for(self, count: int) -> None:
+        await until(lambda: len(self.told) >= count)
+
+    @property
+    def ends(self) -> list[tuple[int, object]]:
+        """The numbers of what was told, with what was completed, or why not."""
+        return [
+            (each.number, each.failure if isinstance(each, RequestFailed) else each.header.completed)
+            for each in self.told
+        ]
+
+
+@asynccontextmanager
+async def desk(
+    server: Server | str,
+    response_time: Duration = seconds(60),  # noqa: B008
+    shelf: Shelf | None = None,
+) -> AsyncIterator[Desk]:
+    """A courier that is stopped at the end."""
+    made = Desk(
+        server if isinstance(server, str) else f"http://127.0.0.1:{server.port}", response_time, shelf
+    )
+    try:
+        yield made
+    finally:
+        made.courier.stop()

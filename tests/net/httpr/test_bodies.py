@@ -1,0 +1,61 @@
+"""Large bodies between the network and a real engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.engine.core import Core
+from reliquary.engine.loop import Engine
+from reliquary.net.clock import RealClock
+from reliquary.net.httpr.bodies import EngineBodies
+from reliquary.queueing.events import Answer, PieceStored, StartManager, StopManager
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.tables import TABLES
+from reliquary.store import MemoryDisk, StagedRows
+from tests.net.http.stage import play, until
+from tests.net.srmp.stage import Chance
+
+
+def test_a_body_is_stored_read_and_dropped() -> None:
+    async def scene() -> None:
+        disk = MemoryDisk(TABLES)
+        rows = StagedRows(disk)
+        manager = QueueManager(rows, Chance())
+        core = Core(disk, rows)
+        core.add(manager)
+        engine = Engine(core, disk, RealClock())
+        engine.start()
+        engine.submit(StartManager("HERE"))
+        bodies = EngineBodies(engine, manager.state)
+        told: list[Answer] = []
+
+        bodies.store(0, b"hello", told.append)
+        await until(lambda: len(told) == 1)
+        assert isinstance(told[0], PieceStored)
+        spool = told[0].spool
+        bodies.store(spool, b" world", told.append)
+        await until(lambda: len(told) == 2)
+        assert told[1] == PieceStored(HResult.OK, "", spool, 2, 11)
+        assert bodies.read(spool, 0) + bodies.read(spool, 1) == b"hello world"
+        with pytest.raises(UsageError, match="no piece 2"):
+            bodies.read(spool, 2)
+
+        bodies.store(spool + 99, b"x", told.append)
+        await until(lambda: len(told) == 3)
+        assert told[2].status is not HResult.OK
+        assert not isinstance(told[2], PieceStored)
+
+        bodies.drop(spool)
+        await until(lambda: spool not in manager.state.shelf.bodies.loose)
+        with pytest.raises(UsageError):
+            bodies.read(spool, 0)
+
+        await engine.stop(StopManager())
+        bodies.store(0, b"late", told.append)
+        bodies.drop(spool)
+        assert len(told) == 3
+        assert engine._callers == {}
+
+    play(scene)

@@ -1,0 +1,159 @@
+"""A response while it comes: what it becomes, and what is left of one that dies."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.net.http import BadResponse, ConnectionLost
+from reliquary.net.httpr.incoming import Incoming
+from reliquary.protocols.httpr.codec.reader import LARGE, PIECE
+from reliquary.protocols.httpr.codec.values import BatchLimits, Disposition
+from reliquary.protocols.httpr.effects import SendRequest
+from reliquary.protocols.httpr.events import Failure
+from reliquary.queueing.message import StoredBody
+from tests.net.httpr.stage import LIMITS, PULL, Shelf, committed, pulled
+
+DATA = bytes(range(256)) * (LARGE // 256) + b"and more"
+
+
+class Watched(Incoming):
+    """Counts how often it changed."""
+
+    def __init__(self, shelf: Shelf, limits: BatchLimits | None = LIMITS) -> None:
+        self.changes = 0
+        super().__init__(SendRequest(1, 2, 3, "http://h/", PULL, limits=limits), shelf, self._count)
+
+    def _count(self) -> None:
+        self.changes += 1
+
+
+def test_a_small_response_is_whole_when_it_has_ended() -> None:
+    incoming = Watched(Shelf())
+    incoming.begun(200)
+    incoming.taken(pulled(7, b"a", b"b"))
+    states = [incoming.is_whole]
+    incoming.ended()
+    assert [*states, incoming.is_whole] == [False, True]
+    arrived = incoming.arrived()
+    assert (arrived.channel, arrived.epoch, arrived.number) == (1, 2, 3)
+    assert [carried.body for carried in arrived.batch] == [b"a", b"b"]
+    assert arrived.disposition is Disposition.LAST
+    assert incoming.bytes == len(pulled(7, b"a", b"b"))
+
+
+def test_one_without_a_batch_has_no_disposition() -> None:
+    incoming = Watched(Shelf(), limits=None)
+    incoming.begun(200)
+    incoming.taken(committed(1))
+    incoming.ended()
+    assert (incoming.arrived().batch, incoming.arrived().disposition) == ((), None)
+
+
+class TestLarge:
+    """Large bodies go to disk, a piece at a time."""
+
+    @staticmethod
+    def fed(shelf: Shelf, *bodies: bytes) -> Watched:
+        incoming = Watched(shelf)
+        incoming.begun(200)
+        incoming.taken(pulled(7, *bodies))
+        return incoming
+
+    def test_each_piece_is_stored_before_the_next_is_looked_at(self) -> None:
+        shelf = Shelf(at_once=False)
+        incoming = self.fed(shelf, b"first", DATA, b"last", DATA)
+        incoming.ended()
+        stored = 0
+        while incoming.is_storing:
+            assert len(shelf.due) == 1
+            assert not incoming.is_whole
+            changes = incoming.changes
+            shelf.settle()
+            assert incoming.changes > changes
+            stored += 1
+        assert stored == 2 * (LARGE // PIECE + 1)
+        assert incoming.is_whole
+        first, large, last, other = incoming.arrived().batch
+        assert (first.body, last.body) == (b"first", b"last")
+        assert (large.header, large.body) == ("app-x:1\r\n", b"")
+        assert large.stored == StoredBody(1, len(DATA), LARGE // PIECE + 1)
+        assert other.stored == StoredBody(2, len(DATA), LARGE // PIECE + 1)
+        assert b"".join(shelf.bodies[1]) == b"".join(shelf.bodies[2]) == DATA
+        assert shelf.dropped == []
+
+    def test_one_that_dies_is_dropped_with_all_that_was_stored_before(self) -> None:
+        shelf = Shelf(at_once=False)
+        incoming = self.fed(shelf, DATA, DATA)
+        for _ in range(LARGE // PIECE + 3):
+            shelf.settle()
+        assert set(shelf.bodies) == {1, 2}
+        incoming.failed(ConnectionLost("cut", began=True))
+        assert (incoming.failure, incoming.why) == (Failure.LOST, "cut")
+        incoming.give_up()
+        shelf.settle()  # which was on its way
+        assert (shelf.bodies, shelf.due) == ({}, [])
+        assert sorted(shelf.dropped) == [1, 2]
+
+    def test_one_that_is_given_up_between_two_pieces_is_dropped_at_once(self) -> None:
+        shelf = Shelf(at_once=False)
+        incoming = Watched(shelf)
+        incoming.begun(200)
+        incoming.taken(pulled(7, DATA)[: PIECE + 1000])
+        shelf.settle()
+        assert not incoming.is_storing
+        changes = incoming.changes
+        incoming.give_up()
+        assert shelf.dropped == [1]
+        incoming.failed(ConnectionLost("cut", began=True))
+        assert (incoming.failure, incoming.changes) == (None, changes)
+
+    def test_a_first_piece_that_is_on_its_way_is_dropped_when_it_is_there(self) -> None:
+        shelf = Shelf(at_once=False)
+        incoming = self.fed(shelf, DATA)
+        incoming.give_up()
+        assert shelf.dropped == []
+        shelf.settle()
+        assert (shelf.dropped, shelf.due) == ([1], [])
+
+    @pytest.mark.parametrize("given_up", [False, True])
+    def test_a_piece_that_cannot_be_stored_is_the_end(self, given_up: bool) -> None:
+        shelf = Shelf(at_once=False)
+        incoming = self.fed(shelf, DATA)
+        shelf.settle()
+        if given_up:
+            incoming.give_up()
+        shelf.settle(refuse=True)
+        if not given_up:
+            assert incoming.failure is Failure.LOST
+            assert incoming.why == "a large body could not be stored: full"
+            incoming.give_up()
+        assert (shelf.bodies, shelf.dropped, shelf.due) == ({}, [1], [])
+
+
+class TestFailure:
+    """The first thing that is wrong counts."""
+
+    def test_another_status(self) -> None:
+        incoming = Watched(Shelf())
+        incoming.begun(503)
+        incoming.taken(b"<html>")
+        incoming.ended()
+        assert (incoming.failure, incoming.is_whole) == (Failure.NOT_HTTPR, False)
+        assert incoming.why == "the status is 503, not 200"
+        assert incoming.changes == 1
+
+    def test_what_is_no_http(self) -> None:
+        incoming = Watched(Shelf())
+        incoming.failed(BadResponse("what?"))
+        incoming.failed(ConnectionLost("later", began=False))
+        assert (incoming.failure, incoming.why) == (Failure.NOT_HTTPR, "what?")
+
+    def test_more_than_it_may_carry(self) -> None:
+        incoming = Watched(Shelf(), BatchLimits(10, 1))
+        incoming.begun(200)
+        incoming.taken(pulled(7, b"x" * 11))
+        assert incoming.failure is Failure.NOT_HTTPR
+        incoming = Watched(Shelf(), BatchLimits(10, 1))
+        incoming.begun(200)
+        incoming.taken(pulled(7, b"x", b"y"))
+        assert incoming.failure is Failure.NOT_HTTPR

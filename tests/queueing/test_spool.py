@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from reliquary.base.faults import UsageError
+from reliquary.base.faults import StoreDamage, UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND
 from reliquary.base.turn import Turn
@@ -32,7 +32,7 @@ from reliquary.queueing.message import (
     size_of,
 )
 from reliquary.queueing.security.principals import MANAGER
-from reliquary.queueing.tables import PIECES, SPOOLS
+from reliquary.queueing.tables import PIECES, SPOOLS, piece_key
 from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
     BatchArrived,
@@ -460,6 +460,15 @@ def test_large_and_small_messages_are_read_together() -> None:
     unread = bench.state.shelf.get_all(positions, whole=False)
     assert [each.body for each in unread[1::2]] == [b""] * 6
     assert [each.spool for each in unread] == [position.spool for position in positions]
+
+
+def test_a_bit_that_rots_in_a_piece_is_found() -> None:
+    bench = Bench()
+    body = send(bench)
+    bench.flush()
+    bench.disk.flip_bit(PIECES.name, piece_key(body.spool, 1), 200)
+    with pytest.raises(StoreDamage, match=r"pieces row .* fails its checksum"):
+        bench.bodies()
 
 
 # -- crashes

@@ -130,6 +130,28 @@ def test_messages_for_elsewhere_wait_in_an_outgoing_queue(qm: Manager) -> None:
         qm.outgoing_queue("DIRECT=")
 
 
+def test_the_uri_of_an_agent_is_a_destination(qm: Manager) -> None:
+    uri = "httpr://elsewhere.invalid/httpr/mq#Orders"
+    qm.queue(uri).send("x")
+    [shown] = qm.outgoing()
+    assert shown.destination == "DIRECT=HTTPR://elsewhere.invalid/httpr/mq#Orders"
+    assert qm.pause(uri).state == "on-hold"
+
+
+def test_fields_of_httpr_are_sent_and_seen(qm: Manager) -> None:
+    orders = qm.create_queue("orders")
+    orders.send("<order/>", httpr={"Content-Type": "text/xml", "app-shop": "berlin"})
+    message = orders.receive()
+    assert message is not None
+    assert message.httpr == {"content-type": "text/xml", "app-shop": "berlin"}
+    with pytest.raises(BadRequest, match="an HTTPR field is one of"):
+        orders.send("x", httpr={"priority": "9"})
+    orders.send("x")
+    plain = orders.receive()
+    assert plain is not None
+    assert plain.httpr is None
+
+
 def test_the_loop_back_brings_messages_home_while_the_manager_is_online(qm: Manager) -> None:
     orders = qm.create_queue("orders")
     looped = "DIRECT=OS:loopback\\private$\\orders"

@@ -50,6 +50,7 @@ def test_every_field_comes_back_as_it_was_sent() -> None:
         "extension": "AAE=",
         "response_queue": "answers",
         "administration_queue": "OTHER\\private$\\admin",
+        "httpr": {"content-type": "text/xml", "app-x": "1"},
     }
 
     async def scene(stage: Stage) -> None:

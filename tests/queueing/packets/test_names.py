@@ -38,6 +38,11 @@ def hosts() -> Hosts:
         (private(OTHER, 31), Address(AddressKind.PRIVATE_ON_DESTINATION, 31), OTHER),
         (DIRECT, Address(AddressKind.DIRECT, direct="OS:host\\private$\\orders"), NO_GUID),
         (
+            "DIRECT=HTTPR://host/httpr/mq#a%2Cb",
+            Address(AddressKind.DIRECT, direct="HTTPR://host/httpr/mq#a%2Cb"),
+            NO_GUID,
+        ),
+        (
             "direct=os:host\\orders;retry",
             Address(AddressKind.DIRECT, direct="OS:host\\orders;retry"),
             NO_GUID,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Final
 
 from reliquary.base.faults import UsageError
@@ -67,12 +66,7 @@ def read_fields(header: str) -> dict[str, str]:
 
 def fields_of(message: Message) -> dict[str, str]:
     """What a reader is shown; empty for a message that HTTPR has nothing to do with."""
-    return dict(_shown(message.httpr_header)) if message.httpr_header else {}
-
-
-@lru_cache(maxsize=256)
-def _shown(header: str) -> dict[str, str]:
-    return read_fields(header)
+    return read_fields(message.httpr_header)
 
 
 # -- what an application chooses

@@ -15,6 +15,7 @@ taken out of what comes, the rest is read once and remembered; what goes out is 
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -133,6 +134,7 @@ def _written(message: Message, home: str) -> _Written:
         or message.application_deadletter_queue
         or message.allow_peek_when_locked
         or message.sender
+        or message.message_class
         or message.source_machine.int != message.identifier.lineage.int
     ):
         return _write(message, home)
@@ -146,7 +148,6 @@ def _written(message: Message, home: str) -> _Written:
         message.response_queue,
         message.application_tag,
         message.body_type,
-        message.message_class,
         message.positive_journaling,
         message.negative_journaling,
         message.httpr_header,
@@ -236,6 +237,9 @@ class _Read(NamedTuple):
 
 _IN: Final[dict[str, _Read]] = {}
 _FOUR: Final = frozenset({"message-id", "correlation-id", "put-time", LABEL, MESSAGE_ID, CORRELATION_ID})
+_IDS_AND_TIME: Final = re.compile(
+    r"\nmessage-id:([^\r\n]*)\r\n(?:correlation-id:([^\r\n]*)\r\n)?(?:put-time:([^\r\n]*)\r\n)?"
+)
 _LABEL_LINE: Final = f"{LABEL}:"
 
 
@@ -245,17 +249,15 @@ def message_of(carried: Carried) -> tuple[str, Message]:
     if header[-2:] != CRLF and header:
         raise malformed("the header of a message ends with a whole line", "6.2")
     identifier, correlation, sent_time, label, rest = NO_OBJECT, NO_OBJECT, 0, "", header
-    start = header.find("\nmessage-id:") + 1
-    if start:
-        end = header.find("\n", start) + 1
-        identifier = read_identifier(header[start + 11 : end - 2])
-        if header.startswith("correlation-id:", end):
-            begin, end = end, header.find("\n", end) + 1
-            correlation = read_identifier(header[begin + 15 : end - 2])
-        if header.startswith("put-time:", end):
-            begin, end = end, header.find("\n", end) + 1
-            sent_time = _sent_time(header[begin + 9 : end - 2])
-        rest = header[:start] + header[end:]
+    found = _IDS_AND_TIME.search(header)
+    if found is not None:
+        message_id, correlation_id, put_time = found.groups()
+        identifier = read_identifier(message_id)
+        if correlation_id is not None:
+            correlation = read_identifier(correlation_id)
+        if put_time is not None:
+            sent_time = _sent_time(put_time)
+        rest = header[: found.start() + 1] + header[found.end() :]
     last = rest.rfind("\n", 0, -1) + 1
     if rest.startswith(_LABEL_LINE, last):
         label = _label(rest[last + len(_LABEL_LINE) : -2])

@@ -11,6 +11,9 @@ The DispatchCollection is not a list of its own: what is available in an outgoin
 (Add), in the queue's own order, and what leaves the queue leaves it (Remove).  So a million
 messages that wait cost what the order's window costs.  Only what is being sent has an entry; its
 position is locked meanwhile.
+
+Some carriers take whole batches themselves (`holds`), from outgoing queues and from queues of our own.
+Nothing is sent to them; they are told that messages wait.
 """
 
 from __future__ import annotations
@@ -101,7 +104,8 @@ def go_on(state: State, event: DispatchMessages, now: Instant) -> None:
 def announce(state: State, queue: QueueState, now: Instant) -> None:
     """Tell the carrier that holds batches of this queue that something waits; once, until it looks."""
     link, number = queue.link, queue.number
-    told = number not in state.untold if link is None else link.told
+    connected = link is not None and link.state is OutgoingState.CONNECTED
+    told = number not in state.untold if link is None else link.told and connected
     if told or _is_silent(queue) or not state.online or state.manager_state is not ManagerState.READY:
         return
     if _head(state, queue, now) is None:
@@ -111,7 +115,7 @@ def announce(state: State, queue: QueueState, now: Instant) -> None:
         state.draft.tell(MessagesWaiting(number, ""))
     elif link.state in UNCONNECTED:
         _want_connection(state, queue, now)
-    elif link.state is OutgoingState.CONNECTED:
+    elif connected:
         link.told = True
         state.draft.tell(MessagesWaiting(number, str(destination_of(queue))))
 

@@ -1,0 +1,235 @@
+"""Queues whose carrier takes batches: it is told that messages wait, once, until it looks."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.time import seconds
+from reliquary.queueing.events import (
+    BringOnline,
+    CommitTransaction,
+    DeleteQueue,
+    PauseQueue,
+    ResumeQueue,
+    TakeOffline,
+)
+from reliquary.queueing.message import Delivery
+from reliquary.queueing.state import Sizes
+from reliquary.queueing.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.travel.transfer import (
+    ConnectionChanged,
+    ConnectionWanted,
+    HoldsEnded,
+    HoldWanted,
+    MessagesHeld,
+    MessagesWaiting,
+    Outcome,
+    QueuesWatched,
+    Wrapper,
+)
+from tests.queueing.exchange import Exchange
+from tests.queueing.manager_harness import check
+
+AGENT = "DIRECT=HTTPR://elsewhere/httpr/mq#orders"
+KEY = (1, 7)
+
+
+@pytest.fixture
+def exchange() -> Exchange:
+    return Exchange()
+
+
+def told(exchange: Exchange) -> list[tuple[int, str]]:
+    """Of which queues the carrier was told since the last look at it."""
+    heard, exchange.clerk.heard = exchange.clerk.heard, []
+    return [(each.queue, each.destination) for each in heard if isinstance(each, MessagesWaiting)]
+
+
+def hold(exchange: Exchange, *queues: int | str, key: tuple[int, int] = KEY, most: int = 100) -> list[bytes]:
+    """What the carrier holds when it looks."""
+    exchange.say(HoldWanted("httpr", key, queues or (exchange.outgoing(AGENT).number,), most, 1_000_000))
+    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)][-1]
+    return [message.body for message in held.messages]
+
+
+def change(exchange: Exchange, happening: Happening) -> None:
+    """The connection is another."""
+    number = exchange.outgoing(AGENT).number
+    exchange.say(ConnectionChanged(number, happening, ConnectionStatus.ESTABLISHED, rest=seconds(5)))
+
+
+# -- outgoing queues
+
+
+def test_a_message_wants_a_connection_and_the_carrier_is_told_on_it_and_is_sent_nothing(
+    exchange: Exchange,
+) -> None:
+    exchange.clerk.connects = False
+    exchange.send(AGENT, b"a")
+    number = exchange.outgoing(AGENT).number
+    assert exchange.clerk.heard == [ConnectionWanted(number, AGENT, Wrapper.HTTPR)]
+    exchange.send(AGENT, b"b")
+    assert told(exchange) == []
+    change(exchange, Happening.CONNECTED)
+    assert exchange.clerk.heard == [MessagesWaiting(number, AGENT)]
+    assert exchange.clerk.sending == []
+
+
+def test_the_carrier_is_told_once_until_it_looks(exchange: Exchange) -> None:
+    number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
+    exchange.send(AGENT, b"b", b"c")
+    assert told(exchange) == [(number, AGENT)]
+    assert hold(exchange, most=2) == [b"a", b"b"]
+    assert told(exchange) == [(number, AGENT)]  # one is left
+    exchange.send(AGENT, b"d")
+    assert told(exchange) == []
+    assert hold(exchange, key=(1, 8)) == [b"c", b"d"]
+    assert told(exchange) == []
+    exchange.send(AGENT, b"e")
+    assert told(exchange) == [(number, AGENT)]
+
+
+def test_a_message_that_comes_after_a_look_in_vain_is_told(exchange: Exchange) -> None:
+    number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
+    assert hold(exchange) == [b"a"]
+    assert hold(exchange, key=(1, 8)) == []
+    assert told(exchange) == [(number, AGENT)]  # of the first
+    exchange.send(AGENT, b"b", delivery=Delivery.EXPRESS)
+    assert told(exchange) == [(number, AGENT)]
+
+
+def test_what_is_given_back_is_told(exchange: Exchange) -> None:
+    number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
+    hold(exchange)
+    told(exchange)
+    exchange.say(HoldsEnded("httpr", (KEY,), Outcome.TRY_LATER))
+    assert told(exchange) == [(number, AGENT)]
+
+
+def test_a_queue_that_failed_rests_and_can_be_held_meanwhile(exchange: Exchange) -> None:
+    exchange.send(AGENT, b"a", b"b")
+    change(exchange, Happening.FAILED)
+    told(exchange)
+    assert hold(exchange, most=1) == [b"a"]
+    exchange.send(AGENT, b"c")
+    assert told(exchange) == []
+    exchange.advance(5)
+    assert told(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]  # connected again, at once
+    check(exchange.state)
+
+
+def test_a_new_connection_is_told_of_what_waits(exchange: Exchange) -> None:
+    exchange.send(AGENT, b"a")
+    told(exchange)
+    change(exchange, Happening.DISCONNECTED)
+    assert told(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]
+
+
+def test_a_queue_that_goes_on_is_told_of_again(exchange: Exchange) -> None:
+    exchange.send(AGENT, b"a")
+    exchange.ask(PauseQueue(0, AGENT))
+    assert hold(exchange) == []
+    told(exchange)
+    exchange.send(AGENT, b"b")
+    assert told(exchange) == []
+    exchange.ask(ResumeQueue(0, AGENT))
+    assert told(exchange) == [(exchange.outgoing(AGENT).number, AGENT)]
+
+
+def test_a_manager_that_comes_online_or_is_started_tells_of_what_waits(exchange: Exchange) -> None:
+    exchange.say(QueuesWatched(frozenset({exchange.queue().number})))
+    exchange.send(AGENT, b"a")
+    exchange.send("orders", b"b")
+    expected = {(exchange.outgoing(AGENT).number, AGENT), (exchange.queue().number, "")}
+    assert set(told(exchange)) == expected
+    exchange.ask(TakeOffline(0))
+    assert hold(exchange) == hold(exchange, "orders") == []
+    assert told(exchange) == []
+    exchange.ask(BringOnline(0))
+    assert set(told(exchange)) == expected
+    exchange.restart()
+    assert set(told(exchange)) == {(exchange.outgoing(AGENT).number, AGENT)}
+
+
+# -- queues of our own
+
+
+def test_a_watched_queue_is_told_of_once_until_the_carrier_looks(exchange: Exchange) -> None:
+    number = exchange.queue().number
+    exchange.say(QueuesWatched(frozenset({number, 999})))
+    assert told(exchange) == []
+    exchange.send("orders", b"a")
+    exchange.send("orders", b"b")
+    assert told(exchange) == [(number, "")]
+    assert hold(exchange, "orders", most=1) == [b"a"]
+    assert told(exchange) == [(number, "")]
+    assert hold(exchange, number, key=(1, 8)) == [b"b"]
+    assert told(exchange) == []
+    exchange.send("orders", b"c")
+    assert told(exchange) == [(number, "")]
+
+
+def test_messages_that_are_there_when_the_watch_begins_are_told_at_once(exchange: Exchange) -> None:
+    exchange.create("bills")
+    number, bills = exchange.queue().number, exchange.queue("bills").number
+    exchange.send("orders", b"a")
+    exchange.say(QueuesWatched(frozenset({number})))
+    assert told(exchange) == [(number, "")]
+    exchange.send("bills", b"b")
+    exchange.say(QueuesWatched(frozenset({number, bills})))
+    assert told(exchange) == [(bills, "")]  # of the other it was told
+    exchange.say(QueuesWatched(frozenset()))
+    hold(exchange, "orders", "bills")
+    exchange.send("orders", b"c")
+    assert told(exchange) == []
+
+
+def test_all_that_becomes_available_in_a_watched_queue_is_told(exchange: Exchange) -> None:
+    exchange.create("strict", transactional=True)
+    number, strict = exchange.queue().number, exchange.queue("strict").number
+    exchange.say(QueuesWatched(frozenset({number, strict})))
+    transaction = exchange.begin()
+    exchange.send("strict", b"a", transaction=transaction)
+    assert told(exchange) == []
+    exchange.ask(CommitTransaction(0, transaction))
+    assert told(exchange) == [(strict, "")]
+    exchange.send("orders", b"late", delay=5_000_000)
+    assert told(exchange) == []
+    exchange.advance(5)
+    assert told(exchange) == [(number, "")]
+    assert hold(exchange, "orders") == [b"late"]
+    exchange.say(HoldsEnded("httpr", (KEY,), Outcome.TRY_LATER))
+    assert told(exchange) == [(number, "")]
+    receipt = exchange.receive("orders", hold=5).receipt
+    assert receipt
+    assert hold(exchange, "orders") == []
+    exchange.advance(5)
+    assert told(exchange) == [(number, "")]
+
+
+def test_a_message_that_a_reader_gets_at_once_is_nothing_to_tell(exchange: Exchange) -> None:
+    exchange.say(QueuesWatched(frozenset({exchange.queue().number})))
+    exchange.receive("orders", timeout=None)
+    exchange.send("orders", b"a")
+    assert told(exchange) == []
+    exchange.send("orders", b"b")
+    assert told(exchange) == [(exchange.queue().number, "")]
+
+
+def test_a_queue_that_goes_is_told_of_no_longer(exchange: Exchange) -> None:
+    exchange.say(QueuesWatched(frozenset({exchange.queue().number})))
+    exchange.patient = True
+    exchange.ask(DeleteQueue(0, "orders"))
+    exchange.go_on()
+    assert told(exchange) == []
+
+
+def test_messages_that_expired_are_nothing_to_tell() -> None:
+    exchange = Exchange(sizes=Sizes(at_once=2))
+    exchange.clerk.connects = False
+    exchange.send(AGENT, *[b"old"] * 5, time_to_be_received=5)
+    exchange.now = type(exchange.now)(exchange.now + seconds(6))
+    change(exchange, Happening.CONNECTED)
+    assert told(exchange) == []
+    assert exchange.outgoing(AGENT).stored == 0
+    check(exchange.state)

@@ -352,6 +352,31 @@ class AgainstAList(RuleBasedStateMachine):
         self.available[lookup_id] = self.locked.pop(lookup_id)
         self.order.unlock(lookup_id)
 
+    @rule(count=st.integers(1, 12))
+    def lock_the_first(self, count: int) -> None:
+        """As a carrier does that holds a batch."""
+        expected = [self.available[each] for each in sorted(self.available)[:count]]
+        assert self.order.front(count) == expected
+        self.order.lock_all(expected)
+        for position in expected:
+            self.locked[position.lookup_id] = self.available.pop(position.lookup_id)
+
+    @precondition(lambda self: self.locked)
+    @rule(data=st.data())
+    def unlock_many(self, data: st.DataObject) -> None:
+        lookup_ids = data.draw(st.lists(st.sampled_from(sorted(self.locked)), unique=True))
+        expected = [self.locked.pop(each) for each in lookup_ids]
+        assert self.order.unlock_all(lookup_ids) == expected
+        self.available |= {position.lookup_id: position for position in expected}
+
+    @precondition(lambda self: len(self.available) > 2)
+    @rule(data=st.data())
+    def lock_many(self, data: st.DataObject) -> None:
+        lookup_ids = data.draw(st.lists(st.sampled_from(sorted(self.available)), unique=True))
+        positions = [self.available[each] for each in lookup_ids]
+        self.order.lock_all(positions)
+        self.locked |= {each: self.available.pop(each) for each in lookup_ids}
+
     @rule(lane=lanes, peekable=flags)
     def hold(self, lane: int, peekable: bool) -> None:
         """As a prepare does for a message that was sent."""

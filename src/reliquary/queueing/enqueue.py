@@ -143,7 +143,7 @@ def insert(
             continue
         sequence = state.next_sequence()
         # before the stamp, which knows only whole seconds
-        deadline, due = _deadline(queue, message, now), message.due(now)
+        deadline, due = _deadline(queue, message, now), message.due(now) if message.delay else 0
         message = _stamp(state, message, sequence, now, captured)  # noqa: PLW2901
         position = _position(queue, message, sequence, size, now, deadline, due)
         stamped.append(message)
@@ -199,18 +199,17 @@ def admit(
     travelled: bool = False,
 ) -> None:
     """Messages are in the queue for good: tell the disk, the journal and the clock (DM-194, DM-196)."""
-    placed = [
-        msgspec.structs.replace(position, shared=True)
-        if message.positive_journaling
-        and not travelled
-        and queue.record.outgoing is None  # that is for the moment when it gets to its destination
-        and journal_has_room(state, queue.number, position.size)
-        else position
-        for position, message in zip(positions, messages, strict=True)
-    ]
-    apply(state, facts.MessagesStored(queue.number, tuple(placed), tuple(messages), prepared))
-    for position, message in zip(placed, messages, strict=True):
-        if position.asks and queue.record.outgoing is None:
+    here = queue.record.outgoing is None
+    if here and not travelled:  # elsewhere it is for the moment when it gets to its destination
+        positions = [
+            msgspec.structs.replace(position, shared=True)
+            if message.positive_journaling and journal_has_room(state, queue.number, position.size)
+            else position
+            for position, message in zip(positions, messages, strict=True)
+        ]
+    apply(state, facts.MessagesStored(queue.number, tuple(positions), tuple(messages), prepared))
+    for position, message in zip(positions, messages, strict=True):
+        if position.asks and here:
             arrival = position.asks & ANSWERS[MessageClass.ACK_REACH_QUEUE]
             if arrival:
                 state.owed.append(Owed(queue.number, message, MessageClass.ACK_REACH_QUEUE, arrival))
@@ -222,23 +221,30 @@ def admit(
 
 def _stamp(state: State, message: Message, sequence: int, now: Instant, captured: UUID | None) -> Message:
     """Give a message of our own its identity; one that travelled has it already."""
-    lineage = state.identity().identifier
-    if message.identifier == NO_OBJECT:
-        message = msgspec.structs.replace(
-            message,
-            identifier=ObjectId(lineage, sequence & 0xFFFFFFFF),
-            source_machine=lineage,
-            sent_time=message.sent_time or in_whole_seconds(now),
-        )
+    delivery = message.delivery
     if captured is None:
-        return message
-    return msgspec.structs.replace(message, transaction=captured, delivery=Delivery.RECOVERABLE)
+        captured = message.transaction
+    else:
+        delivery = Delivery.RECOVERABLE
+    if message.identifier is not NO_OBJECT and message.identifier != NO_OBJECT:
+        if captured == message.transaction:
+            return message
+        return msgspec.structs.replace(message, transaction=captured, delivery=delivery)
+    lineage = state.identity().identifier
+    return msgspec.structs.replace(
+        message,
+        identifier=ObjectId(lineage, sequence & 0xFFFFFFFF),
+        source_machine=lineage,
+        sent_time=message.sent_time or in_whole_seconds(now),
+        transaction=captured,
+        delivery=delivery,
+    )
 
 
 def _deadline(queue: QueueState, message: Message, now: Instant) -> int:
     """When the message leaves the queue unread, or 0 for never."""
     if queue.link is None:
-        return message.deadline(now)
+        return 0 if message.time_to_be_received == FOREVER else message.deadline(now)
     # DEPARTS from 3.1.2.4 (DM-080): time runs in outgoing queues too, because a message whose
     # destination is never reached would stay for ever.
     return min(filter(None, (message.deadline(now), message.reach_deadline(now))), default=0)
@@ -255,18 +261,23 @@ def _position(
     # DEPARTS from 3.1.1.12 (DM-050): a message that came in a stream is no dead letter here, because its
     # source keeps it until it knows the end, and would have it a second time.
     dead_letter = message.negative_journaling and message.sequence is None
+    lookup_id = lane << LANE_SHIFT | sequence & SEQUENCE_MASK  # DM-191, DM-192
+    express, asks = message.delivery is Delivery.EXPRESS, asked_in(queue.record, message)
+    peekable, spool = message.allow_peek_when_locked, message.stored_body.spool if message.stored_body else 0
+    if not (express or asks or peekable or dead_letter or due or spool):  # most are
+        return Position(lookup_id, sequence, size, now, expires)
     return Position(
-        lookup_id=lane << LANE_SHIFT | sequence & SEQUENCE_MASK,  # DM-191, DM-192
-        message=sequence,
-        size=size,
-        arrived=now,
-        expires=expires,
-        express=message.is_express,
-        peekable=message.allow_peek_when_locked,
+        lookup_id,
+        sequence,
+        size,
+        now,
+        expires,
+        express=express,
+        peekable=peekable,
         dead_letter=dead_letter,
-        asks=asked_in(queue.record, message),
+        asks=asks,
         due=due,
-        spool=message.stored_body.spool if message.stored_body else 0,
+        spool=spool,
     )
 
 

@@ -81,6 +81,8 @@ class Order:
         available = self._available
         behind = lookup_ids[-1] <= self._edge and (not available or available[-1] < lookup_ids[0])
         before = bool(available) and lookup_ids[-1] < available[0]
+        if lookup_ids[0] > self._edge and self._add_all_beyond(lookup_ids, positions):
+            return
         if not (behind or before) or sorted(lookup_ids) != lookup_ids:
             for position in positions:
                 self.add(position)
@@ -101,6 +103,16 @@ class Order:
         lane = lookup_id >> LANE_SHIFT
         if lookup_id < self._floors[lane]:
             self._floors[lane] = lookup_id
+
+    def _add_all_beyond(self, lookup_ids: Sequence[int], positions: Sequence[Position]) -> bool:
+        """The same for many of one lane, in their order; whether they were such."""
+        lane = lookup_ids[0] >> LANE_SHIFT
+        if lookup_ids[0] < self._floors[lane] or max(lookup_ids) >> LANE_SHIFT != lane:
+            return False
+        if min(lookup_ids) < lookup_ids[0] or any(position.express for position in positions):
+            return False
+        self._beyond += len(lookup_ids)
+        return True
 
     def remove(self, lookup_id: int) -> Position:
         """Take a position out, available or locked; the caller has seen that it is there."""
@@ -309,10 +321,13 @@ class Order:
                 floors[lane] = available[place]
             else:
                 floors[lane] = edge + 1 if edge < last else last
-        for lookup_id in self.locked:
-            lane = lookup_id >> LANE_SHIFT
-            self._floors[lane] = min(self._floors[lane], lookup_id)
-        return tuple(self._floors)
+        if self.locked:
+            lowest = min(self.locked)
+            one_lane = max(self.locked) >> LANE_SHIFT == lowest >> LANE_SHIFT
+            for lookup_id in (lowest,) if one_lane else self.locked:
+                lane = lookup_id >> LANE_SHIFT
+                floors[lane] = min(floors[lane], lookup_id)
+        return tuple(floors)
 
 
 def _place(position: Position) -> int:

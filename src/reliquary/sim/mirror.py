@@ -33,7 +33,7 @@ class Picture:
     positions: dict[int, list[Position]]
     """Committed ones, in their order, locked or not."""
     hidden: dict[int, set[int]]
-    """What prepared transactions have locked."""
+    """What prepared transactions and carriers have locked."""
     transactions: dict[UUID, Any]
     outcomes: dict[UUID, Any]
     """How the last prepared transactions ended."""
@@ -62,6 +62,7 @@ def picture(state: State, walked: Walk) -> Picture:
     prepared = {each.identifier: each for each in state.transactions.values() if each.prepared}
     uncommitted = _positions(prepared.values(), "enqueue")
     taken = _positions(prepared.values(), "dequeue", "move") | uncommitted
+    taken |= {(hold.queue, each) for hold in state.holds.values() for each in hold.lookup_ids}
     queues = {number: state.queues[number] for number in walked}
     return Picture(
         manager=state.record,
@@ -79,7 +80,11 @@ def picture(state: State, walked: Walk) -> Picture:
             for number, queue in queues.items()
         },
         hidden={
-            number: {each for each in queue.order.locked if (number, each) in taken}
+            number: {
+                each
+                for each, position in queue.order.locked.items()
+                if (number, each) in taken and not position.express
+            }
             for number, queue in queues.items()
         },
         transactions={

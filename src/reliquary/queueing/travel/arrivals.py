@@ -154,6 +154,8 @@ class _Part:
     transactional: bool
     destination: str
     """Of an outgoing queue, its format name."""
+    anything: bool = False
+    """Whether the queue takes whatever comes."""
     messages: list[Message] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
@@ -199,9 +201,20 @@ def _judge(state: State, signal: BatchArrived, now: Instant) -> list[_Part] | _R
                 return _Refusal(Outcome.REFUSED, found[0], place, found[1])
             key = found.way.number if isinstance(found.way, QueueState) else found.destination
             part = named[name] = parts.setdefault(key, found)
-        flaw = _add(part, message, place, now)
-        if flaw is not None:
-            return _Refusal(Outcome.REFUSED, flaw[0], place, flaw[1])
+        try:
+            check(message)
+        except UsageError as wrong:
+            return _Refusal(Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE, place, str(wrong))
+        if not part.anything and (mismatch := _mismatch_in(part, message)) is not None:
+            why = f"{name} takes no such message: {mismatch.name}"
+            return _Refusal(Outcome.REFUSED, mismatch, place, why)
+        if message.sent_time and _is_over(message, now):
+            continue
+        if part.destination and not message.destination_queue:
+            message = msgspec.structs.replace(message, destination_queue=part.destination)  # noqa: PLW2901
+        part.messages.append(message)
+        part.sizes.append(size_of(message))
+        part.places.append(place)
     return _without_room(state, list(parts.values())) or list(parts.values())
 
 
@@ -220,41 +233,23 @@ def _part(state: State, name: str, by: Principal) -> _Part | Flaw:
     if isinstance(way, HResult):
         return MessageClass.NACK_ACCESS_DENIED, f"{name}: {way.sentence}"
     if isinstance(way, Elsewhere):
-        return _Part(way, transactional=False, destination=str(way.name))
+        return _Part(way, transactional=False, destination=str(way.name), anything=True)
     if way.record.outgoing is not None:
-        return _Part(way, transactional=False, destination=way.record.outgoing.destination)
+        return _Part(way, transactional=False, destination=way.record.outgoing.destination, anything=True)
     why = "" if by is MANAGER else lacks(state, by, way, Act.SEND)
     if why:
         return MessageClass.NACK_ACCESS_DENIED, why
     return _Part(way, way.record.settings.transactional, destination="")
 
 
-def _add(part: _Part, message: Message, place: int, now: Instant) -> Flaw | None:
-    """Put one message to the others of its queue, or say what is wrong with it."""
-    try:
-        check(message)
-    except UsageError as wrong:
-        return MessageClass.NACK_BAD_DEST_QUEUE, str(wrong)
-    if part.destination:
-        if not message.destination_queue:
-            message = msgspec.structs.replace(message, destination_queue=part.destination)
-    else:
-        assert isinstance(part.way, QueueState)
-        in_transaction = part.transactional or message.is_transactional
-        mismatch = _mismatch(part.way, message, in_transaction=in_transaction)
-        if mismatch is not None:
-            return mismatch, f"{part.way.record.pathname} takes no such message: {mismatch.name}"
-    if not _is_over(message, now):
-        part.messages.append(message)
-        part.sizes.append(size_of(message))
-        part.places.append(place)
-    return None
+def _mismatch_in(part: _Part, message: Message) -> MessageClass | None:
+    """The same in a batch, which is a transaction where the queue wants one."""
+    assert isinstance(part.way, QueueState)
+    return _mismatch(part.way, message, in_transaction=part.transactional or message.is_transactional)
 
 
 def _is_over(message: Message, now: Instant) -> bool:
     """Whether its time ran out on the way: nobody needs to see it any more (HTTPR 6.2.12)."""
-    if not message.sent_time:
-        return False
     return too_late(message, now) or 0 < message.deadline(now) <= now
 
 

@@ -29,8 +29,6 @@ EXEMPT: dict[str, str] = {
     "protocols/pgm/actions.py": "values only; shown by the tests of source and receiver",
     "protocols/httpr/codec/faults.py": "one class; every refusal in the tests of the codec goes through it",
     "protocols/httpr/codec/values.py": "values only; every test of the codec goes through them",
-    "protocols/httpr/driven.py": "to come",
-    "protocols/httpr/driving.py": "to come",
     "protocols/httpr/effects.py": "values only; shown by the tests of the machine that asks for them",
     "protocols/httpr/events.py": "values only; shown by the tests of the machine that takes them",
     "protocols/httpr/facts.py": "values only; shown by tests/protocols/httpr/test_apply.py",

@@ -8,7 +8,7 @@ from typing import Any, Final
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
-from reliquary.protocols.httpr import driving, events, serving
+from reliquary.protocols.httpr import channels, driving, events, pulling, serving, troubles
 from reliquary.protocols.httpr.recovery import recover
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import HOLDER, State
@@ -99,7 +99,9 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
 _TIMERS: Final[dict[str, Callable[[State, int, Instant], None]]] = {
     serving.IDLE_SESSION: serving.on_idle_session,
     serving.BATCH_WAIT: serving.on_batch_wait,
-    driving.RETRY: driving.on_retry,
+    troubles.RETRY: driving.on_retry,
+    pulling.FETCH: driving.on_fetch,
+    channels.IDLE: driving.on_idle,
 }
 
 HEARS: Final = tuple(_HEARD)

@@ -39,6 +39,13 @@ class State:
         """The queues that the manager was last asked to watch for them."""
         self.driven: dict[int, Driven] = {}
         """What goes on over channels that we drive."""
+        self._ours: dict[tuple[str, str], int] = {}
+        self.brought_by: dict[int, int] = {}
+        """The channel of ours that brings an outgoing queue."""
+        self.fetchers: set[str] = set()
+        """Requesters who fetch what is for them: nobody dials them."""
+        self.online = True
+        """The queue manager may send."""
         self.waiting: dict[int, str] = {}
         """Outgoing queues with messages for agents, and their destinations."""
         self.origin = ""
@@ -49,12 +56,26 @@ class State:
         """Know a channel, or know it better; only `apply` and `recover` call this."""
         self.channels[channel.number] = channel
         self._by_identity[channel.identity] = channel.number
+        if channel.role is Role.CLIENT:
+            self._ours[channel.name, channel.responder] = channel.number
+        elif channel.pulled:
+            self.fetchers.add(channel.requester)
 
     def remove(self, number: int) -> None:
         """Know it no longer."""
-        del self._by_identity[self.channels.pop(number).identity]
+        channel = self.channels.pop(number)
+        del self._by_identity[channel.identity]
+        if channel.role is Role.CLIENT:
+            del self._ours[channel.name, channel.responder]
+        elif channel.pulled:
+            self.fetchers = {each.requester for each in self.channels.values() if each.pulled}
 
     def find(self, role: Role, requester: str, name: str, responder: str) -> Channel | None:
         """The channel of this triple; its parts are compared as they are written (A.5)."""
         number = self._by_identity.get((role, requester, name, responder))
+        return None if number is None else self.channels[number]
+
+    def find_ours(self, name: str, responder: str) -> Channel | None:
+        """The channel of this name that we drive to this responder, whatever we were called when it began."""
+        number = self._ours.get((name, responder))
         return None if number is None else self.channels[number]

@@ -1,0 +1,161 @@
+"""Messages are fetched, D.4 of the digest: PULL, and the second half of EXCHANGE.
+
+    PULL --> a batch --> B.4 --> BatchArrived --> BatchJudged --> BatchReceived; the next PULL acknowledges it
+        |                 '--> refused: nothing is stored, and the peer is asked how far it got
+        '--> nothing: the next PULL at once where the peer waited for messages, else after a rest
+
+What the manager does not take is rolled back: REPORT says so at once, and PULL comes again after a rest.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import SECOND, Duration, Instant
+from reliquary.base.turn import SetTimer, Warn
+from reliquary.protocols.httpr.addresses import read_target
+from reliquary.protocols.httpr.answering import unwanted
+from reliquary.protocols.httpr.apply import apply
+from reliquary.protocols.httpr.asking import ask
+from reliquary.protocols.httpr.codec.faults import HttprFault
+from reliquary.protocols.httpr.codec.values import Carried, Command, Disposition, Outcome
+from reliquary.protocols.httpr.driven import ALONE, Asked, Driven, Fetched
+from reliquary.protocols.httpr.events import ResponseArrived
+from reliquary.protocols.httpr.facts import BatchReceived
+from reliquary.protocols.httpr.mapping import message_of
+from reliquary.protocols.httpr.phases import Move, Phase
+from reliquary.protocols.httpr.routing import sink_of
+from reliquary.protocols.httpr.state import HOLDER, State
+from reliquary.protocols.httpr.transactions import Reception, reception
+from reliquary.protocols.httpr.troubles import end, renew
+from reliquary.queueing.message import Message
+from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.travel import transfer
+from reliquary.queueing.travel.link import ConnectionStatus
+from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged
+
+FETCH: Final = "httpr-fetch"
+"""The timer after which messages are fetched again."""
+EMPTY_REST: Final = Duration(SECOND)
+"""Until the next PULL, where a peer answers that it has nothing without having waited for some."""
+
+
+# -- PULL
+
+
+def may_fetch(state: State, driven: Driven) -> bool:
+    """Whether messages are to be fetched now."""
+    allowed = driven.fetches and state.online and not driven.fetch_rests and not driven.leaving
+    return allowed and Command.PULL in driven.agreed.flows
+
+
+def pull(state: State, driven: Driven, now: Instant) -> bool:
+    """Send a PULL, where one may go; several only while they bring something."""
+    at_once = ALONE if driven.empty or driven.sends_as_well else driven.depth
+    if not may_fetch(state, driven) or driven.fetching >= at_once:
+        return False
+    driven.move(Move.FLOW)
+    ask(state, driven, Command.PULL, now)
+    return True
+
+
+def on_empty(state: State, driven: Driven, asked: Asked, now: Instant) -> None:
+    """There was nothing (F-10); who did not wait for it is not asked again at once."""
+    driven.empty = True
+    waited = now - asked.at >= max(driven.empty_wait // 2, EMPTY_REST // 2)
+    if driven.fetches and not waited:
+        fetch_later(state, driven, EMPTY_REST)
+
+
+def fetch_later(state: State, driven: Driven, span: Duration) -> None:
+    """Fetch nothing for a while."""
+    driven.fetch_rests = True
+    state.draft.ask(SetTimer((FETCH, driven.channel), span))
+
+
+# -- a batch
+
+
+def on_batch(state: State, driven: Driven, event: ResponseArrived) -> None:
+    """Take what a response brought; the manager is asked in this turn."""
+    batch, number = event.header.transaction_id, driven.channel
+    assert batch is not None, "a batch has an id"
+    if event.disposition is Disposition.ABORT:  # HR-115; the peer gives it back to itself
+        unwanted(state, event.batch)
+        return
+    verdict = reception(state.channels[number], batch)
+    if verdict is not Reception.TAKEN:  # HR-055, HR-081
+        unwanted(state, event.batch)
+        driven.unresolved = True
+        why = f"{driven.url} sent batch {batch}, which is {verdict.value}"
+        renew(state, driven, why, ConnectionStatus.CONNECTION_REFUSED)
+        return
+    driven.empty = False
+    driven.fetched = Fetched(batch, event.batch)
+    try:
+        names, messages = _messages(state, driven, event.batch)
+    except (HttprFault, UsageError) as wrong:
+        _refuse(state, driven, str(wrong))
+        return
+    if not messages:  # H-24
+        _receive(state, driven, Outcome.COMMIT)
+        return
+    transaction = UUID(int=number << 64 | batch)
+    # whoever told us to fetch there trusts what comes
+    state.draft.tell(BatchArrived(HOLDER, number, names, messages, transaction, MANAGER))
+
+
+def _messages(
+    state: State, driven: Driven, batch: tuple[Carried, ...]
+) -> tuple[tuple[str, ...], tuple[Message, ...]]:  # fmt: skip
+    """The messages, and the queue that each is for."""
+    names, messages = [], []
+    target, name = "", None
+    for carried in batch:
+        to, message = message_of(carried)
+        if name is None or to != target:  # mostly the whole batch goes one way
+            target, name = to, _queue_for(state, driven, to)
+        names.append(name)
+        messages.append(message)
+    return tuple(names), tuple(messages)
+
+
+def _queue_for(state: State, driven: Driven, target: str) -> str:
+    """A Destination of ours; else the queue for all that comes from this peer."""
+    into = driven.peer.into
+    where = read_target(target) if target else None
+    ours = where is not None and where.authority in state.authorities and where.queue
+    return into if into and not ours else sink_of(state, target, into)
+
+
+def on_judged(state: State, driven: Driven, signal: BatchJudged) -> None:
+    """The manager has taken all of it, or nothing (P3, P5)."""
+    if signal.outcome is transfer.Outcome.DELIVERED:
+        _receive(state, driven, Outcome.COMMIT)
+    else:
+        _refuse(state, driven, signal.why or signal.reason.name)
+
+
+def _receive(state: State, driven: Driven, outcome: Outcome) -> Fetched:
+    fetched, driven.fetched = driven.fetched, None
+    assert fetched is not None, "the manager judged what it was not asked"
+    apply(state, BatchReceived(driven.channel, fetched.batch, outcome))
+    if outcome is Outcome.COMMIT:
+        driven.fetch_failures = 0
+    return fetched
+
+
+def _refuse(state: State, driven: Driven, why: str) -> None:
+    """Roll it back: REPORT says so, not PULL, and what was pipelined behind it is not heard."""
+    unwanted(state, _receive(state, driven, Outcome.ROLLBACK).carried)
+    driven.unresolved = driven.empty = True
+    ladder = state.settings.retry_ladder
+    fetch_later(state, driven, ladder[min(driven.fetch_failures, len(ladder) - 1)])
+    driven.fetch_failures += 1
+    state.draft.ask(Warn(state.channels[driven.channel].responder, "fetched messages are not taken", why))
+    if driven.asked:
+        end(state, driven)
+    elif driven.phase is Phase.READY:
+        driven.move(Move.UNRESOLVED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from reliquary.protocols.httpr.codec.values import (
     FLOWS,
@@ -34,20 +35,16 @@ errors = st.sampled_from(ErrorNumber).map(Error.of) | st.builds(
 )
 
 
+_amounts = st.sampled_from([name for name, value in asdict(Capabilities()).items() if type(value) is int])
+
+
 @st.composite
 def vectors(draw: st.DrawFn) -> Capabilities:
     """Any capabilities."""
     sessions, sessionless = draw(st.sampled_from([(True, True), (True, False), (False, True)]))
     named = draw(st.dictionaries(st.sampled_from(["app-x", "app-y", "app-z"]), values | st.just("")))
     return Capabilities(
-        idle_session_interval=draw(numbers),
-        empty_batch_delay=draw(numbers),
-        max_latency=draw(numbers),
-        max_wait_next=draw(numbers),
-        max_wait_batch=draw(numbers),
-        maximum_message_size=draw(numbers),
-        maximum_batch_size=draw(numbers),
-        maximum_pipeline_depth=draw(numbers),
+        **draw(st.dictionaries(_amounts, numbers)),
         flows=draw(st.frozensets(st.sampled_from(sorted(FLOWS, key=str)), min_size=1)),
         sessions=sessions,
         sessionless=sessionless,

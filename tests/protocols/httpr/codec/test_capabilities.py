@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from msgspec.structs import asdict, replace
 
 from reliquary.base.faults import UsageError
@@ -49,6 +49,7 @@ def test_what_is_not_said_has_its_default() -> None:
     }
 
 
+@settings(max_examples=60)
 @given(vectors())
 def test_a_vector_goes_both_ways(vector: Capabilities) -> None:
     assert read_capabilities(text_of(vector)) == vector
@@ -135,6 +136,7 @@ def no_more(low: Capabilities, high: Capabilities) -> bool:
 
 
 @pytest.mark.spec("HR-037", "HR-091", "HR-123")
+@settings(max_examples=60)
 @given(vectors(), vectors())
 def test_what_is_granted_is_the_most_that_both_can(proposed: Capabilities, offered: Capabilities) -> None:
     grant = granted(proposed, offered)
@@ -147,6 +149,7 @@ def test_what_is_granted_is_the_most_that_both_can(proposed: Capabilities, offer
 
 
 @pytest.mark.spec("HR-037", "HR-064", "HR-092")
+@settings(max_examples=60)
 @given(vectors(), vectors())
 def test_both_sides_hold_to_the_same_afterwards(proposed: Capabilities, offered: Capabilities) -> None:
     grant = granted(proposed, offered)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
@@ -117,11 +117,13 @@ def test_the_vectors_are_read(name: str) -> None:
 # -- both ways
 
 
+@settings(max_examples=60)
 @given(requests())
 def test_a_request_goes_both_ways(header: RequestHeader) -> None:
     assert read_request(encode_request(header)) == header
 
 
+@settings(max_examples=60)
 @given(responses())
 def test_a_response_goes_both_ways(header: ResponseHeader) -> None:
     assert read_response(encode_response(header)) == header

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import tracemalloc
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -9,12 +11,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reliquary.protocols.httpr.codec.encode import TERMINATOR, batch_bytes
+from reliquary.protocols.httpr.codec.encode import (
+    END_OF_MESSAGE,
+    LAST_CHUNK,
+    TERMINATOR,
+    batch_bytes,
+    chunk,
+    chunked_head,
+    message_head,
+)
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.headers import encode_request, encode_response
 from reliquary.protocols.httpr.codec.reader import (
+    LARGE,
+    MOST_LINE,
+    MOST_MESSAGE_FIELDS,
+    MOST_MESSAGE_HEADER,
+    PIECE,
     BatchEnded,
+    Cut,
     HeaderRead,
+    LargeBegun,
+    LargeEnded,
+    LargePiece,
     MessageRead,
     Read,
     RequestReader,
@@ -25,9 +44,11 @@ from reliquary.protocols.httpr.codec.values import (
     BatchLimits,
     Carried,
     Disposition,
+    Error,
     RequestHeader,
     ResponseHeader,
 )
+from tests.protocols.httpr.codec.mutations import damaged
 from tests.protocols.httpr.codec.strategies import batches, requests, responses
 from tests.protocols.httpr.codec.vector import REQUESTS, VECTORS
 
@@ -125,3 +146,385 @@ def test_a_response_goes_both_ways_in_every_split(header: ResponseHeader, batch:
         expected += [*map(MessageRead, batch), BatchEnded(Disposition.LAST)]  # type: ignore[list-item]
     assert read([data], ResponseReader(LIMITS)) == expected
     assert read(in_parts(data, 1), ResponseReader(LIMITS)) == expected
+
+
+@pytest.mark.httpr("T03")
+@pytest.mark.spec("HR-008")
+def test_a_damaged_body_means_the_same_in_every_split() -> None:
+    chance = random.Random(8)
+    for _ in range(1500):
+        name = chance.choice(list(VECTORS))
+        data = damaged(VECTORS[name].data, chance)
+        whole = outcome([data], a_reader_for(name))
+        places = [0, *sorted(chance.randrange(len(data) + 1) for _ in range(3)), len(data)]
+        assert outcome([data[a:b] for a, b in pairwise(places)], a_reader_for(name)) == whole, data
+        assert outcome(in_parts(data, 1), a_reader_for(name)) == whole, data
+
+
+def outcome(parts: Iterable[bytes], using: RequestReader | ResponseReader) -> object:
+    """What a body means: what is read of it, or why it is refused, and whether its header was understood."""
+    try:
+        return read(parts, using)
+    except HttprFault as fault:
+        return fault.number, using.header
+    except Cut:
+        return "cut", using.header
+
+
+# -- messages
+
+
+@pytest.mark.httpr("T04")
+@pytest.mark.spec("HR-120")
+def test_data_may_be_anything() -> None:
+    for body in (
+        b"\r\n",
+        b"a\r\n\r\npayload-disposition:last\r\n",
+        bytes(range(256)),
+        b"message-size:1\r\n\r\n",
+    ):
+        assert pushed(batch_bytes([("", body), ("app-x:1\r\n", body)])) == [
+            Carried("", body),
+            Carried("app-x:1\r\n", body),
+        ]
+
+
+def test_a_batch_may_have_no_messages() -> None:
+    assert pushed(LAST) == []
+
+
+@pytest.mark.httpr("T37")
+@pytest.mark.spec("HR-004", "HR-109")
+def test_the_header_of_a_message_is_kept_as_it_came_but_for_folds() -> None:
+    head = (
+        b"Message-Size :\r\n 2\r\nTarget-uri: http:QM1#/QueueQuery@QM1\r\nAPP-x \t:  a\r\n \r\n\tb \r\n"
+        b"empty:\r\napp-latin:\xe9\r\nmessage-size:2\r\napp-x:again\r\n\r\nhi\r\n"
+    )
+    assert pushed(head + LAST) == [
+        Carried(
+            "Target-uri: http:QM1#/QueueQuery@QM1\r\nAPP-x:  a b \r\n"
+            "empty:\r\napp-latin:\xe9\r\napp-x:again\r\n",
+            b"hi",
+        )
+    ]
+    usual = b"message-size:2\r\napp-latin:\xe9\r\nApp-X:\ta b \r\nempty:\r\n\r\nhi\r\n"
+    assert pushed(usual + LAST) == [Carried("app-latin:\xe9\r\nApp-X:\ta b \r\nempty:\r\n", b"hi")]
+
+
+@pytest.mark.spec("HR-002", "HR-004")
+@pytest.mark.parametrize(
+    "text", [b"Payload-Disposition : LAST \r\n", b"payload-disposition:\r\n\t last\t\r\n"]
+)
+def test_a_terminator_is_read_in_any_case_with_blanks(text: bytes) -> None:
+    assert pushed(text) == []
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        *(
+            b"target-uri:x\r\nmessage-size:0",
+            b"message-size:0\r\nmessage-encoding:chunked",
+            b"message-size:-1",
+        ),
+        *(b"message-size:0\r\nMESSAGE-SIZE:1", b"message-size:0\r\nnonsense", b"message-size:0\r\na b:c"),
+        *(
+            b"message-size:",
+            b"message-size:x",
+            b"message-size:0x1",
+            b"message-encoding:gzip",
+            b" message-size:0",
+        ),
+        *(
+            b"message-size:0\r\na:\x00",
+            b"message-size:0\r\na:b\rc",
+            b"message-size:0\r\na:b\nc",
+            b"",
+            b"hello",
+        ),
+        *(b"message-size:0\r\n\xe9:x", b"message-sized:0", b"message-size 0", b"message-size:0\r\n:x"),
+        *(b"payload-disposition last", b"payload-disposition:last,abort", b"payload-disposition:lost\r\nx:y"),
+    ],
+)
+def test_a_message_that_does_not_begin_as_it_must_is_refused(head: bytes) -> None:
+    assert refusal(head + b"\r\n\r\n\r\n" + LAST) == 520
+
+
+@pytest.mark.parametrize("batch", [b"message-size:4\r\n\r\nhello\r\n", b"message-size:3\r\n\r\nhi\r\n"])
+def test_a_message_that_is_not_as_long_as_it_says_is_refused(batch: bytes) -> None:
+    assert refusal(batch + LAST) == 520
+
+
+@pytest.mark.parametrize("more", [b"x", b"\r\n", b" ", LAST, b"\r\n\r\n"])
+def test_nothing_follows_the_terminator(more: bytes) -> None:
+    assert refusal(LAST + more) == 520
+
+
+# -- chunks
+
+
+def chunked(data: bytes) -> list[Carried]:
+    return pushed(b"message-encoding:chunked\r\napp-x:1\r\n\r\n" + data + LAST)
+
+
+@pytest.mark.spec("HR-114")
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"5\r\nhello\r\n0\r\n\r\n\r\n",
+        b"5\r\nhello\r\n0\r\n\r\n",
+        b'005;a\r\nhello\r\n000;b=c;d="e;f"\r\n\r\n\r\n',
+        b'5 ; a=b\r\nhello\r\n0 \r\nEtag:\r\n "x"\r\napp-y:2\r\n\r\n\r\n',
+        b"1\r\nh\r\n4\r\nello\r\n0\r\na:b\r\n\r\n",
+    ],
+)
+def test_chunks_are_read_with_extensions_and_trailers(data: bytes) -> None:
+    assert chunked(data) == [Carried("app-x:1\r\n", b"hello")]
+
+
+@pytest.mark.spec("HR-002", "HR-114")
+def test_chunks_may_have_sizes_in_any_case() -> None:
+    body = bytes(range(0xAB))
+    for size in (b"AB", b"ab", b"0aB"):
+        data = b"Message-Encoding: CHUNKED\r\n\r\n" + size + b"\r\n" + body + b"\r\n0\r\n\r\n\r\n"
+        assert pushed(data + data + LAST) == [Carried("", body)] * 2
+
+
+@pytest.mark.spec("HR-114")
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"\r\n", b"x\r\n", b"-1\r\n", b"0x5\r\nhello\r\n", b"5\r\nhello0\r\n\r\n\r\n", b"5\nhello"),
+        *(
+            b"5 x\r\nhello\r\n",
+            b"5;\x00\r\nhello\r\n",
+            b"4\r\nhello\r\n0\r\n\r\n\r\n",
+            b"6\r\nhello\r\n0\r\n",
+        ),
+        *(b"0\r\nnonsense\r\n\r\n\r\n", b"0\r\n a:b\r\n\r\n\r\n", b"0\r\n\r\n\rx", b"0\r\n\r\n\r\n\r\n"),
+        *(b"0" * (MOST_LINE + 1), b"0;" + b"x" * MOST_LINE + b"\r\n\r\n\r\n"),
+        *(b"0\r\n" + b"a:b\r\n" * 201 + b"\r\n\r\n", b"0\r\na:" + b"x" * 65536 + b"\r\n\r\n"),
+    ],
+)
+def test_chunks_that_are_none_are_refused(data: bytes) -> None:
+    assert refusal(b"message-encoding:chunked\r\n\r\n" + data + LAST) == 520
+
+
+# -- limits
+
+
+@pytest.mark.httpr("T34")
+@pytest.mark.spec("HR-098")
+def test_a_message_that_is_too_large_is_refused_before_it_comes() -> None:
+    limits = BatchLimits(1000, 10)
+    assert pushed(b"message-size:1000\r\n\r\n" + bytes(1000) + b"\r\n" + LAST, limits)
+    for size in (b"1001", b"9" * 18, b"9" * 40):
+        using = reader(limits)
+        with pytest.raises(HttprFault) as refused:
+            using.feed(PUSH + b"message-size:" + size + b"\r\n\r\n")
+        assert refused.value.number == 521
+        assert refusal(b"message-size:" + size + b"\r\n\r\n" + bytes(1001) + b"\r\n" + LAST, limits) == 521
+
+
+@pytest.mark.httpr("T34")
+@pytest.mark.spec("HR-098")
+def test_chunks_are_refused_as_soon_as_they_announce_too_much() -> None:
+    limits = BatchLimits(1000, 10)
+    head = b"message-encoding:chunked\r\n\r\n3e0\r\n" + bytes(0x3E0) + b"\r\n"
+    assert pushed(head + b"8\r\n12345678\r\n0\r\n\r\n\r\n" + LAST, limits)
+    assert refusal(head + b"9\r\n", limits) == 521
+    assert refusal(b"message-encoding:chunked\r\n\r\n" + b"F" * 4000 + b"\r\n", limits) == 521
+
+
+@pytest.mark.httpr("T24", "T34")
+@pytest.mark.parametrize("head", [b"message-size:0\r\n\r\n\r\n", b"MESSAGE-SIZE:0\r\n\r\n\r\n"])
+def test_too_many_messages_are_refused(head: bytes) -> None:
+    limits = BatchLimits(1000, 5)
+    assert len(pushed(head * 5 + LAST, limits)) == 5
+    assert refusal(head * 6 + LAST, limits) == 522
+    assert refusal(head * 6, limits) == 522
+
+
+def test_the_limits_are_those_of_the_request() -> None:
+    asked = []
+
+    def limits_for(header: RequestHeader) -> BatchLimits:
+        asked.append(header)
+        return BatchLimits(3, 1)
+
+    RequestReader(limits_for).feed(VECTORS["H16"].data)
+    assert asked == [VECTORS["H16"].header]
+    with pytest.raises(HttprFault):
+        RequestReader(limits_for).feed(VECTORS["H6"].data)
+    asked.clear()
+    RequestReader(limits_for).feed(VECTORS["H8"].data)
+    assert asked == []
+
+
+@pytest.mark.parametrize("name", [b"message-size", b"Message-Size"])
+def test_the_header_of_a_message_has_limits(name: bytes) -> None:
+    first = name + b":0\r\n"
+    fields = b"a:b\r\n" * (MOST_MESSAGE_FIELDS - 1)
+    assert pushed(first + fields + b"\r\n\r\n" + LAST)
+    assert refusal(first + fields + b"c:d\r\n\r\n\r\n" + LAST) == 520
+    room = MOST_MESSAGE_HEADER - len(first) - len(b"a:\r\n\r\n")
+    assert pushed(first + b"a:" + b"x" * room + b"\r\n\r\n\r\n" + LAST)
+    for field in (b"a:" + b"x" * (room + 1), b"a:" + b"x" * 2 * room, b"a:" + b"\r\n " * (room // 3 + 1)):
+        using = reader()
+        with pytest.raises(HttprFault) as refused:
+            read([PUSH, first, field, b"\r\n\r\n\r\n", LAST], using)
+        assert refused.value.number == 520
+
+
+@pytest.mark.parametrize(
+    "bomb", [b"app-x:" + b"y" * 70_000, b"a:b\r\n" * 14_000, b"app-x:1" + b"\r\n " * 24_000]
+)
+def test_a_header_that_does_not_end_is_refused(bomb: bytes) -> None:
+    start = PUSH[:-2] + bomb
+    for parts in ([start], in_parts(start, 500), [start + b"\r\n\r\n"]):
+        with pytest.raises(HttprFault) as refused:
+            read(parts, reader())
+        assert refused.value.number == 520
+
+
+def test_a_terminator_that_does_not_end_is_refused() -> None:
+    assert refusal(b"payload-disposition:" + b" " * 5000 + b"last\r\n") == 520
+    assert refusal(b"payload-disposition:" + b"l" * 5000) == 520
+
+
+# -- large messages
+
+
+def large(parts: Iterable[bytes]) -> list[Read]:
+    return read([PUSH, *parts, b"\r\n", LAST], reader())[1:-1]
+
+
+def pieces(events: list[Read]) -> list[bytes]:
+    return [event.data for event in events if isinstance(event, LargePiece)]
+
+
+def test_a_large_message_comes_in_pieces_whatever_the_split() -> None:
+    body = random.Random(1).randbytes(LARGE + PIECE // 2)
+    data = message_head("app-x:1\r\n", len(body)) + body
+    expected = large([data])
+    assert (expected[0], expected[-1]) == (LargeBegun("app-x:1\r\n", len(body)), LargeEnded())
+    assert [len(piece) for piece in pieces(expected)] == [PIECE] * 4 + [PIECE // 2]
+    assert b"".join(pieces(expected)) == body
+    assert large(in_parts(data, 1000)) == expected
+
+
+def test_chunks_come_in_pieces_as_soon_as_they_are_large() -> None:
+    body = random.Random(2).randbytes(2 * LARGE)
+    chunks = b"".join(chunk(part) for part in in_parts(body, 10_000))
+    data = chunked_head("app-x:1\r\n") + chunks + LAST_CHUNK
+    expected = large([data])
+    assert (expected[0], expected[-1]) == (LargeBegun("app-x:1\r\n", None), LargeEnded())
+    assert [len(piece) for piece in pieces(expected)] == [PIECE] * 8
+    assert b"".join(pieces(expected)) == body
+    assert large(in_parts(data, 1000)) == expected
+
+
+@pytest.mark.parametrize("size", [LARGE - 1, LARGE])
+def test_a_message_that_is_not_large_comes_whole(size: int) -> None:
+    body = random.Random(3).randbytes(size)
+    for data in (message_head("", size) + body, chunked_head("") + chunk(body) + LAST_CHUNK):
+        assert large([data]) == large(in_parts(data, 50_000)) == [MessageRead(Carried("", body))]
+
+
+def test_small_and_large_messages_are_mixed_in_one_batch() -> None:
+    body = bytes(LARGE + 1)
+    batch = batch_bytes([("", b"a"), ("", body), ("", b"b")])
+    events = read(in_parts(PUSH + batch, 99_999), reader())
+    kinds = [type(event) for event in events]
+    assert kinds == [
+        HeaderRead,
+        MessageRead,
+        LargeBegun,
+        *[LargePiece] * 5,
+        LargeEnded,
+        MessageRead,
+        BatchEnded,
+    ]
+    assert sum(map(len, pieces(events))) == len(body)
+
+
+@pytest.mark.spec("HR-098")
+def test_a_large_message_is_never_whole_in_memory() -> None:
+    using, part, count = reader(), bytes(64 * 1024), 400
+    using.feed(PUSH + message_head("", len(part) * count))
+    tracemalloc.start()
+    try:
+        total = 0
+        for _ in range(count):
+            total += sum(map(len, pieces(using.feed(part))))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert total == len(part) * count
+    assert most < 4 * PIECE
+    assert using.feed(END_OF_MESSAGE) == [LargeEnded()]
+
+
+# -- the ends
+
+
+@pytest.mark.httpr("T09", "T46")
+@pytest.mark.spec("HR-117")
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_body_that_is_cut_off_is_told_from_one_that_is_wrong(name: str) -> None:
+    data = VECTORS[name].data
+    for end in range(9, len(data)):
+        using = a_reader_for(name)
+        events = using.feed(data[:end])
+        assert not using.done
+        assert not any(isinstance(event, BatchEnded) for event in events)
+        with pytest.raises(Cut):
+            using.end()
+
+
+@pytest.mark.httpr("T47")
+@pytest.mark.parametrize(
+    "data", [b"", b"G", b"GET / HTTP/1.1\r\n", b"<html>", b"reque", b"requested:x\r\n\r\n", b"\r\n"]
+)
+def test_a_body_that_does_not_begin_with_a_request_is_not_httpr(data: bytes) -> None:
+    for parts in ([data], in_parts(data, 1)):
+        with pytest.raises(HttprFault) as refused:
+            read(parts, reader())
+        assert refused.value.number == 519
+
+
+def test_what_is_not_httpr_is_not_collected() -> None:
+    with pytest.raises(HttprFault) as refused:
+        reader().feed(b"<")
+    assert refused.value.number == 519
+
+
+@pytest.mark.parametrize("name", ["H1", "H8", "H12", "H2", "H4", "H11", "H13"])
+def test_nothing_follows_a_header_without_a_batch(name: str) -> None:
+    for parts in ([VECTORS[name].data + LAST], [VECTORS[name].data, LAST]):
+        with pytest.raises(HttprFault) as refused:
+            read(parts, a_reader_for(name))
+        assert refused.value.number == 520
+
+
+def test_an_incompatible_server_may_explain_itself() -> None:
+    block = encode_response(ResponseHeader(error=Error(510, "INCOMPATIBLE")))
+    using = ResponseReader(LIMITS)
+    assert read([block + b"We only speak", b" Esperanto.\r\n\r\n"], using) == [HeaderRead(using.header)]  # type: ignore[arg-type]
+
+
+def test_a_response_that_says_nothing_is_read() -> None:
+    assert read([b"\r", b"\n"], ResponseReader(LIMITS)) == [HeaderRead(ResponseHeader())]
+    with pytest.raises(HttprFault):
+        ResponseReader(LIMITS).feed(b"\rx")
+    with pytest.raises(Cut):
+        read([b""], ResponseReader(LIMITS))
+
+
+@pytest.mark.spec("HR-086")
+def test_a_reader_may_be_told_to_do_without_the_version() -> None:
+    data = b"Request: PULL\r\nsessionid: 1\r\n\r\n"
+    (event,) = read([data], RequestReader(lambda _: LIMITS, lenient=True))
+    assert isinstance(event, HeaderRead)
+    with pytest.raises(HttprFault):
+        reader().feed(data)

@@ -53,7 +53,8 @@ DEFAULTS: Final = Capabilities()
 
 _IN_ORDER: Final = tuple(flow for flow in Command if flow in FLOWS)
 _LEVELS: Final = {"SESSIONLESS": "sessionless", "SESSION": "sessions"}
-_NAME: Final = re.compile(TOKEN)
+_CAPABILITY: Final = re.compile(rf"({TOKEN}+)[ \t]*(?:[=:](.*))?")
+"""A product may write its own as the fields of 6.1.13, with a colon, or as a name alone."""
 
 
 # -- text
@@ -63,14 +64,12 @@ def said(text: str) -> Fields:
     """The capabilities that a peer names: known ones first, values as we would write them."""
     found: dict[str, str] = {}
     for element in elements(text):
-        before, equals, after = element.partition("=")
-        if not equals:  # a product specific field as 6.1.13 has it, or a name alone
-            before, _, after = element.partition(":")
-        name = before.strip(LWS).lower()
+        match = _CAPABILITY.fullmatch(element)
+        if match is None:
+            raise malformed(f"{shortened(element)} is no capability", _SECTION)
+        name = match[1].lower()
         name = ALIASES.get(name, name)
-        if not _NAME.fullmatch(name):
-            raise malformed(f"{shortened(element)} names no capability", _SECTION)
-        value = _canonical(name, read_word(after.strip(LWS)))
+        value = _canonical(name, read_word((match[2] or "").strip(LWS)))
         if found.setdefault(name, value) != value:
             raise malformed(f"{name} is both {shortened(found[name])} and {shortened(value)}", _SECTION)
     known = [(name, found.pop(name)) for name in KNOWN if name in found]

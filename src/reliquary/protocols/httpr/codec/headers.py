@@ -52,10 +52,11 @@ MOST_FIELDS: Final = 200
 USER_MODULE_DATA: Final = "httpr-user-module-data"
 """Of error 527; printed with a doubled h, and read so too (H-20)."""
 
-_FIELD: Final = re.compile(rf"({TOKEN})[ \t]*:({TEXT})")
-_NAME: Final = re.compile(TOKEN)
+_FIELD: Final = re.compile(rf"({TOKEN}+)[ \t]*:({TEXT}+)").fullmatch
+_NAME: Final = re.compile(TOKEN).fullmatch
 _SESSION_ID: Final = re.compile(r"[0-9A-Za-z]{1,12}")
 _OTHER_VERSION: Final = re.compile(r"HTTPR/[0-9]+\.[0-9]+", re.IGNORECASE)
+_COMMANDS: Final = {f"{command.value} {VERSION}": command for command in Command}
 _WORD: Final = re.compile(r"[^ \t]+")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _ERROR: Final = re.compile(r"([0-9]{1,9})(?:[ \t]+(.*))?")
@@ -81,10 +82,11 @@ def fields_of(block: bytes) -> list[tuple[str, str]]:
 
 def read_field(line: str) -> tuple[str, str]:
     """One line in its parts."""
-    found = _FIELD.fullmatch(line)
+    found = _FIELD(line)
     if found is None:
         raise malformed(f"{shortened(line)} is no field", "2.3")
-    return found[1].lower(), found[2].strip(LWS)
+    name, value = found.groups()
+    return name.lower(), value.strip(LWS)
 
 
 def _bounded(block: bytes) -> None:
@@ -138,6 +140,27 @@ def _outcome(value: str, name: str) -> Outcome:
         raise malformed(f"{name} is COMMIT, ROLLBACK or INDOUBT, not {shortened(value)}", "6.2.17") from None
 
 
+def _command(value: str, name: str) -> Command:
+    return _COMMANDS.get(value) or _unusual_command(_WORD.findall(value), value)
+
+
+def _command_alone(value: str, name: str) -> Command:
+    words = _WORD.findall(value)
+    return _unusual_command([*words, VERSION] if len(words) == 1 else words, value)
+
+
+def _unusual_command(words: list[str], value: str) -> Command:
+    """A command as we would not write it; another version is told from what is malformed (HR-003)."""
+    if len(words) != 2:
+        raise malformed(f"a request is a command and a version, not {shortened(value)}", "5")
+    command, version = words
+    _version(version)
+    found = _COMMANDS.get(f"{command.upper()} {VERSION}")
+    if found is None:
+        raise malformed(f"{shortened(command)} is no command", "5")
+    return found
+
+
 def _error(value: str, name: str) -> Error:
     found = _ERROR.fullmatch(value)
     if found is None:
@@ -158,12 +181,14 @@ _BOTH: Final[dict[str, tuple[str, _Read]]] = {
 }
 _REQUEST: Final[dict[str, tuple[str, _Read]]] = {
     **_BOTH,
+    "request": ("command", _command),
     "requester": ("requester", _text),
     "channel": ("channel", _text),
     "capabilities": ("capabilities", lambda value, _: read_capabilities(value)),
     "last-pushed-id": ("last_pushed_id", _id),
     "forget": ("forget", _id),
 }
+_LENIENT: Final = {**_REQUEST, "request": ("command", _command_alone)}
 _RESPONSE: Final[dict[str, tuple[str, _Read]]] = {
     **_BOTH,
     "capabilities": ("capabilities", lambda value, _: said(value)),
@@ -208,27 +233,9 @@ def read_request(block: bytes, *, lenient: bool = False) -> RequestHeader:
     _bounded(block)
     if not is_request(block):
         raise HttprFault(ErrorNumber.NOT_HTTP_R, "the first line is not `request:`", spec="HTTPR 5.6")
-    (_, asked), *fields = fields_of(block)
-    command = _command(asked, lenient)
-    repeated = [text for name, text in fields if name == "request"]
-    if any(_command(text, lenient) is not command for text in repeated):
-        raise malformed("request stands twice, with different values", "5")
-    fields = [field for field in fields if field[0] != "request"]
-    header = RequestHeader(command=command, **_values(fields, _REQUEST))
+    header = RequestHeader(**_values(fields_of(block), _LENIENT if lenient else _REQUEST))
     _check(header)
     return header
-
-
-def _command(asked: str, lenient: bool) -> Command:
-    words = _WORD.findall(asked)
-    if len(words) == 2:
-        _version(words[1])
-    elif len(words) != 1 or not lenient:
-        raise malformed(f"a request is a command and a version, not {shortened(asked)}", "5")
-    try:
-        return Command(words[0].upper())
-    except ValueError:
-        raise malformed(f"{shortened(words[0])} is no command", "5") from None
 
 
 def _check(header: RequestHeader) -> None:
@@ -331,6 +338,6 @@ def _block(first: str, *fields: tuple[str, str | bool | None], product: Fields) 
 def _product_lines(product: Fields) -> Iterable[str]:
     """Never a blank line, nor one that says nothing (HR-124)."""
     for name, value in product:
-        if not (_NAME.fullmatch(name) and value.strip(LWS)):
+        if not (_NAME(name) and value.strip(LWS)):
             raise UsageError(f"{shortened(f'{name}:{value}')} is no field with a value")
         yield f"{name}:{value}"

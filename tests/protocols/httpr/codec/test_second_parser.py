@@ -1,0 +1,185 @@
+"""Our reader and a parser that shares nothing with it: they read the same, and refuse the same."""
+
+from __future__ import annotations
+
+import random
+from enum import Enum
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from msgspec.structs import asdict
+
+from reliquary.protocols.httpr.codec.encode import TERMINATOR, batch_bytes, chunk, chunked_head
+from reliquary.protocols.httpr.codec.faults import HttprFault
+from reliquary.protocols.httpr.codec.headers import encode_request, encode_response
+from reliquary.protocols.httpr.codec.reader import (
+    BatchEnded,
+    Cut,
+    HeaderRead,
+    MessageRead,
+    Read,
+    RequestReader,
+    ResponseReader,
+)
+from reliquary.protocols.httpr.codec.values import (
+    SENDS,
+    BatchLimits,
+    Capabilities,
+    Carried,
+    Disposition,
+    Error,
+    RequestHeader,
+    ResponseHeader,
+)
+from tests.protocols.httpr.codec.mutations import damaged
+from tests.protocols.httpr.codec.strategies import batches, requests, responses
+from tests.protocols.httpr.codec.vector import REQUESTS, RESPONSES, VECTORS
+from tests.protocols.httpr.second_parser import Body, Violation, request_body, response_body
+
+LARGEST, MOST = 200, 5
+LIMITS = BatchLimits(LARGEST, MOST)
+ROUNDS = 2500
+ON_THE_WIRE = {
+    "command": "request",
+    "session_id": "sessionid",
+    "transaction_id": "transactionid",
+    "last_pushed_id": "last-pushed-id",
+    "last_pulled_id": "last-pulled-id",
+    "agent_type": "agent-type",
+}
+
+
+def first(data: bytes, *, request: bool) -> Body | None:
+    """What our reader makes of a body; None where it refuses it."""
+    using = RequestReader(lambda _: LIMITS) if request else ResponseReader(LIMITS)
+    try:
+        events = using.feed(data)
+        using.end()
+    except (HttprFault, Cut):
+        return None
+    return told(events)
+
+
+def second(data: bytes, *, request: bool) -> Body | None:
+    try:
+        return (request_body if request else response_body)(data, largest=LARGEST, most=MOST)
+    except Violation:
+        return None
+
+
+def told(events: list[Read]) -> Body:
+    """The same in the words of the second parser."""
+    body = Body()
+    for event in events:
+        if isinstance(event, HeaderRead):
+            values = asdict(event.header)
+            body.product = list(values.pop("product"))
+            if isinstance(event.header, RequestHeader):
+                values.pop("version")
+            named = {ON_THE_WIRE.get(name, name): value for name, value in values.items()}
+            body.said = {name: plain(value) for name, value in named.items() if value not in (None, "")}
+        elif isinstance(event, BatchEnded):
+            body.disposition = event.disposition.value
+        else:
+            assert isinstance(event, MessageRead)
+            body.messages.append((event.carried.header, event.carried.body))
+    return body
+
+
+def plain(value: Any) -> Any:
+    match value:
+        case Error(number, text):
+            return number, text
+        case Capabilities():
+            return all_of(value)
+        case tuple():
+            return {name: worth(name, text) for name, text in value}
+        case Enum():
+            return value.value
+        case _:
+            return value
+
+
+def all_of(vector: Capabilities) -> dict[str, Any]:
+    """Every capability, said or not."""
+    found = {name: value for name, value in asdict(vector).items() if isinstance(value, int)}
+    levels = {"SESSION": found.pop("sessions"), "SESSIONLESS": found.pop("sessionless")}
+    return (
+        dict(vector.product)
+        | found
+        | {"flows": {flow.value for flow in vector.flows}}
+        | {"session_support": {level for level, there in levels.items() if there}}
+    )
+
+
+def worth(name: str, text: str) -> Any:
+    if name in {"flows", "session_support"}:
+        return set(text.split("+"))
+    return int(text) if name in asdict(Capabilities()) else text
+
+
+def agree(data: bytes, *, request: bool) -> bool:
+    """Whether both read it; that they agree is asserted."""
+    ours, theirs = first(data, request=request), second(data, request=request)
+    assert ours == theirs, data
+    return ours is not None
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_both_read_the_vectors(name: str) -> None:
+    assert agree(VECTORS[name].data, request=name in REQUESTS)
+
+
+def in_chunks(batch: list[Carried]) -> bytes:
+    parts = []
+    for each in batch:
+        parts.append(chunked_head(each.header))
+        parts += [chunk(each.body[at : at + 7]) for at in range(0, len(each.body), 7)]
+        parts.append(b"000;last\r\napp-trailer: yes\r\n\r\n\r\n")
+    return b"".join(parts) + TERMINATOR[Disposition.ABORT]
+
+
+@settings(max_examples=50)
+@given(requests(), batches)
+def test_both_read_what_we_write_as_a_request(header: RequestHeader, batch: list[Carried]) -> None:
+    block = encode_request(header)
+    if header.command not in SENDS:
+        assert agree(block, request=True)
+        return
+    assert agree(block + batch_bytes([(each.header, each.body) for each in batch]), request=True)
+    assert agree(block + in_chunks(batch), request=True)
+
+
+@settings(max_examples=50)
+@given(responses(), batches)
+def test_both_read_what_we_write_as_a_response(header: ResponseHeader, batch: list[Carried]) -> None:
+    block = encode_response(header)
+    if header.transaction_id is not None:
+        block += batch_bytes([(each.header, each.body) for each in batch])
+    assert agree(block, request=False)
+
+
+@pytest.mark.parametrize("request_", [True, False], ids=["requests", "responses"])
+def test_both_refuse_the_same_damaged_bodies(request_: bool) -> None:
+    chance = random.Random(5)
+    bodies = [each.data for each in (REQUESTS if request_ else RESPONSES).values()]
+    read = sum(agree(damaged(chance.choice(bodies), chance), request=request_) for _ in range(ROUNDS))
+    assert ROUNDS // 50 < read < ROUNDS * 3 // 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"request:PUSH", b"request:PUSHX"),
+        (b"message-size:5", b"message-size:4"),
+        (b"6\r\n world", b"7\r\n world"),
+        (b"transactionid:", b"transaction:"),
+        (b"last\r\n", b"lost\r\n"),
+    ],
+)
+def test_the_second_parser_refuses_what_the_grammar_forbids(old: bytes, new: bytes) -> None:
+    data = VECTORS["H3"].data
+    assert second(data, request=True)
+    assert data.count(old) == 1
+    assert second(data.replace(old, new), request=True) is None

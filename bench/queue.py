@@ -57,7 +57,7 @@ def _measure(name: str, folder: Path, seconds: float) -> dict[str, Any]:
         figures = run_load(load)
         syncs, cpu = server.metric("reliquary_syncs_total") - syncs, server.cpu_seconds() - cpu
     after = appends(folder, producers * in_flight, seconds / 4)
-    rate = figures["acknowledged"] / figures["elapsed"]  # type: ignore[operator]
+    rate = figures["acknowledged"] / figures["elapsed"]
     total = figures["acknowledged_in_all"]
     return {
         "shape": name,
@@ -65,8 +65,8 @@ def _measure(name: str, folder: Path, seconds: float) -> dict[str, Any]:
         "goal": GOALS[name],
         "disk_messages_per_second": round((before + after) / 2),
         "ratio_to_disk": round(2 * rate / (before + after), 3),
-        "syncs_per_message": round(syncs / total, 4),  # type: ignore[operator]
-        "server_cpu_us_per_message": round(cpu / total * 1e6, 1),  # type: ignore[operator]
+        "syncs_per_message": round(syncs / total, 4),
+        "server_cpu_us_per_message": round(cpu / total * 1e6, 1),
         "confirm": figures["confirm"],
         "journey": figures["journey"],
     }

@@ -87,11 +87,11 @@ class Server:
         return int(line.split()[1]) * 1024
 
 
-def run_load(settings: dict[str, object]) -> dict[str, object]:
+def run_load(settings: dict[str, object], program: str = "bench.load") -> dict[str, Any]:
     """Run the load in a process of its own, and give its figures."""
-    command = [sys.executable, "-m", "bench.load"]
+    command = [sys.executable, "-m", program]
     done = subprocess.run(
         command, input=json.dumps(settings) + "\n", stdout=subprocess.PIPE, text=True, check=True, cwd=_ROOT
     )
-    figures: dict[str, object] = json.loads(done.stdout)
+    figures: dict[str, Any] = json.loads(done.stdout)
     return figures

@@ -1,0 +1,127 @@
+"""Where the time of a message that comes in by HTTPR goes: parse, engine, store.  One process, no network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from time import perf_counter, process_time
+from typing import Any
+
+from bench.httpr_message import push
+from reliquary.base.time import SECOND, Instant
+from reliquary.base.turn import Event, Reply
+from reliquary.engine.core import Core
+from reliquary.protocols.httpr import machine
+from reliquary.protocols.httpr.codec.reader import BatchEnded, HeaderRead, MessageRead, RequestReader
+from reliquary.protocols.httpr.codec.values import (
+    BatchLimits,
+    Capabilities,
+    Command,
+    RequestHeader,
+    SessionMark,
+)
+from reliquary.protocols.httpr.events import Addressed, Answer, RequestArrived
+from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.httpr.tables import TABLES as HTTPR_TABLES
+from reliquary.queueing.events import CreateQueue, StartManager
+from reliquary.queueing.manager import HEARS, QueueManager
+from reliquary.queueing.tables import TABLES
+from reliquary.store import RocksDisk, StagedRows
+
+NOW = Instant(1_785_585_600 * SECOND)
+MESSAGES = 40_000
+IN_A_TICK = 8
+"""Requests of a connection that one batch of the engine finds."""
+ORIGIN = "httpr://localhost"
+
+
+class _Chance:
+    """Chance from a seed."""
+
+    bits = Random(1).getrandbits
+
+
+class _Served:
+    """A server agent without a network, with one session."""
+
+    def __init__(self, folder: Path, batch: int) -> None:
+        self.disk = RocksDisk(folder / "shares", TABLES + HTTPR_TABLES)
+        rows = StagedRows(self.disk)
+        self.manager = QueueManager(rows, _Chance(), heard=frozenset(machine.HEARS))
+        self.core = Core(self.disk, rows)
+        self.core.add(self.manager, hears=HEARS)
+        httpr = Httpr(rows, HttprSettings())
+        self.core.add(httpr, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
+        first: tuple[Event, ...] = (
+            StartManager("BENCH"),
+            Addressed(ORIGIN, frozenset({"localhost"})),
+            CreateQueue(0, "bench"),
+        )
+        for event in first:
+            self.core.turn(event, NOW)
+        wanted = Capabilities(maximum_batch_size=batch, maximum_pipeline_depth=32, sessions=True)
+        header = RequestHeader(
+            command=Command.GET_RESPONDER_INFO,
+            requester="httpr://bench.example/httpr/load",
+            channel="bench",
+            session=SessionMark.BEGIN,
+            capabilities=wanted,
+        )
+        turn = self.core.turn(RequestArrived(1, 1, "bench", header), NOW)
+        answers = [each.answer for each in turn.effects if isinstance(each, Reply)]
+        assert isinstance(answers[0], Answer)
+        self.session = answers[0].header.session_id
+        self.core.close()
+
+    @property
+    def stored(self) -> int:
+        """Messages in the queue."""
+        queues = self.manager.state.queues.values()
+        return len(next(each for each in queues if each.record.pathname.endswith("bench")).order)
+
+
+def shares(folder: Path, batch: int) -> dict[str, Any]:
+    """Processor time of a message in each room, in microseconds, and what each is of their sum."""
+    served = _Served(folder, batch)
+    template = push("bench", served.session, f"{ORIGIN}/httpr/bench#bench", batch)
+    posts = [bytes(template.with_id(number)) for number in range(1, MESSAGES // batch + 1)]
+    requests = [post.partition(b"\r\n\r\n")[2] for post in posts]
+    parse = engine = store = syncing = 0.0
+    for start in range(0, len(requests), IN_A_TICK):
+        begun = process_time()
+        events = [_read(request) for request in requests[start : start + IN_A_TICK]]
+        read = process_time()
+        for event in events:
+            served.core.turn(event, NOW)
+        turned = process_time()
+        served.core.close()
+        closed, waited = process_time(), perf_counter()
+        served.disk.sync()
+        parse, engine = parse + read - begun, engine + turned - read
+        store, syncing = store + closed - turned, syncing + perf_counter() - waited
+    count = len(requests) * batch
+    assert served.stored == count, f"{served.stored} of {count} were stored"
+    served.disk.close()
+    total = parse + engine + store
+    return {
+        "parse_us": round(parse / count * 1e6, 2),
+        "engine_us": round(engine / count * 1e6, 2),
+        "store_us": round(store / count * 1e6, 2),
+        "sync_us": round(syncing / count * 1e6, 2),
+        "parse_share": round(parse / total, 2),
+        "engine_share": round(engine / total, 2),
+        "store_share": round(store / total, 2),
+    }
+
+
+def _read(request: bytes) -> RequestArrived:
+    """What the network makes of a request."""
+    reader = RequestReader(lambda _: BatchLimits(100_000_000, 1000))
+    header, *messages, end = reader.feed(request)
+    reader.end()
+    assert isinstance(header, HeaderRead), header
+    assert isinstance(header.header, RequestHeader), header
+    assert isinstance(end, BatchEnded), end
+    batch = tuple([each.carried for each in messages if isinstance(each, MessageRead)])
+    return RequestArrived(1, 1, "bench", header.header, batch, end.disposition)

@@ -29,8 +29,8 @@ def test_any_text_is_a_value_and_back(text: str) -> None:
     assert not set(value) & set(",\r\n\0")
 
 
-def test_a_lone_surrogate_is_no_reason_to_lose_a_label() -> None:
-    assert read_text(text_value("\ud800x")) == "\ud800x"
+def test_what_is_no_character_is_no_reason_to_lose_a_message() -> None:
+    assert read_text(text_value("\ud800x")) == "?x"
 
 
 def test_an_identifier_is_a_token_and_back() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from msgspec.structs import replace
 from reliquary.net.api import messages as api
 from reliquary.protocols.httpr import mapping
 from reliquary.protocols.httpr.addresses import own_agent
-from reliquary.protocols.httpr.attributes import NOT_CARRIED, NOT_READ
+from reliquary.protocols.httpr.attributes import MESSAGE_ID, NOT_CARRIED, NOT_READ, READ
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import Carried, ErrorNumber
 from reliquary.protocols.httpr.fields import chosen_header
@@ -27,6 +29,7 @@ from reliquary.queueing.message import (
     Message,
     ObjectId,
     StoredBody,
+    check,
 )
 from reliquary.queueing.travel.transfer import BatchArrived
 from reliquary.wire.security import encode_sid, parse_sid
@@ -383,6 +386,7 @@ def test_an_id_of_another_shape_is_left_in_the_header(identifier: str) -> None:
         "app-reliquary-delivery:recoverable\r\n",
         "app-reliquary-tracing-queue:1\r\n",
         "app-reliquary-label:%ff\r\n",
+        "app-reliquary-label:%ED%A0%80\r\n",
         f"app-reliquary-label:{'x' * 250}\r\n",
         "app-reliquary-response-queue:DIRECT=OS:x\r\n",
         "app-reliquary-response-queue:DIRECT=OS:a\\q%2CDIRECT=OS:b\\q\r\n",
@@ -394,6 +398,39 @@ def test_what_a_known_field_cannot_mean_is_a_protocol_error(header: str) -> None
         with pytest.raises(HttprFault) as why:
             taken(header)
         assert why.value.number is ErrorNumber.HTTP_R_PROTOCOL_ERROR
+
+
+_known = st.sampled_from(
+    ("class-of-service", "priority", "reply-uri", "target-uri", "put-time", "expiry", *READ, MESSAGE_ID)
+)
+_anything = st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=255), max_size=40)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            _known, st.one_of(_values, _anything, st.from_regex(r"(%[0-9A-F]{2}){1,4}", fullmatch=True))
+        )
+    )
+)
+def test_whatever_a_peer_writes_is_a_message_that_can_be_stored_or_a_protocol_error(
+    fields: list[tuple[str, str]],
+) -> None:
+    header = "".join(f"{name}:{value}\r\n" for name, value in fields)
+    try:
+        message = taken(header)
+    except HttprFault:
+        return
+    check(message)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(message), type=Message) == message
+
+
+@given(st.text())
+def test_no_text_is_too_odd_to_be_refused(text: str) -> None:
+    with suppress(HttprFault):
+        taken(text)
+    with suppress(HttprFault):
+        taken(f"{text}\r\n")
 
 
 @pytest.mark.spec("HR-108")

@@ -97,7 +97,7 @@ def text_value(text: str) -> str:
     """A text as the value of a field."""
     if _PLAIN.fullmatch(text):
         return text
-    escaped = quote(text, safe=_SAFE, errors="surrogatepass")
+    escaped = quote(text, safe=_SAFE, errors="replace")
     inner = escaped.strip(" ")
     start = escaped.find(inner)
     return _BLANK * start + inner + _BLANK * (len(escaped) - len(inner) - start)
@@ -108,7 +108,7 @@ def read_text(value: str) -> str:
     if "%" not in value:
         return value
     try:
-        return unquote(value, errors="surrogatepass")
+        return unquote(value, errors="strict")
     except UnicodeDecodeError:
         raise malformed(f"what is escaped in {shortened(value)} is not UTF-8", "6.2.14") from None
 

@@ -6,6 +6,7 @@ import pytest
 
 from reliquary.protocols.httpr.codec.values import Capabilities, Command
 from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.queueing.events import BringOnline, TakeOffline
 from reliquary.queueing.travel.transfer import QueuesWatched
 from tests.protocols.httpr.client_harness import (
     COMMIT,
@@ -269,6 +270,83 @@ def test_a_rollback_is_not_told_by_pull_where_a_push_may_be_behind_it() -> None:
 def test_a_queue_that_does_not_exist_or_is_not_to_be_read() -> None:
     client = Client(HttprBench(), service="missing")
     assert error(client.pull()) == 518
+
+
+@pytest.mark.spec("HR-098")
+@pytest.mark.httpr("T34")
+def test_a_message_that_is_too_large_for_the_client_is_not_sent() -> None:
+    client = Client(HttprBench())
+    client.bench.send("orders", b"a", b"b" * 100, b"c")
+    small = Capabilities(maximum_message_size=99)
+    assert bodies(client.pull(0, capabilities=small)) == [b"a"]
+    refused = client.pull(1, capabilities=small)
+    assert (error(refused), ends(refused)) == (521, True)
+    assert bodies(client.pull(1)) == [b"b" * 100, b"c"]
+
+
+@pytest.mark.spec("HR-113")
+@pytest.mark.httpr("T42")
+def test_a_message_whose_time_is_over_is_not_presented() -> None:
+    client = Client(HttprBench())
+    client.push(1, assured(b"a", "put-time:14 Nov 2023 22:13:20", "expiry:1"), b"b")
+    client.bench.advance(2)
+    assert bodies(client.pull(0)) == [b"b"]
+
+
+def test_outgoing_queues_that_are_gone_are_no_error() -> None:
+    client = Client(HttprBench(), service="mq")
+    client.bench.httpr.state.waiting = {77: "DIRECT=HTTPR://client.example/app#in"}
+    answer = client.pull(0)
+    assert (error(answer), bodies(answer)) == (0, [])
+    assert client.bench.httpr.state.waiting == {}
+
+
+def test_a_manager_that_is_offline_gives_nothing_and_that_is_no_error() -> None:
+    client = Client(HttprBench())
+    client.bench.send("orders", b"a")
+    client.bench.ask(TakeOffline(0))
+    answer = client.pull(0)
+    assert (error(answer), bodies(answer)) == (0, [])
+    client.bench.ask(BringOnline(0))
+    assert bodies(client.pull(0)) == [b"a"]
+
+
+@pytest.mark.spec("HR-050")
+@pytest.mark.httpr("T43")
+@pytest.mark.parametrize("written", [False, True])
+def test_a_crash_while_a_batch_is_collected_loses_and_doubles_nothing(written: bool) -> None:
+    client = Client(HttprBench())
+    client.pull_later(capabilities=SLOW)
+    client.bench.flush()
+    client.bench.send("orders", b"a")
+    client.bench.send("orders", b"b")
+    if written:
+        client.bench.flush()
+    client.bench.restart(crash=True)
+    client.connect()
+    report = client.report(completed=0, outcome=COMMIT)
+    assert report.header.last_pulled_id == (1 if written else 0)
+    answer = client.pull(0)
+    assert (answer.header.transaction_id, bodies(answer)) == ((2, [b"a", b"b"]) if written else (None, []))
+
+
+@pytest.mark.spec("HR-050")
+@pytest.mark.httpr("T18", "T43")
+@pytest.mark.parametrize("written", [False, True])
+def test_a_crash_around_an_acknowledgement(written: bool) -> None:
+    client = Client(HttprBench())
+    client.bench.send("orders", b"a")
+    client.pull(0)
+    client.bench.flush()
+    client.report(completed=1, outcome=COMMIT)
+    if written:
+        client.bench.flush()
+    client.bench.restart(crash=True)
+    client.connect()
+    assert client.in_doubt == ([] if written else [1])
+    assert client.report(completed=1, outcome=COMMIT).header.last_pulled_id == 0
+    assert bodies(client.pull(1)) == []
+    assert client.bench.queue().stored == 0
 
 
 def test_queues_are_watched_while_somebody_waits() -> None:

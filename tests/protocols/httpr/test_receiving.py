@@ -130,9 +130,6 @@ def test_a_batch_without_messages_is_taken() -> None:
     assert client.row.last_received_id == 1
 
 
-QUOTA: dict[str, Any] = {"quota": 1}
-
-
 @pytest.mark.spec("HR-083", "HR-084", "HR-119")
 @pytest.mark.httpr("T34", "F4")
 def test_a_full_queue_rolls_the_whole_batch_back() -> None:
@@ -242,6 +239,73 @@ def test_large_bodies_of_a_refused_batch_are_given_up(options: dict[str, Any]) -
     client = Client(HttprBench())
     client.ask(Command.PUSH, Carried("", stored=StoredBody(9, 2_000_000, 8)), transaction_id=1, **options)
     assert BodiesUnwanted((9,)) in client.bench.signals
+
+
+def test_large_bodies_of_what_an_older_connection_brings_are_given_up() -> None:
+    client = Client(HttprBench())
+    client.begin(maximum_pipeline_depth=3, max_wait_batch=5000)
+    large = Carried("", stored=StoredBody(9, 2_000_000, 8))
+    client.pull_later(0)
+    client.ask_later(Command.PUSH, large, transaction_id=1)
+    older = client.connection
+    client.connect()
+    client.report()
+    assert client.bench.signals.count(BodiesUnwanted((9,))) == 1
+    client.push(2, large, connection=older)
+    assert client.bench.signals.count(BodiesUnwanted((9,))) == 2
+
+
+@pytest.mark.spec("HR-050", "HR-059")
+@pytest.mark.httpr("T06", "T11", "T12")
+@pytest.mark.parametrize("written", [False, True])
+def test_a_crash_around_forget(written: bool) -> None:
+    client = Client(HttprBench())
+    client.push(4, b"a")
+    client.bench.flush()
+    client.report(last_pushed_id=4, forget=4)
+    if written:
+        client.bench.flush()
+    client.bench.restart(crash=True)
+    client.connect()
+    assert client.row.last_received_id == (0 if written else 4)
+    assert pair(client.report(last_pushed_id=4, forget=4)) == (COMMIT, 0)
+    assert client.bench.bodies() == [b"a"]
+
+
+@pytest.mark.spec("HR-050")
+@pytest.mark.httpr("T14")
+@pytest.mark.parametrize("written", [False, True])
+def test_a_crash_around_a_report(written: bool) -> None:
+    client = Client(HttprBench())
+    client.push(4, b"a")
+    client.bench.flush()
+    client.report(last_pushed_id=5)
+    if written:
+        client.bench.flush()
+    client.bench.restart(crash=True)
+    client.connect()
+    assert client.row.last_sent_id == (5 if written else 0), "its answer left only where it was written"
+    assert pair(client.report(last_pushed_id=5)) == (COMMIT, 4)
+    assert error(client.push(5, b"late")) == 529
+
+
+@pytest.mark.spec("HR-050")
+@pytest.mark.httpr("T34")
+@pytest.mark.parametrize("written", [False, True])
+def test_a_crash_around_a_rollback(written: bool) -> None:
+    client = Client(HttprBench())
+    client.bench.create("small", quota=1)
+    client.service = "small"
+    client.push(1, b"a")
+    client.bench.flush()
+    client.push(2, b"x" * 2000)
+    if written:
+        client.bench.flush()
+    client.bench.restart(crash=True)
+    client.connect()
+    assert pair(client.report(last_pushed_id=2)) == ((ROLLBACK, 2) if written else (COMMIT, 1))
+    assert pair(client.push(3, b"b")) == (COMMIT, 3)
+    assert client.bench.bodies("small") == [b"a", b"b"]
 
 
 @pytest.mark.httpr("T22", "F7")

@@ -19,9 +19,9 @@ HEADER = RequestHeader(command=Command.PULL)
 def collecting(first: int | None = None, latest: int = 0, **agreed: Any) -> Collecting:
     asked = Asked(RequestArrived(1, 1, "orders", HEADER), HEADER, Instant(0), Capabilities(**agreed))
     if first is None:
-        return Collecting(asked, None)
+        return Collecting(asked, None, own=True)
     begun, grown = Instant(first * MILLISECOND), Instant(latest * MILLISECOND)
-    return Collecting(asked, None, 1, [Message()], first=begun, latest=grown)
+    return Collecting(asked, None, own=True, messages=[Message()], first=begun, latest=grown)
 
 
 @pytest.mark.spec("HR-094", "HR-095", "HR-096", "HR-097")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reliquary.protocols.httpr.codec.values import Capabilities, Command, ErrorNumber, SessionMark
 from reliquary.protocols.httpr.effects import CutConnection
-from reliquary.protocols.httpr.events import RequestArrived, RequestBegun
+from reliquary.protocols.httpr.events import ForgetChannel, RequestArrived, RequestBegun
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.serving import COMMANDS
 from reliquary.protocols.httpr.settings import AGENT_TYPE, OFFERED, HttprSettings, Service
@@ -321,6 +321,43 @@ def test_two_channels_on_one_connection() -> None:
     p.push(2, b"p")
     assert cuts(bench) == [q.connection]
     assert pair(q.push(2, b"q")) == (COMMIT, 2)
+
+
+# -- administrators
+
+
+@pytest.mark.spec("HR-084")
+def test_an_administrator_closes_the_session_of_a_channel_that_he_forgets() -> None:
+    client = Client(HttprBench())
+    client.begin(maximum_pipeline_depth=2, max_wait_batch=5000)
+    client.push(1, b"a")
+    waits = client.pull_later(0)
+    behind = client.ask_later(Command.PUSH, b"b", transaction_id=2)
+    client.bench.handle(ForgetChannel(client.bench.new_caller(), client.row.number))
+    for caller in (waits, behind):
+        answer = client.answer_to(caller)
+        assert answer is not None
+        assert (error(answer), pair(answer), ends(answer)) == (516, (COMMIT, 1), True)
+    assert error(client.push(2, b"b")) == 528
+    assert client.bench.bodies() == [b"a"]
+
+
+def test_a_channel_with_something_in_doubt_is_not_closed() -> None:
+    client = Client(HttprBench())
+    client.bench.send("orders", b"a")
+    client.begin()
+    client.pull(0)
+    client.bench.handle(ForgetChannel(client.bench.new_caller(), client.row.number))
+    assert client.in_doubt == [1]
+    assert error(client.pull(1)) == 0, "the session goes on"
+
+
+def test_a_channel_over_which_nothing_goes_on_is_not_closed() -> None:
+    client = Client(HttprBench())
+    client.push(1, b"a")
+    client.bench.restart()
+    client.bench.handle(ForgetChannel(client.bench.new_caller(), client.row.number))
+    assert client.bench.httpr.state.served == {}
 
 
 # -- more than one hop

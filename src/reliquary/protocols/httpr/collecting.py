@@ -37,13 +37,16 @@ from reliquary.queueing.travel.transfer import (
 
 BATCH_WAIT: Final = "httpr-batch"
 """The timer of a PULL that waits for messages, by its channel."""
+FINAL: Final = (HoldRefusal.NOT_ALLOWED, HoldRefusal.TOO_LARGE)
+"""Waiting does not help."""
 
 
 def collect(state: State, served: Served, asked: Asked, pair: Pair | None, now: Instant) -> None:
     """Begin a batch for the first in the line; `pair` is what its answer says of the client's batches."""
-    if not state.channels[served.channel].pulled and is_fetched_by_agent(state.settings, served.service):
+    own = not is_fetched_by_agent(state.settings, served.service)
+    if not own and not state.channels[served.channel].pulled:
         apply(state, FetchingSeen(served.channel))
-    served.collecting = Collecting(asked, pair)
+    served.collecting = Collecting(asked, pair, own)
     _reach(state, served, served.collecting, now)
 
 
@@ -86,20 +89,17 @@ def held(state: State, served: Served, signal: MessagesHeld, now: Instant) -> No
     assert collecting is not None, f"nobody asked for {signal.key}"
     asked_for, again = collecting.reaching, collecting.again
     collecting.reaching, collecting.again = (), False
+    served.last_queue = signal.queue
     if signal.messages:
         _take(state, served, collecting, signal, now)
         _go_on(state, served, collecting, now)
     elif collecting.messages:
         close(state, served, now)  # what there is more does not fit, or somebody else has it
-    elif signal.refusal is HoldRefusal.NOT_NOW:
-        collecting.blocked = True
-        _go_on(state, served, collecting, now)
-    elif signal.refusal is not None:
-        _stop(state, served)
-        number, why = NOT_HELD[signal.refusal], f"{asked_for[0]}: {signal.refusal.value}"
-        answering.refuse(state, served, collecting.asked, now, number, why)
+    elif signal.refusal in FINAL or (collecting.own and signal.refusal is HoldRefusal.NO_QUEUE):
+        assert signal.refusal is not None
+        _refuse(state, served, collecting, signal.refusal, now)
     else:
-        _note_empty(state, served, collecting, asked_for, signal.queue)
+        _note_empty(state, collecting, asked_for, signal)
         if again:
             _reach(state, served, collecting, now)
         else:
@@ -110,7 +110,6 @@ def _take(state: State, served: Served, collecting: Collecting, signal: Messages
     """P1: the first messages make the batch, more of them make it larger."""
     if not collecting.messages:
         collecting.batch, collecting.queue, collecting.first = signal.key[1], signal.queue, now
-        served.last_queue = signal.queue
         apply(state, BatchPrepared(served.channel, collecting.batch))
     collecting.messages += signal.messages
     collecting.size += sum([_size(message) for message in signal.messages])
@@ -118,14 +117,23 @@ def _take(state: State, served: Served, collecting: Collecting, signal: Messages
 
 
 def _note_empty(
-    state: State, served: Served, collecting: Collecting, asked_for: tuple[str | int, ...], queue: int
+    state: State, collecting: Collecting, asked_for: tuple[str | int, ...], signal: MessagesHeld
 ) -> None:
-    if is_fetched_by_agent(state.settings, served.service):
-        for each in asked_for:
-            assert isinstance(each, int), "outgoing queues are known by their numbers"
-            state.waiting.pop(each, None)
-    else:
-        collecting.queue = queue
+    """A queue of ours is watched from now on; of outgoing ones we hear when they have messages again."""
+    if collecting.own:
+        collecting.queue = signal.queue
+        return
+    for each in asked_for if signal.refusal is not HoldRefusal.NOT_NOW else ():
+        assert isinstance(each, int), "outgoing queues are known by their numbers"
+        state.waiting.pop(each, None)
+
+
+def _refuse(
+    state: State, served: Served, collecting: Collecting, refusal: HoldRefusal, now: Instant
+) -> None:  # fmt: skip
+    _stop(state, served)
+    number, why = NOT_HELD[refusal], f"{served.service}: {refusal.value}"
+    answering.refuse(state, served, collecting.asked, now, number, why)
 
 
 def _go_on(state: State, served: Served, collecting: Collecting, now: Instant) -> None:
@@ -174,7 +182,7 @@ def waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
     for number in list(state.fetching):
         served = state.served[number]
         collecting = served.collecting
-        if collecting is None or collecting.blocked or not _concerns(state, served, collecting, signal):
+        if collecting is None or not _concerns(state, served, collecting, signal):
             continue
         if collecting.reaching:
             collecting.again = True
@@ -186,11 +194,7 @@ def _concerns(state: State, served: Served, collecting: Collecting, signal: Mess
     if collecting.queue:
         return collecting.queue == signal.queue
     requester = state.channels[served.channel].requester
-    return (
-        bool(signal.destination)
-        and is_fetched_by_agent(state.settings, served.service)
-        and agent_of(signal.destination) == agent_of(requester)
-    )
+    return not collecting.own and agent_of(signal.destination) == agent_of(requester)
 
 
 def _stop(state: State, served: Served) -> None:
@@ -203,13 +207,8 @@ def _stop(state: State, served: Served) -> None:
 
 def _watch(state: State) -> None:
     """Tell the manager which of its own queues PULLs wait at, where those are others than before."""
-    wanted = frozenset(
-        [
-            collecting.queue
-            for number in state.fetching
-            if (collecting := state.served[number].collecting) is not None and collecting.queue
-        ]
-    )
+    waiting = [state.served[number].collecting for number in state.fetching]
+    wanted = frozenset([each.queue for each in waiting if each is not None and each.own and each.queue])
     if wanted != state.watched:
         state.watched = wanted
         state.draft.tell(QueuesWatched(wanted))

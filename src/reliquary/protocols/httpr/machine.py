@@ -76,6 +76,11 @@ def _waiting(state: State, signal: transfer.MessagesWaiting, now: Instant) -> No
     driving.on_waiting(state, signal, now)
 
 
+def _forget(state: State, event: events.ForgetChannel, now: Instant) -> None:
+    serving.on_forget_wanted(state, event, now)
+    driving.on_forget_wanted(state, event, now)
+
+
 _RULES: Final[dict[type[Event], Rule]] = {
     events.RequestBegun: serving.on_request_begun,
     events.RequestArrived: serving.on_request,
@@ -84,7 +89,7 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.RequestFailed: driving.on_failed,
     events.Addressed: _addressed,
     events.ReportChannel: driving.on_report_wanted,
-    events.ForgetChannel: driving.on_forget_wanted,
+    events.ForgetChannel: _forget,
 }
 
 _HEARD: Final[dict[type[Signal], Rule]] = {

@@ -80,6 +80,8 @@ class Collecting:
     asked: Asked
     pair: Pair | None
     """What its answer says of the client's own batches."""
+    own: bool
+    """It takes from a queue of ours, not from outgoing ones."""
     batch: int = 0
     """The id of the batch, on disk with its first message; 0 before."""
     messages: list[Message] = field(default_factory=list)
@@ -91,9 +93,7 @@ class Collecting:
     reaching: tuple[str | int, ...] = ()
     """The queues that were asked for messages, until the manager answers."""
     again: bool = False
-    """More came while it was asked."""
-    blocked: bool = False
-    """The queue gives nothing now: only time helps."""
+    """More came while they were asked."""
 
     @property
     def deadline(self) -> Instant:

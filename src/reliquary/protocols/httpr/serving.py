@@ -34,7 +34,13 @@ from reliquary.protocols.httpr.codec.values import (
 )
 from reliquary.protocols.httpr.collecting import BATCH_WAIT
 from reliquary.protocols.httpr.effects import CutConnection
-from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
+from reliquary.protocols.httpr.events import (
+    Answer,
+    ConnectionGone,
+    ForgetChannel,
+    RequestArrived,
+    RequestBegun,
+)
 from reliquary.protocols.httpr.facts import ChannelOpened
 from reliquary.protocols.httpr.routing import is_known, responder_of
 from reliquary.protocols.httpr.served import Asked, Connection, Served
@@ -77,8 +83,9 @@ def on_request(state: State, event: RequestArrived, now: Instant) -> None:
         answering.refuse_stranger(state, event, fault.number, fault.why, _name(state, event))
         return
     if event.connection < served.connection:
-        _ignore(state, event)
         state.draft.ask(CutConnection(event.connection))
+        answering.unwanted(state, event.batch)
+        _ignore(state, event)
         return
     _carry(state, served, event.connection)
     if len(served.line) >= asked.agreed.maximum_pipeline_depth:
@@ -132,6 +139,21 @@ def on_batch_wait(state: State, channel: int, now: Instant) -> None:
     served = state.served[channel]
     collecting.close(state, served, now)
     _go_on(state, served, now)
+
+
+def on_forget_wanted(state: State, event: ForgetChannel, now: Instant) -> None:
+    """An administrator forgets a channel: its session is closed with 516, unless something is in doubt."""
+    served = state.served.get(event.channel)
+    if served is None:
+        return
+    fetched = served.collecting
+    if {*state.channels[event.channel].in_doubt} - {0 if fetched is None else fetched.batch}:
+        return
+    collecting.abandon(state, served)
+    for asked in list(served.line):
+        number = ErrorNumber.ADMINISTRATOR_CLOSED
+        answering.refuse(state, served, asked, now, number, "an administrator forgets the channel")
+    sessions.end(state, served)
 
 
 # -- whose it is

@@ -68,6 +68,7 @@ class Sinks:
 
     def __init__(self, *, waits: bool = False) -> None:
         self.all: list[Sink] = []
+        self.gone: list[int] = []
         self._waits = waits
 
     def __call__(self, request: Request, responder: Responder) -> Sink:
@@ -75,7 +76,10 @@ class Sinks:
         return self.all[-1]
 
     def limits(self, **more: int) -> Limits:
-        return Limits(body_bytes=1000, streamed=StreamedPath("/in/", self), **more)  # type: ignore[arg-type]
+        return Limits(body_bytes=1000, streamed=self.path(), **more)  # type: ignore[arg-type]
+
+    def path(self) -> StreamedPath:
+        return StreamedPath("/in/", self, self.gone.append)
 
     def open(self, handler: Callable[[Request, Responder], None] = echo) -> tuple[Connection, Glass]:
         return connect(handler, self.limits())
@@ -84,6 +88,10 @@ class Sinks:
 def chunks(path: str, *parts: bytes, more: str = "") -> bytes:
     head = f"POST {path} HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n{more}\r\n".encode()
     return head + b"".join([b"%x\r\n%b\r\n" % (len(part), part) for part in parts]) + b"0\r\n\r\n"
+
+
+def ignore(number: int) -> None:
+    """Nobody asks for the end of connections."""
 
 
 class TestBodies:
@@ -210,7 +218,8 @@ class TestRest:
         async def scene() -> None:
             sinks = Sinks(waits=True)
             connection, transport = connect(
-                echo, Limits(streamed=StreamedPath("/in/", lambda *asked: paused(sinks(*asked))))
+                echo,
+                Limits(streamed=StreamedPath("/in/", lambda *asked: paused(sinks(*asked)), ignore)),
             )
             connection.data_received(post("/in/1", b"a") + post("/in/2", b"bc") + post("/q")[:-3])
             assert [sink.request.path for sink in sinks.all] == ["/in/1"]
@@ -331,7 +340,7 @@ class TestTheEnd:
 
         async def scene() -> None:
             made.clear()
-            connection, transport = connect(echo, Limits(streamed=StreamedPath("/in/", begin)))
+            connection, transport = connect(echo, Limits(streamed=StreamedPath("/in/", begin, ignore)))
             connection.data_received(chunks("/in/1", b"abc", b"def")[:-8])
             if when == "later":
                 made[0].responder.respond(200, b"enough")
@@ -349,7 +358,7 @@ class TestTheEnd:
         def begin(request: Request, responder: Responder) -> Sink:
             raise PeerFault(403, "no", spec="RFC 9110 15.5.4")
 
-        connection, transport = connect(echo, Limits(streamed=StreamedPath("/in/", begin)))
+        connection, transport = connect(echo, Limits(streamed=StreamedPath("/in/", begin, ignore)))
         connection.data_received(post("/in/1", b"abc"))
         assert refusal(transport) == (403, "no")
 
@@ -379,6 +388,16 @@ class TestTheEnd:
         assert bodies(transport.sent) == [(200, b"/in/1 abc")]
         assert b"connection: close" in transport.sent
         assert transport.closed
+
+    def test_the_end_of_a_connection_is_told_where_a_body_was_handed_on(self) -> None:
+        for asked, told in ((post("/in/1") * 3, [1]), (post("/q"), []), (post("/in/1")[:-1], [1])):
+            sinks = Sinks(waits=True)
+            connection, _ = sinks.open()
+            connection.data_received(asked)
+            connection.eof_received()
+            assert sinks.gone == []
+            connection.connection_lost(None)
+            assert sinks.gone == told
 
     def test_a_connection_is_cut_by_its_number(self) -> None:
         async def scene() -> None:

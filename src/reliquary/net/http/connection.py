@@ -33,7 +33,7 @@ from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.http.response import CLOSE, CONTINUE, HEAD_ONLY, KEEP, KEEP_SAID, error_body
 from reliquary.net.http.shared import Shared
-from reliquary.net.http.streams import Arriving
+from reliquary.net.http.streams import Arriving, StreamedPath
 
 PIPELINED: Final = 1  # why reading is stopped: too many requests without an answer
 UNREAD: Final = 2  # the client does not take its answers
@@ -56,6 +56,7 @@ class Connection(asyncio.Protocol):
         "_reading",
         "_shut",
         "_stalled",
+        "_streamed",
         "_tls",
         "_transport",
         "_undelivered",
@@ -85,6 +86,7 @@ class Connection(asyncio.Protocol):
         self._idle_since = self._stalled = shared.now
         self._unsent = 0
         self._keep_mode: int | None = None
+        self._streamed: StreamedPath | None = None  # where a body was handed on while it came
 
     # The transport's side.
 
@@ -139,6 +141,8 @@ class Connection(asyncio.Protocol):
         self.shared.leave(self)
         for responder in waiting:
             responder.lose()
+        if self._streamed is not None:
+            self._streamed.ended(self.number)
 
     def pause_writing(self) -> None:
         """The client takes its answers more slowly than they are made."""
@@ -265,7 +269,7 @@ class Connection(asyncio.Protocol):
 
     def _open(self, arriving: Arriving) -> None:
         """Hand a request on whose body still comes."""
-        path = self.shared.limits.streamed
+        path = self._streamed = self.shared.limits.streamed
         assert path is not None, "a request begins that is under no path"
         try:
             arriving.begin(path.begin)

@@ -42,6 +42,8 @@ class StreamedPath:
 
     prefix: str
     begin: Begin
+    ended: Callable[[int], None]
+    """Told the number of each connection on which a request began, once it is gone."""
 
 
 class Arriving:

@@ -12,9 +12,11 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.net.api.users import User
 from reliquary.net.multicast.options import Encapsulation, MulticastOptions
+from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.message import FOREVER
 from reliquary.server.config import NAMES, Settings, load
+from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.srmp_options import SrmpOptions
 
 
@@ -61,6 +63,8 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         directory_servers = ["dc1", "dc2.shop.example"]
         [srmp]
         store_and_forward = true
+        [httpr]
+        forward = true
         [multicast]
         enabled = false
         interface = "eth1"
@@ -96,6 +100,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         machine_sid="S-1-5-21-1-2-3-500",
         directory_servers=("dc1", "dc2.shop.example"),
         srmp=SrmpOptions(protocol=SrmpSettings(store_and_forward=True)),
+        httpr=HttprOptions(protocol=HttprSettings(forward=True)),
         multicast=MulticastOptions(
             enabled=False,
             interface="eth1",
@@ -108,9 +113,10 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
-    names = [name for name in NAMES if name not in ("users", "srmp", "multicast")]
+    names = [name for name in NAMES if name not in ("users", "srmp", "httpr", "multicast")]
     environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
     environment["RELIQUARY_SRMP_STORE_AND_FORWARD"] = "true"
+    environment["RELIQUARY_HTTPR_FORWARD"] = "true"
     environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
     environment["RELIQUARY_DIRECTORY_SERVERS"] = "dc1, dc2.shop.example"
     for name in fields(MulticastOptions):
@@ -162,6 +168,8 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("srmp = 1", "srmp is a table, [srmp], not 1", id="no table"),
         pytest.param("srmp.windw = 1", "there is no setting 'windw' in [srmp]; these are enabled", id="srmp"),
         pytest.param("srmp.window = '1'", "srmp.window: Expected `int`, got `str`", id="srmp type"),
+        pytest.param("httpr = 1", "httpr is a table, [httpr], not 1", id="no table of HTTPR"),
+        pytest.param("httpr.x = 1", "there is no setting 'x' in [httpr]; these are enabled", id="httpr"),
         pytest.param("multicast = 1", "multicast is a table, [multicast], not 1", id="no table of groups"),
         pytest.param("multicast.tll = 1", "no setting 'tll' in [multicast]; these are", id="multicast"),
         pytest.param("multicast.encapsulation = 'tcp'", "encapsulation: Invalid enum value 'tcp'", id="tcp"),

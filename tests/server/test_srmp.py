@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvloop
 
-from reliquary.base.faults import UsageError
 from reliquary.net.host import host_name
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.server.build import build
 from reliquary.server.config import Settings
-from reliquary.server.srmp import Listening, addressed, is_loopback, trust_of
+from reliquary.server.names import Listening
+from reliquary.server.srmp import addressed
 from reliquary.server.srmp_options import SrmpOptions
 from tests.console.stage import Stage, play
-from tests.net.http.certificate import PEM
 
 
 def settings(receipts_host: str = "", **options: Any) -> Settings:
@@ -80,35 +78,6 @@ class TestAddressed:
     def test_everywhere_is_no_name(self) -> None:
         told = addressed(settings(), [Listening("http", "0.0.0.0", 80), Listening("https", "::", 443)])
         assert not {"0.0.0.0", "[::]", "::"} & told.authorities
-
-    def test_an_address_of_the_loopback_is_known(self) -> None:
-        assert [is_loopback(host) for host in ("127.0.0.9", "::1", "localhost", "0.0.0.0", "h")] == [
-            True, True, True, False, False,
-        ]  # fmt: skip
-
-
-class TestTrust:
-    def test_without_a_word_the_system_is_trusted(self) -> None:
-        context = trust_of(SrmpOptions())()
-        assert context.verify_mode is ssl.CERT_REQUIRED
-        assert context.check_hostname
-
-    def test_a_file_is_trusted_in_its_place(self) -> None:
-        context = trust_of(SrmpOptions(ca_file=PEM, certificate=PEM, key=PEM))()
-        assert context.cert_store_stats()["x509"] == 1
-        assert context.verify_mode is ssl.CERT_REQUIRED
-        assert context.check_hostname
-
-    def test_a_certificate_of_our_own_leaves_the_systems_trust(self) -> None:
-        assert trust_of(SrmpOptions(certificate=PEM, key=PEM))().verify_mode is ssl.CERT_REQUIRED
-
-    @pytest.mark.parametrize("name", ["ca_file", "certificate"])
-    def test_a_file_that_is_none_is_named(self, tmp_path: Path, name: str) -> None:
-        bad = tmp_path / "x.pem"
-        bad.write_text("x")
-        given: dict[str, Any] = {name: bad} | ({"key": bad} if name == "certificate" else {})
-        with pytest.raises(UsageError, match=rf"srmp\.{name} .*x\.pem cannot be used"):
-            trust_of(SrmpOptions(**given))
 
 
 def test_a_server_takes_posts_beside_its_api_and_says_so_to_the_machine(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
     data_port = 8480                    RELIQUARY_DATA_PORT
     queues = ["orders", "invoices"]     RELIQUARY_QUEUES=orders,invoices
     [srmp]                              RELIQUARY_SRMP_..., see `srmp_options`
+    [httpr]                             RELIQUARY_HTTPR_..., see `httpr_options`
     [multicast]                         RELIQUARY_MULTICAST_..., see `net.multicast.options`
     store_and_forward = true
     [[users]]                           only here; `reliquary user token` writes the lines
@@ -35,13 +36,16 @@ from reliquary.net.multicast.options import MulticastOptions
 from reliquary.queueing.lifecycle import LONGEST_IN_DOUBT
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
-from reliquary.server import srmp_options
+from reliquary.server import httpr_options, srmp_options
+from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.srmp_options import SrmpOptions
+from reliquary.server.values import as_path
 from reliquary.wire.security import parse_sid
 
 PREFIX: Final = "RELIQUARY_"
-SRMP: Final = "srmp_"
 MULTICAST: Final = "multicast_"
+TABLES: Final = {"srmp_": srmp_options, "httpr_": httpr_options}
+"""Tables whose settings are partly for the file alone, by how their variables begin."""
 DOMAIN_LIMIT: Final = 255
 _HOST: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 NOT_OURS: Final = frozenset(
@@ -87,8 +91,10 @@ class Settings:
     directory_servers: tuple[str, ...] = ()
     """Hosts of directory servers; without any, DNS is asked for those of the domain."""
     srmp: SrmpOptions = field(default_factory=SrmpOptions)
-    multicast: MulticastOptions = field(default_factory=MulticastOptions)
     """Messages over HTTP."""
+    httpr: HttprOptions = field(default_factory=HttprOptions)
+    """Batches of messages over HTTP."""
+    multicast: MulticastOptions = field(default_factory=MulticastOptions)
     users: tuple[User, ...] = ()
     """Who may say who he is; without any, all are anonymous.  Only in the file."""
 
@@ -107,6 +113,7 @@ class Settings:
         _check_computer_name(self.computer_name)
         for queue in self.queues:
             parse(queue, self.computer_name)
+        _check_services(self)
         check_users(self.users)
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise UsageError("tls_certificate and tls_key belong together, and only one is given")
@@ -115,6 +122,18 @@ class Settings:
         # Not Path.exists: where one may not look it raises, and the store tells of that better.
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise UsageError(f"folder is {self.folder}, which is a file")
+
+
+def _check_services(settings: Settings) -> None:
+    chosen = settings.httpr.protocol
+    queues = [("services", queue) for each in chosen.services for queue in (each.into, each.source)]
+    queues += [("peers", each.into) for each in chosen.peers]
+    for table, queue in queues:
+        if queue:
+            try:
+                parse(queue, settings.computer_name)
+            except UsageError as why:
+                raise UsageError(f"httpr.{table} has the queue {queue[:80]!r}: {why}") from why
 
 
 def _check_tls(settings: Settings) -> None:
@@ -161,6 +180,7 @@ def load(
     """Settings from all places; the later one wins.  UsageError says what is wrong where."""
     values: dict[str, Any] = {}
     srmp: dict[str, Any] = {}
+    httpr: dict[str, Any] = {}
     multicast: dict[str, Any] = {}
     for where, found, strict in (
         (f"{file}: ", {} if file is None else _read(file), True),
@@ -168,11 +188,18 @@ def load(
         ("", {name: each for name, each in (given or {}).items() if each is not None}, True),
     ):
         for_srmp = partial(srmp_options.convert, strict=strict)
+        for_httpr = partial(httpr_options.convert, strict=strict)
         for_multicast = partial(_for_multicast, strict=strict)
         srmp |= _convert_table(where, "srmp", found, srmp_options.NAMES, for_srmp)
+        httpr |= _convert_table(where, "httpr", found, httpr_options.NAMES, for_httpr)
         multicast |= _convert_table(where, "multicast", found, tuple(_MULTICAST), for_multicast)
         values |= _convert(where, found, strict=strict)
-    return Settings(**values, srmp=srmp_options.options(srmp), multicast=MulticastOptions(**multicast))
+    return Settings(
+        **values,
+        srmp=srmp_options.options(srmp),
+        httpr=httpr_options.options(httpr),
+        multicast=MulticastOptions(**multicast),
+    )
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -190,10 +217,11 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         if not variable.startswith(PREFIX) or variable in NOT_OURS:
             continue
         name = variable.removeprefix(PREFIX).lower()
-        if name.startswith(SRMP):
-            name = name.removeprefix(SRMP)
-            _refuse_in_environment(name, srmp_options.is_for_the_file(name))
-            found.setdefault("srmp", {})[name] = _split(text, srmp_options.is_list(name))
+        table = next((table for table in TABLES if name.startswith(table)), "")
+        if table:
+            name, known = name.removeprefix(table), TABLES[table]
+            _refuse_in_environment(name, known.is_for_the_file(name))
+            found.setdefault(table[:-1], {})[name] = _split(text, known.is_list(name))
         elif name.startswith(MULTICAST):
             found.setdefault("multicast", {})[name.removeprefix(MULTICAST)] = text
         else:
@@ -217,9 +245,7 @@ def _convert(where: str, values: Mapping[str, Any], *, strict: bool) -> dict[str
         if name not in NAMES:
             raise UsageError(f"{where}there is no setting {name!r}; these are {', '.join(NAMES)}")
         try:
-            converted[name] = msgspec.convert(
-                value, _TYPES[name], strict=strict, dec_hook=srmp_options.as_path
-            )
+            converted[name] = msgspec.convert(value, _TYPES[name], strict=strict, dec_hook=as_path)
         except msgspec.ValidationError as why:
             raise UsageError(f"{where}{name}: {why}") from why
     return converted

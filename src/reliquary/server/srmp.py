@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_address
-from typing import Final
 
 from reliquary.base.chance import Chance
-from reliquary.base.faults import UsageError
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event
 from reliquary.engine.loop import EngineStopped
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.clock import RealClock
-from reliquary.net.host import host_name
 from reliquary.net.http import Limits, Listener
 from reliquary.net.multicast.carrier import Carrier
 from reliquary.net.multicast.options import MulticastOptions
@@ -27,26 +22,9 @@ from reliquary.protocols.srmp.addresses import own_origin
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.server.config import Settings
+from reliquary.server.names import Listening, authorities, own_name
 from reliquary.server.srmp_options import SrmpOptions
-
-LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
-USUAL_PORTS: Final = {"http": 80, "https": 443}
-EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})
-
-Trust = Callable[[], ssl.SSLContext]
-
-
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """One address at which POSTs are taken."""
-
-    scheme: str
-    host: str
-    port: int
-
-    def authority(self, name: str) -> str:
-        """How a URL names this address, by one of our names."""
-        return name if self.port == USUAL_PORTS[self.scheme] else f"{name}:{self.port}"
+from reliquary.server.trust import Trust
 
 
 @dataclass(slots=True)
@@ -153,26 +131,6 @@ def plug_in_multicast(
     carrier.listen(ListenTo(frozenset(endpoint.opened.state.listeners)))
 
 
-def trust_of(options: SrmpOptions) -> Trust:
-    """Whom we believe to be who they say, and who we say we are; what the system believes is read late."""
-    if options.ca_file is None and options.certificate is None:
-        return ssl.create_default_context
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    if options.ca_file is None:
-        context.load_default_certs()
-    try:
-        if options.ca_file is not None:
-            context.load_verify_locations(options.ca_file)
-    except OSError as why:  # an ssl.SSLError is also one
-        raise UsageError(f"srmp.ca_file {options.ca_file} cannot be used: {why}") from why
-    try:
-        if options.certificate is not None:
-            context.load_cert_chain(options.certificate, options.key)
-    except OSError as why:
-        raise UsageError(f"srmp.certificate {options.certificate} cannot be used: {why}") from why
-    return lambda: context
-
-
 def addressed(settings: Settings, listening: list[Listening]) -> Addressed:
     """Under which names others reach us; the first address of a scheme is where receipts go."""
     chosen = settings.srmp.protocol.receipts_host
@@ -183,49 +141,7 @@ def addressed(settings: Settings, listening: list[Listening]) -> Addressed:
     secure = receipts.get("https", "")
     return Addressed(
         default,
-        authorities(settings, listening),
+        authorities(settings, listening, {*settings.srmp.names, chosen} - {""}),
         secure if secure != default else "",
         "" if len(receipts) > 1 else next(iter(receipts)),
     )
-
-
-def own_name(settings: Settings, listening: list[Listening]) -> str:
-    """The name by which receipts find us: nobody else can send any when we listen on the loopback alone."""
-    if all(is_loopback(each.host) for each in listening):
-        return "localhost"
-    return settings.computer_name
-
-
-def authorities(settings: Settings, listening: list[Listening]) -> frozenset[str]:
-    """All names of ours, each bare and with each of our ports."""
-    names = {settings.computer_name, host_name(), *LOOPBACK}
-    if settings.domain:
-        names.add(f"{settings.computer_name}.{settings.domain}")
-    names |= {bracketed(each.host) for each in listening if each.host not in EVERYWHERE}
-    given = {*settings.srmp.names, settings.srmp.protocol.receipts_host} - {""}
-    whole = {name for name in given if has_port(name)}
-    names |= given - whole
-    whole |= names | {f"{name}:{each.port}" for name in names for each in listening}
-    return frozenset(name.lower() for name in whole)
-
-
-def has_port(authority: str) -> bool:
-    """Whether an authority names a port.
-
-    >>> has_port("[::1]"), has_port("mq.example:8480")
-    (False, True)
-    """
-    return ":" in authority.rpartition("]")[2]
-
-
-def bracketed(host: str) -> str:
-    """A host as a URL has it."""
-    return f"[{host}]" if ":" in host else host
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this computer reaches an address."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

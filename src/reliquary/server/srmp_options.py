@@ -12,23 +12,18 @@ The names are those of `SrmpOptions` and of the protocol's own `SrmpSettings`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 from typing import Any, Final, get_origin, get_type_hints
-from urllib.parse import urlsplit
 
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import Duration, seconds
+from reliquary.base.time import Duration
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-
-_AUTHORITY: Final = re.compile(r"([A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
-_SCHEMES: Final = ("http://", "https://")
+from reliquary.server.values import SCHEMES, as_path, check_authority, check_together, check_url, span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,25 +68,24 @@ class SrmpOptions:
                 raise UsageError(f"srmp.{name} is 0 to 65535, not {port}")
         if self.http_port and self.http_port == self.https_port:
             raise UsageError(f"srmp.http_port and srmp.https_port are both {self.http_port}")
-        if (self.certificate is None) != (self.key is None):
-            raise UsageError("srmp.certificate and srmp.key belong together, and only one is given")
-        if (self.signing_certificate is None) != (self.signing_key is None):
-            names = "srmp.signing_certificate and srmp.signing_key"
-            raise UsageError(f"{names} belong together, and only one is given")
+        check_together("srmp", "certificate", self.certificate, "key", self.key)
+        check_together(
+            "srmp", "signing_certificate", self.signing_certificate, "signing_key", self.signing_key
+        )
         for name in self.names:
-            _check_authority("names", name)
+            check_authority("srmp.names", name)
         _check_protocol(self.protocol)
 
 
 def _check_protocol(chosen: SrmpSettings) -> None:
     if chosen.receipts_host:
-        _check_authority("receipts_host", chosen.receipts_host)
+        check_authority("srmp.receipts_host", chosen.receipts_host)
     if chosen.default_receipt_url:
-        _check_url("default_receipt_url", chosen.default_receipt_url)
+        check_url("srmp.default_receipt_url", chosen.default_receipt_url)
     for name in ("outbound_redirections", "inbound_redirections", "receipt_urls"):
         for each in getattr(chosen, name):
             _check_pattern(name, each.origin)
-            _check_url(name, each.target)
+            check_url(f"srmp.{name}", each.target)
     for pattern in chosen.outbound_exceptions:
         _check_pattern("outbound_exceptions", pattern)
     for status in chosen.permanent_statuses:
@@ -99,25 +93,10 @@ def _check_protocol(chosen: SrmpSettings) -> None:
             raise UsageError(f"srmp.permanent_statuses are from 300 to 599, not {status}")
 
 
-def _check_authority(where: str, name: str) -> None:
-    if not _AUTHORITY.fullmatch(name):
-        raise UsageError(f"srmp.{where} has {name[:80]!r}, which is not like host or host:port")
-
-
 def _check_pattern(where: str, pattern: str) -> None:
-    if not pattern.casefold().startswith(_SCHEMES) or "*" in pattern[:-1]:
+    if not pattern.casefold().startswith(SCHEMES) or "*" in pattern[:-1]:
         shape = "a URL such as http://host/* with a * only at its end"
         raise UsageError(f"srmp.{where} has {pattern[:80]!r}, which is not {shape}")
-
-
-def _check_url(where: str, url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        good = f"{parts.scheme}://" in _SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        good = False
-    if not good:
-        raise UsageError(f"srmp.{where} has {url[:80]!r}, which is not a URL such as http://host:port/path")
 
 
 # -- from text
@@ -158,25 +137,12 @@ def convert(name: str, value: object, *, strict: bool) -> Any:
     hint: Any = _PROTOCOL[name]
     found = msgspec.convert(value, _WRITTEN.get(hint, hint), strict=strict)
     if hint is Duration:
-        return _span(found)
+        return span(found)
     if hint == tuple[Duration, ...]:
-        return tuple(map(_span, found))
+        return tuple(map(span, found))
     if hint == tuple[Redirection, ...]:
         return tuple(Redirection(each.origin, each.target) for each in found)
     return found
-
-
-def _span(count: float) -> Duration:
-    if not isfinite(count):
-        raise UsageError(f"a span is a number of seconds, not {count}")
-    return seconds(count)
-
-
-def as_path(wanted: type, value: object) -> Path:
-    """The decoder's word for a path."""
-    if wanted is not Path or not isinstance(value, str | Path) or not str(value):
-        raise ValueError(f"Expected a path, got {value!r}")
-    return Path(value)
 
 
 def options(values: Mapping[str, Any]) -> SrmpOptions:

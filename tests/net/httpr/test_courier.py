@@ -16,8 +16,8 @@ from reliquary.protocols.httpr.codec.values import Command, Disposition, Outcome
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
 from reliquary.queueing.message import Message
-from reliquary.server.srmp import trust_of
 from reliquary.server.srmp_options import SrmpOptions
+from reliquary.server.trust import trust_of
 from tests.net.http.stage import echo, play, tick, until
 from tests.net.httpr.stage import (
     Server,
@@ -361,7 +361,7 @@ class TestFailure:
                     told.append,
                     Shelf(),
                     response_time=seconds(10),
-                    tls=trust_of(SrmpOptions(ca_file=ours.file)),
+                    tls=trust_of("srmp", SrmpOptions(ca_file=ours.file)),
                 )
                 courier.send(SendRequest(1, 1, 1, f"https://localhost:{port}/q", push(1)))
                 await until(told.__len__)

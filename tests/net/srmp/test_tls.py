@@ -13,8 +13,8 @@ from reliquary.net.http import Listener
 from reliquary.net.srmp.courier import Courier
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import Failure, PostEnded
-from reliquary.server.srmp import trust_of
 from reliquary.server.srmp_options import SrmpOptions
+from reliquary.server.trust import trust_of
 from tests.net.http.stage import echo, play, until
 from tests.net.srmp.certificates import Authority, serving
 
@@ -37,7 +37,7 @@ async def server(certificate: Path, clients: Path | None = None) -> AsyncIterato
 async def posted(options: SrmpOptions, server: str) -> PostEnded:
     """How one POST ends."""
     ended: list[PostEnded] = []
-    courier = Courier(ended.append, in_flight=4, response_time=seconds(10), tls=trust_of(options))
+    courier = Courier(ended.append, in_flight=4, response_time=seconds(10), tls=trust_of("srmp", options))
     courier.post(Post(1, 0, 1, server, "localhost", "/msmq/q", "text/xml", b"x"))
     await until(lambda: bool(ended))
     courier.stop()

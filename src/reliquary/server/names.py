@@ -1,0 +1,69 @@
+"""Under which names others reach a server."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+
+from reliquary.net.host import host_name
+from reliquary.server.config import Settings
+
+LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+USUAL_PORTS: Final = {"http": 80, "https": 443}
+EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """One address at which requests are taken."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def authority(self, name: str) -> str:
+        """How a URL names this address, by one of our names."""
+        return name if self.port == USUAL_PORTS[self.scheme] else f"{name}:{self.port}"
+
+
+def own_name(settings: Settings, listening: list[Listening]) -> str:
+    """The name by which others find us: there are none elsewhere when we listen on the loopback alone."""
+    if all(is_loopback(each.host) for each in listening):
+        return "localhost"
+    return settings.computer_name
+
+
+def authorities(settings: Settings, listening: list[Listening], given: Set[str]) -> frozenset[str]:
+    """All names of ours, each bare and with each of our ports; those that are given may have one."""
+    names = {settings.computer_name, host_name(), *LOOPBACK}
+    if settings.domain:
+        names.add(f"{settings.computer_name}.{settings.domain}")
+    names |= {bracketed(each.host) for each in listening if each.host not in EVERYWHERE}
+    whole = {name for name in given if has_port(name)}
+    names |= given - whole
+    whole |= names | {f"{name}:{each.port}" for name in names for each in listening}
+    return frozenset(name.lower() for name in whole)
+
+
+def has_port(authority: str) -> bool:
+    """Whether an authority names a port.
+
+    >>> has_port("[::1]"), has_port("mq.example:8480")
+    (False, True)
+    """
+    return ":" in authority.rpartition("]")[2]
+
+
+def bracketed(host: str) -> str:
+    """A host as a URL has it."""
+    return f"[{host}]" if ":" in host else host
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this computer reaches an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

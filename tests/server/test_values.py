@@ -1,0 +1,57 @@
+"""What values of settings must be like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import seconds
+from reliquary.server.values import as_path, check_authority, check_together, check_url, span
+
+
+@pytest.mark.parametrize("name", ["h", "mq.example", "mq.example:81", "10.0.0.1:80", "[::1]", "[::1]:80"])
+def test_a_host_may_have_a_port(name: str) -> None:
+    check_authority("t.x", name)
+    check_url("t.x", f"https://{name}/path")
+
+
+@pytest.mark.parametrize(
+    ("check", "value"),
+    [
+        (check_authority, ""),
+        (check_authority, "a b"),
+        (check_authority, "http://a"),
+        (check_authority, "a:x"),
+        (check_url, "a"),
+        (check_url, "ftp://a"),
+        (check_url, "http:///q"),
+        (check_url, "http://h:x"),
+    ],
+)
+def test_what_is_none_is_refused_by_name(check: Callable[[str, str], None], value: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        check("t.x", value)
+    assert str(refused.value).startswith(f"t.x has {value!r}, which is not ")
+
+
+def test_a_half_is_refused() -> None:
+    check_together("t", "a", None, "b", None)
+    check_together("t", "a", 1, "b", 2)
+    with pytest.raises(UsageError, match=r"t\.a and t\.b belong together, and only one is given"):
+        check_together("t", "a", 1, "b", None)
+
+
+def test_a_span_is_seconds() -> None:
+    assert span(2.5) == seconds(2.5)
+    with pytest.raises(UsageError, match="a span is a number of seconds, not inf"):
+        span(float("inf"))
+
+
+def test_a_path_is_text() -> None:
+    assert as_path(Path, "/a") == Path("/a")
+    for value in ("", 1):
+        with pytest.raises(ValueError, match="Expected a path"):
+            as_path(Path, value)

@@ -30,10 +30,14 @@ from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.queueing.message import BODY_LIMIT
 from reliquary.queueing.security.rights import MANAGER_LIST
+from reliquary.server import httpr
 from reliquary.server.config import Settings
+from reliquary.server.httpr import HttprEndpoint
 from reliquary.server.keys import own_keys
+from reliquary.server.names import Listening
 from reliquary.server.signatures import signature_trust
-from reliquary.server.srmp import Endpoint, Listening, endpoint, plug_in_multicast, trust_of
+from reliquary.server.srmp import Endpoint, endpoint, plug_in_multicast
+from reliquary.server.trust import trust_of
 from reliquary.wire.public_keys import Purpose
 
 DRAIN: Final = seconds(5)
@@ -54,6 +58,8 @@ class Server:
     control: ControlListener
     srmp: Endpoint | None
     """None where it is switched off."""
+    httpr: HttprEndpoint | None
+    """The same."""
 
     async def listen(self, settings: Settings) -> tuple[str, str]:
         """Open both planes; the answer is their addresses."""
@@ -61,6 +67,8 @@ class Server:
         data = await self.data.listen(settings.data_host, settings.data_port)
         if self.srmp is not None:
             await self.srmp.listen(settings, Listening(scheme, *data))
+        if self.httpr is not None:
+            self.httpr.listen(settings, Listening(scheme, *data))
         control = self.control.listen(settings.control_host, settings.control_port)
         return _url(scheme, *data), _url(scheme, *control)
 
@@ -70,15 +78,20 @@ class Server:
         self.plane.stop()
         if self.srmp is not None:
             self.srmp.stop_accepting()
+        if self.httpr is not None:
+            self.httpr.stop_accepting()
         await self.opened.close()
         if self.srmp is not None:
             await self.srmp.stop(DRAIN)
+        if self.httpr is not None:
+            self.httpr.stop()
         await asyncio.gather(self.data.drain(DRAIN), self.control.stop())
 
 
 async def build(settings: Settings) -> Server:
     """Open the folder and put the rooms together; nobody is listened to yet."""
-    tls, trust = _tls(settings), trust_of(settings.srmp)
+    tls, trust = _tls(settings), trust_of("srmp", settings.srmp)
+    trust_in_agents = trust_of("httpr", settings.httpr)
     protocol = replace(settings.srmp.protocol, trust=signature_trust(settings.srmp))
     clock, chance = RealClock(), SystemChance()
     # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in only if
@@ -98,6 +111,7 @@ async def build(settings: Settings) -> Server:
         find_servers=lambda: directory_servers(settings),
         srmp=protocol,
         srmp_http_support=settings.srmp.enabled and anonymous,
+        httpr=settings.httpr.protocol,
     )
     srmp = None
     if settings.srmp.enabled:
@@ -112,11 +126,18 @@ async def build(settings: Settings) -> Server:
         opened.engine, opened.state, chance, release(), users, receiving.take if receiving else None
     )
     limits = replace(LIMITS, special=receiving.limits()) if receiving else LIMITS
+    agents = (
+        httpr.endpoint(opened, settings.httpr, users, trust_in_agents) if settings.httpr.enabled else None
+    )
+    if agents is not None:
+        limits = replace(limits, streamed=agents.receiving.path())
     data = Listener(plane.handle, limits=limits, tls=tls, clock=clock)
+    if agents is not None:
+        agents.serve(data)
     opened.engine.on_pressure = partial(_pause, data, srmp)
     context = Context(opened, release(), lambda: data.connections, users, receiving, courier, carrier)
     control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
-    return Server(opened, plane, data, control, srmp)
+    return Server(opened, plane, data, control, srmp, agents)
 
 
 def _pause(data: Listener, srmp: Endpoint | None, pressed: bool) -> None:

@@ -1,0 +1,198 @@
+"""One request to our server agent, from its first byte to its answer.
+
+                                     the header is here, the batch is not: RequestBegun
+                                       |
+    begin --> feed --> feed --> ... --> end --> RequestArrived --> Answer --> the response
+                 |                       |
+                 '-----------------------'--> a fault: RequestArrived without a batch; nothing more is
+                 |                            read, and the connection closes after the answer
+                 '--> lost: what was stored of it is dropped, and nobody is told (HR-117)
+
+While a piece of a large body is stored, nothing more is read from the connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from reliquary.base.faults import UsageError
+from reliquary.net.http import Request, Responder
+from reliquary.net.httpr.intake import Intake
+from reliquary.protocols.httpr.codec.faults import HttprFault
+from reliquary.protocols.httpr.codec.reader import Cut, RequestReader
+from reliquary.protocols.httpr.codec.values import BatchLimits, ErrorNumber, RequestHeader
+from reliquary.queueing.security.principals import Principal
+
+if TYPE_CHECKING:
+    from reliquary.net.httpr.receiving import Receiving
+
+ALLOW: Final = ((b"allow", b"POST"),)
+NO_TYPE: Final = b""
+
+
+class Arrival:
+    """The request, and how it is answered."""
+
+    __slots__ = (
+        "_begun",
+        "_denied",
+        "_ended",
+        "_intake",
+        "_over",
+        "_paused",
+        "_reader",
+        "_receiving",
+        "by",
+        "caller",
+        "connection",
+        "count",
+        "responder",
+        "service",
+    )
+
+    def __init__(
+        self, receiving: Receiving, request: Request, responder: Responder, by: Principal, denied: str
+    ) -> None:
+        """`denied` says why nobody may ask so, and is empty else."""
+        self._receiving = receiving
+        self.service = request.path[receiving.service_at :]
+        self.connection = request.connection
+        self.responder = responder
+        self.by = by
+        self.caller = 0
+        """Under which the engine answers, once it was asked."""
+        self.count = 0
+        """How many messages its batch has, once it is whole."""
+        self._denied = denied
+        self._reader = RequestReader(self._limits)
+        self._intake = Intake(receiving.bodies, self._stored)
+        self._begun = False  # its header was told
+        self._ended = False  # all of it came
+        self._over = False  # it was told, or never will be
+        self._paused = False  # nothing is read until a piece is stored
+
+    @property
+    def header(self) -> RequestHeader | None:
+        """None until it is read, and where it cannot be."""
+        return self._reader.header
+
+    def _limits(self, header: RequestHeader) -> BatchLimits:
+        return self._receiving.limits_of(self.service, header)
+
+    # -- what the connection tells
+
+    def feed(self, data: bytes) -> None:
+        """A part of it."""
+        if self._over:
+            return
+        try:
+            self._intake.take(self._reader.feed(data))
+        except HttprFault as fault:
+            self._fail(fault.number, fault.why)
+        else:
+            self._go_on()
+
+    def end(self) -> None:
+        """All of it came."""
+        if self._over:
+            return
+        try:
+            self._reader.end()
+        except Cut as cut:  # the envelope is whole, so nothing was lost on the way
+            self._fail(ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(cut))
+        except HttprFault as fault:
+            self._fail(fault.number, fault.why)
+        else:
+            self._ended = True
+            self._go_on()
+
+    def lost(self) -> None:
+        """The rest will not come."""
+        self._over = True
+        self._intake.give_up()
+
+    # -- what it makes of it
+
+    def _stored(self) -> None:
+        if not self._over:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        intake, header = self._intake, self._reader.header
+        if intake.is_storing:
+            if not self._paused:
+                self._paused = True
+                self.responder.pause_body()
+            return
+        if intake.refusal:
+            self._fail(ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE, intake.refusal)
+            return
+        if self._denied and header is not None:
+            self._fail(ErrorNumber.AGENT_SECURITY, self._denied)
+            return
+        if self._ended:
+            self._over = True
+            self.count = len(intake.batch)
+            self._receiving.arrived(self, intake)
+        elif header is not None and not self._begun and not self._reader.done:
+            self._begun = True
+            self._receiving.begun(self, header)
+        self._read_on()
+
+    def _fail(self, number: ErrorNumber, why: str) -> None:
+        self._over = True
+        self._intake.give_up()
+        self._receiving.failed(self, number, why)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        if self._paused:
+            self._paused = False
+            self.responder.resume_body()
+
+
+class OtherMethod:
+    """A request that is no POST: 405, and nothing of it is looked at."""
+
+    def __init__(self, responder: Responder) -> None:
+        self._responder = responder
+        self._answered = False
+
+    def feed(self, data: bytes) -> None:
+        """Nobody wants the body."""
+        del data
+        self.end()
+
+    def end(self) -> None:
+        """Say so once."""
+        if not self._answered:
+            self._answered = True
+            self._responder.respond(405, b"", NO_TYPE, ALLOW)
+
+    def lost(self) -> None:
+        """Nothing was begun."""
+
+
+class Departure:
+    """A response that leaves piece by piece, as fast as the client takes it."""
+
+    __slots__ = ("_pieces", "_receiving", "_responder")
+
+    def __init__(self, receiving: Receiving, responder: Responder, pieces: Iterator[bytes]) -> None:
+        self._receiving = receiving
+        self._responder = responder
+        self._pieces = pieces
+
+    def go_on(self) -> None:
+        """Send the next piece; without its terminator nobody keeps what came before it (HR-117)."""
+        try:
+            piece = next(self._pieces, None)
+        except (UsageError, UnicodeError) as why:
+            self._receiving.broken(self._responder, str(why))
+            return
+        if piece is None:
+            self._responder.end()
+        else:
+            self._responder.write(piece)
+            self._responder.when_taken(self.go_on)

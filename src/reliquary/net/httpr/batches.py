@@ -1,0 +1,55 @@
+"""Headers and batches as bytes: small ones in one piece, others piece by piece.
+
+| header | batch |            | header, messages | piece of a large body | piece | ... | rest, terminator |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from reliquary.protocols.httpr.codec.encode import END_OF_MESSAGE, TERMINATOR, batch_bytes, message_head
+from reliquary.protocols.httpr.codec.values import Disposition
+from reliquary.protocols.httpr.mapping import carried_of
+from reliquary.queueing.message import Message
+
+AT_ONCE: Final = 1024 * 1024
+"""Bytes of bodies that may leave in one piece."""
+ENOUGH: Final = 64 * 1024
+"""Small messages of a batch that leaves in pieces go together, until they are so many bytes."""
+
+ReadPiece = Callable[[int, int], bytes]
+
+
+def is_small(batch: Sequence[Message]) -> bool:
+    """Whether a batch may leave in one piece."""
+    size = 0
+    for message in batch:
+        if message.stored_body is not None:
+            return False
+        size += len(message.body)
+    return size <= AT_ONCE
+
+
+def whole(header: bytes, batch: Sequence[Message], home: str) -> bytes:
+    """A header and a batch without large bodies; `home` is the URI of our agent."""
+    return header + batch_bytes([carried_of(message, home) for message in batch])
+
+
+def pieces(header: bytes, batch: Sequence[Message], home: str, read: ReadPiece) -> Iterator[bytes]:
+    """A header and a batch, no more of it at once than a piece and a few small messages."""
+    ready = bytearray(header)
+    for message in batch:
+        fields, body = carried_of(message, home)
+        stored = message.stored_body
+        ready += message_head(fields, len(body) if stored is None else stored.size)
+        ready += body
+        if stored is not None:
+            for index in range(stored.pieces):
+                yield bytes(ready) + read(stored.spool, index)
+                ready.clear()
+        ready += END_OF_MESSAGE
+        if len(ready) >= ENOUGH:
+            yield bytes(ready)
+            ready.clear()
+    yield bytes(ready) + TERMINATOR[Disposition.LAST]

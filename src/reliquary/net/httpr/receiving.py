@@ -1,0 +1,225 @@
+"""The web endpoint of our server agent: whoever posts to /httpr/<service> is answered by HTTPR, under a 200.
+
+    a request is read while it comes (`arrival`), its answer is encoded when it leaves (`batches`)
+    no POST                        405, as HTTP has it
+    no HTTPR                       error 519
+    not ready, stopping, stopped   errors 513 and 514: nothing is taken, and the session ends
+
+Who asks is said as in the API: by a bearer token; without one he is anonymous.  Who brings a token that
+nobody has, or asks for a page of another site, gets error 525.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.turn import Event, Warn
+from reliquary.engine.loop import Engine, EngineStopped
+from reliquary.net.api.origin import is_foreign
+from reliquary.net.api.users import NotKnown, Users
+from reliquary.net.http import BodySink, Request, Responder, StreamedPath
+from reliquary.net.httpr.arrival import Arrival, Departure, OtherMethod
+from reliquary.net.httpr.batches import is_small, pieces, whole
+from reliquary.net.httpr.bodies import Bodies
+from reliquary.net.httpr.intake import Intake
+from reliquary.protocols.httpr.addresses import PREFIX, own_agent
+from reliquary.protocols.httpr.codec.headers import encode_response
+from reliquary.protocols.httpr.codec.values import (
+    FETCHES,
+    BatchLimits,
+    Carried,
+    Command,
+    Disposition,
+    Error,
+    ErrorNumber,
+    Outcome,
+    RequestHeader,
+    ResponseHeader,
+    SessionMark,
+)
+from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
+from reliquary.protocols.httpr.serving import limits_of
+from reliquary.protocols.httpr.state import State as HttprState
+from reliquary.queueing.queue import ManagerState
+from reliquary.queueing.security.principals import ANONYMOUS
+from reliquary.queueing.state import State
+
+OCTETS: Final = b"application/octet-stream"
+NO_STORE: Final = ((b"cache-control", b"no-store"),)
+NO_ERROR: Final = 0
+
+
+class Receiving:
+    """Takes requests of HTTPR for one engine."""
+
+    service_at: Final = len(PREFIX)
+
+    def __init__(self, engine: Engine, state: State, httpr: HttprState, bodies: Bodies, users: Users) -> None:
+        self._engine = engine
+        self._state = state
+        self._httpr = httpr
+        self._users = users
+        self.bodies = bodies
+        self.home = ""
+        """The agent's URI under which others reach our queues; known when the server listens."""
+        self._stopping = False
+        self._waiting: dict[int, dict[int, Arrival]] = {}  # connection, caller: requests without an answer
+        self.requests: Counter[Command | None] = Counter()
+        """How many came, by their commands; None for what could not be read."""
+        self.answers: Counter[int] = Counter()
+        """How many were answered with each error, 0 for none."""
+        self.messages_in = 0
+        """Messages of batches that were taken."""
+        self.messages_out = 0
+        """Messages that were fetched, some of them perhaps more than once."""
+
+    def path(self) -> StreamedPath:
+        """Where a listener hands requests on while they come."""
+        return StreamedPath(PREFIX, self.begin, self._gone)
+
+    def stop(self) -> None:
+        """Take nothing new: what comes now is refused."""
+        self._stopping = True
+
+    def finish(self) -> None:
+        """The engine has stopped: tell those who still wait."""
+        for arrivals in list(self._waiting.values()):
+            for arrival in list(arrivals.values()):
+                self._respond(arrival, self._stopped(arrival))
+        self._waiting.clear()
+
+    # -- a request comes
+
+    def begin(self, request: Request, responder: Responder) -> BodySink:
+        """The head of a request is here."""
+        if request.method != "POST":
+            return OtherMethod(responder)
+        by, denied = ANONYMOUS, ""
+        if is_foreign(request):
+            denied = "a page of another site may not ask for this"
+        elif self._users.any:
+            try:
+                by = self._users.who(request.header(b"authorization"))
+            except NotKnown as why:
+                denied = str(why)
+        return Arrival(self, request, responder, by, denied)
+
+    def limits_of(self, service: str, header: RequestHeader) -> BatchLimits:
+        """What the batch of a request may have."""
+        return limits_of(self._httpr, service, header)
+
+    def begun(self, arrival: Arrival, header: RequestHeader) -> None:
+        """Its header is here, and its batch still comes: older connections of its channel end (HR-041)."""
+        self._tell(RequestBegun(arrival.connection, arrival.service, header))
+
+    def arrived(self, arrival: Arrival, intake: Intake) -> None:
+        """It is whole."""
+        if self._stopping:
+            intake.give_up()
+            self.failed(arrival, ErrorNumber.RESOURCE_MANAGER_TERMINATING, "the server is stopping")
+        elif self._state.manager_state is not ManagerState.READY:
+            intake.give_up()
+            self.failed(arrival, ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE, "the queue manager is not ready")
+        else:
+            self._submit(arrival, tuple(intake.batch), intake.disposition, None, "")
+
+    def failed(self, arrival: Arrival, fault: ErrorNumber, why: str) -> None:
+        """It is not taken; the machine finds the words for it."""
+        self._submit(arrival, (), None, fault, why)
+
+    def _submit(
+        self,
+        arrival: Arrival,
+        batch: tuple[Carried, ...],
+        disposition: Disposition | None,
+        fault: ErrorNumber | None,
+        why: str,
+    ) -> None:
+        header, connection = arrival.header, arrival.connection
+        command = None if header is None else header.command
+        self.requests[command] += 1
+        caller = arrival.caller = self._engine.caller(partial(self._answer, arrival))
+        event = RequestArrived(
+            caller, connection, arrival.service, header, batch, disposition, fault, why, arrival.by
+        )
+        try:
+            self._engine.submit(event)
+        except EngineStopped:  # large bodies that nobody took go at the next start
+            self._engine.forget(caller)
+            self._respond(arrival, self._stopped(arrival))
+            return
+        self._waiting.setdefault(connection, {})[caller] = arrival
+        if command in FETCHES:
+            arrival.responder.on_gone(partial(self._tell, ConnectionGone(connection)))
+
+    def _stopped(self, arrival: Arrival) -> Answer:
+        """What is said when the machine says nothing any more; what became of a batch, a REPORT may ask."""
+        header = arrival.header
+        responder = ""
+        if header is not None and not header.session_id and self._httpr.origin:
+            responder = own_agent(self._httpr.origin, arrival.service)
+        error = Error.of(ErrorNumber.RESOURCE_MANAGER_TERMINATING)
+        said = ResponseHeader(responder=responder, session=SessionMark.END, error=error)
+        return Answer(said, why="the server has stopped")
+
+    # -- the answer
+
+    def _answer(self, arrival: Arrival, answer: object) -> None:
+        assert isinstance(answer, Answer), f"no answer to a request: {answer!r}"
+        waiting = self._waiting.get(arrival.connection)
+        if waiting is not None:
+            waiting.pop(arrival.caller, None)
+        self._respond(arrival, answer)
+
+    def _respond(self, arrival: Arrival, answer: Answer) -> None:
+        self._count(arrival, answer)
+        responder, header = arrival.responder, answer.header
+        try:
+            said = encode_response(header)
+            if header.transaction_id is None:
+                responder.respond(200, said, OCTETS, NO_STORE)
+            elif is_small(answer.batch):
+                responder.respond(200, whole(said, answer.batch, self.home), OCTETS, NO_STORE)
+            else:
+                responder.begin(200, OCTETS, NO_STORE)
+                parts = pieces(said, answer.batch, self.home, self.bodies.read)
+                Departure(self, responder, parts).go_on()
+        except (UsageError, UnicodeError) as why:
+            self.broken(responder, str(why))
+
+    def _count(self, arrival: Arrival, answer: Answer) -> None:
+        header, asked = answer.header, arrival.header
+        self.messages_out += len(answer.batch)
+        if header.error is not None:
+            self.answers[header.error.number] += 1
+            said = f"refused with {header.error.number} {header.error.text}"
+            self._warn(arrival.responder, said, answer.why)
+        else:
+            self.answers[NO_ERROR] += 1
+            taken = header.outcome is Outcome.COMMIT and asked is not None
+            if taken and asked is not None and header.completed == asked.transaction_id:
+                self.messages_in += arrival.count
+
+    def broken(self, responder: Responder, why: str) -> None:
+        """A response cannot be made to its end: whoever gets it must not take it for whole."""
+        self._warn(responder, "a response was cut off", why)
+        responder.abort()
+
+    # -- the rest
+
+    def _gone(self, connection: int) -> None:
+        """A connection has ended: nobody waits there any more."""
+        for caller in self._waiting.pop(connection, ()):
+            self._engine.forget(caller)
+        self._tell(ConnectionGone(connection))
+
+    def _tell(self, event: Event) -> None:
+        with suppress(EngineStopped):
+            self._engine.submit(event)
+
+    def _warn(self, responder: Responder, what: str, why: str) -> None:
+        self._engine.warn(Warn(f"HTTPR from {responder.peer or 'somebody'}", what, why))

@@ -1,0 +1,81 @@
+"""HTTPR in a server: who takes requests, who sends them, and what our agents are called."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from reliquary.base.turn import Event
+from reliquary.engine.loop import EngineStopped
+from reliquary.engine.open import OpenedEngine
+from reliquary.net.api.users import Users
+from reliquary.net.http import Listener
+from reliquary.net.httpr.bodies import EngineBodies
+from reliquary.net.httpr.courier import Courier
+from reliquary.net.httpr.receiving import Receiving
+from reliquary.protocols.httpr.addresses import own_agent
+from reliquary.protocols.httpr.effects import CutConnection, HangUp, SendRequest
+from reliquary.protocols.httpr.events import Addressed
+from reliquary.server.config import Settings
+from reliquary.server.httpr_options import HttprOptions
+from reliquary.server.names import Listening, authorities, own_name
+from reliquary.server.trust import Trust
+
+SCHEME = "httpr://"
+
+
+@dataclass(frozen=True, slots=True)
+class HttprEndpoint:
+    """What of a server is there for HTTPR."""
+
+    opened: OpenedEngine
+    receiving: Receiving
+    courier: Courier
+
+    def serve(self, listener: Listener) -> None:
+        """Requests come over this listener: its connections may have to be cut."""
+
+        def cut(effect: CutConnection) -> None:
+            listener.cut(effect.connection)
+
+        self.opened.engine.performers[CutConnection] = cut
+
+    def listen(self, settings: Settings, data: Listening) -> None:
+        """The listener has its port: we know what we are called."""
+        known = addressed(settings, data)
+        home = own_agent(known.origin, settings.httpr.protocol.manager_service)
+        self.receiving.home = self.courier.home = home
+        with suppress(EngineStopped):
+            self.opened.engine.submit(known)
+
+    def stop_accepting(self) -> None:
+        """Take nothing new."""
+        self.receiving.stop()
+
+    def stop(self) -> None:
+        """Tell those who still wait, and hang up; the engine has stopped."""
+        self.receiving.finish()
+        self.courier.stop()
+
+
+def endpoint(opened: OpenedEngine, options: HttprOptions, users: Users, trust: Trust) -> HttprEndpoint:
+    """Plug HTTPR in: its requests are sent, those of others are taken."""
+    engine, chosen = opened.engine, options.protocol
+
+    def submit(event: Event) -> None:
+        with suppress(EngineStopped):
+            engine.submit(event)
+
+    bodies = EngineBodies(engine, opened.state)
+    courier = Courier(submit, bodies, response_time=chosen.response_time, tls=trust)
+    engine.performers |= {SendRequest: courier.send, HangUp: courier.hang_up}
+    receiving = Receiving(engine, opened.state, opened.httpr, bodies, users)
+    return HttprEndpoint(opened, receiving, courier)
+
+
+def addressed(settings: Settings, data: Listening) -> Addressed:
+    """What our agents are called, and under which other names they are meant too."""
+    options = settings.httpr
+    origin = options.origin or SCHEME + data.authority(own_name(settings, [data]))
+    given = {*options.names, origin.partition("://")[2]}
+    return Addressed(origin, authorities(settings, [data], given))

@@ -1,0 +1,124 @@
+"""A server agent on a free port, over a queue manager that is real and a machine that answers as told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from reliquary.base.time import Instant, seconds
+from reliquary.base.turn import Event, Reply, Signal, Turn
+from reliquary.engine.core import Core
+from reliquary.engine.loop import Engine
+from reliquary.net.api.users import User, Users
+from reliquary.net.clock import RealClock
+from reliquary.net.http import Limits, Listener
+from reliquary.net.httpr.bodies import EngineBodies
+from reliquary.net.httpr.receiving import Receiving
+from reliquary.protocols.httpr.codec.values import Outcome, ResponseHeader
+from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
+from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.httpr.state import State as HttprState
+from reliquary.queueing.events import StartManager, StopManager
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.message import NO_GUID
+from reliquary.queueing.tables import TABLES
+from reliquary.store import MemoryDisk, StagedRows
+from tests.net.http.stage import echo
+from tests.net.srmp.stage import Chance
+
+RESPONDER = "httpr://yourhost/service"
+H3_HEADER = (
+    b"request:PUSH HTTPR/1.0\r\nrequester:httpr://myhost/service\r\nchannel:primary\r\n"
+    b"responder:httpr://yourhost/service\r\ncapabilities:maximum_batch_size=10\r\n"
+    b"transactionid:0000000000000001\r\n\r\n"
+)
+H3 = H3_HEADER + (
+    b"message-size:5\r\ntarget-uri:httpr://yourhost/service#Q1\r\nclass-of-service:assured\r\n\r\nhello\r\n"
+    b"message-encoding:chunked\r\ntarget-uri:httpr://yourhost/service#Q1\r\nclass-of-service:assured\r\n\r\n"
+    b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n\r\n"
+    b"payload-disposition:last\r\n"
+)
+PULL = b"request:PULL HTTPR/1.0\r\nsessionid:1\r\noutcome:COMMIT\r\ncompleted:0000000000000000\r\n\r\n"
+
+
+def committed(event: RequestArrived) -> Answer | None:
+    """The answer to whatever comes: it was taken."""
+    batch = event.header.transaction_id if event.header else None
+    return Answer(ResponseHeader(responder=RESPONDER, outcome=Outcome.COMMIT, completed=batch or 0))
+
+
+class Clerk:
+    """Takes requests as HTTPR's machine does, and answers as it is told; None is no answer yet."""
+
+    def __init__(self) -> None:
+        self.came: list[RequestArrived] = []
+        self.heard: list[Event] = []
+        """All events, in their order."""
+        self.answer: Callable[[RequestArrived], Answer | None] = committed
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        del now
+        self.heard.append(event)
+        if not isinstance(event, RequestArrived):
+            return Turn()
+        self.came.append(event)
+        answer = self.answer(event)
+        return Turn() if answer is None else Turn(effects=(Reply(event.to, answer),))
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        raise AssertionError(f"nobody speaks to the clerk, and yet: {signal} at {now}")
+
+    def settle(self) -> None:
+        """Nothing is kept."""
+
+    def kinds(self) -> list[str]:
+        """What came, by its names."""
+        return [type(event).__name__ for event in self.heard]
+
+
+class Agency:
+    """An endpoint on a free port."""
+
+    def __init__(self, started: bool = True, users: tuple[User, ...] = ()) -> None:
+        disk = MemoryDisk(TABLES)
+        rows = StagedRows(disk)
+        manager = QueueManager(rows, Chance())
+        self.state = manager.state
+        self.httpr = HttprState(rows, HttprSettings())
+        self.httpr.origin = "httpr://here.example"
+        self.clerk = Clerk()
+        core = Core(disk, rows)
+        core.add(manager)
+        core.add(self.clerk, takes=(RequestArrived, RequestBegun, ConnectionGone))
+        self.engine = Engine(core, disk, RealClock())
+        bodies = EngineBodies(self.engine, self.state)
+        self.receiving = Receiving(self.engine, self.state, self.httpr, bodies, Users(NO_GUID, users))
+        self.listener = Listener(echo, limits=Limits(body_bytes=100, streamed=self.receiving.path()))
+        self.started = started
+        self.port = 0
+
+    async def open(self) -> None:
+        self.engine.start()
+        if self.started:
+            self.engine.submit(StartManager("HERE"))
+        _, self.port = await self.listener.listen()
+
+    async def close(self) -> None:
+        await self.listener.drain(seconds(0.001))
+        await self.engine.stop(StopManager() if self.started else None)
+
+    @property
+    def loose(self) -> int:
+        """How many large bodies belong to no message."""
+        return len(self.state.shelf.bodies.loose)
+
+
+@asynccontextmanager
+async def agency(started: bool = True, users: tuple[User, ...] = ()) -> AsyncIterator[Agency]:
+    """An endpoint that is open."""
+    made = Agency(started, users)
+    await made.open()
+    try:
+        yield made
+    finally:
+        await made.close()

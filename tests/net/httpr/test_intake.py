@@ -1,0 +1,116 @@
+"""A batch while it comes, without a network: one piece at a time, in the order of the messages."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reliquary.base.hresult import HResult
+from reliquary.net.httpr.bodies import Stored
+from reliquary.net.httpr.intake import Intake
+from reliquary.protocols.httpr.codec.reader import (
+    BatchEnded,
+    LargeBegun,
+    LargeEnded,
+    LargePiece,
+    MessageRead,
+    Read,
+)
+from reliquary.protocols.httpr.codec.values import Carried, Disposition
+from reliquary.queueing.events import Answer, PieceStored
+from reliquary.queueing.message import StoredBody
+
+
+class Cellar:
+    """Bodies; a test says when a piece is stored."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, list[bytes]] = {}
+        self.due: list[tuple[int, bytes, Stored]] = []
+        self._last = 0
+
+    def read(self, spool: int, index: int) -> bytes:
+        return self.kept[spool][index]
+
+    def store(self, spool: int, data: bytes, stored: Stored) -> None:
+        assert not self.due, "one piece at a time"
+        self.due.append((spool, data, stored))
+
+    def drop(self, spool: int) -> None:
+        del self.kept[spool]
+
+    def settle(self) -> None:
+        spool, data, stored = self.due.pop()
+        if not spool:
+            self._last = spool = self._last + 1
+        pieces = self.kept.setdefault(spool, [])
+        pieces.append(data)
+        stored(PieceStored(HResult.OK, "", spool, len(pieces), sum(map(len, pieces))))
+
+    def refuse(self) -> None:
+        self.due.pop()[2](Answer(HResult.INSUFFICIENT_RESOURCES, "it is full"))
+
+
+SMALL = MessageRead(Carried("a:1\r\n", b"small"))
+LARGE: list[Read] = [LargeBegun("b:2\r\n", None), LargePiece(b"one"), LargePiece(b"three"), LargeEnded()]
+PARTS: list[Read] = [SMALL, *LARGE, SMALL, *LARGE, BatchEnded(Disposition.LAST)]
+
+
+def ignore() -> None:
+    """Nobody is told."""
+
+
+@given(st.lists(st.integers(0, len(PARTS)), max_size=6).map(sorted), st.integers(0, 5))
+def test_however_it_comes_the_batch_is_the_same(cuts: list[int], late: int) -> None:
+    cellar = Cellar()
+    intake = Intake(cellar, ignore)
+    places = [0, *cuts, len(PARTS)]
+    for number, (start, stop) in enumerate(pairwise(places)):
+        intake.take(PARTS[start:stop])
+        if number >= late and cellar.due:
+            cellar.settle()
+    while cellar.due:
+        cellar.settle()
+    one, two = StoredBody(1, 8, 2), StoredBody(2, 8, 2)
+    large = Carried("b:2\r\n", b"", one)
+    assert intake.batch == [SMALL.carried, large, SMALL.carried, Carried("b:2\r\n", b"", two)]
+    assert intake.disposition is Disposition.LAST
+    assert not intake.is_storing
+    assert cellar.kept == {1: [b"one", b"three"], 2: [b"one", b"three"]}
+
+
+def test_who_waits_is_told_when_a_piece_is_stored() -> None:
+    cellar, told = Cellar(), []
+    intake = Intake(cellar, lambda: told.append(intake.is_storing))
+    intake.take(PARTS)
+    cellar.settle()
+    cellar.settle()
+    assert told == [True, True]  # the next piece, and that of the next message
+    cellar.settle()
+    cellar.settle()
+    assert told == [True, True, True, False]
+
+
+def test_a_piece_that_cannot_be_stored_ends_it() -> None:
+    cellar, told = Cellar(), []
+    intake = Intake(cellar, lambda: told.append(intake.refusal))
+    intake.take(PARTS)
+    cellar.settle()
+    cellar.refuse()
+    assert told == ["", "it is full"]
+    assert not cellar.due
+    intake.give_up()
+    assert (cellar.kept, intake.batch) == ({}, [])
+
+
+def test_what_is_given_up_goes_with_the_piece_that_is_on_its_way() -> None:
+    cellar, told = Cellar(), []
+    intake = Intake(cellar, lambda: told.append("stored"))
+    intake.take(PARTS)
+    cellar.settle()
+    intake.give_up()
+    assert cellar.kept == {1: [b"one"]}
+    cellar.settle()
+    assert (cellar.kept, cellar.due, told) == ({}, [], ["stored"])

@@ -75,6 +75,14 @@ def test_which_services_there_are_and_what_they_stand_for() -> None:
     assert [into(LISTED, name) for name in ("shop", "desk", "mq", "orders")] == ["orders", "", "", "orders"]
 
 
+@pytest.mark.parametrize("service", ["DIRECT=OS:elsewhere\\orders", "httpr://c.example/httpr/mq#orders"])
+def test_no_service_is_a_way_to_send_messages_on_through_us(service: str) -> None:
+    assert into(LISTED, service) == ""
+    with pytest.raises(HttprFault) as refused:
+        sink_of(state_of(), "", into(LISTED, service))
+    assert refused.value.number == 518
+
+
 def test_where_a_pull_takes_from() -> None:
     state = state_of()
     assert sources_of(state, "orders", "httpr://c.example/app", 0) == ("orders",)

@@ -83,6 +83,9 @@ def test_what_goes_elsewhere_is_put_into_its_outgoing_queue_which_is_made() -> N
 
 REFUSED = [
     pytest.param("nowhere", {}, MessageClass.NACK_BAD_DEST_QUEUE, "nowhere", id="no queue"),
+    pytest.param(
+        "other\\private$\\orders", {}, MessageClass.NACK_BAD_DEST_QUEUE, "'other'", id="another's path name"
+    ),
     pytest.param("DIRECT=", {}, MessageClass.NACK_BAD_DEST_QUEUE, "HTTPR", id="no name"),
     pytest.param("MULTICAST=234.1.1.1:80", {}, MessageClass.NACK_BAD_DEST_QUEUE, "", id="multicast"),
     pytest.param("orders", {"label": "x" * 250}, MessageClass.NACK_BAD_DEST_QUEUE, "249", id="a label"),

@@ -74,7 +74,9 @@ def into(settings: HttprSettings, service: str) -> str:
     listed = _listed(settings, service)
     if listed is not None:
         return listed.into
-    return "" if service == settings.manager_service else service
+    # a service is a queue of ours: no name by which messages could be sent on through us
+    elsewhere = is_format_name(service) or is_agent_uri(service)
+    return "" if service == settings.manager_service or elsewhere else service
 
 
 def sources_of(state: State, service: str, requester: str, last: int) -> tuple[str | int, ...]:

@@ -224,7 +224,7 @@ Flaw = tuple[MessageClass, str]
 def _part(state: State, name: str, by: Principal) -> _Part | Flaw:
     """Where a name leads, and whether this sender may send there."""
     try:
-        read = destinations.read_name(state, name, Access.SEND)
+        read = destinations.read_name(state, name)  # a path name of another computer is none here
         way = destinations.way(state, read, Access.SEND)
     except UsageError as wrong:
         return MessageClass.NACK_BAD_DEST_QUEUE, str(wrong)

@@ -267,7 +267,10 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     soap_header: str = ""
     soap_body: str = ""
     httpr_header: str = ""
-    """The header fields with which it came by HTTPR, for readers and for the next hop."""
+    """The header fields with which it came by HTTPR, for readers and for the next hop.
+
+    Or those that its sender chose; `protocols/httpr/fields` tells them apart.
+    """
     stored_body: StoredBody | None = None
     """Not None: `body` is empty, and lies in pieces."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.net.httpr.outgoing import ENOUGH, chunked_head, is_large, pieces, whole
+from reliquary.net.httpr.outgoing import chunked_head, pieces, whole
 from reliquary.protocols.httpr.codec.reader import (
     BatchEnded,
     HeaderRead,
@@ -15,7 +15,7 @@ from reliquary.protocols.httpr.codec.reader import (
     MessageRead,
     RequestReader,
 )
-from reliquary.protocols.httpr.codec.values import Command, Disposition
+from reliquary.protocols.httpr.codec.values import Disposition
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.queueing.message import Message, StoredBody
 from tests.net.httpr.stage import LIMITS, PULL, push
@@ -86,7 +86,6 @@ class TestPieces:
             Message(httpr_header="app-x:2\r\n", stored_body=second),
             came("app-x:3\r\n", b"small too"),
         )
-        assert is_large(request)
         assert chunked_head(request) == HEAD + b"transfer-encoding: chunked\r\n\r\n"
         sent = list(pieces(request, "", self.read))
         assert all(sent)
@@ -105,25 +104,6 @@ class TestPieces:
         ]
         assert read[-1] == BatchEnded(Disposition.LAST)
 
-    def test_small_messages_between_large_ones_leave_in_blocks(self) -> None:
-        small = [came("", b"x" * 1000)] * 500
-        request = asked(Message(stored_body=StoredBody(1, 200_001, 3), httpr_header="a:b\r\n"), *small)
-        sent = list(pieces(request, "", self.read))
-        assert max(map(len, sent)) < 200_000
-        assert len(sent) < 3 + 500_000 // ENOUGH + 3
-
-    def test_a_piece_that_is_gone_ends_it_without_a_terminator(self) -> None:
-        def read(spool: int, index: int) -> bytes:
-            if index == 2:
-                raise UsageError("it is gone")
-            return self.read(spool, index)
-
-        sending = pieces(asked(Message(stored_body=StoredBody(1, 200_001, 3))), "", read)
-        sent = next(sending) + next(sending)
-        with pytest.raises(UsageError, match="gone"):
-            next(sending)
-        assert b"payload-disposition" not in sent
-
     def test_a_very_large_one_is_read_as_such(self) -> None:
         data = b"x" * 300_000
         request = asked(Message(stored_body=StoredBody(1, 1_500_000, 5)))
@@ -133,8 +113,3 @@ class TestPieces:
         assert isinstance(read[1], LargeBegun)
         assert b"".join(each.data for each in read if isinstance(each, LargePiece)) == data * 5
         assert isinstance(read[-2], LargeEnded)
-
-    def test_a_request_without_large_bodies_is_not_large(self) -> None:
-        assert not is_large(asked(came("", b"x")))
-        assert not is_large(SendRequest(1, 1, 1, URL, PULL))
-        assert PULL.command is Command.PULL

@@ -1,37 +1,22 @@
 """A response while it comes: read as it arrives, its large bodies on their way to disk.
 
-    begun --> taken --> taken --> ended --> whole, when the last piece is stored
-        '---------'---------'--------'----> failed: what was stored of it is dropped
-
-A piece is stored before the next is looked at, and the connection reads no more meanwhile.
+begun --> taken --> taken --> ended --> whole, when the last piece is stored
+    '---------'---------'--------'----> failed: what was stored of it is dropped
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from reliquary.base.hresult import HResult
 from reliquary.net.http import BadResponse, RequestFailed
 from reliquary.net.httpr.bodies import Bodies
+from reliquary.net.httpr.intake import Intake
 from reliquary.protocols.httpr.codec.faults import OK, HttprFault
-from reliquary.protocols.httpr.codec.reader import (
-    BatchEnded,
-    Cut,
-    HeaderRead,
-    LargeBegun,
-    LargeEnded,
-    LargePiece,
-    MessageRead,
-    Read,
-    ResponseReader,
-)
-from reliquary.protocols.httpr.codec.values import BatchLimits, Carried, Disposition, ResponseHeader
+from reliquary.protocols.httpr.codec.reader import Cut, ResponseReader
+from reliquary.protocols.httpr.codec.values import BatchLimits
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import Failure, ResponseArrived
-from reliquary.queueing.events import Answer, PieceStored
-from reliquary.queueing.message import StoredBody
 
 NO_BATCH: Final = BatchLimits(0, 0)
 """Of a response to a request that fetches nothing."""
@@ -41,20 +26,13 @@ class Incoming:
     """The response to one request."""
 
     __slots__ = (
-        "_batch",
-        "_bodies",
-        "_body",
         "_changed",
-        "_disposition",
         "_ended",
         "_given_up",
-        "_header",
-        "_large",
-        "_parts",
+        "_intake",
         "_reader",
         "bytes",
         "failure",
-        "is_storing",
         "request",
         "why",
     )
@@ -65,22 +43,16 @@ class Incoming:
         self.bytes = 0
         self.failure: Failure | None = None
         self.why = ""
-        self.is_storing = False
-        """A piece is on its way to disk."""
-        self._bodies = bodies
         self._changed = changed
         self._reader = ResponseReader(request.limits or NO_BATCH)
-        self._parts: deque[Read] = deque()
-        """Read, and not yet looked at: before them a piece is being stored."""
-        self._header: ResponseHeader | None = None
-        self._batch: list[Carried] = []
-        self._disposition: Disposition | None = None
-        self._large = ""
-        """The header of the large message that is being stored."""
-        self._body: StoredBody | None = None
-        """What is stored of it."""
+        self._intake = Intake(bodies, self._stored)
         self._ended = False
         self._given_up = False
+
+    @property
+    def is_storing(self) -> bool:
+        """Whether a piece is on its way to disk: nothing more is to be read meanwhile."""
+        return self._intake.is_storing
 
     @property
     def is_whole(self) -> bool:
@@ -89,18 +61,16 @@ class Incoming:
 
     def arrived(self) -> ResponseArrived:
         """What is told of it; its large bodies are the machine's from now on."""
-        request, header = self.request, self._header
+        request, header, intake = self.request, self._reader.header, self._intake
         assert header is not None, "a whole response has a header"
         return ResponseArrived(
-            request.channel, request.epoch, request.number, header, tuple(self._batch), self._disposition
+            request.channel, request.epoch, request.number, header, tuple(intake.batch), intake.disposition
         )
 
     def give_up(self) -> None:
-        """Nobody will be told: let go of what was stored; a piece that is on its way goes later."""
+        """Nobody will be told: let go of what was stored."""
         self._given_up = True
-        self._parts.clear()
-        if not self.is_storing:
-            self._drop()
+        self._intake.give_up()
 
     # -- what the connection tells
 
@@ -115,11 +85,11 @@ class Incoming:
         if self.failure is not None:
             return
         try:
-            self._parts += self._reader.feed(data)
+            self._intake.take(self._reader.feed(data))
         except HttprFault as fault:
             self._fail(Failure.NOT_HTTPR, str(fault))
         else:
-            self._go_on()
+            self._changed()
 
     def ended(self) -> None:
         """All of it has come."""
@@ -129,8 +99,6 @@ class Incoming:
             self._reader.end()
         except Cut as cut:
             self._fail(Failure.LOST, str(cut))
-        except HttprFault as fault:
-            self._fail(Failure.NOT_HTTPR, str(fault))
         else:
             self._ended = True
             self._changed()
@@ -141,47 +109,14 @@ class Incoming:
 
     # -- what it makes of it
 
+    def _stored(self) -> None:
+        if self._intake.refusal:
+            self._fail(Failure.LOST, f"a large body could not be stored: {self._intake.refusal}")
+        else:
+            self._changed()
+
     def _fail(self, failure: Failure, why: str) -> None:
         if self.failure is None and not self._given_up:
             self.failure, self.why = failure, why
-            self._parts.clear()
+            self._intake.give_up()
             self._changed()
-
-    def _go_on(self) -> None:
-        while self._parts and not self.is_storing:
-            part = self._parts.popleft()
-            if isinstance(part, MessageRead):
-                self._batch.append(part.carried)
-            elif isinstance(part, LargePiece):
-                self.is_storing = True
-                self._bodies.store(self._body.spool if self._body else 0, part.data, self._stored)
-            elif isinstance(part, LargeBegun):
-                self._large = part.header
-            elif isinstance(part, LargeEnded):
-                self._batch.append(Carried(self._large, b"", self._body))
-                self._body = None
-            elif isinstance(part, BatchEnded):
-                self._disposition = part.disposition
-            elif isinstance(part, HeaderRead):
-                assert isinstance(part.header, ResponseHeader), "a response has the header of one"
-                self._header = part.header
-        self._changed()
-
-    def _stored(self, answer: Answer) -> None:
-        self.is_storing = False
-        if answer.status is HResult.OK:
-            assert isinstance(answer, PieceStored), f"no answer to a piece: {answer!r}"
-            self._body = StoredBody(answer.spool, answer.size, answer.pieces)
-        if self._given_up:
-            self._drop()
-        elif answer.status is HResult.OK:
-            self._go_on()
-        else:
-            self._fail(Failure.LOST, f"a large body could not be stored: {answer.why or answer.status.name}")
-
-    def _drop(self) -> None:
-        bodies = [carried.stored for carried in self._batch] + [self._body]
-        self._batch, self._body = [], None
-        for body in bodies:
-            if body is not None:
-                self._bodies.drop(body.spool)

@@ -1,4 +1,4 @@
-"""Requests of HTTPR as bytes: small ones in one piece, those with large bodies piece by piece.
+"""Requests of HTTPR as bytes: small ones in one piece, others in chunks.
 
 POST /service HTTP/1.1         POST /service HTTP/1.1
 content-length: ...            transfer-encoding: chunked
@@ -8,36 +8,27 @@ content-length: ...            transfer-encoding: chunked
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
 from reliquary.net.http import request_head
 from reliquary.net.http.request_head import encode_chunked_head
-from reliquary.protocols.httpr.codec.encode import END_OF_MESSAGE, TERMINATOR, batch_bytes, message_head
+from reliquary.net.httpr import batches
+from reliquary.net.httpr.batches import ReadPiece
 from reliquary.protocols.httpr.codec.headers import encode_request
-from reliquary.protocols.httpr.codec.values import SENDS, Disposition
+from reliquary.protocols.httpr.codec.values import SENDS
 from reliquary.protocols.httpr.effects import SendRequest
-from reliquary.protocols.httpr.mapping import carried_of
 
 HEADERS: Final = ((b"content-type", b"application/octet-stream"),)
-ENOUGH: Final = 64 * 1024
-"""Small messages between large ones leave together, once they are so many bytes."""
-
-ReadPiece = Callable[[int, int], bytes]
-
-
-def is_large(request: SendRequest) -> bool:
-    """Whether a body of its batch lies in pieces on disk."""
-    return any(message.stored_body is not None for message in request.batch)
 
 
 def whole(request: SendRequest, home: str) -> bytes:
-    """Head and body of a request without large bodies; others reach our queues under the URI `home`."""
+    """Head and body of a request without large bodies; `home` is the URI of our agent."""
     body = encode_request(request.header)
     if request.header.command in SENDS:
-        body += batch_bytes([carried_of(message, home) for message in request.batch])
+        body = batches.whole(body, request.batch, home)
     target, host = _address(request.url)
     return request_head.encode_request("POST", target, host, HEADERS, body)
 
@@ -49,21 +40,8 @@ def chunked_head(request: SendRequest) -> bytes:
 
 
 def pieces(request: SendRequest, home: str, read: ReadPiece) -> Iterator[bytes]:
-    """The body, no more of it at once than a piece and a few small messages."""
-    ready = bytearray(encode_request(request.header))
-    for message in request.batch:
-        header, body = carried_of(message, home)
-        stored = message.stored_body
-        ready += message_head(header, len(body) if stored is None else stored.size) + body
-        if stored is not None:
-            for index in range(stored.pieces):
-                yield bytes(ready) + read(stored.spool, index)
-                ready.clear()
-        ready += END_OF_MESSAGE
-        if len(ready) >= ENOUGH:
-            yield bytes(ready)
-            ready.clear()
-    yield bytes(ready) + TERMINATOR[Disposition.LAST]
+    """Its body, a part at a time."""
+    return batches.pieces(encode_request(request.header), request.batch, home, read)
 
 
 @lru_cache(maxsize=1024)

@@ -21,8 +21,9 @@ from reliquary.net.http import ConnectFailed, ConnectionLost
 from reliquary.net.http.dialing import reach, unreached
 from reliquary.net.http.request_head import LAST_CHUNK, chunk
 from reliquary.net.http.streamed_connection import StreamedConnection
+from reliquary.net.httpr.batches import is_small
 from reliquary.net.httpr.incoming import Incoming
-from reliquary.net.httpr.outgoing import chunked_head, is_large, pieces, whole
+from reliquary.net.httpr.outgoing import chunked_head, pieces, whole
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import Failure
 
@@ -94,7 +95,7 @@ class Route:
 
     def _may_send_at_once(self, request: SendRequest) -> bool:
         assert self._connection is not None, "a request goes over a connection"
-        return self._connection.has_room and not is_large(request)
+        return self._connection.has_room and is_small(request.batch)
 
     async def _work(self) -> None:
         try:
@@ -102,10 +103,10 @@ class Route:
                 await self._connect()
             while self._waiting and self._connection is not None:
                 await self._connection.room()
-                if is_large(self._waiting[0]):
-                    await self._send_in_pieces()
-                else:
+                if is_small(self._waiting[0].batch):
                     self._send()
+                else:
+                    await self._send_in_pieces()
         except ConnectFailed as failed:
             self._fail(Failure(unreached(failed).value), str(failed))
         except ConnectionLost:

@@ -330,6 +330,26 @@ class AgainstAList(RuleBasedStateMachine):
         assert self.queue.remove(lookup_id) == position
         self.gone[lookup_id] = position
 
+    @rule(count=st.integers(1, 12))
+    def remove_the_first(self, count: int) -> None:
+        self.remove_these(sorted(self.available)[:count])
+
+    @precondition(lambda self: self.available or self.locked)
+    @rule(data=st.data())
+    def remove_many(self, data: st.DataObject) -> None:
+        known = sorted(self.available | self.locked)
+        self.remove_these(data.draw(st.lists(st.sampled_from(known), unique=True)))
+
+    def remove_these(self, lookup_ids: list[int]) -> None:
+        known = self.available | self.locked
+        assert self.order.remove_all(lookup_ids) == [known[each] for each in lookup_ids]
+        for lookup_id in lookup_ids:
+            self.gone[lookup_id] = known[lookup_id]
+            self.available.pop(lookup_id, None)
+            self.locked.pop(lookup_id, None)
+            if not known[lookup_id].express:
+                self.queue.rows.delete(POSITIONS, key_of(known[lookup_id]))
+
     @precondition(lambda self: self.locked)
     @rule(data=st.data())
     def remove_locked(self, data: st.DataObject) -> None:

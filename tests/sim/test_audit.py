@@ -9,6 +9,7 @@ import pytest
 
 from reliquary.queueing import tables
 from reliquary.queueing.message import Message
+from reliquary.queueing.travel.transfer import HoldWanted
 from reliquary.sim.audit import Contents, audit, compare, contents
 from reliquary.sim.history import Turned, Violation
 from reliquary.sim.ledger import Ledger
@@ -22,6 +23,7 @@ def busy() -> Bench:
     bench.send("orders", b"a", b"b", time_to_be_received=60)
     bench.send("orders", b"c", positive_journaling=True)
     bench.send("ledger", b"d")
+    bench.manager.hear(HoldWanted("httpr", (1, 1), ("ledger",), 1, 1), bench.now)
     bench.flush()
     return bench
 
@@ -78,6 +80,14 @@ def _invent_a_deadline(rows: Contents, number: int) -> None:
     rows.expiry.add((1, number, 1))
 
 
+def _hold_what_is_not_there(rows: Contents, number: int) -> None:
+    rows.holds[b"httpr"] = tables.Hold(number, (1,))
+
+
+def _hold_twice(rows: Contents, number: int) -> None:
+    rows.holds[b"httpr"] = next(iter(rows.holds.values()))
+
+
 @pytest.mark.parametrize(
     ("harm", "why"),
     [
@@ -89,6 +99,8 @@ def _invent_a_deadline(rows: Contents, number: int) -> None:
         (_share_wrongly, "shares"),
         (_forget_a_deadline, "expiry rows"),
         (_invent_a_deadline, "expiry rows"),
+        (_hold_what_is_not_there, "held messages that are missing"),
+        (_hold_twice, "held twice"),
     ],
 )
 def test_rows_that_do_not_fit_are_found(harm: Callable[[Contents, int], None], why: str) -> None:

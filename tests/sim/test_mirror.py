@@ -7,6 +7,7 @@ import pytest
 from reliquary.queueing.events import PrepareTransaction
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Delivery
+from reliquary.queueing.travel.transfer import HoldWanted
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Turned, Violation
 from reliquary.sim.ledger import Ledger
@@ -25,6 +26,7 @@ def busy() -> Bench:
     bench.send("ledger", b"x", transaction=transaction)
     bench.receive("orders", transaction=transaction)
     bench.ask(PrepareTransaction(0, transaction, single_phase=False))
+    bench.manager.hear(HoldWanted("httpr", (1, 1), ("orders",), 9, 1_000_000), bench.now)
     bench.flush()
     return bench
 
@@ -43,6 +45,7 @@ def test_what_only_lives_in_the_process_is_not_in_the_picture() -> None:
     shown = picture(bench.state, walk(bench.state))
     assert len(shown.positions[bench.queue("orders").number]) == 3
     assert len(shown.hidden[bench.queue("ledger").number]) == 1
+    assert len(shown.hidden[bench.queue("orders").number]) == 2  # in a transaction, and held by a carrier
 
 
 def test_something_that_recovery_would_lose_is_found() -> None:

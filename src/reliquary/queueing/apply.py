@@ -289,8 +289,7 @@ def _place(state: State, queue: QueueState, positions: tuple[Position, ...], *, 
 def _displace(state: State, queue: QueueState, positions: tuple[Position, ...]) -> None:
     """Take positions out of a queue, available or locked."""
     number = queue.number
-    for position in positions:
-        there = queue.order.remove(position.lookup_id)
+    for there in queue.order.remove_all([position.lookup_id for position in positions]):
         if there.expires or there.purged:
             _forget_moments(state, number, there)
     stored = [position for position in positions if not position.express]

@@ -65,9 +65,12 @@ def judge(state: State, queue: QueueState, size: int) -> Enqueued:
     """Whether so many more bytes may come in.  Changes nothing."""
     if state.throttled or manager_is_full(state, size):  # DM-187
         return Enqueued.MANAGER_FULL
-    if exceeds(queue.record.settings.quota, queue.total_bytes + queue.reserved + size):  # DM-188
-        return Enqueued.QUEUE_FULL
-    return Enqueued.DONE
+    return Enqueued.QUEUE_FULL if queue_is_full(queue, size) else Enqueued.DONE
+
+
+def queue_is_full(queue: QueueState, size: int) -> bool:
+    """Whether so many more bytes are too much for this queue (DM-188)."""
+    return exceeds(queue.record.settings.quota, queue.total_bytes + queue.reserved + size)
 
 
 def manager_is_full(state: State, size: int) -> bool:

@@ -48,7 +48,12 @@ def leave(
             lookup_ids = tuple(position.lookup_id for position in positions)
             state.draft.tell(MessageWithdrawn(queue.number, lookup_ids, reason))
     gone = []
+    journaled = reason is MessageClass.ACK_RECEIVE and queue.record.settings.journaling
+    failed = reason.is_failure
     for position in positions:
+        if not (position.asks or journaled or (failed and position.dead_letter)):  # nobody cares
+            gone.append(position)
+            continue
         if position.asks and not told:
             _owe(state, queue, position, reason)
         refuge = _refuge(state, queue, position, reason)

@@ -119,8 +119,16 @@ class Order:
         position = self.locked.pop(lookup_id, None)
         if position is None:
             return self._withdraw(lookup_id)
-        self._peekable.discard(lookup_id)
+        if position.peekable:
+            self._peekable.discard(lookup_id)
         return position
+
+    def remove_all(self, lookup_ids: Sequence[int]) -> list[Position]:
+        """Take many out, often the first of all, or such as are locked."""
+        if self._available[: len(lookup_ids)] == lookup_ids:
+            del self._available[: len(lookup_ids)]
+            return list(map(self._entries.pop, lookup_ids))
+        return [self.remove(lookup_id) for lookup_id in lookup_ids]
 
     def lock(self, lookup_id: int) -> Position:
         """Hide an available position from seeks until it is removed or added again."""

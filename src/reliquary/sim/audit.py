@@ -5,6 +5,7 @@ positions    each shows a message that is there; none lies below its lane's floo
 messages     each is shown, or waits in a prepared transaction
 shares       are kept for messages with more than one position, and are right
 expiry       has a row for each moment that a position waits for, and no other
+holds        name positions that are there, each once, as long as their queue is
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Contents:
     expiry: set[tuple[int, int, int]]
     transactions: dict[bytes, tables.PreparedTransaction]
     sequence: tables.Sequence
+    holds: dict[bytes, tables.Hold]
 
     @property
     def uncommitted(self) -> set[Key]:
@@ -65,6 +67,7 @@ def contents(disk: Disk) -> Contents:
         expiry={tables.expiry_of(key) for key in _rows(disk, tables.EXPIRY)},
         transactions=_rows(disk, tables.TRANSACTIONS),
         sequence=_rows(disk, tables.SEQUENCE).get(tables.ONLY, tables.Sequence()),
+        holds=_rows(disk, tables.HOLDS),
     )
 
 
@@ -97,6 +100,14 @@ def audit(rows: Contents) -> None:
             operation.position.message for operation in transaction.operations if operation.kind == "enqueue"
         }
         _none("prepared messages that are missing", kept - rows.messages.keys())
+    held = [
+        (hold.queue, lookup_id)
+        for hold in rows.holds.values()
+        if hold.queue in rows.queues and not rows.queues[hold.queue].deleting
+        for lookup_id in hold.lookup_ids
+    ]
+    _none("held messages that are missing", set(held) - rows.committed.keys())
+    _none("messages that are held twice", [key for key, count in Counter(held).items() if count > 1])
 
 
 def _audit_counters(rows: Contents, number: int) -> None:

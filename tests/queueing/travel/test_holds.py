@@ -110,6 +110,17 @@ def test_a_hold_ends_before_a_message_that_its_carrier_cannot_take() -> None:
     assert held(exchange, key=(1, 8), largest=10) == [b"b" * 10, b"c"]
 
 
+def test_a_carrier_that_can_take_nothing_is_not_told_of_it_again_and_again() -> None:
+    exchange = Exchange()
+    exchange.send("orders", b"a" * 10)
+    exchange.say(QueuesWatched(frozenset({exchange.queue().number})))
+    assert len(waiting(exchange)) == 1
+    assert hold(exchange, largest=9).refusal is HoldRefusal.TOO_LARGE
+    assert len(waiting(exchange)) == 1
+    exchange.send("orders", b"b")
+    assert len(waiting(exchange)) == 2
+
+
 @pytest.mark.parametrize("delivery", Delivery)
 def test_a_hold_grows_and_ends_as_one(delivery: Delivery) -> None:
     exchange = Exchange()

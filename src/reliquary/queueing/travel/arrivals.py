@@ -18,8 +18,8 @@ from reliquary.queueing.enqueue import (
     Enqueued,
     enqueue,
     insert,
-    judge,
     manager_is_full,
+    queue_is_full,
     refused,
     too_late,
     why_full,
@@ -154,8 +154,8 @@ class _Part:
     transactional: bool
     destination: str
     """Of an outgoing queue, its format name."""
-    anything: bool = False
-    """Whether the queue takes whatever comes."""
+    strict: bool = False
+    """Whether the queue looks at how its messages are signed and encrypted."""
     messages: list[Message] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
@@ -205,9 +205,11 @@ def _judge(state: State, signal: BatchArrived, now: Instant) -> list[_Part] | _R
             check(message)
         except UsageError as wrong:
             return _Refusal(Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE, place, str(wrong))
-        if not part.anything and (mismatch := _mismatch_in(part, message)) is not None:
-            why = f"{name} takes no such message: {mismatch.name}"
-            return _Refusal(Outcome.REFUSED, mismatch, place, why)
+        if part.strict or message.transaction is not None or message.sequence is not None:
+            mismatch = _mismatch_in(part, message)
+            if mismatch is not None:
+                why = f"{name} takes no such message: {mismatch.name}"
+                return _Refusal(Outcome.REFUSED, mismatch, place, why)
         if message.sent_time and _is_over(message, now):
             continue
         if part.destination and not message.destination_queue:
@@ -233,18 +235,21 @@ def _part(state: State, name: str, by: Principal) -> _Part | Flaw:
     if isinstance(way, HResult):
         return MessageClass.NACK_ACCESS_DENIED, f"{name}: {way.sentence}"
     if isinstance(way, Elsewhere):
-        return _Part(way, transactional=False, destination=str(way.name), anything=True)
+        return _Part(way, transactional=False, destination=str(way.name))
     if way.record.outgoing is not None:
-        return _Part(way, transactional=False, destination=way.record.outgoing.destination, anything=True)
+        return _Part(way, transactional=False, destination=way.record.outgoing.destination)
     why = "" if by is MANAGER else lacks(state, by, way, Act.SEND)
     if why:
         return MessageClass.NACK_ACCESS_DENIED, why
-    return _Part(way, way.record.settings.transactional, destination="")
+    settings = way.record.settings
+    strict = settings.authentication or settings.privacy is not QueuePrivacy.OPTIONAL
+    return _Part(way, settings.transactional, destination="", strict=strict)
 
 
 def _mismatch_in(part: _Part, message: Message) -> MessageClass | None:
     """The same in a batch, which is a transaction where the queue wants one."""
-    assert isinstance(part.way, QueueState)
+    if isinstance(part.way, Elsewhere):
+        return None
     return _mismatch(part.way, message, in_transaction=part.transactional or message.is_transactional)
 
 
@@ -260,10 +265,10 @@ def _without_room(state: State, parts: list[_Part]) -> _Refusal | None:
         return _Refusal(Outcome.TRY_LATER, MessageClass.NACK_QUEUE_EXCEED_QUOTA, -1, why_full(state))
     for part in parts:
         queue = part.way
-        if isinstance(queue, Elsewhere) or judge(state, queue, sum(part.sizes)) is Enqueued.DONE:
+        if isinstance(queue, Elsewhere) or not queue_is_full(queue, sum(part.sizes)):
             continue
         sums = zip(part.places, accumulate(part.sizes), strict=True)
-        fault = next(place for place, size in sums if judge(state, queue, size) is not Enqueued.DONE)
+        fault = next(place for place, size in sums if queue_is_full(queue, size))
         quota = queue.record.settings.quota
         why = f"the quota of {queue.record.pathname} is {quota} kilobytes"
         return _Refusal(Outcome.REFUSED, MessageClass.NACK_QUEUE_EXCEED_QUOTA, fault, why)

@@ -11,6 +11,8 @@ of the hold along.  What is purged or expires meanwhile goes when it comes back,
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
 from reliquary.queueing import facts
@@ -54,15 +56,16 @@ def on_hold_wanted(state: State, signal: HoldWanted, now: Instant) -> None:
         positions = _front(state, queue, signal, now)
         if positions:
             break
+    held = False
     if positions:
-        _hold(state, looked[-1], positions, signal)
+        held = _hold(state, looked[-1], positions, signal)
     else:
         number = looked[0].number if looked else 0
         refusal = None if looked or not refusals else refusals[0]
         state.draft.tell(MessagesHeld(signal.holder, signal.key, number, refusal=refusal))
     for queue in looked:
         dispatch.looked(state, queue)
-    if positions:
+    if held:
         dispatch.announce(state, looked[-1], now)
 
 
@@ -90,15 +93,18 @@ def _find(state: State, name: str | int, signal: HoldWanted) -> QueueState | Hol
 
 def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) -> list[Position]:
     """What can be held, from the front on; what nobody gets any more is turned away, a turn's worth."""
-    is_begun = hold_key(signal.holder, signal.key) in state.holds
     at_once, turned_away = state.sizes.at_once, 0
     watched = queue.record.settings.poison_limit > 0
     while True:
-        fit: list[Position] = []
-        unfit: list[Position] = []
-        for position in queue.order.front(min(signal.most, at_once)):
-            useless = is_over(position, now) or (watched and is_poison(queue, position))
-            (unfit if useless else fit).append(position)
+        fit = queue.order.front(min(signal.most, at_once))
+        unfit = [
+            position
+            for position in fit
+            if (position.expires and is_over(position, now)) or (watched and is_poison(queue, position))
+        ]
+        if unfit:
+            useless = {position.lookup_id for position in unfit}
+            fit = [position for position in fit if position.lookup_id not in useless]
         for position in unfit:
             turn_away(state, queue, position, now)
         turned_away += len(unfit)
@@ -109,15 +115,21 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
             break
     if queue.record.settings.journal_required:
         fit = journalable(state, queue, fit)
-    size = 0
-    for place, position in enumerate(fit):
-        size += position.size
-        if size > signal.most_bytes and (place or is_begun):
-            return fit[:place]
-    return fit
+    least = 0 if hold_key(signal.holder, signal.key) in state.holds else 1
+    return _as_many(fit, signal.most_bytes, least)
 
 
-def _hold(state: State, queue: QueueState, positions: list[Position], signal: HoldWanted) -> None:
+def _as_many(positions: list[Position], most_bytes: int, least: int) -> list[Position]:
+    """As many of them, from the front, as have no more bytes than this."""
+    sizes = [position.size for position in positions]
+    if sum(sizes) <= most_bytes:
+        return positions
+    fits = sum(1 for size in accumulate(sizes) if size <= most_bytes)
+    return positions[: max(fits, least)]
+
+
+def _hold(state: State, queue: QueueState, positions: list[Position], signal: HoldWanted) -> bool:
+    """Whether any is held; not where the first is too large for its carrier."""
     messages = tuple(state.shelf.get_all(positions, whole=False))
     if signal.largest:
         fit = _count_until_too_large(messages, signal.largest)
@@ -125,9 +137,10 @@ def _hold(state: State, queue: QueueState, positions: list[Position], signal: Ho
         if not positions:
             refused = MessagesHeld(signal.holder, signal.key, queue.number, refusal=HoldRefusal.TOO_LARGE)
             state.draft.tell(refused)
-            return
+            return False
     apply(state, facts.HoldBegun(signal.holder, signal.key, queue.number, tuple(positions)))
     state.draft.tell(MessagesHeld(signal.holder, signal.key, queue.number, messages))
+    return True
 
 
 def _count_until_too_large(messages: tuple[Message, ...], largest: int) -> int:

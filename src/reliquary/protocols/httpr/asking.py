@@ -21,7 +21,6 @@ from reliquary.queueing.message import Message
 
 _TELL_ALWAYS: Final = frozenset({Command.PULL, Command.EXCHANGE, Command.REPORT})
 """These say what became of the last batch that was fetched (HR-070), or that there was none (HR-105)."""
-_NO_WAIT: Final = Duration(0)
 
 
 def ask(
@@ -71,6 +70,6 @@ def ask(
             header,
             messages,
             BatchLimits(agreed.maximum_message_size, agreed.maximum_batch_size) if fetches else None,
-            driven.wait if fetches else _NO_WAIT,
+            Duration(driven.wait * driven.fetching),  # those ahead of it may wait as long
         )
     )

@@ -19,6 +19,8 @@ from reliquary.protocols.httpr.resolving import knows_sink
 from reliquary.protocols.httpr.settings import Peer
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Channel, Role
+from reliquary.queueing.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.travel.transfer import ConnectionChanged
 
 FETCHING: Final = "fetch"
 """The channel over which messages are fetched, where no other is named."""
@@ -84,3 +86,20 @@ def _begin(state: State, channel: Channel, now: Instant) -> Driven:
     if not driven.fetches:
         state.draft.ask(SetTimer((IDLE, channel.number), state.settings.forget_after))
     return driven
+
+
+# -- who comes for messages
+
+
+def leave_to_fetcher(state: State, requester: str) -> None:
+    """An agent fetches what is for it: its queues wait for nobody else, and tell when they have something."""
+    agent = agent_of(requester)
+    for queue, destination in state.waiting.items():
+        if agent_of(destination) == agent:
+            tell_connected(state, queue)
+
+
+def tell_connected(state: State, queue: int, *addresses: str) -> None:
+    """An outgoing queue has its connection."""
+    established = ConnectionStatus.ESTABLISHED
+    state.draft.tell(ConnectionChanged(queue, Happening.CONNECTED, established, addresses=addresses))

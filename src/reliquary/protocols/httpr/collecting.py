@@ -19,6 +19,7 @@ from reliquary.base.turn import CancelTimer, SetTimer
 from reliquary.protocols.httpr import answering, reporting
 from reliquary.protocols.httpr.addresses import agent_of
 from reliquary.protocols.httpr.apply import apply
+from reliquary.protocols.httpr.channels import leave_to_fetcher
 from reliquary.protocols.httpr.codec.values import Outcome
 from reliquary.protocols.httpr.facts import BatchPrepared, FetchingSeen
 from reliquary.protocols.httpr.refusals import NOT_HELD
@@ -46,6 +47,7 @@ def collect(state: State, served: Served, asked: Asked, pair: Pair | None, now: 
     own = not is_fetched_by_agent(state.settings, served.service)
     if not own and not state.channels[served.channel].pulled:
         apply(state, FetchingSeen(served.channel))
+        leave_to_fetcher(state, state.channels[served.channel].requester)
     served.collecting = Collecting(asked, pair, own)
     _reach(state, served, served.collecting, now)
 

@@ -25,6 +25,7 @@ from reliquary.protocols.httpr.channels import (
     driven_for,
     driven_for_queue,
     fetching_channel,
+    tell_connected,
 )
 from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.driven import Asked, Driven
@@ -56,11 +57,10 @@ from reliquary.protocols.httpr.resolving import (
 )
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Channel, Role
-from reliquary.protocols.httpr.troubles import RETRY, end, on_lost, rest
+from reliquary.protocols.httpr.troubles import RETRY, end, is_fetcher, on_lost, rest, tell_links
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
 from reliquary.queueing.travel.transfer import (
     BatchJudged,
-    ConnectionChanged,
     ConnectionWanted,
     ManagerOnline,
     MessagesHeld,
@@ -134,7 +134,7 @@ def on_addressed(state: State, now: Instant) -> None:
     for driven in list(state.driven.values()):
         _drive(state, driven, now)
     for queue, destination in list(state.waiting.items()):
-        _wake(state, queue, destination, now)
+        _bring(state, queue, destination, now)
 
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
@@ -142,36 +142,32 @@ def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -
     if signal.wrapper is not Wrapper.HTTPR:
         return
     state.waiting[signal.queue] = signal.destination
-    driven = _wake(state, signal.queue, signal.destination, now)
-    if driven is not None and (driven.linked or _comes_for_them(state, driven)):
-        _tell_connected(state, driven, signal.queue)
+    if state.origin:
+        _bring(state, signal.queue, signal.destination, now)
+
+
+def _bring(state: State, queue: int, destination: str, now: Instant) -> None:
+    """A queue wants a connection: it is told when there is one, or that somebody comes for its messages."""
+    driven = _wake(state, queue, destination, now)
+    if is_fetcher(state, state.channels[driven.channel].responder):
+        tell_connected(state, queue)
+    elif driven.linked:
+        tell_connected(state, queue, driven.url)
 
 
 def on_waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
     """More messages wait."""
-    if signal.destination:
+    if signal.destination and state.origin:
         _wake(state, signal.queue, signal.destination, now)
 
 
-def _wake(state: State, queue: int, destination: str, now: Instant) -> Driven | None:
-    """A queue has messages; None before we have a name."""
-    if not state.origin:
-        return None
+def _wake(state: State, queue: int, destination: str, now: Instant) -> Driven:
+    """A queue has messages."""
     driven = driven_for_queue(state, queue, destination, now)
     driven.ready.setdefault(queue, None)
     driven.leaving = bool(driven.forgetters)
     _drive(state, driven, now)
     return driven
-
-
-def _comes_for_them(state: State, driven: Driven) -> bool:
-    """Whether the peer fetches what is for it."""
-    return state.channels[driven.channel].responder in state.fetchers
-
-
-def _tell_connected(state: State, driven: Driven, queue: int) -> None:
-    established = ConnectionStatus.ESTABLISHED
-    state.draft.tell(ConnectionChanged(queue, Happening.CONNECTED, established, addresses=(driven.url,)))
 
 
 def on_held(state: State, signal: MessagesHeld, now: Instant) -> None:
@@ -225,8 +221,7 @@ def on_response(state: State, event: ResponseArrived, now: Instant) -> None:
         return
     if not driven.linked:
         driven.linked = True
-        for queue in driven.queues:
-            _tell_connected(state, driven, queue)
+        tell_links(state, driven, Happening.CONNECTED, ConnectionStatus.ESTABLISHED)
     answered = on_left if driven.phase is Phase.LEAVING else _ANSWERED[asked.command]
     answered(state, driven, asked, event, now)
     _drive(state, driven, now)

@@ -20,6 +20,7 @@ from reliquary.protocols.httpr.driven import Driven
 from reliquary.protocols.httpr.facts import BatchPrepared
 from reliquary.protocols.httpr.phases import Move, Phase
 from reliquary.protocols.httpr.state import HOLDER, State
+from reliquary.protocols.httpr.troubles import is_fetcher
 from reliquary.queueing.message import Message, MessageClass
 from reliquary.queueing.travel.transfer import HoldRefusal, HoldsEnded, HoldWanted, MessagesHeld, Outcome
 
@@ -39,7 +40,7 @@ def sending_command(driven: Driven) -> Command | None:
 def may_send(state: State, driven: Driven) -> bool:
     """Whether messages wait that are ours to bring; who fetches them himself is not dialled."""
     channel = state.channels[driven.channel]
-    return bool(driven.ready) and state.online and channel.responder not in state.fetchers
+    return bool(driven.ready) and state.online and not is_fetcher(state, channel.responder)
 
 
 def prepare(state: State, driven: Driven) -> bool:

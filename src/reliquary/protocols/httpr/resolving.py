@@ -37,10 +37,10 @@ from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Channel
 from reliquary.protocols.httpr.transactions import By, Settlement, settlement
-from reliquary.protocols.httpr.troubles import answer_all, end, react, rest
+from reliquary.protocols.httpr.troubles import answer_all, end, react, rest, tell_links
 from reliquary.queueing.travel import transfer
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import ConnectionChanged, HoldsEnded
+from reliquary.queueing.travel.transfer import HoldsEnded
 
 DEFAULTS: Final = Capabilities()
 
@@ -243,6 +243,4 @@ def on_left(state: State, driven: Driven, asked: Asked, event: ResponseArrived, 
     end(state, driven)
     if driven.linked:
         driven.linked = False
-        for queue in driven.queues:
-            closed = ConnectionStatus.CONNECTION_NOT_READY
-            state.draft.tell(ConnectionChanged(queue, Happening.DISCONNECTED, closed))
+        tell_links(state, driven, Happening.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from reliquary.base.rows import Rows
 from reliquary.base.turn import Draft
+from reliquary.protocols.httpr.addresses import agent_of
 from reliquary.protocols.httpr.driven import Driven
 from reliquary.protocols.httpr.served import Connection, Served
 from reliquary.protocols.httpr.settings import HttprSettings
@@ -43,7 +44,7 @@ class State:
         self.brought_by: dict[int, int] = {}
         """The channel of ours that brings an outgoing queue."""
         self.fetchers: set[str] = set()
-        """Requesters who fetch what is for them: nobody dials them."""
+        """Agents who fetch what is for them: nobody dials them."""
         self.online = True
         """The queue manager may send."""
         self.waiting: dict[int, str] = {}
@@ -59,7 +60,7 @@ class State:
         if channel.role is Role.CLIENT:
             self._ours[channel.name, channel.responder] = channel.number
         elif channel.pulled:
-            self.fetchers.add(channel.requester)
+            self.fetchers.add(agent_of(channel.requester))
 
     def remove(self, number: int) -> None:
         """Know it no longer."""
@@ -68,7 +69,8 @@ class State:
         if channel.role is Role.CLIENT:
             del self._ours[channel.name, channel.responder]
         elif channel.pulled:
-            self.fetchers = {each.requester for each in self.channels.values() if each.pulled}
+            others = self.channels.values()
+            self.fetchers = {agent_of(each.requester) for each in others if each.pulled}
 
     def find(self, role: Role, requester: str, name: str, responder: str) -> Channel | None:
         """The channel of this triple; its parts are compared as they are written (A.5)."""

@@ -5,8 +5,9 @@ Whatever happens, what was asked and has no response stays in doubt; the next th
 
 from __future__ import annotations
 
-from reliquary.base.time import Instant
+from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import Reply, SetTimer, Warn
+from reliquary.protocols.httpr.addresses import agent_of
 from reliquary.protocols.httpr.codec.values import FETCHES, Error, ErrorNumber
 from reliquary.protocols.httpr.driven import Asked, Driven, Hunt
 from reliquary.protocols.httpr.effects import HangUp
@@ -60,13 +61,29 @@ def rest(
     state.draft.ask(SetTimer((RETRY, driven.channel), span))
     if not keep:
         driven.linked = False
-        for queue in driven.queues:
-            state.draft.tell(
-                ConnectionChanged(queue, Happening.FAILED, status, addresses=(driven.url,), rest=span)
-            )
+        tell_links(state, driven, Happening.FAILED, status, rest=span)
     if long:
         state.draft.ask(Warn(state.channels[driven.channel].responder, "a channel stands still", why))
     answer_all(state, driven, Done(False, why))
+
+
+def tell_links(
+    state: State,
+    driven: Driven,
+    happening: Happening,
+    status: ConnectionStatus,
+    rest: Duration | None = None,
+) -> None:
+    """The outgoing queues that this channel brings are in another state; unless somebody comes for them."""
+    if not is_fetcher(state, state.channels[driven.channel].responder):
+        for queue in driven.queues:
+            changed = ConnectionChanged(queue, happening, status, addresses=(driven.url,), rest=rest)
+            state.draft.tell(changed)
+
+
+def is_fetcher(state: State, responder: str) -> bool:
+    """Whether an agent fetches what is for it: nobody dials it."""
+    return agent_of(responder) in state.fetchers
 
 
 def renew(state: State, driven: Driven, why: str, status: ConnectionStatus) -> None:

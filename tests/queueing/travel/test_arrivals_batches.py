@@ -8,9 +8,16 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.time import SECOND
-from reliquary.queueing.events import AccessChange, BringOnline, ChangeAccess, FlowControl, TakeOffline
+from reliquary.queueing.events import (
+    AccessChange,
+    BringOnline,
+    ChangeAccess,
+    FlowControl,
+    StorePiece,
+    TakeOffline,
+)
 from reliquary.queueing.facts import MessagesStored, QueueCreated
-from reliquary.queueing.message import Acknowledgement, Delivery, Message, MessageClass
+from reliquary.queueing.message import Acknowledgement, Delivery, Message, MessageClass, StoredBody
 from reliquary.queueing.queue import QueuePrivacy
 from reliquary.queueing.security.principals import ANONYMOUS, EVERYONE, MANAGER
 from reliquary.queueing.security.rights import QueueRight
@@ -181,6 +188,30 @@ def test_a_message_whose_time_ran_out_on_the_way_is_left_out_and_the_others_are_
     assert exchange.bodies("narrow") == [b"a"]
     assert not any(isinstance(fact, QueueCreated) for fact in exchange.facts)
     assert exchange.bodies("system$;deadletter") == []
+
+
+def test_a_large_body_belongs_to_its_message_and_goes_with_one_that_is_late() -> None:
+    exchange = Exchange()
+    stored = [exchange.ask(StorePiece(0, 0, b"piece")) for _ in range(2)]
+    kept, late = (StoredBody(each.spool, each.size, each.pieces) for each in stored)
+    sent = NOON // SECOND - 10
+    told = bring(
+        exchange,
+        ("orders", message(stored_body=kept)),
+        ("orders", message(stored_body=late, sent_time=sent, time_to_reach_queue=5)),
+    )
+    assert told.outcome is Outcome.DELIVERED
+    assert exchange.bodies() == [b"piece"]
+    assert exchange.state.shelf.bodies.loose == {}
+
+
+def test_a_large_body_that_is_not_there_stops_the_batch() -> None:
+    exchange = Exchange()
+    wrong = message(stored_body=StoredBody(77, 5, 1))
+    told = bring(exchange, ("orders", message(b"a")), ("orders", wrong))
+    assert (told.outcome, told.reason) == (Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE)
+    assert "77" in told.why
+    assert exchange.bodies() == []
 
 
 def test_who_asks_for_it_hears_that_his_message_arrived() -> None:

@@ -111,6 +111,9 @@ def test_a_queue_that_failed_rests_and_can_be_held_meanwhile(exchange: Exchange)
     change(exchange, Happening.FAILED)
     told(exchange)
     assert hold(exchange, most=1) == [b"a"]
+    assert exchange.link(AGENT).failures == 1
+    exchange.say(HoldsEnded("httpr", (KEY,), Outcome.DELIVERED))
+    assert (exchange.link(AGENT).failures, exchange.link(AGENT).delivered) == (0, 1)
     exchange.send(AGENT, b"c")
     assert told(exchange) == []
     exchange.advance(5)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reliquary.base.time import later, seconds
+from reliquary.engine import views
 from reliquary.queueing.events import (
     Access,
     AccessChange,
@@ -20,10 +21,11 @@ from reliquary.queueing.events import (
     PurgeQueue,
     ReceiveMessages,
     Share,
+    StorePiece,
     TakeOffline,
 )
 from reliquary.queueing.facts import HoldsOver
-from reliquary.queueing.message import Acknowledgement, Delivery, MessageClass
+from reliquary.queueing.message import Acknowledgement, Delivery, MessageClass, StoredBody
 from reliquary.queueing.security.principals import ANONYMOUS, EVERYONE
 from reliquary.queueing.security.rights import ManagerRight, QueueRight
 from reliquary.queueing.state import Sizes
@@ -218,6 +220,52 @@ def test_a_turn_turns_away_so_many_and_the_carrier_hears_of_the_rest() -> None:
     exchange.go_on()
     assert len(waiting(exchange)) == told + 1
     assert held(exchange) == [b"a"]
+
+
+def test_what_nobody_may_try_again_is_put_aside_and_not_held() -> None:
+    exchange = Exchange()
+    exchange.create("orders2", poison_limit=1)
+    exchange.send("orders2", b"tried", b"a")
+    exchange.receive("orders2", hold=60)
+    exchange.restart()  # whoever had it is gone
+    assert held(exchange, "orders2") == [b"a"]
+    assert exchange.bodies("orders2;poison") == [b"tried"]
+    check(exchange.state)
+
+
+def test_a_required_journal_that_is_full_keeps_messages_from_being_held() -> None:
+    exchange = Exchange()
+    exchange.create("kept", journaling=True, journal_required=True, journal_quota=2)
+    exchange.send("kept", b"a" * 700, b"b" * 700, b"c" * 700)
+    assert [body[:1] for body in held(exchange, "kept")] == [b"a", b"b"]
+    end(exchange, Outcome.DELIVERED)
+    assert held(exchange, "kept") == []
+
+
+def test_a_large_body_is_not_read() -> None:
+    exchange = Exchange()
+    stored = exchange.ask(StorePiece(0, 0, b"piece"))
+    body = StoredBody(stored.spool, stored.size, stored.pieces)
+    exchange.send("orders", b"", stored_body=body)
+    (message,) = hold(exchange).messages
+    assert (message.body, message.stored_body) == (b"", body)
+    end(exchange, Outcome.TRY_LATER)
+    assert exchange.bodies() == [b"piece"]
+
+
+def test_what_is_held_is_shown_as_locked_and_counts_as_there() -> None:
+    exchange = Exchange()
+    exchange.send("orders", b"a", b"b")
+    hold(exchange, most=1)
+    shown = views.queue(exchange.state, "orders")
+    assert shown is not None
+    assert (shown.messages, shown.locked, shown.bytes) == (1, 1, exchange.queue().total_bytes)
+    exchange.clerk.connects = False
+    exchange.send(ELSEWHERE, b"c", b"d")
+    hold(exchange, exchange.outgoing().number, key=(1, 8), most=1)
+    outgoing = views.outgoing_queue(exchange.state, ELSEWHERE)
+    assert outgoing is not None
+    assert (outgoing.messages, outgoing.bytes) == (2, exchange.outgoing().total_bytes)
 
 
 # -- end

@@ -55,6 +55,14 @@ def test_a_message_that_does_not_fit_into_the_cache_is_read_from_its_row() -> No
     assert shelf._cached_bytes <= 10 + 8
 
 
+def test_a_message_that_is_put_again_when_its_transaction_commits_takes_its_room_once() -> None:
+    shelf = Shelf(rows())
+    shelf.put((at(1),), (Message(body=b"prepared"),))
+    shelf.put((at(1),), (Message(body=b"prepared"),), fresh=False)
+    shelf.drop((at(1),))
+    assert shelf._cached_bytes == 0
+
+
 class CountedReads(StagedRows):
     """Rows that count how often the disk is asked for a single one."""
 

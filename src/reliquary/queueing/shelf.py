@@ -51,8 +51,11 @@ class Shelf:
             rows = {message_key(number): message for number, message in stored.items()}
             self._rows.put_all(MESSAGES, rows)
         if self._cached_bytes < self._cache_limit and not positions[0].due:  # what is delayed is read late
-            self._cache.update(stored)
-            self._cached_bytes += sum([_weight(message) for message in stored.values()])
+            cache = self._cache  # what was prepared is in it already
+            self._cached_bytes += sum(
+                [_weight(each) for number, each in stored.items() if number not in cache]
+            )
+            cache.update(stored)
 
     def get(self, position: Position, *, whole: bool = True) -> Message:
         """The message that a position shows; a large body is read only where the message is to be `whole`."""

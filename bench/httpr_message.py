@@ -7,6 +7,8 @@ from typing import Final
 BODY: Final = bytes(range(1, 65)) * 16
 ID_DIGITS: Final = 16
 _PLACE: Final = b"@" * ID_DIGITS
+SENDER: Final = b"5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10"
+FIRST: Final = 1_000_000
 REQUESTER: Final = "httpr://bench.example/httpr/load"
 
 
@@ -41,11 +43,11 @@ def begin(service: str, channel: str, batch: int, depth: int) -> bytes:
 
 
 def push(service: str, session: str, target: str, batch: int) -> Template:
-    """PUSH: as many messages as the batch has, each with a message-id of its own."""
+    """PUSH: as many messages as the batch has, with headers as a manager writes them."""
     messages = b"".join(
-        b"message-size:%d\r\ntarget-uri:%b\r\nclass-of-service:assured\r\npriority:4\r\n"
-        b"message-id:bench.%06d\r\nput-time:01 Aug 2026 12:00:00\r\n\r\n%b\r\n"
-        % (len(BODY), target.encode(), number, BODY)
+        b"message-size:%d\r\ntarget-uri:%b\r\nclass-of-service:reliable\r\npriority:3\r\n"
+        b"message-id:%b.%d\r\nput-time:01 Aug 2026 12:00:00\r\ncontent-type:application/octet-stream\r\n\r\n"
+        b"%b\r\n" % (len(BODY), target.encode(), SENDER, FIRST + number, BODY)
         for number in range(batch)
     )
     head = f"request:PUSH HTTPR/1.0\r\nsessionid:{session}\r\ntransactionid:".encode()

@@ -211,6 +211,18 @@ def test_a_peer_that_speaks_out_of_turn_is_cut_off() -> None:
     in_loop(scene)
 
 
+def test_a_peer_that_goes_on_in_another_protocol_is_not_followed() -> None:
+    def scene() -> None:
+        connection, transport = dial()
+        first, second = ask(connection), ask(connection)
+        connection.data_received(b"HTTP/1.1 101 Go\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n")
+        assert isinstance(first.exception(), BadResponse)
+        assert isinstance(second.exception(), ConnectionLost)
+        assert transport.aborted
+
+    in_loop(scene)
+
+
 PIECES = st.sampled_from(
     [
         ANSWER,

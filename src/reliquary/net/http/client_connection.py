@@ -129,6 +129,8 @@ class ClientConnection(asyncio.Protocol):
                 self._weigh(len(data))
         except httptools.HttpParserCallbackError as error:
             self._judge(error.__context__)
+        except httptools.HttpParserUpgrade:
+            self._spoiled(BadResponse("the peer goes on in another protocol, which nobody asked for"))
         except httptools.HttpParserError as error:
             self._spoiled(BadResponse(f"the answer is not HTTP/1.1: {error}"))
         except BadResponse as bad:

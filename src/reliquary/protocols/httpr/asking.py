@@ -39,8 +39,8 @@ def ask(
     channel = state.channels[driven.channel]
     driven.numbered += 1
     driven.used = now
-    driven.asked.append(Asked(driven.numbered, command, now, batch or 0, queue, len(messages)))
     fetches, in_session = command in FETCHES, bool(driven.session_id)
+    driven.asked.append(Asked(driven.numbered, command, fetches, now, batch or 0, queue, len(messages)))
     # a PUSH acknowledges only what nothing else has
     tells = command in _TELL_ALWAYS or (command in FLOWS and channel.last_received_id != driven.told)
     if tells:

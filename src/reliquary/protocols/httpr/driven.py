@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant
-from reliquary.protocols.httpr.codec.values import FETCHES, NOTHING, SENDS, Capabilities, Carried, Command
+from reliquary.protocols.httpr.codec.values import NOTHING, Capabilities, Carried, Command
 from reliquary.protocols.httpr.phases import Move, Phase, moved
 from reliquary.protocols.httpr.settings import Peer
 from reliquary.queueing.message import MessageClass
@@ -25,6 +25,8 @@ class Asked:
 
     number: int
     command: Command
+    fetches: bool
+    """Its response may bring a batch."""
     at: Instant
     batch: int = NOTHING
     """Of PUSH and EXCHANGE: its id."""
@@ -129,7 +131,7 @@ class Driven:
     @property
     def fetching(self) -> int:
         """How many of its requests may still bring messages."""
-        return sum(each.command in FETCHES for each in self.asked)
+        return sum([each.fetches for each in self.asked])
 
     @property
     def sends_as_well(self) -> bool:
@@ -139,7 +141,7 @@ class Driven:
     @property
     def sent_last(self) -> bool:
         """Whether its newest request brings messages; then it is time to fetch some."""
-        return bool(self.asked) and self.asked[-1].command in SENDS
+        return bool(self.asked and self.asked[-1].batch)
 
     @property
     def wait(self) -> Duration:

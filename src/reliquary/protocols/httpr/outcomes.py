@@ -13,7 +13,7 @@ from reliquary.base.time import Instant
 from reliquary.protocols.httpr.answering import unwanted
 from reliquary.protocols.httpr.codec.capabilities import agreed
 from reliquary.protocols.httpr.codec.faults import HttprFault
-from reliquary.protocols.httpr.codec.values import FETCHES, Outcome, SessionMark
+from reliquary.protocols.httpr.codec.values import Outcome, SessionMark
 from reliquary.protocols.httpr.driven import Asked, Driven
 from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.phases import Phase
@@ -47,7 +47,7 @@ def on_answered(state: State, driven: Driven, asked: Asked, event: ResponseArriv
     _progress(driven, asked, settled)
     if header.transaction_id is not None:
         on_batch(state, driven, event)
-    elif asked.command in FETCHES:
+    elif asked.fetches:
         on_empty(state, driven, asked, now)
     if driven.phase is not Phase.WAITING:
         return  # the batch ended it

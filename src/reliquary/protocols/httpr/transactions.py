@@ -88,17 +88,15 @@ def settlement(in_doubt: tuple[int, ...], completed: int, outcome: Outcome, by: 
     """
     if by is By.RESPONSE and outcome is Outcome.ROLLBACK and completed not in in_doubt:
         outcome = Outcome.COMMIT
-    fates = [(each, FATES[by, _place(each, completed), outcome]) for each in in_doubt]
-    return Settlement(
-        tuple(each for each, fate in fates if fate is Fate.COMMITTED),
-        tuple(each for each, fate in fates if fate is Fate.RETURNED),
-    )
-
-
-def _place(batch: int, completed: int) -> Place:
-    if batch == completed:
-        return Place.NAMED
-    return Place.BEFORE if batch < completed else Place.BEHIND
+    before, named, behind = [FATES[by, place, outcome] for place in Place]
+    committed, returned = [], []
+    for batch in in_doubt:
+        fate = before if batch < completed else named if batch == completed else behind
+        if fate is Fate.COMMITTED:
+            committed.append(batch)
+        elif fate is Fate.RETURNED:
+            returned.append(batch)
+    return Settlement(tuple(committed), tuple(returned))
 
 
 class Reception(Enum):

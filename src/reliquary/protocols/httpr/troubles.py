@@ -8,7 +8,7 @@ from __future__ import annotations
 from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import Reply, SetTimer, Warn
 from reliquary.protocols.httpr.addresses import agent_of
-from reliquary.protocols.httpr.codec.values import FETCHES, Error, ErrorNumber
+from reliquary.protocols.httpr.codec.values import Error, ErrorNumber
 from reliquary.protocols.httpr.driven import Asked, Driven, Hunt
 from reliquary.protocols.httpr.effects import HangUp
 from reliquary.protocols.httpr.events import Done, Failure, RequestFailed
@@ -32,7 +32,7 @@ def hang_up(state: State, driven: Driven) -> None:
     driven.connected = False
     driven.session_id = ""
     # what was to bring messages may have left the peer in doubt (HR-022); PUSH is in doubt in the row
-    driven.unresolved = driven.unresolved or any(each.command in FETCHES for each in driven.asked)
+    driven.unresolved = driven.unresolved or any(each.fetches for each in driven.asked)
     driven.asked.clear()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 from reliquary.base.turn import Event
 from reliquary.engine.loop import EngineStopped
@@ -21,7 +22,8 @@ from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.names import Listening, authorities, own_name
 from reliquary.server.trust import Trust
 
-SCHEME = "httpr://"
+SCHEMES: Final = {"http": "httpr://", "https": "httprs://"}
+"""How the names of agents begin that are reached so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,6 @@ def endpoint(opened: OpenedEngine, options: HttprOptions, users: Users, trust: T
 def addressed(settings: Settings, data: Listening) -> Addressed:
     """What our agents are called, and under which other names they are meant too."""
     options = settings.httpr
-    origin = options.origin or SCHEME + data.authority(own_name(settings, [data]))
+    origin = options.origin or SCHEMES[data.scheme] + data.authority(own_name(settings, [data]))
     given = {*options.names, origin.partition("://")[2]}
     return Addressed(origin, authorities(settings, [data], given))

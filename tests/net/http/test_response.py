@@ -9,6 +9,7 @@ from reliquary.base.time import Instant
 from reliquary.net.http.headers import end_of_head
 from reliquary.net.http.response import (
     CLOSE,
+    CLOSE_OLD,
     HEAD_ONLY,
     JSON,
     KEEP,
@@ -35,14 +36,22 @@ def test_the_date_is_renewed() -> None:
     assert b"22:13:21 GMT" in heads.response(KEEP, 200, b"", JSON, ())
 
 
-def test_only_plain_responses_are_kept_for_joining() -> None:
+def test_what_has_a_body_is_kept_for_joining_without_its_own_headers() -> None:
     heads = ResponseHeads(NOON)
     heads.response(KEEP | HEAD_ONLY, 200, b"", JSON, ())
     heads.response(KEEP, 204, b"", JSON, ())
-    heads.response(KEEP, 200, b"", JSON, [(b"a", b"1")])
     assert heads.plain == {}
+    for _ in range(2):
+        assert b"\r\na: 1\r\n" in heads.response(KEEP, 200, b"", JSON, [(b"a", b"1")])
     whole = heads.response(KEEP, 200, b"hello", JSON, ())
     assert heads.plain[KEEP, 200, JSON] + end_of_head(5) + b"hello" == whole
+
+
+@pytest.mark.parametrize(("mode", "framing"), [(KEEP, b"transfer-encoding: chunked\r\n"), (CLOSE_OLD, b"")])
+def test_a_response_of_unknown_length_comes_in_chunks_or_until_the_end(mode: int, framing: bytes) -> None:
+    opened = ResponseHeads(NOON).opening(mode, 200, JSON, [(b"a", b"1")])
+    assert opened.endswith(b"content-type: application/json\r\n" + framing + b"a: 1\r\n\r\n")
+    assert (b"connection: close" in opened) is (mode == CLOSE_OLD)
 
 
 @pytest.mark.parametrize(

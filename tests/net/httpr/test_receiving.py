@@ -305,6 +305,20 @@ class TestNotNow:
 
         play(scene)
 
+    def test_one_that_stops_does_not_wait_for_what_still_comes(self) -> None:
+        async def scene() -> None:
+            async with agency() as here, wire(here.port) as client:
+                asked = post(ORDERS, H3)
+                client.send(asked[:-30])
+                await until(lambda: here.clerk.kinds() == ["RequestBegun"])
+                here.receiving.stop()
+                client.send(asked[-30:-10])
+                assert b"connection: close" in await client.rest()
+                (came,) = here.clerk.came
+                assert (came.fault, came.batch) == (ErrorNumber.RESOURCE_MANAGER_TERMINATING, ())
+
+        play(scene)
+
     @pytest.mark.parametrize(
         ("body", "responder"),
         [(H3, "httpr://here.example/httpr/orders"), (PULL, ""), (b"x", "")],

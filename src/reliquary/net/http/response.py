@@ -44,8 +44,8 @@ def error_body(why: str) -> bytes:
 class ResponseHeads:
     """The starts of heads that were used within this second.
 
-    `plain` holds those of responses that have a body and no headers of their own: the responder
-    joins such a response without asking here.
+    `plain` holds those of responses that have a body: the responder joins one that has no headers of
+    its own without asking here.
     """
 
     __slots__ = ("_date", "plain")
@@ -62,12 +62,12 @@ class ResponseHeads:
         self, mode: int, status: int, body: bytes, content_type: bytes, headers: Sequence[tuple[bytes, bytes]]
     ) -> bytes:
         """Head and body in one piece."""
-        start = self._start(mode, status, content_type)
+        start = self.plain.get((mode, status, content_type)) or self._start(mode, status, content_type)
         bare = status in _WITHOUT_BODY
         length = b"" if bare else b"content-length: %d\r\n" % len(body)
         if bare or mode & HEAD_ONLY:
             body = b""
-        elif not headers:
+        else:
             self.plain[mode, status, content_type] = start
         return b"%b%b%b\r\n%b" % (start, length, format_headers(headers), body)
 

@@ -1,1 +1,6 @@
-"""HTTPR on sockets: the courier brings the requests of our client agent to others."""
+"""HTTPR on sockets, for both agents.
+
+receiving, arrival         requests of others, from their first byte to their answer
+courier, route, incoming   our own requests, and what comes back
+intake, batches, bodies    batches that come and go, large bodies a piece at a time
+"""

@@ -36,7 +36,6 @@ class Arrival:
 
     __slots__ = (
         "_begun",
-        "_denied",
         "_ended",
         "_intake",
         "_over",
@@ -47,6 +46,7 @@ class Arrival:
         "caller",
         "connection",
         "count",
+        "denied",
         "responder",
         "service",
     )
@@ -54,7 +54,6 @@ class Arrival:
     def __init__(
         self, receiving: Receiving, request: Request, responder: Responder, by: Principal, denied: str
     ) -> None:
-        """`denied` says why nobody may ask so, and is empty else."""
         self._receiving = receiving
         self.service = request.path[receiving.service_at :]
         self.connection = request.connection
@@ -64,7 +63,8 @@ class Arrival:
         """Under which the engine answers, once it was asked."""
         self.count = 0
         """How many messages its batch has, once it is whole."""
-        self._denied = denied
+        self.denied = denied
+        """Why nobody may ask so; empty where one may."""
         self._reader = RequestReader(self._limits)
         self._intake = Intake(receiving.bodies, self._stored)
         self._begun = False  # its header was told
@@ -128,9 +128,11 @@ class Arrival:
         if intake.refusal:
             self._fail(ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE, intake.refusal)
             return
-        if self._denied and header is not None:
-            self._fail(ErrorNumber.AGENT_SECURITY, self._denied)
-            return
+        if header is not None:
+            refusal = self._receiving.refusal(self.denied)
+            if refusal is not None:
+                self._fail(*refusal)
+                return
         if self._ended:
             self._over = True
             self.count = len(intake.batch)

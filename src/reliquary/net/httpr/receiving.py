@@ -116,16 +116,19 @@ class Receiving:
         """Its header is here, and its batch still comes: older connections of its channel end (HR-041)."""
         self._tell(RequestBegun(arrival.connection, arrival.service, header))
 
+    def refusal(self, denied: str) -> tuple[ErrorNumber, str] | None:
+        """Why a request is not taken now, as soon as its header is here; None where it may be."""
+        if denied:
+            return ErrorNumber.AGENT_SECURITY, denied
+        if self._stopping:
+            return ErrorNumber.RESOURCE_MANAGER_TERMINATING, "the server is stopping"
+        if self._state.manager_state is not ManagerState.READY:
+            return ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE, "the queue manager is not ready"
+        return None
+
     def arrived(self, arrival: Arrival, intake: Intake) -> None:
         """It is whole."""
-        if self._stopping:
-            intake.give_up()
-            self.failed(arrival, ErrorNumber.RESOURCE_MANAGER_TERMINATING, "the server is stopping")
-        elif self._state.manager_state is not ManagerState.READY:
-            intake.give_up()
-            self.failed(arrival, ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE, "the queue manager is not ready")
-        else:
-            self._submit(arrival, tuple(intake.batch), intake.disposition, None, "")
+        self._submit(arrival, tuple(intake.batch), intake.disposition, None, "")
 
     def failed(self, arrival: Arrival, fault: ErrorNumber, why: str) -> None:
         """It is not taken; the machine finds the words for it."""

@@ -24,6 +24,8 @@ class Stage:
     data: HttpClient
     control: HttpClient
     folder: Path
+    url: str
+    """Of the data plane."""
 
     async def get(self, path: str) -> Response:
         """A page of the control plane."""
@@ -55,9 +57,8 @@ class Stage:
         assert answer.status == 201, answer.body
 
 
-def play(folder: Path, scene: Callable[[Stage], Awaitable[None]], **chosen: Any) -> None:
-    """Run a scene on a whole server; whatever reaches the loop's exception handler fails it."""
-    wrong: list[object] = []
+async def whole(folder: Path, scene: Callable[[Stage], Awaitable[None]], **chosen: Any) -> None:
+    """Run a scene on a whole server, in the loop that runs."""
     settings = Settings(
         folder=folder / "data",
         data_port=0,
@@ -66,18 +67,25 @@ def play(folder: Path, scene: Callable[[Stage], Awaitable[None]], **chosen: Any)
         queues=("orders",),
         **chosen,
     )
+    server = await build(settings)
+    await make_queues(server.opened, settings.queues)
+    data, control = await server.listen(settings)
+    try:
+        async with HttpClient(data) as at_data, HttpClient(control) as at_control:
+            stage = Stage(server, at_data, at_control, settings.folder, data)
+            await asyncio.wait_for(scene(stage), 30)
+    finally:
+        await server.stop()
 
-    async def whole() -> None:
+
+def play(folder: Path, scene: Callable[[Stage], Awaitable[None]], **chosen: Any) -> None:
+    """Run a scene on a whole server; whatever reaches the loop's exception handler fails it."""
+    wrong: list[object] = []
+
+    async def watched() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
-        server = await build(settings)
-        await make_queues(server.opened, settings.queues)
-        data, control = await server.listen(settings)
-        try:
-            async with HttpClient(data) as at_data, HttpClient(control) as at_control:
-                await asyncio.wait_for(scene(Stage(server, at_data, at_control, settings.folder)), 30)
-        finally:
-            await server.stop()
+        await whole(folder, scene, **chosen)
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(whole())
+        runner.run(watched())
     assert not wrong, wrong

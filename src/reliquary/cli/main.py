@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from reliquary.cli.access import access
+from reliquary.cli.channel import channel
 from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, TOKEN_VARIABLE, Where
 from reliquary.cli.directory import directory
 from reliquary.cli.ending import Root
@@ -98,6 +99,7 @@ for command in (
     message,
     outgoing,
     stream,
+    channel,
     directory,
     store,
     transaction,

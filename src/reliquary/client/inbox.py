@@ -39,8 +39,12 @@ class Inbox:
 
     async def ask(self, make: Make, kind: type[A]) -> A:
         """The answer to an event; a refusal is raised."""
+        return _checked(await self.hear(make), kind)
+
+    async def hear(self, make: Make) -> object:
+        """The answer to an event, whatever it is."""
         _, future = await self._submit(make)
-        return _checked(await future, kind)
+        return await future
 
     async def do(self, make: Make) -> None:
         """Ask where the answer says no more than that it is done."""

@@ -22,6 +22,7 @@ from reliquary.client.records import (
     Access,
     AccessChange,
     AccessInfo,
+    ChannelInfo,
     LookUp,
     ManagerInfo,
     Move,
@@ -38,13 +39,16 @@ from reliquary.client.records import (
 )
 from reliquary.client.translate import number_of
 from reliquary.engine import views
+from reliquary.engine.channels import channel, channels
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.engine.streams import streams
+from reliquary.net.api.errors import NOT_DONE
 from reliquary.net.api.numbers import LONGEST_WAIT, hold_of, span_of, transaction_of, wait_of
 from reliquary.net.api.users import Users
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.host import own_name
+from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel
 from reliquary.queueing import events
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming import destinations
@@ -309,6 +313,36 @@ class LocalTransport:
         seen = list(map(translate.stream_info, streams(self._state, self._opened.srmp)))
         await self._settled()
         return seen
+
+    async def channels(self) -> list[ChannelInfo]:
+        """All channels of HTTPR."""
+        seen = list(map(translate.channel_info, channels(self._state, self._opened.httpr)))
+        await self._settled()
+        return seen
+
+    async def channel(self, number: int) -> ChannelInfo:
+        """One channel."""
+        view = channel(self._state, self._opened.httpr, number)
+        if view is None:
+            raise error_of(HResult.OBJECT_NOT_FOUND.name, f"there is no channel {number}")
+        await self._settled()
+        return translate.channel_info(view)
+
+    async def report_channel(self, number: int) -> ChannelInfo:
+        """Find out over it what is in doubt."""
+        return await self._steered(number, ReportChannel)
+
+    async def forget_channel(self, number: int) -> ChannelInfo:
+        """Forget how far it got."""
+        return await self._steered(number, ForgetChannel)
+
+    async def _steered(self, number: int, make: type[ReportChannel | ForgetChannel]) -> ChannelInfo:
+        await self.channel(number)
+        done = await self._inbox.hear(lambda to: make(to, number))
+        assert isinstance(done, Done), f"no answer: {done!r}"
+        if not done.done:
+            raise error_of(NOT_DONE, done.why)
+        return await self.channel(number)
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""

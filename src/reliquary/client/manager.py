@@ -12,6 +12,7 @@ from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions
 from reliquary.client.queue import AsyncQueue
 from reliquary.client.records import (
     AccessInfo,
+    ChannelInfo,
     ManagerInfo,
     OutgoingInfo,
     QueueInfo,
@@ -126,6 +127,22 @@ class AsyncManager:
     async def streams(self) -> list[StreamInfo]:
         """Streams: how far messages got that go to another manager, or come from one, in one order."""
         return await self.transport.streams()
+
+    async def channels(self) -> list[ChannelInfo]:
+        """Channels of HTTPR: how far batches got that go to another agent, or come from one."""
+        return await self.transport.channels()
+
+    async def channel(self, number: int) -> ChannelInfo:
+        """One channel by its number."""
+        return await self.transport.channel(number)
+
+    async def report_channel(self, number: int) -> ChannelInfo:
+        """Ask its responder now what became of the batches that are in doubt."""
+        return await self.transport.report_channel(number)
+
+    async def forget_channel(self, number: int) -> ChannelInfo:
+        """Forget how far a channel got, when nothing is in doubt; its responder is told to as well."""
+        return await self.transport.forget_channel(number)
 
     async def take_offline(self) -> ManagerInfo:
         """Let nothing leave for other managers, and take nothing from them, while it runs."""

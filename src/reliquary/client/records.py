@@ -211,6 +211,54 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True):
     """When a message of it was last taken."""
 
 
+class BatchInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A batch of which nobody here knows whether it arrived; its messages are held."""
+
+    id: str
+    """As on the wire: 16 hexadecimal digits."""
+    queue: str
+    """Where its messages are held."""
+    messages: int
+    since: datetime | None
+    """When it was begun; None for one that was begun before a restart."""
+
+
+class ChannelInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A channel of HTTPR as it was a moment ago: batches both ways between two agents."""
+
+    number: int
+    role: str
+    """`client`: this manager drives it; `server`: its requester does."""
+    requester: str
+    name: str
+    responder: str
+    state: str
+    """`ready`, `waiting` or `closed`; of a client also `greeting`, `must-report`, `reporting`, `resting` and
+    `leaving`."""
+    url: str
+    """Of a client: where the responder is."""
+    session: str
+    connected: bool
+    unanswered: int
+    """Requests without a response."""
+    fetches: bool
+    """Its client fetches messages."""
+    last_source_id: str
+    """Of the latest batch that was sent."""
+    source_forgotten: bool
+    in_doubt: list[BatchInfo]
+    last_received_id: str
+    last_received_outcome: str
+    last_sent_id: str
+    """The largest id that the peer is known to have used."""
+    failures: int
+    """In a row, up to now."""
+    rest: float
+    """Seconds that it rests before it tries again, while it does."""
+    trouble: str
+    """What last went wrong."""
+
+
 class AccessEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One line of an access list: what a user or a group may do, or may not."""
 

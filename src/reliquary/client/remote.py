@@ -27,6 +27,7 @@ from reliquary.client.records import (
     Access,
     AccessChange,
     AccessInfo,
+    ChannelInfo,
     LookUp,
     ManagerInfo,
     Move,
@@ -55,6 +56,10 @@ PIECE: Final = 60.0
 """A longer wait is asked for in pieces, so that a dead connection is found."""
 
 
+CHANNEL_WAIT: Final = 120.0
+"""Seconds that another agent may take to answer what a channel is asked."""
+
+
 class _SentAnswer(msgspec.Struct):
     messages: list[Sent]
 
@@ -81,6 +86,10 @@ class _Streams(msgspec.Struct):
     streams: list[StreamInfo]
 
 
+class _Channels(msgspec.Struct):
+    channels: list[ChannelInfo]
+
+
 class _Transactions(msgspec.Struct):
     transactions: list[TransactionInfo]
 
@@ -96,6 +105,8 @@ _access = msgspec.json.Decoder(AccessInfo)
 _outgoing = msgspec.json.Decoder(_Outgoing)
 _outgoing_queue = msgspec.json.Decoder(OutgoingInfo)
 _streams = msgspec.json.Decoder(_Streams)
+_channels = msgspec.json.Decoder(_Channels)
+_channel = msgspec.json.Decoder(ChannelInfo)
 _report = msgspec.json.Decoder(StoreReport)
 _transactions = msgspec.json.Decoder(_Transactions)
 _transaction = msgspec.json.Decoder(TransactionInfo)
@@ -337,6 +348,24 @@ class RemoteTransport:
     async def streams(self) -> list[StreamInfo]:
         """All streams, those that go and those that come."""
         return (await self._control.read("GET", "/streams", _streams)).streams
+
+    async def channels(self) -> list[ChannelInfo]:
+        """All channels of HTTPR."""
+        return (await self._control.read("GET", "/channels", _channels)).channels
+
+    async def channel(self, number: int) -> ChannelInfo:
+        """One channel."""
+        return await self._control.read("GET", _named("channels", str(number)), _channel)
+
+    async def report_channel(self, number: int) -> ChannelInfo:
+        """Find out over it what is in doubt."""
+        path = _named("channels", str(number), "report")
+        return await self._control.read("POST", path, _channel, wait=CHANNEL_WAIT)
+
+    async def forget_channel(self, number: int) -> ChannelInfo:
+        """Forget how far it got."""
+        path = _named("channels", str(number), "forget")
+        return await self._control.read("POST", path, _channel, wait=CHANNEL_WAIT)
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""

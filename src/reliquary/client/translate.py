@@ -17,6 +17,7 @@ from reliquary.client import records
 from reliquary.client.errors import NotOpen
 from reliquary.client.message import Message, OutgoingMessage
 from reliquary.engine import views
+from reliquary.engine.channels import ChannelView
 from reliquary.engine.streams import StreamView
 from reliquary.net.api import messages as api
 from reliquary.queueing import message as machine
@@ -216,6 +217,21 @@ def stream_info(view: StreamView) -> records.StreamInfo:
     for name in ("next_resend", "used"):
         fields[name] = _moment(fields[name]) if fields[name] else None
     return records.StreamInfo(**fields)
+
+
+def channel_info(view: ChannelView) -> records.ChannelInfo:
+    """A channel."""
+    fields = msgspec.structs.asdict(view)
+    fields["in_doubt"] = [
+        records.BatchInfo(
+            id=each.id,
+            queue=each.queue,
+            messages=each.messages,
+            since=_moment(each.since) if each.since else None,
+        )
+        for each in view.in_doubt
+    ]
+    return records.ChannelInfo(**fields)
 
 
 def access_info(

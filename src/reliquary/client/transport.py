@@ -15,6 +15,7 @@ from reliquary.client.records import (
     Access,
     AccessChange,
     AccessInfo,
+    ChannelInfo,
     LookUp,
     ManagerInfo,
     Move,
@@ -157,6 +158,18 @@ class Transport(Protocol):
 
     async def streams(self) -> list[StreamInfo]:
         """All streams, those that go and those that come."""
+
+    async def channels(self) -> list[ChannelInfo]:
+        """All channels of HTTPR, those that the manager drives and those that others do."""
+
+    async def channel(self, number: int) -> ChannelInfo:
+        """One channel."""
+
+    async def report_channel(self, number: int) -> ChannelInfo:
+        """Find out over it what is in doubt."""
+
+    async def forget_channel(self, number: int) -> ChannelInfo:
+        """Forget how far it got, on both sides where we drive it."""
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""

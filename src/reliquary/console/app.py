@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reliquary.base.hresult import HResult
-from reliquary.console import access, directory, metrics, page, queues, store, traffic
+from reliquary.console import access, channels, directory, metrics, page, queues, store, traffic
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.errors import HANDLERS
 from reliquary.net.api.errors import error_json
@@ -41,6 +41,10 @@ ROUTES: Final = (
     Route(f"{API}/outgoing/{{destination:path}}/resume", traffic.resume, methods=["POST"]),
     Route(f"{API}/outgoing/{{destination:path}}", traffic.show_outgoing, methods=["GET"]),
     Route(f"{API}/streams", traffic.list_streams, methods=["GET"]),
+    Route(f"{API}/channels", channels.list_channels, methods=["GET"]),
+    Route(f"{API}/channels/{{number:int}}", channels.show_channel, methods=["GET"]),
+    Route(f"{API}/channels/{{number:int}}/report", channels.report, methods=["POST"]),
+    Route(f"{API}/channels/{{number:int}}/forget", channels.forget, methods=["POST"]),
     Route(f"{API}/directory", directory.show_status, methods=["GET"]),
     Route(f"{API}/directory/attach", directory.attach, methods=["POST"]),
     Route(f"{API}/directory/detach", directory.detach, methods=["POST"]),

@@ -17,6 +17,8 @@ from reliquary.base.turn import Event
 from reliquary.console.errors import Refusal
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.api.users import Users
+from reliquary.net.httpr.courier import Courier as HttprCourier
+from reliquary.net.httpr.receiving import Receiving as HttprReceiving
 from reliquary.net.multicast.carrier import Carrier
 from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import Receiving
@@ -47,6 +49,8 @@ class Context:
     """SRMP's two sides; None where it is switched off."""
     carrier: Carrier | None = None
     """None where multicast is."""
+    agents: tuple[HttprReceiving, HttprCourier] | None = None
+    """HTTPR's two sides; None where it is switched off."""
     by: Principal = ANONYMOUS
     """Who asks."""
     long_work: asyncio.Lock = field(default_factory=asyncio.Lock)

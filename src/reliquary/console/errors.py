@@ -16,6 +16,7 @@ from reliquary.engine.directory import NotShown
 from reliquary.engine.loop import EngineStopped
 from reliquary.net.api.errors import (
     METHOD_NOT_ALLOWED,
+    NOT_DONE,
     PATH_NOT_FOUND,
     STATUS,
     STOPPING,
@@ -39,6 +40,10 @@ class Refusal(Exception):
         self.status = answer.status
 
 
+class NotDone(Exception):
+    """What an administrator wanted could not be done now; the sentence says why."""
+
+
 def _response(status: int, code: str, why: str, headers: dict[str, str] | None = None) -> Response:
     return Response(error_json(code, why), status, headers, "application/json")
 
@@ -55,6 +60,10 @@ async def _on_refusal(_: Request, why: Exception) -> Response:
 async def _on_not_shown(_: Request, why: Exception) -> Response:
     assert isinstance(why, NotShown), f"not an answer of the directory: {why!r}"
     return _response(STATUS[why.answer.status], why.answer.status.name, str(why))
+
+
+async def _on_not_done(_: Request, why: Exception) -> Response:
+    return _response(409, NOT_DONE, str(why))
 
 
 async def _on_stopped(_: Request, __: Exception) -> Response:
@@ -89,6 +98,7 @@ HANDLERS: Final[dict[int | type[Exception], Callable[[Request, Exception], Await
     UnicodeDecodeError: _on_usage,
     Refusal: _on_refusal,
     NotShown: _on_not_shown,
+    NotDone: _on_not_done,
     EngineStopped: _on_stopped,
     StoreFailure: _on_store,
     HTTPException: _on_http,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Final
@@ -11,11 +12,15 @@ from starlette.responses import Response
 
 from reliquary.console.context import Context, context_of
 from reliquary.engine import views
+from reliquary.engine.channels import channels
 from reliquary.engine.streams import StreamView, streams
 from reliquary.engine.views import OutgoingView
 from reliquary.net.multicast.carrier import Count as Multicast
 from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import STATUSES, Receiving
+from reliquary.protocols.httpr.codec.values import NO_ERROR, Command
+from reliquary.protocols.httpr.events import Failure as HttprFailure
+from reliquary.protocols.httpr.tables import Role
 from reliquary.protocols.srmp.events import Failure
 from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.security.rights import ManagerRight
@@ -95,6 +100,7 @@ def _families(context: Context) -> Iterable[str]:
         yield family(f"reliquary_queue_{name}", "gauge", meaning, samples)
     yield from _outgoing(list(views.outgoing_queues(state)))
     yield from _posts(context.receiving, context.courier)
+    yield from _agents(context)
     yield family(
         "reliquary_srmp_messages_total",
         "counter",
@@ -139,6 +145,67 @@ def _posts(receiving: Receiving | None, courier: Courier | None) -> Iterable[str
         "Outgoing queues with a connection.",
         [({}, courier.connections)],
     )
+
+
+def _agents(context: Context) -> Iterable[str]:
+    """Requests of HTTPR that came and went, where it is not switched off."""
+    if context.agents is not None:
+        receiving, courier = context.agents
+        yield family(
+            "reliquary_httpr_received_total",
+            "counter",
+            "Requests that came, by their commands.",
+            [
+                ({"command": each.value if each else "unreadable"}, receiving.requests[each])
+                for each in (*Command, None)
+            ],
+        )
+        yield family(
+            "reliquary_httpr_requests_total",
+            "counter",
+            "Requests that went out, by their commands.",
+            [({"command": each.value}, courier.requests[each]) for each in Command],
+        )
+        answers: list[Sample] = [
+            ({"role": role, "error": str(number)}, counts[number])
+            for role, counts in (("server", receiving.answers), ("client", courier.answers))
+            for number in sorted({NO_ERROR, *counts})
+        ]
+        yield family("reliquary_httpr_answers_total", "counter", "Answers, by error; 0 is none.", answers)
+        yield family(
+            "reliquary_httpr_failures_total",
+            "counter",
+            "Requests that went out and have no usable answer, by the reason.",
+            [({"reason": each.value}, courier.failures[each]) for each in HttprFailure],
+        )
+        yield family(
+            "reliquary_httpr_messages_total",
+            "counter",
+            "Messages in batches that came and went; those that went, perhaps more than once.",
+            [
+                ({"role": "server", "direction": "in"}, receiving.messages_in),
+                ({"role": "server", "direction": "out"}, receiving.messages_out),
+                ({"role": "client", "direction": "in"}, courier.messages_in),
+                ({"role": "client", "direction": "out"}, courier.messages_out),
+            ],
+        )
+        yield family(
+            "reliquary_httpr_connections",
+            "gauge",
+            "Channels that we drive with a connection.",
+            [({}, courier.connections)],
+        )
+    in_doubt = Counter[str]()
+    held = Counter[str]()
+    for each in channels(context.opened.state, context.opened.httpr):
+        in_doubt[each.role] += len(each.in_doubt)
+        held[each.role] += sum(batch.messages for batch in each.in_doubt)
+    for name, meaning, counts in (
+        ("batches", "Batches that may have arrived or not.", in_doubt),
+        ("messages", "Messages in them, which nobody else gets.", held),
+    ):
+        samples: list[Sample] = [({"role": role.value}, counts[role.value]) for role in Role]
+        yield family(f"reliquary_httpr_{name}_in_doubt", "gauge", meaning, samples)
 
 
 def _streams(seen: Sequence[StreamView]) -> Iterable[str]:

@@ -203,7 +203,7 @@ def transaction(state: State, identifier: UUID, by: Principal = MANAGER) -> Tran
             operations=len(found.operations),
             bytes=found.size,
             queues=tuple(
-                _name(state, state.queues[number])
+                name_of(state, state.queues[number])
                 for number in dict.fromkeys(numbers)
                 if number in state.queues
             ),
@@ -226,7 +226,7 @@ def transaction(state: State, identifier: UUID, by: Principal = MANAGER) -> Tran
 def _view(state: State, each: QueueState) -> QueueView:
     record = each.record
     return QueueView(
-        name=_name(state, each),
+        name=name_of(state, each),
         pathname=record.pathname,
         identifier=str(record.identifier),
         kind=record.kind,
@@ -256,8 +256,8 @@ def _delayed(each: QueueState) -> int:
     return each.delayed + len(each.delayed_express)
 
 
-def _name(state: State, each: QueueState) -> str:
-    """The name as people write it."""
+def name_of(state: State, each: QueueState) -> str:
+    """The name of a queue as people write it."""
     if each.record.outgoing:
         return each.record.pathname
     return str(state.parse(each.record.pathname)).removeprefix("private$\\")

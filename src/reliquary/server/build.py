@@ -135,7 +135,10 @@ async def build(settings: Settings) -> Server:
     if agents is not None:
         agents.serve(data)
     opened.engine.on_pressure = partial(_pause, data, srmp)
-    context = Context(opened, release(), lambda: data.connections, users, receiving, courier, carrier)
+    counted = None if agents is None else (agents.receiving, agents.courier)
+    context = Context(
+        opened, release(), lambda: data.connections, users, receiving, courier, carrier, counted
+    )
     control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
     return Server(opened, plane, data, control, srmp, agents)
 

@@ -77,7 +77,7 @@ class TestOrder:
                 assert b"body 3" in there.bodies[2]
                 assert there.accepted == here.courier.connections == 1
                 assert here.courier.requests == {Command.PUSH: 3}
-                assert here.courier.responses == 3
+                assert here.courier.answers == {0: 3}
                 assert here.courier.bytes_received == 3 * len(committed(1))
                 assert here.courier.bytes_sent == sum(map(len, there.heads + there.bodies))
 

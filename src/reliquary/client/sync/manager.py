@@ -13,6 +13,7 @@ from reliquary.client.manager import AsyncManager
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
 from reliquary.client.records import (
     AccessInfo,
+    ChannelInfo,
     ManagerInfo,
     OutgoingInfo,
     QueueInfo,
@@ -120,6 +121,22 @@ class Manager:
     def streams(self) -> list[StreamInfo]:
         """Streams: how far messages got that go to another manager, or come from one, in one order."""
         return self._portal.call(self._inner.streams())
+
+    def channels(self) -> list[ChannelInfo]:
+        """Channels of HTTPR: how far batches got that go to another agent, or come from one."""
+        return self._portal.call(self._inner.channels())
+
+    def channel(self, number: int) -> ChannelInfo:
+        """One channel by its number."""
+        return self._portal.call(self._inner.channel(number))
+
+    def report_channel(self, number: int) -> ChannelInfo:
+        """Ask its responder now what became of the batches that are in doubt."""
+        return self._portal.call(self._inner.report_channel(number))
+
+    def forget_channel(self, number: int) -> ChannelInfo:
+        """Forget how far a channel got, when nothing is in doubt; its responder is told to as well."""
+        return self._portal.call(self._inner.forget_channel(number))
 
     def take_offline(self) -> ManagerInfo:
         """Let nothing leave for other managers, and take nothing from them, while it runs."""

@@ -46,6 +46,7 @@ STATUS: Final[dict[HResult, int]] = {
 STOPPING: Final = "STOPPING"
 PATH_NOT_FOUND: Final = "PATH_NOT_FOUND"
 METHOD_NOT_ALLOWED: Final = "METHOD_NOT_ALLOWED"
+NOT_DONE: Final = "NOT_DONE"
 """Codes of this API alone, which no specification has."""
 
 STOPPING_SENTENCE: Final = "the server is stopping"

@@ -17,7 +17,7 @@ from reliquary.net.http.dialing import Places
 from reliquary.net.httpr.bodies import Bodies
 from reliquary.net.httpr.incoming import Incoming
 from reliquary.net.httpr.route import Route
-from reliquary.protocols.httpr.codec.values import Command
+from reliquary.protocols.httpr.codec.values import NO_ERROR, Command
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
 
@@ -48,8 +48,12 @@ class Courier:
         """The last epoch of each channel that was ended."""
         self.requests: Counter[Command] = Counter()
         """How many were sent, by command."""
-        self.responses = 0
-        """How many of them have a whole response."""
+        self.answers: Counter[int] = Counter()
+        """How many of them have a whole response, by its error; 0 for none."""
+        self.messages_out = 0
+        """Messages that were sent, some of them perhaps more than once."""
+        self.messages_in = 0
+        """Messages that were fetched, some of them perhaps more than once."""
         self.failures: Counter[Failure] = Counter()
         """How many epochs ended with a failure, by reason."""
         self.bytes_sent = 0
@@ -89,13 +93,17 @@ class Courier:
     def sent(self, request: SendRequest, size: int) -> None:
         """A request leaves, or the first part of it."""
         self.requests[request.header.command] += 1
+        self.messages_out += len(request.batch)
         self.bytes_sent += size
 
     def arrived(self, incoming: Incoming) -> None:
         """A response is whole."""
-        self.responses += 1
+        event = incoming.arrived()
+        error = event.header.error
+        self.answers[NO_ERROR if error is None else error.number] += 1
+        self.messages_in += len(event.batch)
         self.bytes_received += incoming.bytes
-        self._submit(incoming.arrived())
+        self._submit(event)
 
     def failed(self, request: SendRequest, failure: Failure, why: str) -> None:
         """This request has no response, and neither have those behind it."""

@@ -30,6 +30,7 @@ from reliquary.protocols.httpr.addresses import PREFIX, own_agent
 from reliquary.protocols.httpr.codec.headers import encode_response
 from reliquary.protocols.httpr.codec.values import (
     FETCHES,
+    NO_ERROR,
     BatchLimits,
     Carried,
     Command,
@@ -50,7 +51,6 @@ from reliquary.queueing.state import State
 
 OCTETS: Final = b"application/octet-stream"
 NO_STORE: Final = ((b"cache-control", b"no-store"),)
-NO_ERROR: Final = 0
 
 
 class Receiving:

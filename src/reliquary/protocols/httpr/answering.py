@@ -80,7 +80,8 @@ def refuse(
     state: State, served: Served, asked: Asked, now: Instant, number: ErrorNumber, why: str
 ) -> None:  # fmt: skip
     """Answer the first in the line with an error; its batch is not taken."""
-    refusal = REFUSALS[number]
+    refusal, error = REFUSALS[number], Error.of(number)
+    served.trouble = f"refused with {error.number} {error.text}: {why}"
     unwanted(state, asked.event.batch)
     respond(
         state,
@@ -89,7 +90,7 @@ def refuse(
         now,
         pair=_pair(refusal.said, asked.header, state.channels[served.channel]),
         ending=refusal.ends_session,
-        error=Error.of(number),
+        error=error,
         why=why,
     )
 

@@ -113,6 +113,7 @@ def _take(state: State, served: Served, collecting: Collecting, signal: Messages
     if not collecting.messages:
         collecting.batch, collecting.queue, collecting.first = signal.key[1], signal.queue, now
         apply(state, BatchPrepared(served.channel, collecting.batch))
+        state.begun[signal.key] = now
     collecting.messages += signal.messages
     collecting.size += sum([_size(message) for message in signal.messages])
     collecting.latest = now

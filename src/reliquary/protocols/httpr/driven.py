@@ -110,6 +110,10 @@ class Driven:
     """Batches in a row that we could not take."""
     failures: int = 0
     """In a row, since a batch or an empty answer last went through."""
+    rest: Duration = field(default=Duration(0))
+    """How long the last rest was to be."""
+    trouble: str = ""
+    """What last went wrong, for people."""
     leaving: bool = False
     """It is to be forgotten on both sides, and closed."""
     reporters: list[int] = field(default_factory=list)

@@ -109,5 +109,6 @@ def _send(state: State, driven: Driven, queue: int, signal: MessagesHeld, now: I
     driven.ready.pop(queue, None)
     driven.ready[queue] = None  # the others have their turn
     apply(state, BatchPrepared(driven.channel, batch))
+    state.begun[signal.key] = now
     driven.move(Move.FLOW)
     ask(state, driven, command, now, batch=batch, messages=signal.messages, queue=queue)

@@ -47,6 +47,8 @@ def conclude(state: State, number: int, settled: Settlement) -> None:
         if batches:
             keys = tuple([(number, batch) for batch in batches])
             state.draft.tell(HoldsEnded(HOLDER, keys, outcome))
+            for key in keys:
+                state.begun.pop(key, None)
 
 
 def report(state: State, served: Served, asked: Asked, now: Instant) -> None:

@@ -121,6 +121,8 @@ class Served:
     """The first of them is being served, and the others wait."""
     collecting: Collecting | None = None
     """What that one waits for, where it is messages."""
+    trouble: str = ""
+    """What was last refused, for people."""
     last_queue: int = 0
     """The outgoing queue that gave the last batch: the next has its turn."""
 

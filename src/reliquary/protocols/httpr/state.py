@@ -7,6 +7,7 @@ All else lives only while the process does (sessions, agreed capabilities, conne
 from __future__ import annotations
 
 from reliquary.base.rows import Rows
+from reliquary.base.time import Instant
 from reliquary.base.turn import Draft
 from reliquary.protocols.httpr.addresses import agent_of
 from reliquary.protocols.httpr.driven import Driven
@@ -28,6 +29,8 @@ class State:
         self.numbers = Numbers()
         self.channels: dict[int, Channel] = {}
         self._by_identity: dict[tuple[Role, str, str, str], int] = {}
+        self.begun: dict[tuple[int, int], Instant] = {}
+        """When batches in doubt were begun, by channel and id; nobody knows it of an earlier life's."""
         self.served: dict[int, Served] = {}
         """What goes on over channels that others drive."""
         self.sessions: dict[str, int] = {}

@@ -55,9 +55,11 @@ def rest(
     if not keep:
         hang_up(state, driven)
     driven.move(Move.REST)
+    driven.trouble = why
     ladder = state.settings.retry_ladder
     span = ladder[-1] if long else ladder[min(driven.failures, len(ladder) - 1)]
     driven.failures += 1
+    driven.rest = span
     state.draft.ask(SetTimer((RETRY, driven.channel), span))
     if not keep:
         driven.linked = False
@@ -91,7 +93,7 @@ def renew(state: State, driven: Driven, why: str, status: ConnectionStatus) -> N
     if driven.failures:
         rest(state, driven, why, status=status)
     else:
-        driven.failures = 1
+        driven.failures, driven.trouble = 1, why
         end(state, driven)
 
 

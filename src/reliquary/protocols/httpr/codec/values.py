@@ -82,6 +82,10 @@ class ErrorNumber(IntEnum):
     HTTP_R_VERSION_NOT_SUPPORTED = 530
 
 
+NO_ERROR: Final = 0
+"""Where answers are counted by the numbers of their errors."""
+
+
 class Error(msgspec.Struct, frozen=True, gc=False):
     """The field `error`."""
 

@@ -1,0 +1,148 @@
+"""Read-only pictures of HTTPR's channels, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from reliquary.base.time import SECOND
+from reliquary.engine.views import name_of
+from reliquary.protocols.httpr.addresses import contact_url
+from reliquary.protocols.httpr.codec.lexical import id_text
+from reliquary.protocols.httpr.driven import Driven
+from reliquary.protocols.httpr.phases import Phase
+from reliquary.protocols.httpr.served import Served
+from reliquary.protocols.httpr.state import HOLDER
+from reliquary.protocols.httpr.state import State as HttprState
+from reliquary.protocols.httpr.tables import Channel, Role
+from reliquary.queueing.state import State
+from reliquary.queueing.tables import hold_key
+
+
+class BatchView(msgspec.Struct, frozen=True, kw_only=True):
+    """A batch of ours that is in doubt."""
+
+    id: str
+    """As on the wire: 16 hexadecimal digits."""
+    queue: str
+    """Where its messages are held."""
+    messages: int
+    since: int
+    """Microseconds since 1970; 0 for one that was begun before a restart."""
+
+
+class ChannelView(msgspec.Struct, frozen=True, kw_only=True):
+    """A channel as a person wants to see it."""
+
+    number: int
+    role: str
+    """`client`: we drive it; `server`: its requester does."""
+    requester: str
+    name: str
+    responder: str
+    state: str
+    """Of one that we drive, its phase; of one that we serve, `waiting`, `ready` (a session) or `closed`."""
+    url: str = ""
+    """Of one that we drive: where the responder is."""
+    session: str = ""
+    connected: bool = False
+    unanswered: int = 0
+    """Requests without a response."""
+    fetches: bool = False
+    """Its client fetches messages."""
+    last_source_id: str
+    """Of the latest batch that we sent."""
+    source_forgotten: bool
+    """Both sides have agreed to forget what we sent."""
+    in_doubt: tuple[BatchView, ...] = ()
+    last_received_id: str
+    last_received_outcome: str
+    last_sent_id: str
+    """The largest id that the peer is known to have used."""
+    failures: int = 0
+    """In a row, since something last went through."""
+    rest: float = 0
+    """Seconds that it rests before it tries again, while it does."""
+    trouble: str = ""
+    """What last went wrong."""
+
+
+def channels(state: State, httpr: HttprState) -> Iterator[ChannelView]:
+    """All channels, by their numbers."""
+    for _, each in sorted(httpr.channels.items()):
+        yield _view(state, httpr, each)
+
+
+def channel(state: State, httpr: HttprState, number: int) -> ChannelView | None:
+    """One channel."""
+    found = httpr.channels.get(number)
+    return None if found is None else _view(state, httpr, found)
+
+
+def _view(state: State, httpr: HttprState, each: Channel) -> ChannelView:
+    now = (
+        _driven(httpr, each, httpr.driven.get(each.number))
+        if each.role is Role.CLIENT
+        else _served(httpr, each, httpr.served.get(each.number))
+    )
+    return ChannelView(
+        number=each.number,
+        role=each.role.value,
+        requester=each.requester,
+        name=each.name,
+        responder=each.responder,
+        last_source_id=id_text(each.last_source_id),
+        source_forgotten=each.source_forgotten,
+        in_doubt=tuple(_batch(state, httpr, each.number, batch) for batch in each.in_doubt),
+        last_received_id=id_text(each.last_received_id),
+        last_received_outcome=each.last_received_outcome.value,
+        last_sent_id=id_text(each.last_sent_id),
+        **now,
+    )
+
+
+def _batch(state: State, httpr: HttprState, number: int, batch: int) -> BatchView:
+    hold = state.holds.get(hold_key(HOLDER, (number, batch)))
+    queue = None if hold is None else state.queues.get(hold.queue)
+    return BatchView(
+        id=id_text(batch),
+        queue="" if queue is None else name_of(state, queue),
+        messages=0 if hold is None else len(hold.lookup_ids),
+        since=httpr.begun.get((number, batch), 0),
+    )
+
+
+def _driven(httpr: HttprState, each: Channel, driven: Driven | None) -> dict[str, Any]:
+    """What goes on over a channel that we drive."""
+    if driven is None:
+        url = contact_url(each.responder, httpr.settings.peer(each.responder).url)
+        return {"state": Phase.CLOSED.value, "url": url}
+    resting = driven.phase is Phase.RESTING
+    return {
+        "state": driven.phase.value,
+        "url": driven.url,
+        "session": driven.session_id,
+        "connected": driven.connected,
+        "unanswered": len(driven.asked),
+        "fetches": driven.fetches,
+        "failures": driven.failures,
+        "rest": driven.rest / SECOND if resting else 0,
+        "trouble": driven.trouble,
+    }
+
+
+def _served(httpr: HttprState, each: Channel, served: Served | None) -> dict[str, Any]:
+    """What goes on over a channel that another agent drives."""
+    if served is None:
+        return {"state": Phase.CLOSED.value, "fetches": each.pulled}
+    state = Phase.WAITING if served.line else Phase.READY if served.session else Phase.CLOSED
+    return {
+        "state": state.value,
+        "session": "" if served.session is None else served.session.identifier,
+        "connected": served.connection in httpr.connections,
+        "unanswered": len(served.line),
+        "fetches": each.pulled,
+        "trouble": served.trouble,
+    }

@@ -363,37 +363,33 @@ def test_a_channel_over_which_nothing_goes_on_is_not_closed() -> None:
 # -- more than one hop
 
 
-def announce(bench: HttprBench) -> None:
-    """Outgoing queues are known to have messages."""
-    for queue in bench.state.outgoing.values():
-        assert queue.record.outgoing is not None
-        bench.httpr.state.waiting[queue.number] = queue.record.outgoing.destination
-
-
 @pytest.mark.httpr("T37")
 def test_the_managers_own_service_gives_what_is_addressed_to_who_asks() -> None:
     bench = HttprBench()
     bench.send("DIRECT=HTTPR://client.example/app#in", b"1", b"2")
     bench.send("DIRECT=HTTPR://other.example/app#in", b"x")
-    announce(bench)
     client = Client(bench, service="mq")
     client.begin(max_wait_batch=5000)
     answer = client.pull(0)
     assert bodies(answer) == [b"1", b"2"]
     bench.send("DIRECT=HTTPR://other.example/app#in", b"y")
     bench.send("DIRECT=HTTPR://client.example/app#more", b"3")
-    announce(bench)
     assert bodies(client.pull(1)) == [b"3"]
+    waits = client.pull_later(2)
+    bench.send("DIRECT=HTTPR://other.example/app#in", b"z")
+    bench.send("DIRECT=HTTPR://client.example/app#new", b"4")
+    bench.send("DIRECT=HTTPR://client.example/app#in", b"5")
+    assert bodies(client.wait_for(waits)) == [b"4"]
+    assert bodies(client.pull(3)) == [b"5"]
     assert client.row.pulled, "nobody need be dialled for them"
-    client.report(completed=2, outcome=COMMIT)
-    assert [queue.stored for queue in bench.state.outgoing.values()] == [0, 2, 0], "the other agent's stay"
+    client.report(completed=4, outcome=COMMIT)
+    assert [queue.stored for queue in bench.state.outgoing.values()] == [0, 3, 0, 0], "the other's stay"
 
 
 def test_outgoing_queues_of_one_agent_have_their_turns() -> None:
     bench = HttprBench()
     for name in ("a", "b", "c"):
         bench.send(f"DIRECT=HTTPR://client.example/app#{name}", *[name.encode()] * 2)
-    announce(bench)
     client = Client(bench, service="mq")
     client.begin(maximum_batch_size=1)
     seen = [bodies(client.pull(batch)) for batch in range(6)]

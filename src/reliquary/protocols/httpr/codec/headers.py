@@ -54,6 +54,7 @@ USER_MODULE_DATA: Final = "httpr-user-module-data"
 
 _FIELD: Final = re.compile(rf"({TOKEN}+)[ \t]*:({TEXT}+)").fullmatch
 _NAME: Final = re.compile(TOKEN).fullmatch
+_BEGINS: Final = re.compile(rb"request(?:(?:\r\n)?[ \t])*+:", re.IGNORECASE)
 _SESSION_ID: Final = re.compile(r"[0-9A-Za-z]{1,12}")
 _OTHER_VERSION: Final = re.compile(r"HTTPR/[0-9]+\.[0-9]+", re.IGNORECASE)
 _COMMANDS: Final = {f"{command.value} {VERSION}": command for command in Command}
@@ -218,11 +219,13 @@ def _values(fields: list[tuple[str, str]], known: dict[str, tuple[str, _Read]]) 
 
 
 def is_request(block: bytes) -> bool:
-    """Whether the first line is `request:`, whatever follows; all else is not HTTPR at all (H-21)."""
+    """Whether the first line is `request:`, whatever follows."""
     return _BEGINS.match(block) is not None
 
 
-_BEGINS: Final = re.compile(rb"request(?:(?:\r\n)?[ \t])*+:", re.IGNORECASE)
+def not_httpr() -> HttprFault:
+    """519: it is not (H-21)."""
+    return HttprFault(ErrorNumber.NOT_HTTP_R, "the first line is not `request:`", spec="HTTPR 5.6")
 
 
 def read_request(block: bytes, *, lenient: bool = False) -> RequestHeader:
@@ -232,7 +235,7 @@ def read_request(block: bytes, *, lenient: bool = False) -> RequestHeader:
     """
     _bounded(block)
     if not is_request(block):
-        raise HttprFault(ErrorNumber.NOT_HTTP_R, "the first line is not `request:`", spec="HTTPR 5.6")
+        raise not_httpr()
     header = RequestHeader(**_values(fields_of(block), _LENIENT if lenient else _REQUEST))
     _check(header)
     return header

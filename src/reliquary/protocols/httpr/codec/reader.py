@@ -26,6 +26,7 @@ from reliquary.protocols.httpr.codec.headers import (
     fields_of,
     is_request,
     lines_of,
+    not_httpr,
     read_field,
     read_request,
     read_response,
@@ -205,21 +206,27 @@ class _Reader:
         return at < len(buffer) and (self._read_terminator(found) or self._read_message_header(found))
 
     def _read_terminator(self, found: list[Read]) -> bool:
-        head = self._buffer[self._at : self._at + len(_NAMES[-1])].lower()
-        if not any(name.startswith(head[: len(name)]) for name in _NAMES):
-            raise malformed(f"{shortened(head.decode('latin-1'))} begins no message", "6.2.1")
         match = _TERMINATOR.match(self._buffer, self._at)
-        stop = len(self._buffer) if match is None else match.end()
-        if head == _NAMES[-1] and stop - self._at > MOST_LINE:
-            raise malformed(f"a terminator has at most {MOST_LINE} bytes", "6.2.16")
         if match is None:
+            self._refuse_what_begins_nothing()
             return False
+        stop = match.end()
+        if stop - self._at > MOST_LINE:
+            raise _endless_terminator()
         word = match[1].decode("latin-1").rstrip(LWS).lower()
         if word not in _DISPOSITIONS:
             raise malformed(f"payload-disposition is last or abort, not {shortened(word)}", "6.2.16")
         self._at = stop
         found.append(BatchEnded(_DISPOSITIONS[word]))
         return self._finish()
+
+    def _refuse_what_begins_nothing(self) -> None:
+        """Not every byte has to come before it is clear that this is no message and no terminator."""
+        head = self._buffer[self._at : self._at + len(_NAMES[-1])].lower()
+        if not any(name.startswith(head[: len(name)]) for name in _NAMES):
+            raise malformed(f"{shortened(head.decode('latin-1'))} begins no message", "6.2.1")
+        if head == _NAMES[-1] and len(self._buffer) - self._at > MOST_LINE:
+            raise _endless_terminator()
 
     def _read_message_header(self, found: list[Read]) -> bool:
         block = self._block(MOST_MESSAGE_HEADER)
@@ -376,7 +383,7 @@ class RequestReader(_Reader):
     def _read_header(self, found: list[Read]) -> bool:
         head = self._buffer[:7].lower()
         if not b"request".startswith(head):
-            raise _not_httpr()
+            raise not_httpr()
         block = self._block(MOST_BYTES)
         if block is None:
             return False
@@ -391,7 +398,7 @@ class RequestReader(_Reader):
     def end(self) -> None:
         """No more bytes come: was that all?"""
         if self.header is None and not is_request(self._buffer):
-            raise _not_httpr()
+            raise not_httpr()
         super().end()
 
 
@@ -430,8 +437,8 @@ class ResponseReader(_Reader):
         return True
 
 
-def _not_httpr() -> HttprFault:
-    return HttprFault(ErrorNumber.NOT_HTTP_R, "the first line is not `request:`", spec="HTTPR 5.6")
+def _endless_terminator() -> HttprFault:
+    return malformed(f"a terminator has at most {MOST_LINE} bytes", "6.2.16")
 
 
 def _message_header(block: bytes) -> tuple[str, int | None]:

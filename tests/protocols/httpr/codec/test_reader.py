@@ -23,11 +23,14 @@ from reliquary.protocols.httpr.codec.encode import (
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.headers import encode_request, encode_response
 from reliquary.protocols.httpr.codec.reader import (
+    IN_MEMORY,
     LARGE,
     MOST_LINE,
+    MOST_LONG_HEADERS,
     MOST_MESSAGE_FIELDS,
     MOST_MESSAGE_HEADER,
     PIECE,
+    SMALL,
     BatchEnded,
     Cut,
     HeaderRead,
@@ -80,7 +83,7 @@ def pushed(batch: bytes, limits: BatchLimits = LIMITS) -> list[Carried]:
 def refusal(batch: bytes, limits: BatchLimits = LIMITS) -> int:
     """The number with which a batch is refused, and that it is the same whatever the network does to it."""
     numbers = []
-    for size in (len(PUSH + batch), 1 if len(batch) < 3000 else 1000):
+    for size in (len(PUSH + batch), 1 if len(batch) < 9000 else 1000):
         using = reader(limits)
         with pytest.raises(HttprFault) as refused:
             read(in_parts(PUSH + batch, size), using)
@@ -387,6 +390,22 @@ def test_a_header_that_does_not_end_is_refused(bomb: bytes) -> None:
         assert refused.value.number == 520
 
 
+def test_a_long_header_is_read_in_every_split() -> None:
+    head = "".join(f"app-{number}: {number:060}\r\n" for number in range(150))
+    block = PUSH[:-2] + head.encode() + b"\r\n"
+    data = block + batch_bytes([(head, b"a"), (head, b"b")])
+    expected = read([data], reader())
+    assert len(expected) == 4
+    for size in (1, 7, 1000, MOST_LINE, MOST_LINE + 1):
+        assert read(in_parts(data, size), reader()) == expected
+    for end in (MOST_LINE + 1, len(block) - 1, len(block) + MOST_LINE + 1):
+        with pytest.raises(Cut):
+            read(in_parts(data[:end], 100), reader())
+    with pytest.raises(HttprFault) as refused:
+        read(in_parts(b"request" + b"x" * 9000, 100), reader())
+    assert refused.value.number == 519
+
+
 def test_a_terminator_that_does_not_end_is_refused() -> None:
     assert refusal(b"payload-disposition:" + b" " * 5000 + b"last\r\n") == 520
     assert refusal(b"payload-disposition:" + b"l" * 5000) == 520
@@ -446,6 +465,43 @@ def test_small_and_large_messages_are_mixed_in_one_batch() -> None:
         BatchEnded,
     ]
     assert sum(map(len, pieces(events))) == len(body)
+
+
+@pytest.mark.parametrize("head", [b"message-size:%d\r\n\r\n", b"Message-Size:%d\r\n\r\n"])
+def test_what_exceeds_the_memory_of_a_batch_comes_in_pieces_but_for_small_messages(head: bytes) -> None:
+    sizes = [LARGE] * 15 + [LARGE // 2, LARGE, SMALL + 1, SMALL, LARGE // 2, 1, LARGE // 2]
+    batch = b"".join(head % size + bytes(size) + END_OF_MESSAGE for size in sizes) + LAST
+    limits = BatchLimits(LARGE, len(sizes))
+    events = read([PUSH + batch], reader(limits))
+    whole = [len(event.carried.body) for event in events if isinstance(event, MessageRead)]
+    assert whole == [LARGE] * 15 + [LARGE // 2, SMALL + 1, SMALL, 1]
+    assert [event.size for event in events if isinstance(event, LargeBegun)] == [
+        LARGE,
+        LARGE // 2,
+        LARGE // 2,
+    ]
+    assert sum(whole) <= IN_MEMORY
+    assert read(in_parts(PUSH + batch, 100_001), reader(limits)) == events
+
+
+def test_chunks_that_exceed_the_memory_of_a_batch_come_in_pieces() -> None:
+    chunks = chunked_head("") + chunk(bytes(SMALL)) + chunk(b"x") + LAST_CHUNK + END_OF_MESSAGE
+    full = batch_bytes([("", bytes(LARGE))] * 15 + [("", bytes(LARGE - 1000))]).removesuffix(LAST)
+    limits = BatchLimits(LARGE, 20)
+    for parts in ([PUSH + full + chunks + LAST], in_parts(PUSH + full + chunks + LAST, 100_001)):
+        assert read(parts, reader(limits))[-4:] == [
+            LargeBegun("", None),
+            LargePiece(bytes(SMALL) + b"x"),
+            LargeEnded(),
+            BatchEnded(Disposition.LAST),
+        ]
+
+
+def test_long_headers_have_a_limit_together() -> None:
+    one = b"message-size:0\r\na:" + b"x" * (MOST_MESSAGE_HEADER - 40) + b"\r\n\r\n\r\n"
+    count = MOST_LONG_HEADERS // MOST_MESSAGE_HEADER
+    assert len(pushed(one * count + LAST)) == count
+    assert refusal(one * (count + 1) + LAST) == 520
 
 
 @pytest.mark.spec("HR-098")

@@ -218,7 +218,7 @@ def _values(fields: list[tuple[str, str]], known: dict[str, tuple[str, _Read]]) 
 # -- reading: requests and responses
 
 
-def is_request(block: bytes) -> bool:
+def is_request(block: bytes | bytearray) -> bool:
     """Whether the first line is `request:`, whatever follows."""
     return _BEGINS.match(block) is not None
 

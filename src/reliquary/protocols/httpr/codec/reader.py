@@ -51,19 +51,24 @@ from reliquary.protocols.httpr.codec.values import (
 )
 
 LARGE: Final = 1024 * 1024
-"""Bytes of a message from which on it comes in pieces."""
+"""A message of more bytes comes in pieces."""
+SMALL: Final = 4 * 1024
+IN_MEMORY: Final = 16 * 1024 * 1024
+"""Bytes of a batch that come whole; of what exceeds them, all but small messages comes in pieces."""
 PIECE: Final = 256 * 1024
 """Bytes of each piece but the last."""
 MOST_MESSAGE_HEADER: Final = 2 * 1024 * 1024
 """Bytes of a message's header; applications may keep much in it."""
 MOST_MESSAGE_FIELDS: Final = 400
+MOST_LONG_HEADERS: Final = 16 * 1024 * 1024
+"""Bytes of all headers of a batch that are longer than usual."""
 MOST_LINE: Final = 4096
 """A chunk's size with its extensions, or the terminator."""
 
 _END: Final = b"\r\n"
 _BLANK: Final = b"\r\n\r\n"
 _USUAL: Final = 4 * MOST_MESSAGE_FIELDS
-"""Bytes of a message's header that cannot have too many fields."""
+"""Bytes of a usual header of a message: so few cannot have too many fields."""
 _SIZE: Final = "message-size"
 _ENCODING: Final = "message-encoding"
 _FRAMING: Final = frozenset({_SIZE, _ENCODING})
@@ -99,7 +104,7 @@ class MessageRead(msgspec.Struct, frozen=True):
 
 
 class LargeBegun(msgspec.Struct, frozen=True):
-    """A message of more than `LARGE` bytes begins; its data follows in pieces."""
+    """A message begins that is too large to come whole; its data follows in pieces."""
 
     header: str
     """As in `Carried`."""
@@ -137,23 +142,37 @@ class _Reader:
         self._at = 0
         self._searched = 0
         """Up to here there is no blank line."""
+        self._long = bytearray()
+        """A long header whose end has not come: in place of the buffer, which would be copied each time."""
+        self._longest = 0
         self._step: Callable[[Any, list[Read]], bool] = type(self)._read_header
         """What comes next: returns whether it got further."""
         self._limits = BatchLimits(0, 0)
         self._messages = 0
+        self._held = 0
+        """Bytes of the messages that came whole."""
+        self._long_headers = 0
         # of the message that is on its way:
         self._header = ""
         self._missing = 0
         """Bytes of it, or of its chunk."""
         self._announced = 0
         """Bytes of all chunks so far."""
+        self._most = 0
+        """Of so many bytes it still comes whole."""
         self._large = False
         self._data = bytearray()
         """Bytes of it that nobody has been given."""
 
     def feed(self, data: bytes | memoryview) -> list[Read]:
         """What these bytes complete.  After a fault, all that this reader gave but the header is void."""
-        if self._at < len(self._buffer):
+        if self._long:
+            self._long += data
+            if self._long.find(_BLANK, self._searched) < 0 and len(self._long) <= self._longest:
+                self._searched = len(self._long) - len(_BLANK) + 1
+                return []
+            self._buffer, self._long = bytes(self._long), bytearray()
+        elif self._at < len(self._buffer):
             self._buffer = self._buffer[self._at :] + data
             self._searched -= self._at
         else:
@@ -186,7 +205,8 @@ class _Reader:
     def _read_messages(self, found: list[Read]) -> bool:
         """The messages that are whole and have the usual form; then what is not."""
         buffer, at, room = self._buffer, self._at, self._limits.messages - self._messages
-        largest, before = min(self._limits.message_bytes, LARGE), len(found)
+        largest, budget = min(self._limits.message_bytes, LARGE), IN_MEMORY - self._held
+        before = len(found)
         if self._searched > at and buffer.find(_BLANK, self._searched) < 0:
             room = 0  # a header is still on its way: it is not read again for each byte that comes
         while room > 0:
@@ -196,12 +216,19 @@ class _Reader:
             size, header = match.groups()
             start = match.end()
             stop = start + int(size)
-            if buffer[stop : stop + 2] != _END or stop - start > largest or start - at > _USUAL:
+            if (
+                buffer[stop : stop + 2] != _END
+                or stop - start > largest
+                or stop - start > budget
+                or start - at > _USUAL
+            ):
                 break
             found.append(MessageRead(Carried(header.decode("latin-1"), buffer[start:stop])))
+            budget -= stop - at
             at = stop + 2
             room -= 1
         self._messages += len(found) - before
+        self._held = IN_MEMORY - budget
         self._at = at
         return at < len(buffer) and (self._read_terminator(found) or self._read_message_header(found))
 
@@ -232,6 +259,10 @@ class _Reader:
         block = self._block(MOST_MESSAGE_HEADER)
         if block is None:
             return False
+        if len(block) > _USUAL:
+            self._long_headers += len(block)
+            if self._long_headers > MOST_LONG_HEADERS:
+                raise malformed(f"long headers have at most {MOST_LONG_HEADERS} bytes together", "6.2")
         self._header, size = _message_header(block)
         self._messages += 1
         if self._messages > self._limits.messages:
@@ -241,11 +272,13 @@ class _Reader:
                 spec="HTTPR 6.1.5",
             )
         self._announced, self._large = 0, False
+        self._most = min(LARGE, max(SMALL, IN_MEMORY - self._held))
+        self._held += len(block)
         if size is None:
             self._step = _Reader._read_chunk_size
         else:
             self._announce(size)
-            self._large = size > LARGE
+            self._large = size > self._most
             if self._large:
                 found.append(LargeBegun(self._header, size))
             self._step = _Reader._read_sized
@@ -270,6 +303,10 @@ class _Reader:
             raise malformed(f"a header has at most {limit} bytes", "2.3")
         if end < 0:
             self._searched = max(self._at, stop - len(_BLANK) + 1)
+            if stop - self._at > MOST_LINE:
+                self._long, self._longest = bytearray(self._buffer[self._at :]), limit
+                self._searched -= self._at
+                self._buffer, self._at = b"", 0
             return None
         block = self._buffer[self._at : stop]
         self._at = stop
@@ -349,7 +386,7 @@ class _Reader:
 
     def _give_pieces(self, found: list[Read]) -> None:
         if not self._large:
-            if len(self._data) <= LARGE:
+            if len(self._data) <= self._most:
                 return
             self._large = True  # of a chunked one this was not known before
             found.append(LargeBegun(self._header, None))
@@ -360,6 +397,7 @@ class _Reader:
     def _give(self, found: list[Read]) -> None:
         """The message is whole."""
         if not self._large:
+            self._held += len(self._data)
             found.append(MessageRead(Carried(self._header, bytes(self._data))))
         else:
             if self._data:
@@ -397,7 +435,7 @@ class RequestReader(_Reader):
 
     def end(self) -> None:
         """No more bytes come: was that all?"""
-        if self.header is None and not is_request(self._buffer):
+        if self.header is None and not is_request(self._long or self._buffer):
             raise not_httpr()
         super().end()
 

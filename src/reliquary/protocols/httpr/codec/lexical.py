@@ -2,7 +2,7 @@ r"""How values are written, 2.3 and 6.1.8 to 6.2.11: both ways, side by side.
 
 id      00000000000001A7          64 bits; sixteen digits out, any number of them in (H-26)
 date    06 Nov 1994 08:49:37      http-r-date: GMT, one blank each, case-sensitive
-word    plain  or  "a, b \" c"   quoted where it has separators (HR-122)
+word    plain  or  "a, b \" c"    quoted where it has separators (HR-122)
 
 fold    name: one <CRLF> two      a line that begins with a blank goes on with the one before
 """

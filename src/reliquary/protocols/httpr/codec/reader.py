@@ -1,13 +1,17 @@
 """Bodies of requests and responses, read while they arrive: any split of the bytes gives the same events.
 
-              header read                  header of a message            all of it is there
-    HEADER ------------------> MESSAGE <-------------------------> SIZED --------------.
-       |  no batch: ENDED        | ^ |                                                 |
-       |                         | | '---> CHUNK_SIZE <-> CHUNK <-> CHUNK_END          |
-       v                         | |           | size 0                                |
-    ENDED <----------------------' |           '--> TRAILER ---> CHUNKS_ENDED          |
-             payload-disposition   '------------------------------------'--------------'
+    header --no batch-----------------------------------.
+      |                                                 v
+    messages --payload-disposition------------------> nothing may follow
+      |  ^
+      |  |
+      +--+-- sized: data and CRLF
+      |  |
+      '--+-- chunked: chunk size <--> chunk
+         |               | 0
+         '-- CRLF <-- trailer
 
+Each of these is a step of the reader; a step that lacks bytes is taken again when more have come.
 A message that lies whole in what has come, with a header as we write it, is cut out with one expression.
 Larger ones come in pieces, and nothing is kept of a message that is larger than it may be (F-06).
 """

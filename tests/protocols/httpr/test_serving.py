@@ -9,10 +9,12 @@ from msgspec.structs import replace
 
 from reliquary.protocols.httpr.codec.values import Capabilities, Command, ErrorNumber, SessionMark
 from reliquary.protocols.httpr.effects import CutConnection
-from reliquary.protocols.httpr.events import ForgetChannel, RequestArrived, RequestBegun
+from reliquary.protocols.httpr.events import Answer, ForgetChannel, RequestArrived, RequestBegun
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.serving import COMMANDS
 from reliquary.protocols.httpr.settings import AGENT_TYPE, OFFERED, HttprSettings, Service
+from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.wire.security import Sid
 from tests.protocols.httpr.client_harness import (
     CLIENT,
     COMMIT,
@@ -168,6 +170,36 @@ def test_the_responder_stands_in_every_answer_outside_a_session() -> None:
     assert [answer.header.responder for answer in answers] == [name] * 4
     assert client.begin().header.responder == name
     assert client.push(2, b"a").header.responder == ""
+
+
+ALICE = Principal(Sid(5, (21, 1, 2, 3, 1001)), name="alice")
+MALLORY = Principal(Sid(5, (21, 1, 2, 3, 1002)), name="mallory")
+
+
+def as_user(client: Client, by: Principal, command: Command, **fields: Any) -> Answer:
+    header = client.header(command, **fields)
+    return client.bench.request(header, connection=client.connection, service=client.service, by=by)
+
+
+@pytest.mark.spec("HR-084")
+def test_a_channel_belongs_to_the_first_user_who_says_who_he_is() -> None:
+    client = Client(HttprBench())
+    client.bench.send("orders", b"a")
+    client.pull(0)
+    assert error(as_user(client, ALICE, Command.REPORT)) == 0
+    for other in (MALLORY, ANONYMOUS):
+        refused = as_user(client, other, Command.REPORT, completed=1, outcome=COMMIT)
+        assert (error(refused), ends(refused)) == (525, True)
+        assert error(as_user(client, other, Command.GET_RESPONDER_INFO)) == 525
+        begun = client.header(Command.PULL)
+        client.bench.handle(RequestBegun(client.connection + 1, "orders", begun, other))
+    assert cuts(client.bench) == []
+    assert client.in_doubt == [1]
+    client.bench.restart()
+    assert error(as_user(client, MALLORY, Command.REPORT)) == 525
+    assert error(as_user(client, ALICE, Command.REPORT, completed=1, outcome=COMMIT)) == 0
+    client.bench.handle(ForgetChannel(client.bench.new_caller(), client.row.number))
+    assert error(as_user(client, MALLORY, Command.REPORT)) == 0, "an administrator has freed it"
 
 
 # -- sessions and those without

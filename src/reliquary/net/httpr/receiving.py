@@ -114,7 +114,7 @@ class Receiving:
 
     def begun(self, arrival: Arrival, header: RequestHeader) -> None:
         """Its header is here, and its batch still comes: older connections of its channel end (HR-041)."""
-        self._tell(RequestBegun(arrival.connection, arrival.service, header))
+        self._tell(RequestBegun(arrival.connection, arrival.service, header, arrival.by))
 
     def refusal(self, denied: str) -> tuple[ErrorNumber, str] | None:
         """Why a request is not taken now, as soon as its header is here; None where it may be."""

@@ -27,6 +27,7 @@ class RequestBegun(Event, frozen=True):
     """Later connections have higher numbers."""
     service: str
     header: RequestHeader
+    by: Principal = ANONYMOUS
 
 
 class RequestArrived(Event, frozen=True):

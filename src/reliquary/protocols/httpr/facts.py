@@ -13,7 +13,7 @@ from reliquary.protocols.httpr.tables import Channel
 
 
 class ChannelOpened(Fact, frozen=True):
-    """Two agents speak for the first time, or again after everything was forgotten."""
+    """Two agents speak for the first time, or the channel has an owner now, or none any more."""
 
     channel: Channel
 

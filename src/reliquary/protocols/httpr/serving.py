@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from msgspec.structs import replace
+
 from reliquary.base.time import Instant
 from reliquary.base.turn import Reply
 from reliquary.protocols.httpr import answering, collecting, receiving, reporting, sessions
@@ -48,6 +50,7 @@ from reliquary.protocols.httpr.sessions import IDLE_SESSION, limits_of
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Channel, Role
 from reliquary.protocols.httpr.transactions import By
+from reliquary.queueing.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.travel.transfer import BatchJudged, MessagesHeld, MessagesWaiting
 
 __all__ = ["BATCH_WAIT", "IDLE_SESSION", "limits_of"]
@@ -61,7 +64,7 @@ def on_request_begun(state: State, event: RequestBegun, now: Instant) -> None:
     del now
     number = _channel_of(state, event.service, event.header)
     served = None if number is None else state.served.get(number)
-    if served is None:
+    if served is None or not _may_use(state.channels[served.channel], event.by):
         return
     if event.connection < served.connection:
         state.draft.ask(CutConnection(event.connection))
@@ -143,17 +146,18 @@ def on_batch_wait(state: State, channel: int, now: Instant) -> None:
 
 def on_forget_wanted(state: State, event: ForgetChannel, now: Instant) -> None:
     """An administrator forgets a channel: its session is closed with 516, unless something is in doubt."""
-    served = state.served.get(event.channel)
-    if served is None:
+    channel, served = state.channels.get(event.channel), state.served.get(event.channel)
+    fetched = None if served is None else served.collecting
+    if channel is None or {*channel.in_doubt} - {0 if fetched is None else fetched.batch}:
         return
-    fetched = served.collecting
-    if {*state.channels[event.channel].in_doubt} - {0 if fetched is None else fetched.batch}:
-        return
-    collecting.abandon(state, served)
-    for asked in list(served.line):
-        number = ErrorNumber.ADMINISTRATOR_CLOSED
-        answering.refuse(state, served, asked, now, number, "an administrator forgets the channel")
-    sessions.end(state, served)
+    if served is not None:
+        collecting.abandon(state, served)
+        for asked in list(served.line):
+            why = "an administrator forgets the channel"
+            answering.refuse(state, served, asked, now, ErrorNumber.ADMINISTRATOR_CLOSED, why)
+        sessions.end(state, served)
+    if channel.owner:
+        apply(state, ChannelOpened(replace(state.channels[channel.number], owner="")))
 
 
 # -- whose it is
@@ -175,8 +179,7 @@ def _identified(
         return served, asked
     responder, channel = _channel(state, event, header)
     agreed, said = sessions.sessionless(header.capabilities, state.settings.offered, header.command)
-    if channel is None:
-        channel = _open(state, event.service, header)
+    channel = _owned(state, event, channel or _new(state, event.service, header))
     served = state.served.get(channel.number)
     if served is None:
         served = state.served[channel.number] = Served(channel.number, event.service)
@@ -192,9 +195,8 @@ def _channel(
     if not state.origin:
         raise _fault(ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE, "we do not know our own address yet")
     if not header.requester or not header.channel:
-        raise _fault(
-            ErrorNumber.HTTP_R_PROTOCOL_ERROR, "neither a session nor requester and channel"
-        )  # HR-061
+        why = "neither a session nor requester and channel"
+        raise _fault(ErrorNumber.HTTP_R_PROTOCOL_ERROR, why)  # HR-061
     if not is_known(settings, event.service):
         raise _fault(ErrorNumber.RESPONDER_INVALID, f"there is no service {event.service}")
     responder = responder_of(state, event.service, header.responder)
@@ -209,10 +211,30 @@ def _find(state: State, service: str, header: RequestHeader) -> Channel | None:
     return state.find(Role.SERVER, header.requester, header.channel, own_agent(state.origin, service))
 
 
-def _open(state: State, service: str, header: RequestHeader) -> Channel:
+def _new(state: State, service: str, header: RequestHeader) -> Channel:
     number, responder = state.numbers.channel + 1, own_agent(state.origin, service)
-    apply(state, ChannelOpened(Channel(number, Role.SERVER, header.requester, header.channel, responder)))
-    return state.channels[number]
+    return Channel(number, Role.SERVER, header.requester, header.channel, responder)
+
+
+def _owned(state: State, event: RequestArrived, channel: Channel) -> Channel:
+    """Whoever uses a channel could make messages of its owner vanish: only he may (525).
+
+    A channel that was used by somebody who did not say who he is belongs to the first who does.
+    """
+    if not _may_use(channel, event.by):
+        raise _fault(ErrorNumber.AGENT_SECURITY, f"the channel belongs to {channel.owner}, not to {event.by}")
+    user = _user(event.by)
+    if user != channel.owner or channel.number not in state.channels:
+        apply(state, ChannelOpened(replace(channel, owner=user)))
+    return state.channels[channel.number]
+
+
+def _may_use(channel: Channel, by: Principal) -> bool:
+    return not channel.owner or channel.owner == _user(by)
+
+
+def _user(by: Principal) -> str:
+    return "" if by is ANONYMOUS else str(by.user)
 
 
 def _channel_of(state: State, service: str, header: RequestHeader) -> int | None:

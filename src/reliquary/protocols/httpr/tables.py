@@ -46,6 +46,8 @@ class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
     """The largest id that the peer is known to have used."""
     pulled: bool = False
     """Of a server: its client fetches messages, so nobody need be dialled to bring them."""
+    owner: str = ""
+    """Of a server: the SID of the user who may use it alone; empty while nobody said who he is."""
 
     @property
     def identity(self) -> tuple[Role, str, str, str]:

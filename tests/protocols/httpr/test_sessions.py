@@ -183,8 +183,16 @@ def test_nobody_else_may_use_the_name_of_a_session() -> None:
     client.begin()
     mallory = Principal(Sid(5, (21, 1, 2, 3, 1001)))
     header = client.header(Command.REPORT, session=SessionMark.END)
-    answer = client.bench.request(header, connection=client.connection, by=mallory)
-    assert error(answer) == 528
+    assert error(client.bench.request(header, connection=client.connection + 1, by=mallory)) == 528
+    assert error(client.bench.request(header, connection=client.connection + 1, service="invoices")) == 528
     assert pair(client.push(1, b"a")) == (COMMIT, 1)
-    elsewhere = client.bench.request(header, connection=client.connection, service="invoices")
-    assert error(elsewhere) == 528
+
+
+def test_a_batch_behind_one_with_other_credentials_is_not_taken() -> None:
+    client = Client(HttprBench())
+    client.begin(maximum_pipeline_depth=3)
+    other = Principal(Sid(5, (21, 1, 2, 3, 1001)))
+    header = client.header(Command.PUSH, transaction_id=1)
+    assert error(client.bench.request(header, connection=client.connection, by=other)) == 528
+    assert error(client.push(2, b"b")) == 528
+    assert client.bench.bodies() == []

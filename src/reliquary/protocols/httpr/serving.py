@@ -128,8 +128,11 @@ def on_held(state: State, signal: MessagesHeld, now: Instant) -> None:
 
 def on_waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
     """Messages wait that somebody may have asked for."""
-    if state.fetching:
+    waiting = list(state.fetching)
+    if waiting:
         collecting.waiting(state, signal, now)
+    for number in waiting:
+        _go_on(state, state.served[number], now)
 
 
 def on_idle_session(state: State, channel: int, now: Instant) -> None:
@@ -174,6 +177,8 @@ def _identified(
         served = None if number is None else state.served[number]
         session = None if served is None else served.session
         if served is None or session is None or session.by is not event.by or served.service != event.service:
+            if served is not None and served.connection == event.connection:
+                sessions.end(state, served)  # what is pipelined behind it must not be taken without it
             raise _fault(ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED, header.session_id)
         asked = Asked(event, header, now, session.agreed, session, fault=event.fault, why=event.why)
         return served, asked

@@ -6,14 +6,28 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from reliquary.net.http import Responder
+from reliquary.base.turn import Event
+from reliquary.net.api.users import Users
+from reliquary.net.http import Limits, Responder
 from reliquary.net.httpr.bodies import Stored
+from reliquary.net.httpr.receiving import Receiving
 from reliquary.protocols.httpr.codec.values import ErrorNumber
-from reliquary.protocols.httpr.events import RequestArrived
+from reliquary.protocols.httpr.events import RequestArrived, RequestBegun
+from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.httpr.state import State as HttprState
+from reliquary.queueing.message import NO_GUID
+from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.spool import read_piece
-from tests.net.http.stage import Wire, play, until, wire
-from tests.net.httpr.agency import H3_HEADER, Agency, agency
+from reliquary.queueing.state import State
+from reliquary.queueing.tables import TABLES
+from reliquary.store import MemoryDisk, StagedRows
+from tests.net.http.stage import Wire, connect, echo, play, post, until, wire
+from tests.net.httpr.agency import H3_HEADER, PULL, Agency, agency
+from tests.net.srmp.stage import Chance
 
 MIB = 1024 * 1024
 LAST = b"payload-disposition:last\r\n"
@@ -176,3 +190,93 @@ class TestNotWanted:
                     assert set(here.state.shelf.bodies.loose) == set(dropped)
 
         play(scene)
+
+    def test_a_request_whose_connection_ends_while_its_last_piece_is_stored_is_not_told(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def scene() -> None:
+            async with agency() as here, wire(here.port) as client:
+                late: list[tuple[int, bytes, Stored]] = []
+                bodies = here.receiving.bodies
+                store = bodies.store
+                with monkeypatch.context() as patched:
+                    patched.setattr(Responder, "pause_body", lambda _: None)  # so that its end is seen
+                    patched.setattr(bodies, "store", lambda *piece: late.append(piece))
+                    client.send(HEAD)
+                    await send(client, H3_HEADER, *sized(MIB + 1), LAST)
+                    client.send(b"0\r\n\r\n")
+                    for _ in range(4):
+                        await until(lambda: bool(late))
+                        store(*late.pop())
+                    await until(lambda: bool(late) and here.listener.connections == 1)
+                    (begun,) = here.clerk.heard
+                    assert isinstance(begun, RequestBegun)
+                    here.listener.cut(begun.connection)
+                    await until(lambda: here.listener.connections == 0)
+                    store(*late.pop())
+                await until(lambda: here.loose == 0)
+                assert here.clerk.kinds() == ["RequestBegun", "ConnectionGone"]
+
+        play(scene)
+
+
+class Notebook:
+    """An engine that notes what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[RequestArrived] = []
+
+    def caller(self, answered: object, source: int = 0) -> int:
+        del answered, source
+        return 7
+
+    def submit(self, event: Event) -> None:
+        if isinstance(event, RequestArrived):
+            self.told.append(event)
+
+
+SMALL = H3_HEADER + b"".join(sized(5)) + LAST
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                post("/httpr/orders", SMALL),
+                HEAD + chunk(SMALL[:100]) + chunk(SMALL[100:]) + b"0\r\n\r\n",
+                post("/httpr/orders", PULL),
+                post("/httpr/orders", SMALL.replace(b"message-size", b"mess")),
+                post("/httpr/orders", b"hello"),
+                post("/other", b"x"),
+            ]
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.lists(st.integers(1, 300), min_size=1, max_size=8),
+)
+def test_however_requests_are_cut_the_machine_is_told_the_same(
+    requests: list[bytes], sizes: list[int]
+) -> None:
+    def told(parts: Iterator[bytes]) -> list[RequestArrived]:
+        engine, rows = Notebook(), StagedRows(MemoryDisk(TABLES))
+        state = State(rows, Chance())
+        state.manager_state = ManagerState.READY
+        httpr = HttprState(rows, HttprSettings())
+        receiving = Receiving(engine, state, httpr, None, Users(NO_GUID))  # type: ignore[arg-type]
+        connection, _ = connect(echo, Limits(streamed=receiving.path()))
+        for part in parts:
+            connection.data_received(part)
+        return [replace(event, why="") for event in engine.told]  # it may say how far one could read
+
+    def cut(sent: bytes) -> Iterator[bytes]:
+        place = turn = 0
+        while place < len(sent):
+            size = sizes[turn % len(sizes)]
+            yield sent[place : place + size]
+            place, turn = place + size, turn + 1
+
+    sent = b"".join(requests)
+    whole = told(iter([sent]))
+    assert len(whole) == sum(b"/httpr/" in request for request in requests)
+    assert told(cut(sent)) == whole

@@ -180,6 +180,11 @@ class Responder:
         return self._gone
 
     @property
+    def connected(self) -> bool:
+        """Whether an answer could still be sent, though the client may have shut its own side."""
+        return self._connection.connected
+
+    @property
     def peer(self) -> str:
         """The client's address; empty where it has none, or has gone."""
         return self._connection.peer

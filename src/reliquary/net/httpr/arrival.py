@@ -115,8 +115,12 @@ class Arrival:
     # -- what it makes of it
 
     def _stored(self) -> None:
-        if not self._over:
+        if self._over:
+            return
+        if self.responder.connected:
             self._go_on()
+        else:  # its end was told while the last piece was on its way: it must not come behind it
+            self.lost()
 
     def _go_on(self) -> None:
         intake, header = self._intake, self._reader.header

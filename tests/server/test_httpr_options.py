@@ -165,3 +165,9 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
         from_text(tmp_path, f"[httpr]\n{text}\n")
     assert said in str(refused.value)
+
+
+def test_the_guide_has_a_row_for_every_setting() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "httpr.md").read_text()
+    table = guide.partition("## All settings")[2]
+    assert [name for name in NAMES if f"`{name}`" not in table] == []

@@ -1,0 +1,103 @@
+"""Two whole servers in one process: batches between their agents over real sockets, plain and by TLS."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reliquary.base.time import seconds
+from reliquary.protocols.httpr.settings import HttprSettings, Peer
+from reliquary.server.httpr import SCHEMES
+from reliquary.server.httpr_options import HttprOptions
+from tests.net.http.stage import until
+from tests.net.srmp.certificates import Authority
+from tests.server.test_srmp_between import Site, play, site, texts
+
+SOON: dict[str, Any] = {"retry_ladder": (seconds(0.1),)}
+OPTIONS = HttprOptions(protocol=HttprSettings(**SOON))
+
+
+def agent(there: Site, service: str) -> str:
+    """The name of an agent of a server."""
+    scheme, _, rest = there.url.partition("://")
+    return f"{SCHEMES[scheme]}{rest}/httpr/{service}"
+
+
+def destination(there: Site, queue: str) -> str:
+    """Its queue, for a sender elsewhere."""
+    scheme, _, rest = agent(there, queue).partition("://")
+    return f"DIRECT={scheme.upper()}://{rest}#{queue}"
+
+
+@pytest.mark.spec("HR-005", "HR-024")
+def test_messages_go_from_one_server_to_another_in_their_order(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with site(tmp_path / "a", httpr=OPTIONS) as a, site(tmp_path / "b", httpr=OPTIONS) as b:
+            await b.create("orders")
+            sent = [f"{number}" for number in range(300)]
+            await a.send(destination(b, "orders"), *sent, label="fruit", priority=5)
+            came = await b.receive("orders", 300)
+            assert texts(came) == sent
+            assert {(each["label"], each["priority"]) for each in came} == {("fruit", 5)}
+            await until(lambda: a.waiting == 0)
+            assert b.server.httpr is not None
+            assert b.server.httpr.receiving.messages_in == 300
+
+    play(scene)
+
+
+def test_a_large_message_goes_too(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with site(tmp_path / "a", httpr=OPTIONS) as a, site(tmp_path / "b", httpr=OPTIONS) as b:
+            await b.create("orders")
+            large = "".join(f"{number:08d}" for number in range(500_000))
+            await a.send(destination(b, "orders"), "before", large, "behind")
+            assert texts(await b.receive("orders", 3)) == ["before", large, "behind"]
+            await until(lambda: a.waiting == 0)
+
+    play(scene)
+
+
+def test_messages_are_fetched_from_a_server_that_is_asked(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with site(tmp_path / "a", httpr=OPTIONS) as a:
+            await a.create("orders")
+            peer = Peer(responder=agent(a, "orders"), pull=True, into="copies")
+            fetching = HttprOptions(protocol=HttprSettings(peers=(peer,), **SOON))
+            async with site(tmp_path / "b", httpr=fetching) as b:
+                await b.create("copies")
+                await a.send("orders", "one", "two")
+                assert texts(await b.receive("copies", 2)) == ["one", "two"]
+                await a.send("orders", "three")
+                assert texts(await b.receive("copies", 1)) == ["three"]
+                assert a.server.httpr is not None
+                assert a.server.httpr.receiving.messages_out == 3
+
+    play(scene)
+
+
+def test_agents_speak_by_tls_when_they_know_each_other(tmp_path: Path) -> None:
+    ours = Authority(tmp_path, "ours")
+    own = ours.vouch("localhost")
+    client = ssl.create_default_context(cafile=str(ours.file))
+    client.load_cert_chain(own)
+    known = HttprOptions(ca_file=ours.file, certificate=own, key=own, protocol=HttprSettings(**SOON))
+    tls: dict[str, Any] = {
+        "tls_certificate": own, "tls_key": own, "tls_client_ca": ours.file, "tls_client_required": True,
+    }  # fmt: skip
+
+    async def scene() -> None:
+        async with (
+            site(tmp_path / "a", tls=client, httpr=known, **tls) as a,
+            site(tmp_path / "b", tls=client, httpr=known, **tls) as b,
+        ):
+            await b.create("orders")
+            assert b.server.opened.httpr.origin == b.url.replace("https", "httprs")
+            await a.send(destination(b, "orders"), "one")
+            assert texts(await b.receive("orders", 1)) == ["one"]
+            await until(lambda: a.waiting == 0)
+
+    play(scene)

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from reliquary.client.agent import AgentStatus, AsyncAgent, agent_async
     from reliquary.client.connect import connect_async
     from reliquary.client.errors import (
         AccessDenied,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from reliquary.client.message import Message, OutgoingMessage, Sent
     from reliquary.client.queue import AsyncQueue
     from reliquary.client.records import QueueInfo
+    from reliquary.client.sync.agent import Agent, agent
     from reliquary.client.sync.exactly_once import ExactlyOnce
     from reliquary.client.sync.manager import Manager, connect
     from reliquary.client.sync.queue import Queue
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessDenied",
+    "Agent",
+    "AgentStatus",
+    "AsyncAgent",
     "AsyncExactlyOnce",
     "AsyncManager",
     "AsyncQueue",
@@ -82,6 +87,8 @@ __all__ = [
     "Transaction",
     "TransactionEnded",
     "TransactionNeeded",
+    "agent",
+    "agent_async",
     "connect",
     "connect_async",
 ]
@@ -99,6 +106,8 @@ _ROOMS: Final = (
     "reliquary.client.queue",
     "reliquary.client.transaction",
     "reliquary.client.exactly_once",
+    "reliquary.client.sync.agent",
+    "reliquary.client.agent",
 )
 
 

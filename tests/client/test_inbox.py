@@ -87,7 +87,7 @@ def test_a_disk_that_fails_tells_everyone(tmp_path: Path, monkeypatch: pytest.Mo
         orders = await qm.create_queue("orders")
         waiting = asyncio.create_task(orders.receive(timeout=None))
         await turn()
-        disk = local(qm)._opened.disk
+        disk = local(qm).opened.disk
 
         def fail() -> None:
             raise OSError("no more")
@@ -110,7 +110,7 @@ def test_under_pressure_questions_wait_their_turn(tmp_path: Path) -> None:
     async def scene() -> None:
         async with reliquary.connect_async(tmp_path / "data") as qm:
             orders = await qm.create_queue("orders")
-            engine = local(qm)._opened.engine
+            engine = local(qm).opened.engine
             engine.on_pressure(True)
             sending = asyncio.create_task(orders.send("x"))
             await turn(100)

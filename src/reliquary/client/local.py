@@ -49,6 +49,7 @@ from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.host import own_name
 from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel
+from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.queueing import events
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming import destinations
@@ -62,7 +63,7 @@ class LocalTransport:
     """A queue manager of this process."""
 
     def __init__(self, opened: OpenedEngine) -> None:
-        self._opened = opened
+        self.opened = opened
         self._state = opened.state
         self._inbox = Inbox(opened.engine)
         self._users = Users(opened.state.identity().identifier)
@@ -70,8 +71,8 @@ class LocalTransport:
 
     async def close(self) -> None:
         """Finish what was asked and let go of the folder."""
-        with _told():
-            await self._opened.close()
+        with told():
+            await self.opened.close()
 
     # -- messages
 
@@ -83,7 +84,7 @@ class LocalTransport:
         handle: str | None = None,
     ) -> list[Sent]:
         """Send all of them or none."""
-        with _told():
+        with told():
             given = tuple(map(translate.message_of, messages))
         source, inside = _source(queue, handle), _transaction(transaction)
         sent = await self._inbox.ask(lambda to: events.SendMessages(to, source, given, inside), events.Sent)
@@ -94,7 +95,7 @@ class LocalTransport:
 
     async def receive(self, queue: str, ask: Receive) -> Received:
         """Receive; what this returns has been synced."""
-        with _told():
+        with told():
             make = partial(
                 events.ReceiveMessages,
                 queue=_source(queue, ask.handle),
@@ -125,7 +126,7 @@ class LocalTransport:
 
     async def peek(self, queue: str, ask: Peek) -> Received:
         """Look, and leave it there."""
-        with _told():
+        with told():
             make = partial(
                 events.PeekMessage,
                 queue=_source(queue, ask.handle),
@@ -137,7 +138,7 @@ class LocalTransport:
 
     async def look_up(self, queue: str, ask: LookUp) -> Received:
         """By LookupIdentifier."""
-        with _told():
+        with told():
             make = partial(
                 events.LookUpMessage,
                 queue=_source(queue, ask.handle),
@@ -163,7 +164,7 @@ class LocalTransport:
 
     async def open(self, queue: str, access: Access, share: Share, lease: float) -> str:
         """Open a queue and return the handle."""
-        with _told():
+        with told():
             make = partial(
                 events.OpenQueue,
                 path=queue,
@@ -193,7 +194,7 @@ class LocalTransport:
 
     async def begin(self, timeout: float, identifier: str | None, owner: str) -> str:  # noqa: ASYNC109 - the manager's clock, not ours
         """Begin a transaction."""
-        with _told():
+        with told():
             span = span_of("timeout", timeout, LONGEST_WAIT)
         known = _transaction(identifier)
         begun = await self._inbox.ask(
@@ -248,7 +249,7 @@ class LocalTransport:
 
     async def queue(self, name: str) -> QueueInfo:
         """One queue."""
-        with _told():
+        with told():
             view = views.queue(self._state, name)
         if view is None:
             raise error_of(HResult.QUEUE_NOT_FOUND.name, HResult.QUEUE_NOT_FOUND.sentence)
@@ -257,14 +258,14 @@ class LocalTransport:
 
     async def create_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Make a queue."""
-        with _told():
+        with told():
             chosen = QueueSettings(**translate.changes_of(settings))
         await self._inbox.do(lambda to: events.CreateQueue(to, name, chosen))
         return await self.queue(name)
 
     async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Give a queue other settings; what is not named stays."""
-        with _told():
+        with told():
             changes = msgspec.to_builtins(translate.changes_of(settings))
         await self._inbox.do(lambda to: events.ChangeQueue(to, name, changes))
         return await self.queue(name)
@@ -291,7 +292,7 @@ class LocalTransport:
 
     async def outgoing_queue(self, destination: str) -> OutgoingInfo:
         """One outgoing queue."""
-        with _told():
+        with told():
             view = views.outgoing_queue(self._state, destination)
         if view is None:
             raise error_of(HResult.QUEUE_NOT_FOUND.name, f"nothing was ever sent to {destination}")
@@ -310,19 +311,19 @@ class LocalTransport:
 
     async def streams(self) -> list[StreamInfo]:
         """All streams, those that go and those that come."""
-        seen = list(map(translate.stream_info, streams(self._state, self._opened.srmp)))
+        seen = list(map(translate.stream_info, streams(self._state, self.opened.srmp)))
         await self._settled()
         return seen
 
     async def channels(self) -> list[ChannelInfo]:
         """All channels of HTTPR."""
-        seen = list(map(translate.channel_info, channels(self._state, self._opened.httpr)))
+        seen = list(map(translate.channel_info, channels(self._state, self.opened.httpr)))
         await self._settled()
         return seen
 
     async def channel(self, number: int) -> ChannelInfo:
         """One channel."""
-        view = channel(self._state, self._opened.httpr, number)
+        view = channel(self._state, self.opened.httpr, number)
         if view is None:
             raise error_of(HResult.OBJECT_NOT_FOUND.name, f"there is no channel {number}")
         await self._settled()
@@ -362,7 +363,7 @@ class LocalTransport:
     ) -> AccessInfo:
         """Change it, and show it as it is then."""
         kind = self._list(queue)[1]
-        with _told():
+        with told():
             sid = self._users.sid_of(user)
             mask = translate.rights_of(kind, change, rights)
         wanted = events.AccessChange(change)
@@ -370,7 +371,7 @@ class LocalTransport:
         return await self.access(queue)
 
     def _list(self, queue: str) -> tuple[bytes, type[QueueRight | ManagerRight]]:
-        with _told():
+        with told():
             if queue and destinations.find(self._state, queue) is None:
                 raise error_of(HResult.QUEUE_NOT_FOUND.name, HResult.QUEUE_NOT_FOUND.sentence)
             return permissions.list_named(self._state, queue)
@@ -379,23 +380,28 @@ class LocalTransport:
 
     async def verify(self) -> StoreReport:
         """Read every row and check it, beside all other work."""
-        disk = self._opened.disk
-        with _told():
+        disk = self.opened.disk
+        with told():
             report = await asyncio.to_thread(verify, disk, disk.tables)
         damages = [records.StoreDamage(each.table, each.key, each.why) for each in report.damages]
         return StoreReport(rows=report.rows, damaged=report.damaged, damages=damages)
 
     async def backup(self, path: str) -> None:
         """Copy the store as it is now into a folder that does not exist yet."""
-        with _told():
-            await asyncio.to_thread(backup, self._opened.disk, path)
+        with told():
+            await asyncio.to_thread(backup, self.opened.disk, path)
 
 
-async def open_local(folder: str | Path) -> LocalTransport:
-    """Open a folder, or make it a store."""
-    with _told():
+async def open_local(folder: str | Path, httpr: HttprSettings | None = None) -> LocalTransport:
+    """Open a folder, or make it a store; `httpr` is for whoever gives it a network."""
+    with told():
         opened = await open_engine(
-            folder, clock=RealClock(), chance=SystemChance(), computer_name=own_name(), quota=FOREVER
+            folder,
+            clock=RealClock(),
+            chance=SystemChance(),
+            computer_name=own_name(),
+            quota=FOREVER,
+            httpr=httpr,
         )
     return LocalTransport(opened)
 
@@ -414,12 +420,12 @@ def _transaction(name: str | None) -> UUID | None:
 
 
 def _named(transaction: str) -> UUID:
-    with _told():
+    with told():
         return transaction_of(transaction)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def told() -> Iterator[None]:
     """Who is wrong, in the words of the client."""
     try:
         yield

@@ -40,13 +40,19 @@ _refusal = Decoder(_Refusal)
 _encode = msgspec.json.Encoder().encode
 
 
+def checked_token(token: str | None) -> str | None:
+    """A token that can be sent, or none."""
+    if token is not None and not TOKEN.fullmatch(token):
+        raise BadRequest("INVALID_PARAMETER", "a token is made of letters, digits and -._~+/=")
+    return token
+
+
 class Wire:
     """One plane of one server."""
 
     def __init__(self, url: str, tls: SSLContext | None = None, token: str | None = None) -> None:
-        if token is not None and not TOKEN.fullmatch(token):
-            raise BadRequest("INVALID_PARAMETER", "a token is made of letters, digits and -._~+/=")
-        bearer = () if token is None else ((b"authorization", b"Bearer " + token.encode()),)
+        known = checked_token(token)
+        bearer = () if known is None else ((b"authorization", b"Bearer " + known.encode()),)
         self._headers = (*HEADERS, *bearer)
         try:
             self._http = HttpClient(url, tls=tls, limits=ClientLimits(body_bytes=LARGEST_ANSWER))

@@ -6,16 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from reliquary.base.turn import Event
 from reliquary.engine.loop import EngineStopped
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.api.users import Users
 from reliquary.net.http import Listener
-from reliquary.net.httpr.bodies import EngineBodies
-from reliquary.net.httpr.courier import Courier
+from reliquary.net.httpr.courier import Courier, plug_in
 from reliquary.net.httpr.receiving import Receiving
 from reliquary.protocols.httpr.addresses import own_agent
-from reliquary.protocols.httpr.effects import CutConnection, HangUp, SendRequest
+from reliquary.protocols.httpr.effects import CutConnection
 from reliquary.protocols.httpr.events import Addressed
 from reliquary.server.config import Settings
 from reliquary.server.httpr_options import HttprOptions
@@ -62,16 +60,8 @@ class HttprEndpoint:
 
 def endpoint(opened: OpenedEngine, options: HttprOptions, users: Users, trust: Trust) -> HttprEndpoint:
     """Plug HTTPR in: its requests are sent, those of others are taken."""
-    engine, chosen = opened.engine, options.protocol
-
-    def submit(event: Event) -> None:
-        with suppress(EngineStopped):
-            engine.submit(event)
-
-    bodies = EngineBodies(engine, opened.state)
-    courier = Courier(submit, bodies, response_time=chosen.response_time, tls=trust)
-    engine.performers |= {SendRequest: courier.send, HangUp: courier.hang_up}
-    receiving = Receiving(engine, opened.state, opened.httpr, bodies, users)
+    courier = plug_in(opened, response_time=options.protocol.response_time, tls=trust)
+    receiving = Receiving(opened.engine, opened.state, opened.httpr, courier.bodies, users)
     return HttprEndpoint(opened, receiving, courier)
 
 

@@ -10,16 +10,25 @@ from __future__ import annotations
 
 import ssl
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import urlsplit
 
 from reliquary.base.time import Duration
+from reliquary.engine.loop import EngineStopped
+from reliquary.engine.open import OpenedEngine
 from reliquary.net.http.dialing import Places
-from reliquary.net.httpr.bodies import Bodies
+from reliquary.net.httpr.bodies import Bodies, EngineBodies
 from reliquary.net.httpr.incoming import Incoming
+from reliquary.net.httpr.outgoing import HEADERS, Headers
 from reliquary.net.httpr.route import Route
 from reliquary.protocols.httpr.codec.values import NO_ERROR, Command
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
+
+NO_TOKENS: Final[Mapping[str, str]] = MappingProxyType({})
 
 Submit = Callable[[ResponseArrived | RequestFailed], None]
 
@@ -34,8 +43,13 @@ class Courier:
         *,
         response_time: Duration,
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+        tokens: Mapping[str, str] = NO_TOKENS,
     ) -> None:
-        """`submit` takes what became of each request; `tls` is asked when the first https server is met."""
+        """`submit` takes what became of each request; `tls` is asked when the first https server is met.
+
+        `tokens` say who we are to servers, by their origins such as `https://host`; nobody else gets them.
+        """
+        self._tokens = tokens
         self._submit = submit
         self.bodies = bodies
         self.places = Places(tls)
@@ -64,6 +78,12 @@ class Courier:
     def connections(self) -> int:
         """How many channels have a connection."""
         return sum(route.is_connected for route in self._routes.values())
+
+    def headers_for(self, url: str) -> Headers:
+        """The fields that HTTP has for a server."""
+        parts = urlsplit(url)
+        token = self._tokens.get(f"{parts.scheme}://{parts.netloc}")
+        return HEADERS if token is None else (*HEADERS, (b"authorization", b"Bearer " + token.encode()))
 
     def send(self, request: SendRequest) -> None:
         """Send a request behind those that its epoch was given before."""
@@ -109,3 +129,25 @@ class Courier:
         """This request has no response, and neither have those behind it."""
         self.failures[failure] += 1
         self._submit(RequestFailed(request.channel, request.epoch, request.number, failure, why))
+
+
+def plug_in(
+    opened: OpenedEngine,
+    *,
+    response_time: Duration,
+    tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+    tokens: Mapping[str, str] = NO_TOKENS,
+    told: Callable[[], None] = lambda: None,
+) -> Courier:
+    """Let an engine's requests be sent; `told` is called with each answer, and each lack of one."""
+    engine = opened.engine
+
+    def submit(event: ResponseArrived | RequestFailed) -> None:
+        with suppress(EngineStopped):
+            engine.submit(event)
+        told()
+
+    bodies = EngineBodies(engine, opened.state)
+    courier = Courier(submit, bodies, response_time=response_time, tls=tls, tokens=tokens)
+    engine.performers |= {SendRequest: courier.send, HangUp: courier.hang_up}
+    return courier

@@ -21,22 +21,23 @@ from reliquary.protocols.httpr.codec.headers import encode_request
 from reliquary.protocols.httpr.codec.values import SENDS
 from reliquary.protocols.httpr.effects import SendRequest
 
-HEADERS: Final = ((b"content-type", b"application/octet-stream"),)
+Headers = tuple[tuple[bytes, bytes], ...]
+HEADERS: Final[Headers] = ((b"content-type", b"application/octet-stream"),)
 
 
-def whole(request: SendRequest, home: str) -> bytes:
+def whole(request: SendRequest, home: str, headers: Headers = HEADERS) -> bytes:
     """Head and body of a request without large bodies; `home` is the URI of our agent."""
     body = encode_request(request.header)
     if request.header.command in SENDS:
         body = batches.whole(body, request.batch, home)
     target, host = _address(request.url)
-    return request_head.encode_request("POST", target, host, HEADERS, body)
+    return request_head.encode_request("POST", target, host, headers, body)
 
 
-def chunked_head(request: SendRequest) -> bytes:
+def chunked_head(request: SendRequest, headers: Headers = HEADERS) -> bytes:
     """The head of one whose body follows in chunks."""
     target, host = _address(request.url)
-    return encode_chunked_head("POST", target, host, HEADERS)
+    return encode_chunked_head("POST", target, host, headers)
 
 
 def pieces(request: SendRequest, home: str, read: ReadPiece) -> Iterator[bytes]:

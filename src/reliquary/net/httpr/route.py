@@ -23,7 +23,7 @@ from reliquary.net.http.request_head import LAST_CHUNK, chunk
 from reliquary.net.http.streamed_connection import StreamedConnection
 from reliquary.net.httpr.batches import is_small
 from reliquary.net.httpr.incoming import Incoming
-from reliquary.net.httpr.outgoing import chunked_head, pieces, whole
+from reliquary.net.httpr.outgoing import HEADERS, chunked_head, pieces, whole
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import Failure
 
@@ -46,6 +46,8 @@ class Route:
         self._unanswered: deque[Incoming] = deque()
         """Of requests that were sent, wholly or in part."""
         self._connection: StreamedConnection | None = None
+        self._headers = HEADERS
+        """For the server that it leads to."""
         self._task: asyncio.Task[None] | None = None
         """Connects, and sends what cannot leave at once."""
         self._moved_at = 0.0
@@ -116,17 +118,19 @@ class Route:
 
     async def _connect(self) -> None:
         assert not self._unanswered, "a new connection, and an old one is not over"
+        url = self._waiting[0].url
         try:
-            place = self._courier.places.find(self._waiting[0].url)
+            place = self._courier.places.find(url)
         except ValueError as why:
             self._fail(Failure.NO_ADDRESS, str(why))
         else:
+            self._headers = self._courier.headers_for(url)
             self._connection = await reach(place, StreamedConnection(HEAD_BYTES), CONNECT_TIME)
 
     def _send(self) -> None:
         """The first that waits, in one piece."""
         try:
-            data = whole(self._waiting[0], self._courier.home)
+            data = whole(self._waiting[0], self._courier.home, self._headers)
         except (UsageError, UnicodeError) as why:
             self._refuse(str(why))
         else:
@@ -136,7 +140,7 @@ class Route:
         connection, request = self._connection, self._waiting[0]
         assert connection is not None, "a request goes over a connection"
         try:
-            head = chunked_head(request)
+            head = chunked_head(request, self._headers)
         except (UsageError, UnicodeError) as why:
             self._refuse(str(why))
             return

@@ -56,7 +56,7 @@ def soap_message(
 
     `reply_to` is the name of a queue.  Without a `message_id` the queue manager's is the one to correlate by.
     """
-    fields = _content(action, version)
+    fields = soap_fields(action, version)
     if message_id:
         fields["message-id"] = message_id
     return Message(
@@ -74,7 +74,7 @@ def soap_answer(request: Message, envelope: bytes | str) -> Message:
         raise UsageError("the message is no request of SOAP, so it has no answer")
     if not request.response_queue:
         raise UsageError("the request wants no answer: it has no reply-uri")
-    fields, known = _content("", asked.version), fields_of(request)
+    fields, known = soap_fields("", asked.version), fields_of(request)
     token = known.get("message-id") or id_value(request.identifier)
     correlation = read_identifier(token)
     if correlation == NO_OBJECT:
@@ -102,7 +102,8 @@ def soap_of(message: Message) -> Soap | None:
     return None
 
 
-def _content(action: str, version: SoapVersion) -> dict[str, str]:
+def soap_fields(action: str, version: SoapVersion) -> dict[str, str]:
+    """The header fields that make a message one of SOAP."""
     quoted = '"{}"'.format(action.replace("\\", "\\\\").replace('"', '\\"'))
     if version is SoapVersion.SOAP_1_1:
         return {"content-type": f"{version.value}; charset=utf-8", ACTION: quoted}

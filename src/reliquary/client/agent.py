@@ -1,0 +1,378 @@
+"""Exactly once over HTTPR, for an application that has a folder of its own and the address of a server.
+
+    async with agent_async("state/", "http://host:8480", name="laptop/app", fetch=("replies",)) as agent:
+        await agent.send("orders", b"two lamps")                       # on disk here when it returns
+        async with agent.receive("replies", timeout=5) as message:     # gone when the block is left in order
+            ...
+
+    application --> outgoing queue --- PUSH --> "orders" of the server
+                <-- "replies" here <-- PULL --- "replies" of the server
+
+A queue manager of its own runs in the process, on the folder, and speaks as the agent `httpr://laptop/app`.
+What is sent while the server is away waits here; what is fetched is here before the server lets go of it.
+A crash on either side, at any moment, loses and doubles nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from ssl import SSLContext, create_default_context
+from types import TracebackType
+from typing import Any, Final, Literal, Unpack
+
+import msgspec
+
+from reliquary.base.time import seconds
+from reliquary.client.agent_names import AgentNames, agent_names
+from reliquary.client.consumer import AsyncConsumer
+from reliquary.client.errors import BadRequest, ReliquaryError, ServerUnreachable
+from reliquary.client.local import LocalTransport, open_local, told
+from reliquary.client.manager import AsyncManager
+from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent, outgoing
+from reliquary.client.queue import AsyncQueue
+from reliquary.client.records import ChannelInfo
+from reliquary.client.transaction import AsyncTransaction, current
+from reliquary.client.wire import checked_token
+from reliquary.engine import views
+from reliquary.net.httpr.courier import Courier, plug_in
+from reliquary.protocols.httpr.events import Addressed
+from reliquary.protocols.httpr.settings import RETRY_LADDER, HttprSettings, Peer
+from reliquary.protocols.httpr.soap import SoapVersion, soap_fields
+from reliquary.protocols.httpr.state import State as HttprState
+from reliquary.protocols.httpr.tables import Role
+from reliquary.queueing.message import FOREVER
+
+DEAD_LETTERS: Final = "system$;deadxact"
+RETRY: Final = tuple(span / seconds(1) for span in RETRY_LADDER)
+LOOK_AGAIN: Final = 1.0
+"""Seconds after which a flush looks again: what expires goes without a word of the server."""
+SOAP: Final = {"1.1": SoapVersion.SOAP_1_1, "1.2": SoapVersion.SOAP_1_2}
+
+
+class AgentStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent is doing."""
+
+    name: str
+    """`httpr://laptop/app`, for all time."""
+    server: str
+    waiting: int
+    """Messages that the server has not committed, as far as we know."""
+    refused: int
+    """Messages that it will not have, since the agent was opened; they are in `dead_letters()`."""
+    channels: list[ChannelInfo]
+
+
+class AsyncAgent:
+    """An application's end of HTTPR; made by `agent_async`."""
+
+    def __init__(self, manager: AsyncManager, transport: LocalTransport, names: AgentNames) -> None:
+        self.manager = manager
+        """The queue manager in this process: its queues, its transactions."""
+        self.names = names
+        self._transport = transport
+        self._state = transport.opened.state
+        self._moved = asyncio.Event()
+        self._courier: Courier | None = None
+        self._refusals_told = 0
+
+    # -- to the server
+
+    def destination(self, queue: str) -> str:
+        """The format name of a queue of the server."""
+        return self.names.destination(queue)
+
+    async def send(self, queue: str, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
+        """Send one message to a queue of the server; it is on disk here when this returns.
+
+        In a block of `receive` or `transaction` it leaves when the block is left in order.
+        """
+        return (await self.send_many(queue, [body], **options))[0]
+
+    async def send_many(
+        self, queue: str, bodies: Iterable[Body | OutgoingMessage], **options: Unpack[SendOptions]
+    ) -> list[Sent]:
+        """Send many: all of them or none, and in their order."""
+        there = self.manager.queue(self.destination(queue))
+        messages = [_patient(body, **options) for body in bodies]
+        if current(self.manager) is not None:
+            return await there.send_many(messages)
+        async with self.manager.transaction():
+            return await there.send_many(messages)
+
+    async def send_soap(
+        self,
+        queue: str,
+        envelope: Body,
+        action: str = "",
+        version: Literal["1.1", "1.2"] = "1.1",
+        **options: Unpack[SendOptions],
+    ) -> Sent:
+        """Send an envelope of SOAP, with the header fields that say so."""
+        if version not in SOAP:
+            raise BadRequest("INVALID_PARAMETER", f"version is 1.1 or 1.2, not {version!r}")
+        options["httpr"] = {**soap_fields(action, SOAP[version]), **(options.get("httpr") or {})}
+        return await self.send(queue, envelope, **options)
+
+    async def flush(self, timeout: float | None = 30) -> None:  # noqa: ASYNC109
+        """Return when the server has committed all that was sent; None waits for ever.
+
+        ServerUnreachable says that it has not, and why; the messages are safe, and go on trying.
+        """
+        try:
+            async with asyncio.timeout(timeout):
+                while self._waiting():
+                    self._moved.clear()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(LOOK_AGAIN):
+                            await self._moved.wait()
+                    await self._transport.opened.settled()
+        except TimeoutError:
+            raise ServerUnreachable(sentence=self._why_waiting()) from None
+        refused = self._refused()
+        if refused > self._refusals_told:
+            count, self._refusals_told = refused - self._refusals_told, refused
+            sentence = f"{self.names.server} refused {count} of the messages for good; see dead_letters()"
+            raise ReliquaryError("REFUSED", sentence)
+
+    def _waiting(self) -> int:
+        return sum(each.messages for each in views.outgoing_queues(self._state))
+
+    def _refused(self) -> int:
+        return sum(each.refused for each in views.outgoing_queues(self._state))
+
+    def _why_waiting(self) -> str:
+        driven = self._transport.opened.httpr.driven.values()
+        troubles = [each.trouble for each in driven if each.trouble and each.failures]
+        why = f": {troubles[-1]}" if troubles else ""
+        return f"{self._waiting()} messages still wait for {self.names.server}{why}"
+
+    def dead_letters(self) -> AsyncQueue:
+        """What the server will not have, or what expired on its way; `message_class` says why."""
+        return self.manager.queue(DEAD_LETTERS)
+
+    # -- from the server
+
+    def queue(self, name: str) -> AsyncQueue:
+        """A queue here that messages are fetched into."""
+        if name not in self.names.here:
+            known = ", ".join(self.names.here) or "none"
+            why = f"the agent fetches no queue {name!r}; those that `fetch` and `inbox` named are: {known}"
+            raise BadRequest("INVALID_PARAMETER", why)
+        return self.manager.queue(name)
+
+    def receive(self, queue: str, timeout: float | None = 0, within: float = 60) -> AsyncReceiving:
+        """A block with the next message, or None when none comes in `timeout` seconds.
+
+        The message is gone when the block is left in order, together with all that was sent in it; after
+        an exception, a crash, or more than `within` seconds it is back, and nothing was sent.
+        """
+        return AsyncReceiving(self.queue(queue), timeout, within)
+
+    def consume(
+        self, queue: str, batch: int = 64, hold: float = 30, timeout: float | None = None
+    ) -> AsyncConsumer:
+        """Take message after message, faster than `receive`, and each at least once; see `AsyncConsumer`."""
+        return self.queue(queue).consume(batch, hold, timeout)
+
+    def transaction(self, timeout: float = 60) -> AsyncTransaction:
+        """A block in which all that is sent and received takes effect as a whole."""
+        return self.manager.transaction(timeout)
+
+    # -- the agent itself
+
+    async def status(self) -> AgentStatus:
+        """How it is doing: what waits, and its channels with what is in doubt."""
+        channels = await self.manager.channels()
+        return AgentStatus(
+            name=self.names.requester,
+            server=self.names.server,
+            waiting=self._waiting(),
+            refused=self._refused(),
+            channels=channels,
+        )
+
+    async def open(self, tls: SSLContext | None, token: str | None) -> None:
+        """Make the queues, and begin to speak; `agent_async` does it."""
+        opened, names = self._transport.opened, self.names
+        check_name(opened.httpr, names.requester)
+        for queue in names.here:
+            await self.manager.create_queue(queue, exist_ok=True)
+        self._courier = plug_in(
+            opened,
+            response_time=opened.httpr.settings.response_time,
+            tls=create_default_context if tls is None else lambda: tls,
+            tokens={} if token is None else {names.origin: token},
+            told=self._moved.set,
+        )
+        self._courier.home = names.requester
+        opened.engine.submit(Addressed(names.own_origin, frozenset({names.authority})))
+
+    async def close(self) -> None:
+        """Stop, and let go of the folder; what waits goes on when it is opened again."""
+        await self.manager.close()
+        if self._courier is not None:
+            self._courier.stop()
+
+    async def __aenter__(self) -> AsyncAgent:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _patient(body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> OutgoingMessage:
+    """A message that waits for its server as long as it must, and is kept when that will not have it."""
+    if not isinstance(body, OutgoingMessage):
+        options.setdefault("deadletter", True)
+    message = outgoing(body, **options)
+    return message if message.reach is not None else msgspec.structs.replace(message, reach=FOREVER)
+
+
+class AsyncReceiving:
+    """A message in a transaction of its own; made by `receive`."""
+
+    def __init__(self, queue: AsyncQueue, timeout: float | None, within: float) -> None:
+        self._queue = queue
+        self._timeout = timeout
+        self._within = within
+        self._transaction = queue.manager.transaction(within)
+
+    async def begin(self) -> Message | None:
+        """Wait for a message and take it; entering the block does it."""
+        now = asyncio.get_running_loop().time
+        end = None if self._timeout is None else now() + self._timeout
+        while True:
+            message = await self._take()
+            left = None if end is None else end - now()
+            if message is not None or (left is not None and left <= 0):
+                return message
+            await self._transaction.abort()  # it would grow old while we wait
+            await self._queue.peek(left)
+            self._transaction = self._queue.manager.transaction(self._within)
+
+    async def _take(self) -> Message | None:
+        await self._transaction.begin()
+        try:
+            return await self._transaction.queue(self._queue.name).receive()
+        except BaseException as error:
+            await self._transaction.end(error)
+            raise
+
+    def join(self) -> None:
+        """From here on, what the agent sends is inside."""
+        self._transaction.join()
+
+    def part(self) -> None:
+        """From here on, it is no longer."""
+        self._transaction.part()
+
+    async def end(self, error: BaseException | None) -> None:
+        """Be done with the message when there is no error, else give it back."""
+        await self._transaction.end(error)
+
+    async def __aenter__(self) -> Message | None:
+        message = await self.begin()
+        self.join()
+        return message
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.part()
+        await self.end(error)
+
+
+def check_name(httpr: HttprState, requester: str) -> None:
+    """A folder belongs to one agent for all time (HR-087): batches in doubt are known under its name."""
+    for channel in httpr.channels.values():
+        if channel.role is Role.CLIENT and channel.requester != requester:
+            why = f"the folder belongs to the agent {channel.requester}, and cannot be opened as {requester}"
+            raise BadRequest("INVALID_PARAMETER", why)
+
+
+class Opening:
+    """What `agent_async` returns: to be awaited, or entered with `async with`."""
+
+    def __init__(
+        self,
+        folder: str | Path,
+        names: AgentNames,
+        tls: SSLContext | None,
+        token: str | None,
+        retry: Sequence[float],
+    ) -> None:
+        self._folder = folder
+        self._names = names
+        self._tls = tls
+        self._token = token
+        self._retry = retry
+        self._agent: AsyncAgent | None = None
+
+    async def open(self) -> AsyncAgent:
+        """Open the folder, and begin to speak."""
+        names = self._names
+        with told():
+            settings = HttprSettings(
+                requester=names.requester,
+                peers=tuple(
+                    Peer(responder=responder, pull=True, into=into) for responder, into in names.sources
+                ),
+                retry_ladder=tuple(map(seconds, self._retry)),
+            )
+            token = checked_token(self._token)
+        transport = await open_local(self._folder, settings)
+        agent = AsyncAgent(AsyncManager(transport), transport, names)
+        try:
+            await agent.open(self._tls, token)
+        except BaseException:
+            await agent.close()
+            raise
+        return agent
+
+    def __await__(self) -> Generator[Any, None, AsyncAgent]:
+        return self.open().__await__()
+
+    async def __aenter__(self) -> AsyncAgent:
+        self._agent = await self.open()
+        return self._agent
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._agent is not None
+        await self._agent.close()
+
+
+def agent_async(
+    folder: str | Path,
+    server: str,
+    *,
+    name: str,
+    fetch: Sequence[str] = (),
+    inbox: Sequence[str] = (),
+    tls: SSLContext | None = None,
+    token: str | None = None,
+    retry: Sequence[float] = RETRY,
+) -> Opening:
+    """Exactly once to and from a server, for an application with a folder of its own.
+
+        async with agent_async("state/", "http://host:8480", name="laptop/app") as agent:
+            await agent.send("orders", b"two lamps")
+            await agent.flush()
+
+    `server` is a Reliquary server's address, or the URI of any HTTPR agent, `httpr://host/service`.  `name`
+    is the agent's own, unique and for all time: the server knows it as `httpr://laptop/app`.
+
+    `fetch` names queues of the server that are emptied into queues of the same name here; `inbox` names
+    queues here that others reach through the server as `DIRECT=HTTPR://laptop/app#queue`, such as the
+    `response_queue` of what is sent.
+
+    `tls` is for https, `token` says who asks, and `retry` is how many seconds a channel rests after one
+    failure, two, and so on.
+    """
+    return Opening(folder, agent_names(server, name, fetch, inbox), tls, token, retry)

@@ -1,0 +1,96 @@
+"""What an agent of an application is called, and what it calls the queues of its server.
+
+server     http://host:8480        ours: queues are Destinations of its agent `mq`, and services to fetch from
+           httpr://host/service    any agent: queues are its Destinations, and it knows what is for us
+name       laptop/app              httpr://laptop/app, which nobody can dial: it asks
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn
+from urllib.parse import quote, urlsplit
+
+from reliquary.client.errors import BadRequest
+from reliquary.protocols.httpr.addresses import contact_url, format_name, own_agent, read_target
+from reliquary.protocols.httpr.settings import HttprSettings
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]+(?:/[A-Za-z0-9._~-]+)+")
+_SCHEMES: Final = {"http": "httpr", "https": "httprs"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentNames:
+    """All names of one agent and its server."""
+
+    requester: str
+    authority: str
+    """The part of it that stands for this process in URIs."""
+    server: str
+    """The server's agent."""
+    origin: str
+    """Where it is: `http://host:8480`."""
+    sources: tuple[tuple[str, str], ...]
+    """Responders to fetch from, and the queue here for what names none."""
+    here: tuple[str, ...]
+    """Queues in this process that messages come into."""
+
+    @property
+    def own_origin(self) -> str:
+        """What our agents' names begin with."""
+        return f"httpr://{self.authority}"
+
+    def destination(self, queue: str) -> str:
+        """The format name of a queue of the server."""
+        name = format_name(f"{self.server}#{quote(queue, safe='$/;@!*()~:+=&')}") if queue else ""
+        if not name:
+            _wrong(f"{queue!r} is not the name of a queue")
+        return name
+
+
+def agent_names(server: str, name: str, fetch: Sequence[str], inbox: Sequence[str]) -> AgentNames:
+    """Read what an application says; BadRequest tells what is wrong with it."""
+    if not _NAME.fullmatch(name):
+        _wrong(f'the name of an agent is like "laptop/app", not {name!r}')
+    requester, authority = f"httpr://{name}", name.partition("/")[0].lower()
+    agent, ours = _server_agent(server)
+    url = urlsplit(contact_url(agent))
+    if read_target(f"{requester}#x") is None or authority == url.netloc.lower():
+        _wrong(f"the agent {name!r} would have the name of its server {url.netloc}")
+    if fetch and not ours:
+        _wrong(f"{agent} has no queues to fetch by name; what it has for us comes into those of `inbox`")
+    for queue in (*fetch, *inbox):
+        if not queue or [*fetch, *inbox].count(queue) > 1:
+            _wrong(f"fetch and inbox name each queue once, and not {queue!r}")
+    origin = f"{agent.partition('://')[0]}://{url.netloc}"
+    sources = [(own_agent(origin, queue), queue) for queue in fetch]
+    if inbox:
+        sources.append((agent, inbox[0]))
+    return AgentNames(
+        requester=requester,
+        authority=authority,
+        server=agent,
+        origin=f"{url.scheme}://{url.netloc}",
+        sources=tuple(sources),
+        here=(*fetch, *inbox),
+    )
+
+
+def _server_agent(server: str) -> tuple[str, bool]:
+    """The agent that a server is spoken to as, and whether it is one of Reliquary's."""
+    parts = urlsplit(server)
+    if parts.scheme in _SCHEMES and parts.path in ("", "/"):
+        origin = f"{_SCHEMES[parts.scheme]}://{parts.netloc}"
+        agent, ours = own_agent(origin, HttprSettings().manager_service), True
+    else:
+        agent, ours = server, False
+    target = read_target(agent)
+    if target is None or not target.authority or target.destination:
+        _wrong(f"{server!r} is not like http://host:8480, nor like httpr://host/service")
+    return target.agent, ours
+
+
+def _wrong(why: str) -> NoReturn:
+    raise BadRequest("INVALID_PARAMETER", why)

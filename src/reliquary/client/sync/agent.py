@@ -1,0 +1,171 @@
+"""An agent of an application without `await`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from ssl import SSLContext
+from types import TracebackType
+from typing import Literal, Unpack
+
+from reliquary.client.agent import RETRY, AgentStatus, AsyncAgent, AsyncReceiving, agent_async
+from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
+from reliquary.client.sync.consumer import Consumer
+from reliquary.client.sync.portal import Portal
+from reliquary.client.sync.queue import Queue
+from reliquary.client.sync.transaction import Transaction
+
+
+class Agent:
+    """As AsyncAgent, without `await`; made by `agent`.  Threads may share it."""
+
+    def __init__(self, portal: Portal, inner: AsyncAgent) -> None:
+        self._portal = portal
+        self._inner = inner
+        self._closed = False
+
+    # -- to the server
+
+    def destination(self, queue: str) -> str:
+        """The format name of a queue of the server."""
+        return self._inner.destination(queue)
+
+    def send(self, queue: str, body: Body | OutgoingMessage, **options: Unpack[SendOptions]) -> Sent:
+        """Send one message to a queue of the server; it is on disk here when this returns.
+
+        In a block of `receive` or `transaction` it leaves when the block is left in order.
+        """
+        return self._portal.call(self._inner.send(queue, body, **options))
+
+    def send_many(
+        self, queue: str, bodies: Iterable[Body | OutgoingMessage], **options: Unpack[SendOptions]
+    ) -> list[Sent]:
+        """Send many: all of them or none, and in their order."""
+        return self._portal.call(self._inner.send_many(queue, bodies, **options))
+
+    def send_soap(
+        self,
+        queue: str,
+        envelope: Body,
+        action: str = "",
+        version: Literal["1.1", "1.2"] = "1.1",
+        **options: Unpack[SendOptions],
+    ) -> Sent:
+        """Send an envelope of SOAP, with the header fields that say so."""
+        return self._portal.call(self._inner.send_soap(queue, envelope, action, version, **options))
+
+    def flush(self, timeout: float | None = 30) -> None:
+        """Return when the server has committed all that was sent; None waits for ever.
+
+        ServerUnreachable says that it has not, and why; the messages are safe, and go on trying.
+        """
+        self._portal.call(self._inner.flush(timeout))
+
+    def dead_letters(self) -> Queue:
+        """What the server will not have, or what expired on its way; `message_class` says why."""
+        return Queue(self._portal, self._inner.dead_letters())
+
+    # -- from the server
+
+    def queue(self, name: str) -> Queue:
+        """A queue here that messages are fetched into."""
+        return Queue(self._portal, self._inner.queue(name))
+
+    def receive(self, queue: str, timeout: float | None = 0, within: float = 60) -> Receiving:
+        """A block with the next message, or None when none comes in `timeout` seconds.
+
+        The message is gone when the block is left in order, together with all that was sent in it; after
+        an exception, a crash, or more than `within` seconds it is back, and nothing was sent.
+        """
+        return Receiving(self._portal, self._inner.receive(queue, timeout, within))
+
+    def consume(
+        self, queue: str, batch: int = 64, hold: float = 30, timeout: float | None = None
+    ) -> Consumer:
+        """Take message after message, faster than `receive`, and each at least once; see `AsyncConsumer`."""
+        return Consumer(self._portal, self._inner.consume(queue, batch, hold, timeout))
+
+    def transaction(self, timeout: float = 60) -> Transaction:
+        """A block in which all that is sent and received takes effect as a whole."""
+        return Transaction(self._portal, self._inner.transaction(timeout))
+
+    # -- the agent itself
+
+    def status(self) -> AgentStatus:
+        """How it is doing: what waits, and its channels with what is in doubt."""
+        return self._portal.call(self._inner.status())
+
+    def close(self) -> None:
+        """Stop, and let go of the folder; what waits goes on when it is opened again."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._portal.call(self._inner.close())
+        finally:
+            self._portal.close()
+
+    def __enter__(self) -> Agent:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Receiving:
+    """As AsyncReceiving: `with agent.receive("replies") as message: ...`; it belongs to one thread."""
+
+    def __init__(self, portal: Portal, inner: AsyncReceiving) -> None:
+        self._portal = portal
+        self._inner = inner
+
+    def __enter__(self) -> Message | None:
+        message = self._portal.call(self._inner.begin())
+        self._inner.join()
+        return message
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._inner.part()
+        self._portal.call(self._inner.end(error))
+
+
+def agent(
+    folder: str | Path,
+    server: str,
+    *,
+    name: str,
+    fetch: Sequence[str] = (),
+    inbox: Sequence[str] = (),
+    tls: SSLContext | None = None,
+    token: str | None = None,
+    retry: Sequence[float] = RETRY,
+) -> Agent:
+    """Exactly once to and from a server, for an application with a folder of its own.
+
+        with agent("state/", "http://host:8480", name="laptop/app") as here:
+            here.send("orders", b"two lamps")
+            here.flush()
+
+    `server` is a Reliquary server's address, or the URI of any HTTPR agent, `httpr://host/service`.  `name`
+    is the agent's own, unique and for all time: the server knows it as `httpr://laptop/app`.
+
+    `fetch` names queues of the server that are emptied into queues of the same name here; `inbox` names
+    queues here that others reach through the server as `DIRECT=HTTPR://laptop/app#queue`, such as the
+    `response_queue` of what is sent.
+
+    `tls` is for https, `token` says who asks, and `retry` is how many seconds a channel rests after one
+    failure, two, and so on.
+    """
+    opening = agent_async(
+        folder, server, name=name, fetch=fetch, inbox=inbox, tls=tls, token=token, retry=retry
+    )
+    portal = Portal()
+    try:
+        return Agent(portal, portal.call(opening.open()))
+    except BaseException:
+        portal.close()
+        raise

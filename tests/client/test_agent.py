@@ -1,0 +1,352 @@
+"""An application's end of HTTPR, with a server that a test plays, and with a real one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reliquary
+from reliquary import AsyncAgent, BadRequest, ReliquaryError, ServerUnreachable
+from reliquary.client import agent as module
+from reliquary.engine.open import OpenedEngine
+from reliquary.net.api.users import User
+from reliquary.net.httpr.bodies import EngineBodies
+from reliquary.net.httpr.courier import Courier
+from reliquary.protocols.httpr.codec.values import Command, Disposition
+from reliquary.protocols.httpr.effects import HangUp, SendRequest
+from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
+from reliquary.protocols.httpr.soap import Soap, SoapVersion, soap_of
+from reliquary.queueing.message import FOREVER, Message
+from tests.client.served import served, turn
+from tests.protocols.httpr.far_server import Answered, Far
+
+FAR = "http://far.example"
+QUICK = (0.01,)
+Scene = Callable[[AsyncAgent], Awaitable[None]]
+
+
+class Network:
+    """In place of the courier: a far server answers all requests, or nobody does."""
+
+    def __init__(self) -> None:
+        self.is_there = True
+        self.stored: list[bytes] = []
+        self.waiting: list[bytes] = []
+        self.refused: frozenset[bytes] = frozenset()
+        self.asked: list[Command] = []
+        self.sent: list[Message] = []
+        self.requesters: set[str] = set()
+        self._channels: dict[int, Far] = {}
+
+    def plug_in(self, opened: OpenedEngine, *, told: Callable[[], None], **options: Any) -> Courier:
+        def send(request: SendRequest) -> None:
+            self.asked.append(request.header.command)
+            self.sent += request.batch
+            if request.header.requester:
+                self.requesters.add(request.header.requester)
+            key = (request.channel, request.epoch, request.number)
+            if self.is_there:
+                opened.engine.submit(ResponseArrived(*key, *self._take(request), Disposition.LAST))
+            else:
+                opened.engine.submit(RequestFailed(*key, Failure.NO_CONNECTION, "nobody is there"))
+            told()
+
+        opened.engine.performers |= {SendRequest: send, HangUp: lambda _: None}
+        bodies = EngineBodies(opened.engine, opened.state)
+        return Courier(lambda _: None, bodies, response_time=options["response_time"])
+
+    def _take(self, request: SendRequest) -> Answered:
+        far = self._channels.get(request.channel)
+        if far is None:
+            far = self._channels[request.channel] = Far(
+                stored=self.stored, waiting=self.waiting, refused=self.refused
+            )
+        return far.take(request)
+
+
+@pytest.fixture
+def network(monkeypatch: pytest.MonkeyPatch) -> Network:
+    made = Network()
+    monkeypatch.setattr(module, "plug_in", made.plug_in)
+    return made
+
+
+def play(folder: Path, scene: Scene, server: str = FAR, **options: Any) -> None:
+    async def whole() -> None:
+        options.setdefault("name", "laptop/app")
+        options.setdefault("retry", QUICK)
+        async with reliquary.agent_async(folder, server, **options) as agent:
+            await asyncio.wait_for(scene(agent), 20)
+
+    asyncio.run(whole())
+
+
+# -- to the server
+
+
+def test_what_is_sent_arrives_and_flush_returns_then(tmp_path: Path, network: Network) -> None:
+    async def scene(agent: AsyncAgent) -> None:
+        sent = await agent.send("orders", "two lamps")
+        await agent.send_many("orders", ["three", "four"])
+        await agent.flush()
+        assert network.stored == [b"two lamps", b"three", b"four"]
+        assert sent.id
+        assert network.requesters == {"httpr://laptop/app"}
+        status = await agent.status()
+        assert (status.name, status.server) == ("httpr://laptop/app", "httpr://far.example/httpr/mq")
+        assert (status.waiting, status.refused) == (0, 0)
+        assert [each.name for each in status.channels] == ["orders"]
+
+    play(tmp_path, scene)
+
+
+def test_without_a_server_it_waits_across_restarts(tmp_path: Path, network: Network) -> None:
+    network.is_there = False
+
+    async def alone(agent: AsyncAgent) -> None:
+        await agent.send("orders", "two lamps")
+        with pytest.raises(ServerUnreachable, match=r"1 messages still wait for .*: nobody is there"):
+            await agent.flush(0.05)
+        assert (await agent.status()).waiting == 1
+
+    async def later(agent: AsyncAgent) -> None:
+        await agent.flush()
+        assert network.stored == [b"two lamps"]
+
+    play(tmp_path, alone)
+    network.is_there = True
+    play(tmp_path, later)
+
+
+def test_flush_waits_until_the_server_is_there(tmp_path: Path, network: Network) -> None:
+    network.is_there = False
+
+    async def scene(agent: AsyncAgent) -> None:
+        await agent.send("orders", "two lamps")
+        flushing = asyncio.create_task(agent.flush(None))
+        while len(network.asked) < 3:
+            await turn()
+        assert not flushing.done()
+        network.is_there = True
+        await flushing
+        assert network.stored == [b"two lamps"]
+
+    play(tmp_path, scene)
+
+
+def test_what_the_server_will_not_have_is_told_once_and_kept(tmp_path: Path, network: Network) -> None:
+    network.refused = frozenset({b"bad"})
+
+    async def scene(agent: AsyncAgent) -> None:
+        await agent.send_many("orders", ["good", "bad", "better"])
+        with pytest.raises(ReliquaryError, match="refused 1 of the messages for good") as told:
+            await agent.flush()
+        assert told.value.code == "REFUSED"
+        await agent.flush()
+        assert network.stored == [b"good", b"better"]
+        letter = await agent.dead_letters().receive()
+        assert letter is not None
+        assert (letter.text, letter.message_class) == ("bad", "nack-bad-dest-queue")
+        assert (await agent.status()).refused == 1
+
+    play(tmp_path, scene)
+
+
+def test_an_aborted_block_sends_nothing(tmp_path: Path, network: Network) -> None:
+    async def scene(agent: AsyncAgent) -> None:
+        async def fails() -> None:
+            async with agent.transaction():
+                await agent.send("orders", "no")
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            await fails()
+        async with agent.transaction():
+            await agent.send("orders", "yes")
+            await agent.send("bills", "yes, too")
+        await agent.flush()
+        assert sorted(network.stored) == [b"yes", b"yes, too"]
+
+    play(tmp_path, scene)
+
+
+def test_a_message_waits_for_ever_unless_it_says_otherwise(tmp_path: Path, network: Network) -> None:
+    async def scene(agent: AsyncAgent) -> None:
+        await agent.send("orders", "a")
+        await agent.send("orders", reliquary.OutgoingMessage(body=b"b", reach=60))
+        await agent.send("orders", "c", deadletter=False)
+        await agent.flush()
+        assert [each.time_to_reach_queue for each in network.sent] == [FOREVER, 60, FOREVER]
+        assert [each.negative_journaling for each in network.sent] == [True, False, False]
+
+    play(tmp_path, scene)
+
+
+def test_soap_has_its_fields(tmp_path: Path, network: Network) -> None:
+    async def scene(agent: AsyncAgent) -> None:
+        await agent.send_soap("orders", "<Envelope/>", "urn:order", httpr={"app-shop": "berlin"})
+        await agent.send_soap("orders", "<Envelope/>", "urn:order", "1.2")
+        await agent.flush()
+        one, two = map(soap_of, network.sent)
+        assert one == Soap(b"<Envelope/>", "urn:order", SoapVersion.SOAP_1_1)
+        assert two == Soap(b"<Envelope/>", "urn:order", SoapVersion.SOAP_1_2)
+        assert "app-shop:berlin" in network.sent[0].httpr_header
+        with pytest.raises(BadRequest, match="version is 1"):
+            await agent.send_soap("orders", "<Envelope/>", version="2")  # type: ignore[arg-type]
+
+    play(tmp_path, scene)
+
+
+# -- from the server
+
+
+def test_what_is_fetched_is_received_in_a_block(tmp_path: Path, network: Network) -> None:
+    network.waiting = [b"one", b"two"]
+
+    async def scene(agent: AsyncAgent) -> None:
+        async def fails() -> None:
+            async with agent.receive("replies", timeout=None) as message:
+                assert message is not None
+                await agent.send("orders", "never")
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            await fails()
+        async with agent.receive("replies", timeout=5) as message:
+            assert message is not None
+            assert (message.text, message.aborted) == ("one", 1)
+            await agent.send("orders", f"done with {message.text}")
+        async with agent.consume("replies", timeout=0) as messages:
+            assert [each.text async for each in messages] == ["two"]
+        async with agent.receive("replies") as message:
+            assert message is None
+        await agent.flush()
+        assert network.stored == [b"done with one"]
+
+    play(tmp_path, scene, inbox=("replies",))
+
+
+def test_no_transaction_grows_old_while_it_waits_for_a_message(tmp_path: Path, network: Network) -> None:
+    async def scene(agent: AsyncAgent) -> None:
+        async def enter() -> str:
+            async with agent.receive("replies", timeout=None) as message:
+                assert message is not None
+                return message.text
+
+        waiting = asyncio.create_task(enter())
+        while not (await agent.queue("replies").info()).readers_waiting:
+            pass
+        assert await agent.manager.transactions() == []
+        await agent.queue("replies").send("late")
+        assert await waiting == "late"
+        assert [each async for each in agent.queue("replies").browse()] == []
+
+    play(tmp_path, scene, inbox=("replies",))
+
+
+def test_only_queues_that_were_named_are_fetched(tmp_path: Path, network: Network) -> None:
+    async def scene(agent: AsyncAgent) -> None:
+        with pytest.raises(BadRequest, match=r"fetches no queue 'orders'.*: replies, answers"):
+            agent.receive("orders")
+        with pytest.raises(BadRequest, match="fetches no queue"):
+            agent.consume("orders")
+
+    play(tmp_path, scene, fetch=("replies",), inbox=("answers",))
+
+
+# -- the agent itself
+
+
+@pytest.mark.spec("HR-087")
+def test_a_folder_belongs_to_one_agent_for_all_time(tmp_path: Path, network: Network) -> None:
+    async def scene(agent: AsyncAgent) -> None:
+        await agent.send("orders", "a")
+        await agent.flush()
+
+    play(tmp_path, scene)
+    why = "belongs to the agent httpr://laptop/app, and cannot be opened as httpr://laptop/other"
+    with pytest.raises(BadRequest, match=why):
+        play(tmp_path, scene, name="laptop/other")
+    play(tmp_path, scene)  # it was let go of
+
+
+def test_it_can_be_awaited_too(tmp_path: Path, network: Network) -> None:
+    async def whole() -> None:
+        async with await reliquary.agent_async(tmp_path, FAR, name="laptop/app") as agent:
+            await agent.send("orders", "a")
+            await agent.flush()
+
+    asyncio.run(whole())
+    assert network.stored == [b"a"]
+
+
+def test_what_cannot_be_a_token_or_a_rest_is_told(tmp_path: Path, network: Network) -> None:
+    async def never(agent: AsyncAgent) -> None:
+        raise AssertionError(f"it was opened: {agent}")
+
+    with pytest.raises(BadRequest, match="a token is made of"):
+        play(tmp_path, never, token="two words")
+    with pytest.raises(BadRequest, match="retry_ladder has at least one span"):
+        play(tmp_path, never, retry=())
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- a real server
+
+
+def test_both_ways_and_answers_with_a_real_server(tmp_path: Path) -> None:
+    with (
+        served(tmp_path / "server") as running,
+        reliquary.connect(running.data, control=running.control) as there,
+    ):
+        there.create_queue("orders")
+        there.create_queue("replies")
+
+        async def scene(agent: AsyncAgent) -> None:
+            await agent.send("orders", "two lamps", response_queue="answers", httpr={"app-shop": "berlin"})
+            await agent.flush()
+            order = await asyncio.to_thread(there.queue("orders").receive, 20)
+            assert order is not None
+            assert order.httpr is not None
+            assert (order.httpr["class-of-service"], order.httpr["app-shop"]) == ("assured", "berlin")
+            assert order.response_queue == "DIRECT=HTTPR://laptop/app#answers"
+            await asyncio.to_thread(there.reply, order, "yes")
+            await asyncio.to_thread(there.queue("replies").send, "one", label="first")
+            async with agent.receive("replies", timeout=20) as message:
+                assert message is not None
+                assert (message.text, message.label) == ("one", "first")
+            async with agent.receive("answers", timeout=20) as message:
+                assert message is not None
+                assert (message.text, message.correlation) == ("yes", order.id)
+
+        play(tmp_path / "agent", scene, running.data, fetch=("replies",), inbox=("answers",))
+
+
+def test_a_token_says_who_asks(tmp_path: Path) -> None:
+    root = User(name="root", token_sha256=sha256(b"secret").hexdigest(), groups=("administrators",))
+    with (
+        served(tmp_path / "server", users=(root,)) as running,
+        reliquary.connect(running.data, control=running.control, token="secret") as there,
+    ):
+        there.create_queue("orders")
+        there.revoke("everyone", queue="orders")
+        there.revoke("anonymous", queue="orders")
+
+        async def denied(agent: AsyncAgent) -> None:
+            await agent.send("orders", "a")
+            with pytest.raises(ServerUnreachable, match="525 AGENT-SECURITY"):
+                await agent.flush(1)
+
+        async def known(agent: AsyncAgent) -> None:
+            await agent.flush()
+
+        play(tmp_path / "agent", denied, running.data)
+        play(tmp_path / "agent", known, running.data, token="secret")
+        message = there.queue("orders").receive()
+        assert message is not None
+        assert message.text == "a"

@@ -67,7 +67,7 @@ def refusal(block: bytes) -> int:
 # -- the vectors
 
 
-@pytest.mark.httpr(*("H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8", "H9", "H11", "H12", "H13", "H14", "H15"))
+@pytest.mark.httpr("H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8", "H9", "H11", "H12", "H13", "H14", "H15")
 @pytest.mark.httpr("H16", "H17")
 def test_the_vectors_are_as_long_as_the_list_says() -> None:
     assert {name: len(each.data) for name, each in VECTORS.items()} == {

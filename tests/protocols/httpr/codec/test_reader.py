@@ -104,7 +104,7 @@ def a_reader_for(name: str) -> RequestReader | ResponseReader:
 # -- whole and in parts
 
 
-@pytest.mark.httpr(*("H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8", "H9", "H11", "H12", "H13", "H14", "H15"))
+@pytest.mark.httpr("H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8", "H9", "H11", "H12", "H13", "H14", "H15")
 @pytest.mark.httpr("H16", "H17", "T03")
 @pytest.mark.spec("HR-007", "HR-008")
 @pytest.mark.parametrize("name", VECTORS)

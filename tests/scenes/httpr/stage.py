@@ -1,0 +1,320 @@
+"""Agents on a bench, the other end as a script, and what is kept on disk before anything leaves.
+
+    server = Side("yourhost")
+    client = ScriptedClient(server)
+    client.says("...", "...")                a request, by its lines (see `script`); the lines of its answer
+    server.happened()                        since it was last asked: what was written, and left after it
+
+    client = Side("myhost", peer(...))
+    server = ScriptedServer(client)
+    server.hears()                           the next request of our client agent, by its lines
+    server.answers("...", "...")
+
+Each side has the queues "incoming" and "outgoing", and a service of the name "service" between them.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from reliquary.base.time import seconds
+from reliquary.base.turn import Effect, Event, Fact, Reply, Turn
+from reliquary.net.httpr.batches import whole
+from reliquary.protocols.httpr.addresses import own_agent
+from reliquary.protocols.httpr.codec.faults import HttprFault
+from reliquary.protocols.httpr.codec.headers import encode_request, encode_response
+from reliquary.protocols.httpr.codec.reader import (
+    BatchEnded,
+    Cut,
+    LargeBegun,
+    LargeEnded,
+    LargePiece,
+    MessageRead,
+    Read,
+    RequestReader,
+    ResponseReader,
+)
+from reliquary.protocols.httpr.codec.values import (
+    SENDS,
+    BatchLimits,
+    Carried,
+    Disposition,
+    ErrorNumber,
+    RequestHeader,
+)
+from reliquary.protocols.httpr.effects import SendRequest
+from reliquary.protocols.httpr.events import (
+    Addressed,
+    Answer,
+    ConnectionGone,
+    Failure,
+    ForgetChannel,
+    RequestArrived,
+    ResponseArrived,
+)
+from reliquary.protocols.httpr.facts import (
+    BatchesSettled,
+    BatchPrepared,
+    BatchReceived,
+    PeerReported,
+    SideForgotten,
+)
+from reliquary.protocols.httpr.facts import (
+    Side as Half,
+)
+from reliquary.protocols.httpr.serving import limits_of
+from reliquary.protocols.httpr.settings import HttprSettings, Peer, Service
+from reliquary.protocols.httpr.tables import Channel
+from reliquary.queueing.events import StorePiece
+from reliquary.queueing.facts import MessagesStored, PositionsRemoved
+from reliquary.queueing.message import StoredBody
+from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from tests.protocols.httpr.httpr_harness import HttprBench
+from tests.scenes.httpr.script import Sessions, to_bytes, to_lines
+
+SERVICE = Service(name="service", into="incoming", source="outgoing")
+NO_BATCH = BatchLimits(0, 0)
+FORGET_AFTER = 30
+"""Seconds after which our client agent counts communication on a channel as complete."""
+_connections = count(1)
+
+
+def settings(*peers: Peer, **chosen: Any) -> HttprSettings:
+    """Those of a side."""
+    return HttprSettings(
+        **{"services": (SERVICE,), "peers": peers, "forget_after": seconds(FORGET_AFTER), **chosen}
+    )
+
+
+class Side(HttprBench):
+    """A manager under an address of its own."""
+
+    def __init__(self, host: str, *peers: Peer, chosen: HttprSettings | None = None, **options: Any) -> None:
+        self.host = host
+        self.origin = f"httpr://{host}"
+        self.diary: list[str] = []
+        """What was written, and what left after it; several sides may share one."""
+        self.mark = ""
+        """Before each of its lines."""
+        seed = sum(host.encode())  # another manager, another GUID
+        super().__init__(
+            "incoming", "outgoing", seed=seed, settings=chosen or settings(*peers), addressed=False, **options
+        )
+
+    def start(self) -> Turn:
+        """Start, and listen."""
+        turn = super().start()
+        self.handle(Addressed(self.origin, frozenset({self.host})))
+        return turn
+
+    # -- what is written down
+
+    def run(self, event: Event) -> Turn:
+        """One turn; its facts are on disk when the first of its effects leaves."""
+        before = len(self.out)
+        turn = super().run(event)
+        lines = [line for fact in turn.facts for line in _written(fact)]
+        lines += [line for effect in (*self.out[before:], *turn.effects) for line in _left(effect)]
+        self.diary += [self.mark + line for line in lines]
+        return turn
+
+    def happened(self) -> list[str]:
+        """What was written and what left, since this was last asked."""
+        happened = self.diary[:]
+        self.diary.clear()
+        return happened
+
+    @property
+    def channel(self) -> Channel:
+        """The only channel."""
+        (channel,) = self.httpr.state.channels.values()
+        return channel
+
+    def forget(self) -> None:
+        """An administrator ends the only channel."""
+        self.ask(ForgetChannel(0, self.channel.number))
+
+    @property
+    def loose(self) -> int:
+        """How many large bodies belong to no message."""
+        return len(self.state.shelf.bodies.loose)
+
+    # -- bytes
+
+    def post(self, data: bytes, connection: int, service: str = "service", by: Principal = ANONYMOUS) -> int:
+        """A POST comes; the number of its caller."""
+        reader = RequestReader(lambda header: limits_of(self.httpr.state, service, header))
+        batch: tuple[Carried, ...] = ()
+        disposition, fault, why = None, None, ""
+        try:
+            batch, disposition = self._kept(reader.feed(data))
+            reader.end()
+        except HttprFault as wrong:
+            fault, why = wrong.number, wrong.why
+        except Cut as cut:
+            fault, why = ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(cut)
+        caller, header = self.new_caller(), reader.header
+        assert header is None or isinstance(header, RequestHeader)
+        if fault is not None:
+            batch, disposition = (), None
+        self.handle(RequestArrived(caller, connection, service, header, batch, disposition, fault, why, by))
+        return caller
+
+    def response(self, caller: int) -> bytes | None:
+        """What a caller was told; None while he waits."""
+        answer = self.answer_to(caller)
+        if answer is None:
+            return None
+        assert isinstance(answer, Answer)
+        said = encode_response(answer.header)
+        return said if answer.header.transaction_id is None else whole(said, answer.batch, self.home)
+
+    def request_bytes(self, request: SendRequest) -> bytes:
+        """What a request of ours is on the wire."""
+        said = encode_request(request.header)
+        return whole(said, request.batch, self.home) if request.header.command in SENDS else said
+
+    def responded(self, request: SendRequest, data: bytes) -> None:
+        """The response to it has come."""
+        reader = ResponseReader(request.limits or NO_BATCH)
+        try:
+            batch, disposition = self._kept(reader.feed(data))
+            reader.end()
+        except HttprFault:
+            self.fail(request, Failure.NOT_HTTPR)
+        except Cut:
+            self.fail(request, Failure.LOST)
+        else:
+            assert reader.header is not None
+            arrived = ResponseArrived(
+                request.channel, request.epoch, request.number, reader.header, batch, disposition
+            )
+            self.handle(arrived)
+
+    @property
+    def home(self) -> str:
+        """Our agent's URI."""
+        return own_agent(self.origin, self.settings.manager_service)
+
+    def _kept(self, parts: list[Read]) -> tuple[tuple[Carried, ...], Disposition | None]:
+        """A batch; large bodies are stored as they come."""
+        batch, disposition, header, body = [], None, "", None
+        for part in parts:
+            if isinstance(part, MessageRead):
+                batch.append(part.carried)
+            elif isinstance(part, LargeBegun):
+                header, body = part.header, None
+            elif isinstance(part, LargePiece):
+                stored = self.ask(StorePiece(0, body.spool if body else 0, part.data))
+                body = StoredBody(stored.spool, stored.size, stored.pieces)
+            elif isinstance(part, LargeEnded):
+                batch.append(Carried(header, b"", body))
+            elif isinstance(part, BatchEnded):
+                disposition = part.disposition
+        return tuple(batch), disposition
+
+
+def _written(fact: Fact) -> list[str]:
+    """The words of chapter 4 for a write."""
+    match fact:
+        case MessagesStored(messages=messages):
+            return ["save " + " ".join(message.body.decode() for message in messages)]
+        case PositionsRemoved(positions=positions):
+            return [f"remove {len(positions)} messages"]
+        case BatchPrepared(batch=batch):
+            return [f"set {batch} indoubt, last-source-id={batch}"]
+        case BatchesSettled(committed=committed, returned=returned):
+            return [f"commit {each}" for each in committed] + [f"restore {each}" for each in returned]
+        case BatchReceived(batch=batch, outcome=outcome):
+            return [f"last-received-id={batch} {outcome.value}"]
+        case PeerReported(last_sent_id=last):
+            return [f"last-sent-id={last}"]
+        case SideForgotten(side=Half.SINK):
+            return ["remove last-received-id"]
+        case SideForgotten(side=Half.SOURCE):
+            return ["remove last-source-id"]
+        case _:
+            return []
+
+
+def _left(effect: Effect) -> list[str]:
+    """What left, in a word."""
+    match effect:
+        case SendRequest(header=header):
+            return [f"--> {header.command.value}" + (f" {header.transaction_id}" if effect.batch else "")]
+        case Reply(answer=Answer(header=header, batch=batch)):
+            sent = f"batch {header.transaction_id}" if batch else ""
+            pair = "" if header.outcome is None else f"{header.outcome.value} {header.completed}"
+            error = "" if header.error is None else str(header.error.number)
+            return ["<-- " + ", ".join(filter(None, (sent, pair, error)))]
+        case _:
+            return []
+
+
+# -- the other end
+
+
+class ScriptedClient:
+    """Somebody who sends what a test writes."""
+
+    def __init__(self, side: Side, service: str = "service", by: Principal = ANONYMOUS) -> None:
+        self.side = side
+        self.service = service
+        self.by = by
+        self.sessions = Sessions()
+        self.connection = next(_connections)
+
+    def says(self, *lines: str) -> list[str]:
+        """A request; its answer, as soon as there is one."""
+        return self.hears(self.sends(*lines))
+
+    def sends(self, *lines: str) -> int:
+        """A request whose answer is looked for later, by this number."""
+        data = to_bytes(*map(self.sessions.to_wire, lines))
+        return self.side.post(data, self.connection, self.service, self.by)
+
+    def hears(self, caller: int) -> list[str]:
+        """The answer; time passes until it is there."""
+        for _ in range(200):
+            data = self.side.response(caller)
+            if data is not None:
+                return [*map(self.sessions.from_wire, to_lines(data))]
+            self.side.advance(0.1)
+        raise AssertionError("no answer in twenty seconds")
+
+    def fails(self) -> None:
+        """The connection breaks; what comes next comes on another."""
+        self.side.handle(ConnectionGone(self.connection))
+        self.connection = next(_connections)
+
+
+class ScriptedServer:
+    """Somebody who answers our client agent what a test writes."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self._heard = 0
+        self._unanswered: list[SendRequest] = []
+
+    def hears(self) -> list[str]:
+        """The next request."""
+        assert not self.is_silent, "our client agent has nothing more to say"
+        request = self.side.requests[self._heard]
+        self._heard += 1
+        self._unanswered.append(request)
+        return to_lines(self.side.request_bytes(request))
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether there is nothing that was not heard."""
+        return self._heard == len(self.side.requests)
+
+    def answers(self, *lines: str) -> None:
+        """The answer to the oldest request that has none."""
+        self.side.responded(self._unanswered.pop(0), to_bytes(*lines))
+
+    def fails(self) -> None:
+        """The answer to it gets lost, and with it all that were to follow on this connection."""
+        self.side.fail(self._unanswered[0])
+        self._unanswered.clear()

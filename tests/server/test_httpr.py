@@ -286,6 +286,33 @@ class TestWaiting:
         assert header.error == Error.of(ErrorNumber.RESOURCE_MANAGER_TERMINATING)
         assert (header.session, header.outcome) == (SessionMark.END, None)
 
+    def test_a_server_that_stops_cuts_off_a_response_that_still_leaves(self, tmp_path: Path) -> None:
+        settings = Settings(
+            folder=tmp_path / "data", data_port=0, control_port=0, queues=("orders",), httpr=OPTIONS
+        )
+        wrong: list[object] = []
+
+        async def scene() -> bytes:
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
+            server = await build(settings)
+            await make_queues(server.opened, settings.queues)
+            data, _ = await server.listen(settings)
+            client = Wire(*await asyncio.open_connection("127.0.0.1", int(data.rpartition(":")[2])))
+            assert (await ask(client, push(b"x" * 50_000_000))).outcome is Outcome.COMMIT
+            client.send(post(ORDERS, pull()))
+            await client._reader.readuntil(b"\r\n\r\n")
+            stopping = asyncio.ensure_future(server.stop())
+            await until(lambda: server.httpr is not None and server.httpr.receiving.stopped)
+            came = await client.rest()
+            await stopping
+            await client.close()
+            return came
+
+        came = asyncio.run(scene())
+        assert len(came) < 50_000_000
+        assert LAST not in came
+        assert wrong == []
+
 
 class TestAddressed:
     PLAIN = Listening("http", "127.0.0.1", 8480)

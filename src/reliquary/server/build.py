@@ -81,10 +81,10 @@ class Server:
         if self.httpr is not None:
             self.httpr.stop_accepting()
         await self.opened.close()
-        if self.srmp is not None:
-            await self.srmp.stop(DRAIN)
         if self.httpr is not None:
             self.httpr.stop()
+        if self.srmp is not None:
+            await self.srmp.stop(DRAIN)
         await asyncio.gather(self.data.drain(DRAIN), self.control.stop())
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
-from tests.net.http.stage import Desk, bodies, connect, listening, play, post, tick, wire
+from tests.net.http.stage import Desk, bodies, connect, listening, play, post, tick, until, wire
 
 
 def test_a_request_is_answered_once() -> None:
@@ -285,6 +285,21 @@ class TestStreamed:
                 way.write(b"half")
                 way.when_taken(way.abort)
                 assert (await client.rest()).endswith(b"4\r\nhalf\r\n")
+
+        play(scene)
+
+    def test_a_slow_client_can_be_cut_off_when_there_is_room(self) -> None:
+        async def scene() -> None:
+            desk = Desk()
+            async with listening(desk) as (listener, port), wire(port) as client:
+                client.send(post())
+                await desk.wait_for(1)
+                way = desk.asked[0][1]
+                way.begin(200, b"text/plain")
+                way.write(b"x" * 20_000_000)
+                way.when_taken(way.abort)  # asked from inside the transport
+                assert not (await client.rest()).endswith(b"0\r\n\r\n")
+                await until(lambda: listener.connections == 0)
 
         play(scene)
 

@@ -454,6 +454,15 @@ class Connection(asyncio.Protocol):
             self._ended = self._shut = True
             self._transport.abort()
 
+    def abort_soon(self) -> None:
+        """Send nothing more, and cut the connection.
+
+        Whoever is asked for more is asked from inside the transport, which cannot bear to be cut then.
+        """
+        if self._transport is not None:
+            self._ended = self._shut = True
+            asyncio.get_running_loop().call_soon(self._transport.abort)
+
     def _close(self) -> None:
         """Hang up once all is sent."""
         assert self._transport is not None, "only a connected one can hang up"

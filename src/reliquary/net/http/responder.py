@@ -146,7 +146,7 @@ class Responder:
 
     def abort(self) -> None:
         """Cut the connection: nobody shall take what was sent for a whole response."""
-        self._connection.abort()
+        self._connection.abort_soon()
 
     def _begun(self) -> Streamed:
         if self.streamed is None or self.out is not None:

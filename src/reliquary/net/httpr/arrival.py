@@ -192,6 +192,9 @@ class Departure:
 
     def go_on(self) -> None:
         """Send the next piece; without its terminator nobody keeps what came before it (HR-117)."""
+        if self._receiving.stopped:
+            self._receiving.broken(self._responder, "the server has stopped")
+            return
         try:
             piece = next(self._pieces, None)
         except (UsageError, UnicodeError) as why:

@@ -67,6 +67,7 @@ class Receiving:
         self.home = ""
         """The agent's URI under which others reach our queues; known when the server listens."""
         self._stopping = False
+        self.stopped = False
         self._waiting: dict[int, dict[int, Arrival]] = {}  # connection, caller: requests without an answer
         self.requests: Counter[Command | None] = Counter()
         """How many came, by their commands; None for what could not be read."""
@@ -86,7 +87,8 @@ class Receiving:
         self._stopping = True
 
     def finish(self) -> None:
-        """The engine has stopped: tell those who still wait."""
+        """The engine has stopped, and no body can be read any more: tell those who still wait."""
+        self.stopped = True
         for arrivals in list(self._waiting.values()):
             for arrival in list(arrivals.values()):
                 self._respond(arrival, self._stopped(arrival))

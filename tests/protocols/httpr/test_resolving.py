@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from reliquary.base.time import SECOND
 from reliquary.protocols.httpr import transactions
 from reliquary.protocols.httpr.codec.values import (
     VERSION,
@@ -208,6 +209,16 @@ def test_a_forget_whose_answer_is_lost_is_said_again() -> None:
     assert bench.channel().source_forgotten
     bench.advance(1000)
     assert not bench.unanswered
+
+
+def test_a_channel_that_cannot_be_forgotten_now_is_looked_at_later() -> None:
+    bench, _ = ClientBench(), Far()
+    bench.send(ORDERS, b"a")
+    bench.next_request()  # it has no answer for a very long time
+    bench.advance(301)
+    assert bench.timers["httpr-forget", 1] - bench.now > 200 * SECOND
+    bench.advance(3600)
+    assert bench.commands() == [GRI]
 
 
 def test_an_agent_without_a_host_is_looked_for_where_the_settings_say() -> None:

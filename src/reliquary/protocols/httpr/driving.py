@@ -268,12 +268,11 @@ def on_fetch(state: State, channel: int, now: Instant) -> None:
 def on_idle(state: State, number: int, now: Instant) -> None:
     """A channel was idle for long enough to be forgotten on both sides, unless it was used meanwhile."""
     driven, channel, span = state.driven[number], state.channels[number], state.settings.forget_after
-    idle = Duration(max(now - driven.used, 0))
-    if driven.phase in (Phase.CLOSED, Phase.READY) and idle >= span and not channel.in_doubt:
+    left = span - max(now - driven.used, 0)
+    if left <= 0 and driven.phase in (Phase.CLOSED, Phase.READY) and not channel.in_doubt:
         driven.leaving = bool(driven.session_id) or knows_source(channel) or knows_sink(channel)
         _drive(state, driven, now)
-        idle = Duration(0)
-    state.draft.ask(SetTimer((IDLE, number), Duration(max(span - idle, 1))))
+    state.draft.ask(SetTimer((IDLE, number), Duration(left if left > 0 else span)))
 
 
 # -- administrators

@@ -34,7 +34,7 @@ def settings(peer: Peer, depth: int) -> HttprSettings:
 
 @pytest.mark.spec("HR-012", "HR-013", "HR-031", "HR-041", "HR-050", "HR-053", "HR-055", "HR-056", "HR-082")
 @pytest.mark.parametrize("kind", PEERS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(20))
 def test_each_message_arrives_once_and_in_order(seed: int, kind: str) -> None:
     peer = PEERS[kind]
     world = TwoAgents(seed, settings(peer, depth=1 + seed % 4))

@@ -51,6 +51,12 @@ def test_a_record_comes_back_as_it_was(key: bytes, letter: Letter) -> None:
     assert LETTERS.decode(key, LETTERS.encode(key, letter)) == letter
 
 
+@given(st.dictionaries(keys, st.one_of(st.none(), letters)))
+def test_many_rows_are_written_as_each_alone(rows: dict[bytes, Letter | None]) -> None:
+    alone = {key: None if row is None else LETTERS.encode(key, row) for key, row in rows.items()}
+    assert LETTERS.encode_all(rows) == alone
+
+
 def test_the_frame_is_one_byte_of_version_and_eight_of_checksum_before_the_record() -> None:
     value = LETTERS.encode(KEY, SAMPLE)
     assert value[0] == 1

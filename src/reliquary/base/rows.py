@@ -25,6 +25,7 @@ from reliquary.base.faults import StoreDamage, StoreFailure
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 _FRAME = Layout(">BQ")
+_pack = _FRAME.pack
 _encode = msgspec.msgpack.Encoder(uuid_format="bytes").encode
 
 Upgrade = Callable[[dict[str, object]], dict[str, object]]
@@ -51,7 +52,19 @@ class Table(Generic[Record]):
     def encode(self, key: bytes, record: Record) -> bytes:
         """The bytes of one row's value."""
         body = _encode(record)
-        return _FRAME.pack(self.version, _checksum(key, self.version, body)) + body
+        return _pack(self.version, _checksum(key, self.version, body)) + body
+
+    def encode_all(self, records: Mapping[bytes, Record | None]) -> dict[bytes, bytes | None]:
+        """The values of many rows; None stays None."""
+        version, values = self.version, dict[bytes, bytes | None]()
+        for key, record in records.items():
+            if record is None:
+                values[key] = None
+            else:
+                body = _encode(record)
+                checksum = xxh3_64_intdigest(body, xxh3_64_intdigest(key, version))
+                values[key] = _pack(version, checksum) + body
+        return values
 
     def decode(self, key: bytes, value: bytes) -> Record:
         """The record of one row; StoreDamage when a bit is not as it was written."""

@@ -133,7 +133,7 @@ def insert(
 ) -> tuple[Enqueued, list[int]]:
     """As `enqueue`, when it is known that there is room; `captured` under a transaction of a carrier."""
     captured = captured if transaction is None else transaction.identifier
-    verdict = Enqueued.DONE
+    verdict, outgoing = Enqueued.DONE, queue.link is not None
     positions, stamped, lookup_ids = [], [], []
     for message, size in zip(messages, sizes, strict=True):
         if expires and message.sent_time and too_late(message, now):
@@ -146,8 +146,11 @@ def insert(
             continue
         sequence = state.next_sequence()
         # before the stamp, which knows only whole seconds
-        deadline, due = _deadline(queue, message, now), message.due(now) if message.delay else 0
-        message = _stamp(state, message, sequence, now, captured)  # noqa: PLW2901
+        timed = outgoing or message.time_to_be_received != FOREVER
+        deadline = _deadline(queue, message, now) if timed else 0
+        due = message.due(now) if message.delay else 0
+        if captured is not None or not message.identifier.uniquifier:
+            message = _stamp(state, message, sequence, now, captured)  # noqa: PLW2901
         position = _position(queue, message, sequence, size, now, deadline, due)
         stamped.append(message)
         positions.append(position)

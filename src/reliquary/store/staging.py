@@ -42,7 +42,7 @@ class StagedRows:
         for name, stage in stages.items():
             changes.ranges += [(name, first, last) for first, last in stage.ranges]
             if stage.rows:
-                changes.puts[name] = stage.encoded()
+                changes.puts[name] = stage.table.encode_all(stage.rows)
         return changes
 
     def put(self, table: Table[Record], key: bytes, record: Record, *, fresh: bool = False) -> None:
@@ -212,10 +212,6 @@ class _Stage:
         if first < last:
             found.append((first, last))
         return found[::-1] if reverse else found
-
-    def encoded(self) -> dict[bytes, bytes | None]:
-        encode = self.table.encode
-        return {key: None if row is None else encode(key, row) for key, row in self.rows.items()}
 
 
 _UNSTAGED: Any = object()

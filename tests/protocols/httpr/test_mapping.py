@@ -136,6 +136,48 @@ def test_what_is_remembered_of_other_headers_changes_nothing(fields: list[tuple[
         assert message_of(carried) == message_of(carried) == slowly
 
 
+_numbers = st.one_of(
+    st.integers(0, 2**32 + 3).map(str),
+    st.sampled_from(["07", "", "x", "4294967295", "4294967296", "7\t", "\xb2", "9" * 5000, "1\r\nx:1"]),
+)
+
+
+@given(
+    st.lists(st.tuples(_names, _values), max_size=4),
+    st.lists(st.tuples(_names, _values), max_size=4),
+    st.lists(_numbers, min_size=2, max_size=6),
+)
+@example([("app-x", "1")], [], ["5", "6", "06", "7 ", "8"])
+@example(
+    [("app-x", "1")], [("put-time", "06 Nov 1994 08:49:37"), ("app-reliquary-label", "x")], ["5", "6", "12"]
+)
+@example([("app-x", "1"), ("message-id", "x")], [], ["5", "6"])
+def test_headers_that_differ_in_a_number_alone_are_read_as_if_each_were_the_first(
+    before: list[tuple[str, str]], after: list[tuple[str, str]], numbers: list[str]
+) -> None:
+    first, last = ("".join(f"{name}:{value}\r\n" for name, value in each) for each in (before, after))
+    for number in numbers:
+        carried = Carried(f"{first}message-id:{HERE}.{number}\r\n{last}", number.encode())
+        try:
+            slowly = mapping._read_slowly(carried)
+        except HttprFault:
+            with pytest.raises(HttprFault):
+                message_of(carried)
+        else:
+            assert message_of(carried) == slowly
+
+
+def test_the_number_of_an_id_is_all_that_is_looked_at_in_headers_that_are_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken(PLAIN_HEADER)
+    monkeypatch.delattr(mapping, "_taken_apart")
+    alike = PLAIN_HEADER.replace(".12345", ".4000000000")
+    assert taken(alike, b"a lamp") == replace(
+        PLAIN, identifier=ObjectId(HERE, 4000000000), body=b"a lamp", httpr_header=alike
+    )
+
+
 @pytest.mark.spec("HR-108", "HR-109")
 @pytest.mark.httpr("T37")
 @given(st.lists(st.tuples(_names, _values), max_size=8))
@@ -472,3 +514,5 @@ def test_what_peers_write_does_not_fill_the_memory() -> None:
     assert len(mapping._IN) <= mapping._REMEMBERED
     assert len(mapping._OUT) <= mapping._REMEMBERED
     assert max(map(len, mapping._IN)) <= mapping._LONGEST_REMEMBERED
+    taken(f"app-x:{'x' * 10_000}\r\nmessage-id:{HERE}.7\r\n")
+    assert len(mapping._LAST[0].before) <= mapping._LONGEST_REMEMBERED

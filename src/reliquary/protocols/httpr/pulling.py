@@ -104,7 +104,7 @@ def on_batch(state: State, driven: Driven, event: ResponseArrived) -> None:
         return
     transaction = UUID(int=number << 64 | batch)
     # whoever told us to fetch there trusts what comes
-    state.draft.tell(BatchArrived(HOLDER, number, names, messages, transaction, MANAGER))
+    state.draft.tell(BatchArrived(HOLDER, number, names, messages, transaction, MANAGER, checked=True))
 
 
 def _messages(

@@ -53,7 +53,9 @@ def receive(state: State, served: Served, asked: Asked, now: Instant) -> bool:
         apply(state, BatchReceived(served.channel, batch, Outcome.ROLLBACK))  # P5
         raise
     transaction = UUID(int=served.channel << 64 | batch)
-    state.draft.tell(BatchArrived(HOLDER, served.channel, names, messages, transaction, event.by))
+    state.draft.tell(
+        BatchArrived(HOLDER, served.channel, names, messages, transaction, event.by, checked=True)
+    )
     return False
 
 

@@ -26,6 +26,7 @@ from reliquary.queueing.enqueue import (
 )
 from reliquary.queueing.events import Access
 from reliquary.queueing.message import (
+    FOREVER,
     NO_OBJECT,
     AuthenticationLevel,
     Message,
@@ -201,16 +202,18 @@ def _judge(state: State, signal: BatchArrived, now: Instant) -> list[_Part] | _R
                 return _Refusal(Outcome.REFUSED, found[0], place, found[1])
             key = found.way.number if isinstance(found.way, QueueState) else found.destination
             part = named[name] = parts.setdefault(key, found)
-        try:
-            check(message)
-        except UsageError as wrong:
-            return _Refusal(Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE, place, str(wrong))
+        if not signal.checked:
+            try:
+                check(message)
+            except UsageError as wrong:
+                return _Refusal(Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE, place, str(wrong))
         if part.strict or message.transaction is not None or message.sequence is not None:
             mismatch = _mismatch_in(part, message)
             if mismatch is not None:
                 why = f"{name} takes no such message: {mismatch.name}"
                 return _Refusal(Outcome.REFUSED, mismatch, place, why)
-        if message.sent_time and _is_over(message, now):
+        limited = message.time_to_be_received != FOREVER or message.time_to_reach_queue != FOREVER
+        if limited and message.sent_time and _is_over(message, now):
             continue
         if part.destination and not message.destination_queue:
             message = msgspec.structs.replace(message, destination_queue=part.destination)  # noqa: PLW2901

@@ -332,6 +332,8 @@ class BatchArrived(Signal, frozen=True):
     transaction: UUID
     """What the messages get as TransactionIdentifier in a transactional queue."""
     by: Principal = ANONYMOUS
+    checked: bool = False
+    """Its carrier has seen that they are within their ranges."""
 
 
 class BodiesUnwanted(Signal, frozen=True):

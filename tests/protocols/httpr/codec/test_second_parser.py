@@ -40,6 +40,7 @@ from tests.protocols.httpr.second_parser import Body, Violation, request_body, r
 LARGEST, MOST = 200, 5
 LIMITS = BatchLimits(LARGEST, MOST)
 ROUNDS = 2500
+LAST = TERMINATOR[Disposition.LAST]
 ON_THE_WIRE = {
     "command": "request",
     "session_id": "sessionid",
@@ -166,6 +167,27 @@ def test_both_refuse_the_same_damaged_bodies(request_: bool) -> None:
     bodies = [each.data for each in (REQUESTS if request_ else RESPONSES).values()]
     read = sum(agree(damaged(chance.choice(bodies), chance), request=request_) for _ in range(ROUNDS))
     assert ROUNDS // 50 < read < ROUNDS * 3 // 4
+
+
+def test_both_read_a_header_that_is_like_the_one_before_as_if_it_were_the_first() -> None:
+    chance = random.Random(9)
+    push = b"request:PUSH HTTPR/1.0\r\nsessionid:1\r\ntransactionid:0000000000000001\r\n\r\n"
+    message = b"message-size:12\r\ntarget-uri:httpr://a/b#c\r\nmessage-id:ab.1234\r\n\r\ntwelve bytes\r\n"
+    read = sum(
+        agree(push + message + b"".join(like(message, chance) for _ in range(3)) + LAST, request=True)
+        for _ in range(ROUNDS)
+    )
+    assert ROUNDS // 10 < read < ROUNDS * 9 // 10
+
+
+def like(message: bytes, chance: random.Random) -> bytes:
+    """The same, perhaps with another digit, or with something else in place of one."""
+    other = bytearray(message)
+    for _ in range(chance.randrange(3)):
+        digits = [at for at, byte in enumerate(message) if chr(byte).isdecimal()]
+        at = chance.choice(digits if chance.random() < 0.9 else range(len(message)))
+        other[at] = chance.choice(b"0123456789" if chance.random() < 0.9 else b"x: \r\n\x00\xb2")
+    return bytes(other)
 
 
 @pytest.mark.parametrize(

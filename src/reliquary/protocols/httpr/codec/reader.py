@@ -13,6 +13,7 @@
 
 Each of these is a step of the reader; a step that lacks bytes is taken again when more have come.
 A message that lies whole in what has come, with a header as we write it, is cut out with one expression.
+Where a header differs from the one before only in digits, its digits are all that is looked at.
 Larger ones come in pieces, and nothing is kept of a message that is larger than it may be (F-06).
 """
 
@@ -85,6 +86,9 @@ _CANONICAL: Final = re.compile(
     rf"((?:(?!(?i:{_SIZE}|{_ENCODING})[ \t:])(?:{TOKEN}+):(?:{TEXT}+)\r\n)*+)\r\n".encode()
 ).match
 """The usual header of a message: its size, then fields of one line each; `++` and `*+` never go back."""
+_SIZE_AT: Final = len(_SIZE) + 1
+_DIGITS_ALIKE: Final = bytes(ord("0") if chr(byte).isdecimal() else byte for byte in range(256))
+"""Makes all digits one: what is left of a header tells whether it is a usual one, and where its size ends."""
 _TERMINATOR: Final = re.compile(
     rb"payload-disposition(?:(?:\r\n)?[ \t])*+:(?:(?:\r\n)?[ \t])*+([^\r\n]+)\r\n", re.IGNORECASE
 )
@@ -213,21 +217,20 @@ class _Reader:
         before = len(found)
         if self._searched > at and buffer.find(_BLANK, self._searched) < 0:
             room = 0  # a header is still on its way: it is not read again for each byte that comes
+        usual, length, fields_at = b"", 0, 0  # what the header before was like
         while room > 0:
-            match = _CANONICAL(buffer, at)
-            if match is None:
+            head = buffer[at : at + length]
+            if not length or head.translate(_DIGITS_ALIKE) != usual:
+                match = _CANONICAL(buffer, at)
+                if match is None or match.end() - at > _USUAL:
+                    break
+                head, length, fields_at = match[0], match.end() - at, match.start(2) - at
+                usual = head.translate(_DIGITS_ALIKE)
+            start = at + length
+            stop = start + int(head[_SIZE_AT : fields_at - 2])
+            if buffer[stop : stop + 2] != _END or stop - start > largest or stop - start > budget:
                 break
-            size, header = match.groups()
-            start = match.end()
-            stop = start + int(size)
-            if (
-                buffer[stop : stop + 2] != _END
-                or stop - start > largest
-                or stop - start > budget
-                or start - at > _USUAL
-            ):
-                break
-            found.append(MessageRead(Carried(header.decode("latin-1"), buffer[start:stop])))
+            found.append(MessageRead(Carried(head[fields_at:-2].decode("latin-1"), buffer[start:stop])))
             budget -= stop - at
             at = stop + 2
             room -= 1

@@ -16,6 +16,7 @@ PRINTED = {
     "transaction.py": "still in orders: ['a unicorn']",
     "worker.py": "put aside: three ('three' is not a number)",
     "two_managers.py": "the warehouse received: order ten",
+    "remote_agent.py": "the shop has 3 thanks",
     "exactly_once_sqlite.py": "in the queue: ['apples owe 3', 'plums owe 7']",
 }
 WITH_POSTGRES = {"exactly_once_postgres.py": "in the queue: ['apples owe 3', 'plums owe 7']"}

@@ -65,15 +65,15 @@ def test_batches_in_doubt_are_shown_with_their_messages(run: Run, qm: Manager, s
     refused = run("channel", "forget", str(number))
     assert refused.exit_code == 3
     assert f"channel {number} cannot be forgotten while it is in doubt about 1" in refused.output
-    done = body.replace(b"PULL", b"REPORT").removesuffix(b"\r\n") + (
-        b"last-pushed-id:0000000000000000\r\noutcome:COMMIT\r\ncompleted:0000000000000001\r\n\r\n"
-    )
-    with urlopen(Request(f"{shared_server.data}/httpr/fetched", done)) as answer:
-        assert b"last-pulled-id" in answer.read()
-    assert qm.channel(number).in_doubt == []
+    assert run("channel", "settle", str(number)).exit_code == 2, "it must be said how"
+    settled = json.loads(run("channel", "settle", str(number), "--lost").output)
+    assert settled["in_doubt"] == []
+    assert [message.text for message in qm.queue("fetched").browse()] == ["a", "b"]
+    refused = run("channel", "settle", str(number), "--arrived")
+    assert (refused.exit_code, "nothing is in doubt" in refused.output) == (3, True)
 
 
 def test_what_is_not_there_is_not_found(run: Run) -> None:
-    for command in ("show", "report", "forget"):
-        done = run("channel", command, "99")
+    for command in (["show"], ["report"], ["forget"], ["settle", "--lost"]):
+        done = run("channel", *command, "99")
         assert (done.exit_code, done.output) == (4, "reliquary: there is no channel 99\n")

@@ -22,7 +22,7 @@ PUSH = (
 )
 PULL = b"request:PULL HTTPR/1.0\r\n" + SENDER + b"\r\n"
 REPORT = b"request:REPORT HTTPR/1.0\r\n%slast-pushed-id:%s\r\noutcome:COMMIT\r\ncompleted:%s\r\n\r\n"
-SEVENTH, FIRST, NONE = "0000000000000007", "0000000000000001", "0000000000000000"
+SEVENTH, SECOND, FIRST, NONE = (f"{each:016X}" for each in (7, 2, 1, 0))
 
 
 async def post(stage: Stage, body: bytes, service: str = "orders") -> bytes:
@@ -64,10 +64,16 @@ def test_a_channel_that_another_agent_drives_is_shown_and_forgotten(tmp_path: Pa
         assert refused[:2] == (409, "NOT_DONE")
         assert refused[2].startswith("channel 1 is driven by httpr://app.example/till; only that agent can")
 
-        await post(stage, REPORT % (SENDER, SEVENTH.encode(), FIRST.encode()))
+        assert (await stage.refused("POST", "/channels/1/settle", {}))[0] == 400
+        assert (await stage.ok("POST", "/channels/1/settle", {"arrived": False}))["in_doubt"] == []
+        refused = await stage.refused("POST", "/channels/1/settle", {"arrived": True})
+        assert refused == (409, "NOT_DONE", "nothing is in doubt on channel 1")
+        assert b"transactionid:0000000000000002" in await post(stage, PULL)
+
+        await post(stage, REPORT % (SENDER, SEVENTH.encode(), SECOND.encode()))
         forgotten = await stage.ok("POST", "/channels/1/forget")
         assert (forgotten["in_doubt"], forgotten["last_received_id"]) == ([], NONE)
-        assert (forgotten["last_source_id"], forgotten["source_forgotten"]) == (FIRST, True)
+        assert (forgotten["last_source_id"], forgotten["source_forgotten"]) == (SECOND, True)
 
     play(tmp_path, scene)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def channel() -> None:
-    """List, show, resolve and forget the channels of HTTPR."""
+    """List, show, resolve, forget and settle the channels of HTTPR."""
 
 
 @channel.command("list")
@@ -75,6 +75,21 @@ def forget(number: int, as_json: bool | None) -> None:
     """
     with connected() as manager:
         _show(manager.forget_channel(number), as_json)
+
+
+@channel.command()
+@click.argument("number", type=int)
+@click.option("--arrived/--lost", required=True, help="Whether the other agent has the messages.")
+@format_option
+@examples("reliquary channel settle 5 --lost")
+def settle(number: int, arrived: bool, as_json: bool | None) -> None:
+    """Decide about all that is in doubt on channel NUMBER, in place of an agent that is gone for good.
+
+    What counts as arrived leaves its queue, what counts as lost can be received and sent again.  If that is
+    not true, messages are lost or come twice.
+    """
+    with connected() as manager:
+        _show(manager.settle_channel(number, arrived=arrived), as_json)
 
 
 def _show(info: ChannelInfo, as_json: bool | None) -> None:

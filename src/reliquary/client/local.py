@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ import msgspec
 
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
 from reliquary.base.hresult import HResult
+from reliquary.base.turn import Event
 from reliquary.client import records, translate
 from reliquary.client.errors import BadRequest, StoreUnusable, error_of
 from reliquary.client.inbox import Inbox
@@ -48,7 +49,7 @@ from reliquary.net.api.users import Users
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.host import own_name
-from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel
+from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel, SettleChannel
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.queueing import events
 from reliquary.queueing.message import FOREVER
@@ -337,7 +338,11 @@ class LocalTransport:
         """Forget how far it got."""
         return await self._steered(number, ForgetChannel)
 
-    async def _steered(self, number: int, make: type[ReportChannel | ForgetChannel]) -> ChannelInfo:
+    async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
+        """Decide about what is in doubt."""
+        return await self._steered(number, lambda to, channel: SettleChannel(to, channel, arrived))
+
+    async def _steered(self, number: int, make: Callable[[int, int], Event]) -> ChannelInfo:
         await self.channel(number)
         done = await self._inbox.hear(lambda to: make(to, number))
         assert isinstance(done, Done), f"no answer: {done!r}"

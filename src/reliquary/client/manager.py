@@ -144,6 +144,13 @@ class AsyncManager:
         """Forget how far a channel got, when nothing is in doubt; its responder is told to as well."""
         return await self.transport.forget_channel(number)
 
+    async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
+        """Decide what became of all that is in doubt, in place of a peer that is gone for good.
+
+        With `arrived` the messages leave; else they can be received and sent again.
+        """
+        return await self.transport.settle_channel(number, arrived=arrived)
+
     async def take_offline(self) -> ManagerInfo:
         """Let nothing leave for other managers, and take nothing from them, while it runs."""
         return await self.transport.set_online(online=False)

@@ -367,6 +367,11 @@ class RemoteTransport:
         path = _named("channels", str(number), "forget")
         return await self._control.read("POST", path, _channel, wait=CHANNEL_WAIT)
 
+    async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
+        """Decide about what is in doubt; asked twice it would be refused."""
+        path = _named("channels", str(number), "settle")
+        return await self._control.change("POST", path, _channel, {"arrived": arrived})
+
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""
         path = "/manager/online" if online else "/manager/offline"

@@ -171,6 +171,9 @@ class Transport(Protocol):
     async def forget_channel(self, number: int) -> ChannelInfo:
         """Forget how far it got, on both sides where we drive it."""
 
+    async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
+        """Decide about what is in doubt, in place of a peer that is gone for good."""
+
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""
 

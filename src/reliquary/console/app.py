@@ -45,6 +45,7 @@ ROUTES: Final = (
     Route(f"{API}/channels/{{number:int}}", channels.show_channel, methods=["GET"]),
     Route(f"{API}/channels/{{number:int}}/report", channels.report, methods=["POST"]),
     Route(f"{API}/channels/{{number:int}}/forget", channels.forget, methods=["POST"]),
+    Route(f"{API}/channels/{{number:int}}/settle", channels.settle, methods=["POST"]),
     Route(f"{API}/directory", directory.show_status, methods=["GET"]),
     Route(f"{API}/directory/attach", directory.attach, methods=["POST"]),
     Route(f"{API}/directory/detach", directory.detach, methods=["POST"]),

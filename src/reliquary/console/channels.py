@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.base.hresult import HResult
+from reliquary.base.turn import Event
 from reliquary.client.translate import channel_info
-from reliquary.console.context import Context, answer, context_of
+from reliquary.console.context import Context, answer, context_of, read_body
 from reliquary.console.errors import NotDone, Refusal
 from reliquary.engine.channels import channel, channels
-from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel
+from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel, SettleChannel
 from reliquary.queueing.events import Answer
 from reliquary.queueing.security.rights import ManagerRight
+
+
+class SettleIn(msgspec.Struct, forbid_unknown_fields=True):
+    """What became of all that is in doubt."""
+
+    arrived: bool
+
+
+_settle = msgspec.json.Decoder(SettleIn)
 
 
 async def list_channels(request: Request) -> Response:
@@ -42,7 +55,13 @@ async def forget(request: Request) -> Response:
     return await _steered(request, ForgetChannel)
 
 
-async def _steered(request: Request, make: type[ReportChannel | ForgetChannel]) -> Response:
+async def settle(request: Request) -> Response:
+    """POST /channels/{number}/settle: decide in place of a peer that is gone for good."""
+    given = await read_body(request, _settle)
+    return await _steered(request, lambda to, number: SettleChannel(to, number, given.arrived))
+
+
+async def _steered(request: Request, make: Callable[[int, int], Event]) -> Response:
     context, number = context_of(request), request.path_params["number"]
     context.need(ManagerRight.SET_MACHINE_PROPERTIES)
     _check_there(context, number)

@@ -138,6 +138,13 @@ class Manager:
         """Forget how far a channel got, when nothing is in doubt; its responder is told to as well."""
         return self._portal.call(self._inner.forget_channel(number))
 
+    def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
+        """Decide what became of all that is in doubt, in place of a peer that is gone for good.
+
+        With `arrived` the messages leave; else they can be received and sent again.
+        """
+        return self._portal.call(self._inner.settle_channel(number, arrived=arrived))
+
     def take_offline(self) -> ManagerInfo:
         """Let nothing leave for other managers, and take nothing from them, while it runs."""
         return self._portal.call(self._inner.take_offline())

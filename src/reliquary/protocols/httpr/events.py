@@ -133,6 +133,15 @@ class ForgetChannel(Event, frozen=True):
     channel: int
 
 
+class SettleChannel(Event, frozen=True):
+    """Decide about all that is in doubt over this channel, in place of a peer that is gone for good."""
+
+    to: int
+    channel: int
+    arrived: bool
+    """The peer has the messages, so they leave; else they are there again."""
+
+
 class Done(msgspec.Struct, frozen=True):
     """What an administrator is told; `why` is one sentence where it was not done."""
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
-from reliquary.protocols.httpr import channels, driving, events, pulling, serving, troubles
+from reliquary.protocols.httpr import channels, deciding, driving, events, pulling, serving, troubles
 from reliquary.protocols.httpr.recovery import recover
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import HOLDER, State
@@ -90,6 +90,7 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.Addressed: _addressed,
     events.ReportChannel: driving.on_report_wanted,
     events.ForgetChannel: _forget,
+    events.SettleChannel: deciding.on_settle_wanted,
 }
 
 _HEARD: Final[dict[type[Signal], Rule]] = {

@@ -1,0 +1,97 @@
+"""An administrator decides about batches in doubt."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.protocols.httpr.events import Done, Failure, SettleChannel
+from tests.protocols.httpr.client_harness import Client, bodies, error
+from tests.protocols.httpr.far_server import ORDERS, ClientBench, Far
+from tests.protocols.httpr.httpr_harness import HttprBench
+
+
+def fetched() -> Client:
+    """A client that got a batch, and was never heard of again."""
+    client = Client(HttprBench())
+    client.bench.send("orders", b"a", b"b")
+    assert bodies(client.pull()) == [b"a", b"b"]
+    return client
+
+
+def test_what_counts_as_lost_is_there_again() -> None:
+    client = fetched()
+    assert client.bench.ask(SettleChannel(0, client.row.number, False)) == Done(True)
+    assert client.in_doubt == []
+    assert client.bench.bodies() == [b"a", b"b"]
+    assert [each.what for each in client.bench.warnings] == ["an administrator settled what was in doubt"]
+    assert "batches 1 count as lost" in client.bench.warnings[0].why
+
+
+def test_what_counts_as_arrived_leaves() -> None:
+    client = fetched()
+    assert client.bench.ask(SettleChannel(0, client.row.number, True)) == Done(True)
+    assert (client.in_doubt, client.bench.bodies()) == ([], [])
+    client.bench.restart()
+    assert (client.in_doubt, client.bench.bodies()) == ([], [])
+
+
+def test_whoever_comes_back_later_is_not_heard_about_it() -> None:
+    client = fetched()
+    client.bench.ask(SettleChannel(0, client.row.number, False))
+    answer = client.pull(1)
+    assert (error(answer), answer.header.transaction_id, bodies(answer)) == (0, 2, [b"a", b"b"])
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+def test_a_peer_that_cannot_be_asked(arrived: bool) -> None:
+    bench, far = ClientBench(), Far()
+    bench.send(ORDERS, b"a")
+    bench.answer(far)
+    lost = bench.next_request()
+    far.take(lost)  # it has it, and nobody here knows
+    bench.fail(lost, Failure.TIMED_OUT)
+    assert bench.ask(SettleChannel(0, 1, arrived)) == Done(True)
+    assert bench.channel().in_doubt == ()
+    bench.advance(60)
+    bench.talk(far)
+    assert far.stored == ([b"a"] if arrived else [b"a", b"a"]), "whoever is wrong doubles messages"
+
+
+def test_after_it_what_comes_late_is_refused() -> None:
+    bench, far = ClientBench(), Far()
+    bench.send(ORDERS, b"a")
+    bench.answer(far)
+    late = bench.next_request()
+    bench.fail(late, Failure.TIMED_OUT)
+    bench.ask(SettleChannel(0, 1, False))
+    bench.advance(60)
+    bench.talk(far)
+    header, _ = far.take(late)
+    assert header.error is not None
+    assert far.stored == [b"a"]
+
+
+def test_nobody_decides_while_the_peer_speaks() -> None:
+    bench, far = ClientBench(), Far()
+    bench.send(ORDERS, b"a")
+    bench.answer(far)
+    refused = bench.ask(SettleChannel(0, 1, True))
+    assert refused == Done(
+        False, "httpr://far.example/httpr/mq is being asked over channel 1, and knows what became of them"
+    )
+    client = Client(HttprBench())
+    client.bench.send("orders", b"a")
+    client.begin(maximum_pipeline_depth=2, max_wait_batch=5000)
+    client.pull(0)
+    client.pull_later()
+    refused = client.bench.ask(SettleChannel(0, client.row.number, True))
+    assert not refused.done
+    assert refused.why.startswith("httpr://client.example/app speaks over channel 1 now")
+
+
+def test_where_nothing_is_in_doubt_there_is_nothing_to_decide() -> None:
+    bench = HttprBench()
+    assert bench.ask(SettleChannel(0, 9, True)) == Done(False, "there is no channel 9")
+    client = Client(bench)
+    client.push(1, b"a")
+    assert bench.ask(SettleChannel(0, 1, True)) == Done(False, "nothing is in doubt on channel 1")

@@ -21,28 +21,13 @@ from typing import Any
 from reliquary.base.time import seconds
 from reliquary.base.turn import Effect, Event, Fact, Reply, Turn
 from reliquary.net.httpr.batches import whole
+from reliquary.net.httpr.bodies import Stored
+from reliquary.net.httpr.intake import Intake
 from reliquary.protocols.httpr.addresses import own_agent
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.headers import encode_request, encode_response
-from reliquary.protocols.httpr.codec.reader import (
-    BatchEnded,
-    Cut,
-    LargeBegun,
-    LargeEnded,
-    LargePiece,
-    MessageRead,
-    Read,
-    RequestReader,
-    ResponseReader,
-)
-from reliquary.protocols.httpr.codec.values import (
-    SENDS,
-    BatchLimits,
-    Carried,
-    Disposition,
-    ErrorNumber,
-    RequestHeader,
-)
+from reliquary.protocols.httpr.codec.reader import Cut, RequestReader, ResponseReader
+from reliquary.protocols.httpr.codec.values import SENDS, BatchLimits, ErrorNumber
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import (
     Addressed,
@@ -66,15 +51,17 @@ from reliquary.protocols.httpr.facts import (
 from reliquary.protocols.httpr.serving import limits_of
 from reliquary.protocols.httpr.settings import HttprSettings, Peer, Service
 from reliquary.protocols.httpr.tables import Channel
-from reliquary.queueing.events import StorePiece
+from reliquary.queueing.events import DropSpool, StorePiece
 from reliquary.queueing.facts import MessagesStored, PositionsRemoved
-from reliquary.queueing.message import StoredBody
 from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.spool import read_piece
 from tests.protocols.httpr.httpr_harness import HttprBench
 from tests.scenes.httpr.script import Sessions, to_bytes, to_lines
 
 SERVICE = Service(name="service", into="incoming", source="outgoing")
 NO_BATCH = BatchLimits(0, 0)
+SOCKET = 64 * 1024
+"""Bytes that come at a time."""
 FORGET_AFTER = 30
 """Seconds after which our client agent counts communication on a channel as complete."""
 _connections = count(1)
@@ -145,20 +132,19 @@ class Side(HttprBench):
     def post(self, data: bytes, connection: int, service: str = "service", by: Principal = ANONYMOUS) -> int:
         """A POST comes; the number of its caller."""
         reader = RequestReader(lambda header: limits_of(self.httpr.state, service, header))
-        batch: tuple[Carried, ...] = ()
-        disposition, fault, why = None, None, ""
+        intake = Intake(self, lambda: None)
+        fault, why = None, ""
         try:
-            batch, disposition = self._kept(reader.feed(data))
-            reader.end()
+            _read(reader, intake, data)
         except HttprFault as wrong:
             fault, why = wrong.number, wrong.why
         except Cut as cut:
             fault, why = ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(cut)
-        caller, header = self.new_caller(), reader.header
-        assert header is None or isinstance(header, RequestHeader)
         if fault is not None:
-            batch, disposition = (), None
-        self.handle(RequestArrived(caller, connection, service, header, batch, disposition, fault, why, by))
+            intake.give_up()
+        caller, batch, ending = self.new_caller(), tuple(intake.batch), intake.disposition
+        ending = None if fault is not None else ending
+        self.handle(RequestArrived(caller, connection, service, reader.header, batch, ending, fault, why, by))
         return caller
 
     def response(self, caller: int) -> bytes | None:
@@ -177,42 +163,42 @@ class Side(HttprBench):
 
     def responded(self, request: SendRequest, data: bytes) -> None:
         """The response to it has come."""
-        reader = ResponseReader(request.limits or NO_BATCH)
+        reader, intake = ResponseReader(request.limits or NO_BATCH), Intake(self, lambda: None)
         try:
-            batch, disposition = self._kept(reader.feed(data))
-            reader.end()
-        except HttprFault:
-            self.fail(request, Failure.NOT_HTTPR)
-        except Cut:
-            self.fail(request, Failure.LOST)
-        else:
-            assert reader.header is not None
-            arrived = ResponseArrived(
-                request.channel, request.epoch, request.number, reader.header, batch, disposition
-            )
-            self.handle(arrived)
+            _read(reader, intake, data)
+        except (HttprFault, Cut) as wrong:
+            intake.give_up()
+            self.fail(request, Failure.LOST if isinstance(wrong, Cut) else Failure.NOT_HTTPR)
+            return
+        channel, epoch, number, header = request.channel, request.epoch, request.number, reader.header
+        assert header is not None, "a whole response has a header"
+        self.handle(ResponseArrived(channel, epoch, number, header, tuple(intake.batch), intake.disposition))
 
     @property
     def home(self) -> str:
         """Our agent's URI."""
         return own_agent(self.origin, self.settings.manager_service)
 
-    def _kept(self, parts: list[Read]) -> tuple[tuple[Carried, ...], Disposition | None]:
-        """A batch; large bodies are stored as they come."""
-        batch, disposition, header, body = [], None, "", None
-        for part in parts:
-            if isinstance(part, MessageRead):
-                batch.append(part.carried)
-            elif isinstance(part, LargeBegun):
-                header, body = part.header, None
-            elif isinstance(part, LargePiece):
-                stored = self.ask(StorePiece(0, body.spool if body else 0, part.data))
-                body = StoredBody(stored.spool, stored.size, stored.pieces)
-            elif isinstance(part, LargeEnded):
-                batch.append(Carried(header, b"", body))
-            elif isinstance(part, BatchEnded):
-                disposition = part.disposition
-        return tuple(batch), disposition
+    # -- large bodies, as the network has them
+
+    def read(self, spool: int, index: int) -> bytes:
+        """One piece."""
+        return read_piece(self.state, spool, index)
+
+    def store(self, spool: int, data: bytes, stored: Stored) -> None:
+        """Keep one more piece."""
+        stored(self.ask(StorePiece(0, spool, data)))
+
+    def drop(self, spool: int) -> None:
+        """It will belong to no message."""
+        self.handle(DropSpool(spool))
+
+
+def _read(reader: RequestReader | ResponseReader, intake: Intake, data: bytes) -> None:
+    """A body comes as from a socket."""
+    for start in range(0, len(data), SOCKET):
+        intake.take(reader.feed(data[start : start + SOCKET]))
+    reader.end()
 
 
 def _written(fact: Fact) -> list[str]:

@@ -96,11 +96,18 @@ def refuse(
 
 
 def refuse_stranger(
-    state: State, event: RequestArrived, number: ErrorNumber, why: str, responder: str = ""
-) -> None:  # fmt: skip
-    """Answer a request whose channel is not known, or not to be known."""
+    state: State,
+    event: RequestArrived,
+    number: ErrorNumber,
+    why: str,
+    responder: str = "",
+    channel: Channel | None = None,
+) -> None:
+    """Answer a request whose channel is not known, or not to be told of."""
     unwanted(state, event.batch)
-    outcome, completed = _pair(REFUSALS[number].said, event.header, None) or (None, None)
+    sends = event.header is not None and event.header.command in SENDS
+    pair = _pair(REFUSALS[number].said, event.header, channel if sends else None)
+    outcome, completed = pair or (None, None)
     header = ResponseHeader(
         responder=responder,
         session=SessionMark.END,

@@ -83,7 +83,8 @@ def on_request(state: State, event: RequestArrived, now: Instant) -> None:
     except HttprFault as fault:
         if fault.number is ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED:
             _end_sessions(state, event.connection)
-        answering.refuse_stranger(state, event, fault.number, fault.why, _name(state, event))
+        known = _find(state, event.service, event.header)
+        answering.refuse_stranger(state, event, fault.number, fault.why, _name(state, event), known)
         return
     if event.connection < served.connection:
         state.draft.ask(CutConnection(event.connection))

@@ -2,6 +2,7 @@
 
     network = Network(alpha, beta)
     network.carry()                  all that waits goes, also what that leads to
+    network.crash(beta)              what was not flushed is gone, and its connections are
     network.advance(5)               time passes for all of them, a tenth of a second at a time
     network.went                     what was asked so far, as lines, with the answers; None for a lost one
     network.loses_answer = ...       which answers do not arrive, by the lines of their requests
@@ -31,8 +32,9 @@ class Asked:
     """A request on its way."""
 
     request: SendRequest
+    data: bytes
     lines: list[str]
-    caller: int
+    caller: int = 0
     answer: list[str] | None = None
 
 
@@ -62,10 +64,6 @@ class Network:
         self._lines: dict[tuple[str, int, int], Line] = {}
         self._done = dict.fromkeys(self.hosts, 0)
 
-    def asked(self, command: str = "request:") -> list[list[str]]:
-        """The requests that went so far, or those with this word in their first line."""
-        return [each.lines for each in self.went if command in each.lines[0]]
-
     def carry(self) -> None:
         """Carry all that waits, and what that leads to."""
         while self._carry_out() or self._carry_back():
@@ -77,6 +75,16 @@ class Network:
             for side in self.sides:
                 side.advance(0.1)
             self.carry()
+
+    def crash(self, side: Side) -> None:
+        """Another process over the disk of a side."""
+        for key, line in list(self._lines.items()):
+            if side in (line.client, line.server):
+                del self._lines[key]
+                if line.client is not side and line.waiting:
+                    line.client.fail(line.waiting[0].request)
+        self._done[side.host] = len(side.out)  # what was to leave did not
+        side.restart(crash=True)
 
     def _carry_out(self) -> bool:
         moved = False
@@ -104,7 +112,7 @@ class Network:
         if line is None:
             line = self._lines[key] = Line(client, server, request.channel, request.epoch)
         data = client.request_bytes(request)
-        asked = Asked(request, to_lines(data), 0)
+        asked = Asked(request, data, to_lines(data))
         self.went.append(asked)
         line.waiting.append(asked)
         if line.broken or self.loses_request(asked.lines):

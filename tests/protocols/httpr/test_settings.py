@@ -1,4 +1,4 @@
-"""Settings that cannot be are refused in one sentence."""
+"""Settings that cannot be are refused in one sentence; what we ask for by ourselves is quick."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.protocols.httpr.settings import HttprSettings, Peer
+from reliquary.protocols.httpr.settings import PROPOSED, HttprSettings, Peer
+from tests.protocols.httpr.client_harness import Client, bodies
+from tests.protocols.httpr.httpr_harness import HttprBench
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,16 @@ def test_a_peer_without_words_of_its_own_is_as_all() -> None:
     settings = HttprSettings(peers=(mine,))
     assert settings.peer("httpr://you/mq") is mine
     assert settings.peer("httpr://other/mq") == Peer(responder="httpr://other/mq")
+
+
+@pytest.mark.spec("HR-095", "HR-096")
+def test_our_pull_waits_long_for_a_first_message_and_not_for_a_second() -> None:
+    client = Client(HttprBench())
+    caller = client.pull_later(0, capabilities=PROPOSED)
+    client.bench.advance(15)
+    assert client.answer_to(caller) is None
+    client.bench.send("orders", b"a")
+    client.bench.advance(0.01)
+    answer = client.answer_to(caller)
+    assert answer is not None
+    assert bodies(answer) == [b"a"]

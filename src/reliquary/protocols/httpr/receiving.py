@@ -39,6 +39,8 @@ def receive(state: State, served: Served, asked: Asked, now: Instant) -> bool:
         raise HttprFault(ErrorNumber.HTTP_R_PROTOCOL_ERROR, "a batch has an id and an end", spec="6.1.8")
     assert batch is not None, "an id that is none is malformed"
     if verdict is not Reception.TAKEN:
+        # DEPARTS from 6.2.16 (HR-116): the answer to an abort of an id that was received before says no
+        # outcome, because ROLLBACK could contradict a COMMIT, and messages would come twice.
         why = f"batch {batch} is {verdict.value}"
         raise HttprFault(ErrorNumber.OUT_OF_SEQUENCE_TRANSACTION_DISCARDED, why, spec="5.6")
     if event.disposition is Disposition.ABORT:

@@ -28,12 +28,14 @@ OFFERED: Final = Capabilities(
 PROPOSED: Final = Capabilities(
     idle_session_interval=60,
     empty_batch_delay=20_000,
+    max_latency=10,
+    max_wait_next=10,
     max_wait_batch=20_000,
     maximum_batch_size=500,
     maximum_pipeline_depth=8,
     sessions=True,
 )
-"""What our client agent asks for."""
+"""What our client agent asks for: a PULL waits long for a first message, and not for a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -338,6 +338,32 @@ class TestAddressed:
         assert "mq.example" not in told.authorities
 
 
+@pytest.mark.spec("HR-089")
+def test_a_server_that_has_another_name_than_its_channels_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scene(stage: Stage) -> None:
+        async with connected(stage) as client:
+            assert (await ask(client, push(b"a"))).outcome is Outcome.COMMIT
+
+    async def nothing(stage: Stage) -> None:
+        pass
+
+    async def forget(stage: Stage) -> None:
+        await stage.ok("POST", "/channels/1/forget")
+
+    on_a_server(tmp_path, scene)
+    on_a_server(tmp_path, nothing)
+    assert "known as" not in caplog.text
+    on_a_server(tmp_path, forget, HttprOptions(origin="httpr://new.example"))
+    [said] = [each.getMessage() for each in caplog.records if "known as" in each.getMessage()]
+    assert f"HTTPR: is known as {ORIGIN} 1 times: by the channels of others" in said
+    assert f'origin = "{ORIGIN}" in [httpr] keeps the name' in said
+    caplog.clear()
+    on_a_server(tmp_path, nothing, HttprOptions(origin="httpr://new.example"))
+    assert "known as" not in caplog.text
+
+
 def test_a_server_whose_httpr_is_off_has_nothing_there(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         assert (await stage.data.request("POST", ORDERS, push(b"a"))).status == 404

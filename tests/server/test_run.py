@@ -57,8 +57,12 @@ def test_it_says_where_other_managers_send_to(tmp_path: Path) -> None:
     with running(tmp_path / "data", QUEUES=r".\sales,orders") as server:
         address = f"http://localhost:{server.data.rpartition(':')[2]}"
         assert f"  others send to {address}/msmq/sales\n" in server.said
+        agent = address.replace("http", "httpr")
+        assert f"  others send to {agent}/httpr/mq#./sales\n" in server.said
         assert stop(server) == (Exit.OK, "")
-    with running(tmp_path / "data", SRMP_ENABLED="false") as server:
+    with running(tmp_path / "data", SRMP_ENABLED="false", HTTPR_ORIGIN="httpr://mq.example") as server:
+        assert re.findall("others send to (.*)", server.said) == ["httpr://mq.example/httpr/mq#orders"]
+    with running(tmp_path / "data", SRMP_ENABLED="false", HTTPR_ENABLED="false") as server:
         assert "others send" not in server.said
         assert "msmq" not in server.said
     with running(tmp_path / "data", SRMP_RECEIPTS_HOST="mq.example:80") as server:

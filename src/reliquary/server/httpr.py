@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from reliquary.base.turn import Warn
 from reliquary.engine.loop import EngineStopped
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.api.users import Users
 from reliquary.net.http import Listener
 from reliquary.net.httpr.courier import Courier, plug_in
 from reliquary.net.httpr.receiving import Receiving
-from reliquary.protocols.httpr.addresses import own_agent
+from reliquary.protocols.httpr.addresses import PREFIX, own_agent
 from reliquary.protocols.httpr.effects import CutConnection
 from reliquary.protocols.httpr.events import Addressed
+from reliquary.protocols.httpr.resolving import knows_sink, knows_source
+from reliquary.protocols.httpr.state import State
+from reliquary.protocols.httpr.tables import Role
 from reliquary.server.config import Settings
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.names import Listening, authorities, own_name
@@ -45,6 +50,8 @@ class HttprEndpoint:
         known = addressed(settings, data)
         home = own_agent(known.origin, settings.httpr.protocol.manager_service)
         self.receiving.home = self.courier.home = home
+        for other in renamed(self.opened.httpr, known.origin):
+            self.opened.engine.warn(other)
         with suppress(EngineStopped):
             self.opened.engine.submit(known)
 
@@ -63,6 +70,23 @@ def endpoint(opened: OpenedEngine, options: HttprOptions, users: Users, trust: T
     courier = plug_in(opened, response_time=options.protocol.response_time, tls=trust)
     receiving = Receiving(opened.engine, opened.state, opened.httpr, courier.bodies, users)
     return HttprEndpoint(opened, receiving, courier)
+
+
+def renamed(httpr: State, origin: str) -> list[Warn]:
+    """Channels know us under another name: over those their clients do not reach us any more (HR-089)."""
+    known = [each for each in httpr.channels.values() if knows_source(each) or knows_sink(each)]
+    before = Counter([each.responder.partition(PREFIX)[0] for each in known if each.role is Role.SERVER])
+    del before[origin]
+    return [
+        Warn(
+            "HTTPR",
+            f"is known as {other}",
+            f"by the channels of others, and what is in doubt there stays so while we are {origin}; "
+            f'origin = "{other}" in [httpr] keeps the name, and channels that are over can be forgotten',
+            count,
+        )
+        for other, count in before.items()
+    ]
 
 
 def addressed(settings: Settings, data: Listening) -> Addressed:

@@ -14,12 +14,15 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterator
 from typing import Final, NoReturn
 from urllib.parse import quote
 
 import uvloop
 
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
+from reliquary.protocols.httpr.addresses import target_uri
+from reliquary.protocols.httpr.attributes import name_for
 from reliquary.protocols.srmp.codec.messages import url_of
 from reliquary.server.build import Server, build, make_queues, release
 from reliquary.server.config import Settings
@@ -72,7 +75,7 @@ async def _work(server: Server, settings: Settings, stop: asyncio.Event) -> int:
     except OSError as why:
         await server.stop()
         return _refuse(Exit.PORT_IN_USE, _no_address(settings, why))
-    _welcome(settings, data, control, "" if server.srmp is None else server.srmp.origin)
+    _welcome(settings, data, control, server)
     await stop.wait()
     await server.stop()
     return Exit.OK
@@ -143,8 +146,8 @@ def _no_address(settings: Settings, why: OSError) -> str:
     )
 
 
-def _welcome(settings: Settings, data: str, control: str, origin: str) -> None:
-    """Where everything is; `origin` is how URLs of queues begin, empty where none are posted to."""
+def _welcome(settings: Settings, data: str, control: str, server: Server) -> None:
+    """Where everything is, and under which names others send to us."""
     queue = settings.queues[0] if settings.queues else "orders"
     create = "" if settings.queues else f'  curl {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n'
     path = f"{data}/api/v1/queues/{quote(queue, safe='')}"
@@ -153,10 +156,18 @@ def _welcome(settings: Settings, data: str, control: str, origin: str) -> None:
         f"  data plane     {data}\n"
         f"  control plane  {control}\n"
         f"  messages in    {settings.folder.resolve()}\n"
-        + (f"  others send to {url_of(queue, origin)}\n" if origin else "")
+        + "".join(f"  others send to {address}\n" for address in _addresses(server, queue))
         + f"\nTry:\n{create}"
         f'  curl {path}/messages -d \'{{"text": "hello"}}\'\n'
         f"  curl {path}/messages\n"
         f"  curl {path}/receive -d '{{\"timeout\": 5}}'\n"
     )
     sys.stdout.flush()
+
+
+def _addresses(server: Server, queue: str) -> Iterator[str]:
+    """How other managers and agents name a queue of ours."""
+    if server.srmp is not None:
+        yield url_of(queue, server.srmp.origin)
+    if server.httpr is not None:
+        yield target_uri(name_for(queue, server.httpr.receiving.home))

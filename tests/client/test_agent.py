@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import reliquary
-from reliquary import AsyncAgent, BadRequest, ReliquaryError, ServerUnreachable
+from reliquary import AsyncAgent, BadRequest, NotFound, ReliquaryError, ServerUnreachable
 from reliquary.client import agent as module
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.api.users import User
@@ -23,6 +23,7 @@ from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArr
 from reliquary.protocols.httpr.soap import Soap, SoapVersion, soap_of
 from reliquary.queueing.message import FOREVER, Message
 from tests.client.served import served, turn
+from tests.net.http.certificate import PEM, client_context
 from tests.protocols.httpr.far_server import Answered, Far
 
 FAR = "http://far.example"
@@ -350,3 +351,67 @@ def test_a_token_says_who_asks(tmp_path: Path) -> None:
         message = there.queue("orders").receive()
         assert message is not None
         assert message.text == "a"
+
+
+def test_over_tls_a_server_is_trusted_when_we_say_so(tmp_path: Path) -> None:
+    with (
+        served(tmp_path / "server", certificate=PEM) as running,
+        reliquary.connect(running.data, control=running.control, tls=client_context()) as there,
+    ):
+        there.create_queue("orders")
+
+        async def strange(agent: AsyncAgent) -> None:
+            await agent.send("orders", "a")
+            with pytest.raises(ServerUnreachable, match="certificate"):
+                await agent.flush(1)
+
+        async def trusted(agent: AsyncAgent) -> None:
+            await agent.flush()
+
+        play(tmp_path / "agent", strange, running.data)
+        play(tmp_path / "agent", trusted, running.data, tls=client_context())
+        assert there.queue("orders").receive() is not None
+
+
+def test_any_agent_can_be_the_server(tmp_path: Path) -> None:
+    with (
+        served(tmp_path / "server") as running,
+        reliquary.connect(running.data, control=running.control) as there,
+    ):
+        there.create_queue("orders")
+        uri = f"httpr://{running.data.removeprefix('http://')}/httpr/mq"
+
+        async def scene(agent: AsyncAgent) -> None:
+            await agent.send("orders", "a", response_queue="answers")
+            await agent.flush()
+            order = await asyncio.to_thread(there.queue("orders").receive, 20)
+            assert order is not None
+            await asyncio.to_thread(there.reply, order, "b")
+            async with agent.receive("answers", timeout=20) as message:
+                assert message is not None
+                assert message.text == "b"
+
+        play(tmp_path / "agent", scene, uri, inbox=("answers",))
+
+
+def test_its_channels_are_steered_as_those_of_a_server(tmp_path: Path, network: Network) -> None:
+    async def scene(agent: AsyncAgent) -> None:
+        manager = agent.manager
+        await agent.send("orders", "a")
+        await agent.flush()
+        [channel] = await manager.channels()
+        assert channel == await manager.channel(1)
+        assert (await manager.report_channel(1)).state == "ready"
+        assert network.asked[-1] is Command.REPORT
+        with pytest.raises(ReliquaryError, match="nothing is in doubt on channel 1") as told:
+            await manager.settle_channel(1, arrived=True)
+        assert told.value.code == "NOT_DONE"
+        assert (await manager.forget_channel(1)).source_forgotten
+        network.is_there = False
+        with pytest.raises(ReliquaryError, match="nobody is there"):
+            await manager.report_channel(1)
+        for steer in (manager.channel, manager.report_channel, manager.forget_channel):
+            with pytest.raises(NotFound, match="there is no channel 9"):
+                await steer(9)
+
+    play(tmp_path, scene)

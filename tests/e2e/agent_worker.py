@@ -1,7 +1,7 @@
 """An application with an agent, in a process of its own, one step for each line that it reads.
 
-python -m tests.e2e.agent_worker send FOLDER SERVER FIRST END   sends these numbers to `orders`
-python -m tests.e2e.agent_worker echo FOLDER SERVER             brings `replies` into `orders`, until END
+python agent_worker.py send FOLDER SERVER FIRST END   sends these numbers to `orders`
+python agent_worker.py echo FOLDER SERVER             brings `replies` into `orders`, until END
 
 A step is a transaction of up to GROUP messages; it says the first of them when it is done.
 """

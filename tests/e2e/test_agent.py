@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import reliquary
+from tests.e2e import agent_worker
 from tests.e2e.agent_worker import END, GROUP
 from tests.e2e.test_srmp import Site
 
@@ -53,7 +54,7 @@ class Application:
 @contextmanager
 def application(what: str, folder: Path, site: Site, *numbers: int) -> Iterator[Application]:
     server = f"http://127.0.0.1:{site.data_port}"
-    command = [sys.executable, "-m", "tests.e2e.agent_worker", what, str(folder), server, *map(str, numbers)]
+    command = [sys.executable, agent_worker.__file__, what, str(folder), server, *map(str, numbers)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield Application(process)

@@ -131,9 +131,9 @@ class AsyncAgent:
                     await self._transport.opened.settled()
         except TimeoutError:
             raise ServerUnreachable(sentence=self._why_waiting()) from None
-        refused = self._refused()
-        if refused > self._refusals_told:
-            count, self._refusals_told = refused - self._refusals_told, refused
+        count = self._refused() - self._refusals_told
+        self._refusals_told += count
+        if count > 0:
             sentence = f"{self.names.server} refused {count} of the messages for good; see dead_letters()"
             raise ReliquaryError("REFUSED", sentence)
 

@@ -298,7 +298,11 @@ class ScriptedServer:
 
     def answers(self, *lines: str) -> None:
         """The answer to the oldest request that has none."""
-        self.side.responded(self._unanswered.pop(0), to_bytes(*lines))
+        self.answers_with(to_bytes(*lines))
+
+    def answers_with(self, data: bytes) -> None:
+        """The same, in bytes."""
+        self.side.responded(self._unanswered.pop(0), data)
 
     def fails(self) -> None:
         """The answer to it gets lost, and with it all that were to follow on this connection."""

@@ -6,7 +6,14 @@ import re
 from pathlib import Path
 
 from reliquary.base.hresult import HResult
-from reliquary.net.api.errors import METHOD_NOT_ALLOWED, PATH_NOT_FOUND, STATUS, STOPPING, error_json
+from reliquary.net.api.errors import (
+    METHOD_NOT_ALLOWED,
+    NOT_DONE,
+    PATH_NOT_FOUND,
+    STATUS,
+    STOPPING,
+    error_json,
+)
 from reliquary.net.api.users import UNAUTHENTICATED
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
@@ -24,7 +31,13 @@ def test_the_document_has_the_same_table() -> None:
     rows = re.findall(r"^\| (\d{3}) \| (.+) \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
     told = {(int(status), code) for status, codes in rows for code in re.findall(r"[A-Z][A-Z_]{3,}", codes)}
     ours = {(status, code.name) for code, status in STATUS.items() if status >= 400}
-    ours |= {(401, UNAUTHENTICATED), (404, PATH_NOT_FOUND), (405, METHOD_NOT_ALLOWED), (503, STOPPING)}
+    ours |= {
+        (401, UNAUTHENTICATED),
+        (404, PATH_NOT_FOUND),
+        (405, METHOD_NOT_ALLOWED),
+        (409, NOT_DONE),
+        (503, STOPPING),
+    }
     assert ours <= told
     assert {code for _, code in told - ours} == {"TOO_LARGE", "FAILED"}  # the control plane's
 

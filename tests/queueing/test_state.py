@@ -37,6 +37,17 @@ def test_the_sequence_grows_by_one_and_its_ceiling_is_on_disk_before_it_is_reach
         assert reserved.ceiling >= number
 
 
+@pytest.mark.spec("DM-018", "DM-190")
+@given(st.integers(2, 50), st.lists(st.integers(1, 120), max_size=5))
+def test_many_numbers_are_taken_at_once_as_one_after_the_other(block: int, counts: list[int]) -> None:
+    state = Bench(sizes=Sizes(sequence_block=block)).state
+    for count in counts:
+        last = state.sequence
+        assert list(state.next_sequences(count)) == list(range(last + 1, last + count + 1))
+        assert state.sequence == last + count <= state.ceiling
+        assert state.ceiling >= state.sequence + block // 2
+
+
 def test_numbers_are_reserved_once_in_half_a_block_and_not_each_time() -> None:
     bench = Bench(sizes=Sizes(sequence_block=100))
     writes = 0

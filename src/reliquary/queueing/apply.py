@@ -264,14 +264,15 @@ def _put_off(
 
 def _place(state: State, queue: QueueState, positions: tuple[Position, ...], *, fresh: bool) -> None:
     """Put positions into a queue, for all to see unless they are delayed; `fresh`: without rows yet."""
-    later = [position for position in positions if position.due]
+    unlike = [position for position in positions if position.due or position.express or position.expires]
+    later = [position for position in unlike if position.due]
     if later:
         _put_off(state, queue, later, prepared=not fresh)
         positions = tuple(position for position in positions if not position.due)
         if not positions:
             return
     number = queue.number
-    stored = [position for position in positions if not position.express]
+    stored = [position for position in positions if not position.express] if unlike else positions
     rows = {position_key(number, position.lookup_id): position for position in stored}
     if fresh:
         state.rows.put_all(POSITIONS, rows)
@@ -279,8 +280,8 @@ def _place(state: State, queue: QueueState, positions: tuple[Position, ...], *, 
         for key, position in rows.items():
             state.rows.put(POSITIONS, key, position)
     _count(state, queue, positions, stored, +1)
-    for position in positions:
-        if position.expires:
+    for position in unlike:
+        if position.expires and not position.due:
             _watch(state, number, position, position.expires)
     queue.order.extend(positions)
     state.wake(queue, positions)

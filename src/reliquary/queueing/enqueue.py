@@ -132,6 +132,11 @@ def insert(
     captured: UUID | None = None,
 ) -> tuple[Enqueued, list[int]]:
     """As `enqueue`, when it is known that there is room; `captured` under a transaction of a carrier."""
+    if transaction is None and captured is None and travelled and not expires and queue.link is None:
+        plain = _plain_positions(state, queue, messages, sizes, now)
+        if plain:
+            apply(state, facts.MessagesStored(queue.number, plain, tuple(messages)))
+            return Enqueued.DONE, [position.lookup_id for position in plain]
     captured = captured if transaction is None else transaction.identifier
     verdict, outgoing = Enqueued.DONE, queue.link is not None
     positions, stamped, lookup_ids = [], [], []
@@ -160,6 +165,45 @@ def insert(
     elif positions:
         admit(state, queue, positions, stamped, now, travelled=travelled)
     return verdict, lookup_ids
+
+
+def _plain_positions(
+    state: State, queue: QueueState, messages: Sequence[Message], sizes: Sequence[int], now: Instant
+) -> tuple[Position, ...]:
+    """The positions of messages that have an identity, never expire, and about which nobody is told anything.
+
+    Nothing, where one of them is otherwise: then each is looked at alone, with the same result.
+    """
+    unlike = [
+        message
+        for message in messages
+        if message.delivery is Delivery.EXPRESS
+        or message.time_to_be_received != FOREVER
+        or message.delay
+        or message.acknowledgements
+        or message.tracing_requested
+        or message.sequence is not None
+        or message.soap_envelope
+        or message.negative_journaling
+        or message.allow_peek_when_locked
+        or message.stored_body is not None
+        or not message.identifier.uniquifier
+    ]
+    if unlike:
+        return ()
+    sequences = state.next_sequences(len(messages))
+    highest = 0 if queue.record.settings.transactional else PRIORITY_LIMIT
+    return tuple(
+        [
+            Position(
+                (highest and highest - message.priority) << LANE_SHIFT | sequence & SEQUENCE_MASK,
+                sequence,
+                size,
+                now,
+            )
+            for message, sequence, size in zip(messages, sequences, sizes, strict=True)
+        ]
+    )
 
 
 def _bury_late(state: State, message: Message, size: int, now: Instant, captured: UUID | None) -> None:

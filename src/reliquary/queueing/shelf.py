@@ -48,8 +48,7 @@ class Shelf:
             if position.spool and fresh:
                 self.bodies.own(position.spool, express=position.express)
         if fresh:
-            rows = {message_key(number): message for number, message in stored.items()}
-            self._rows.put_all(MESSAGES, rows)
+            self._rows.put_all(MESSAGES, dict(zip(map(message_key, stored), stored.values(), strict=True)))
         if self._cached_bytes < self._cache_limit and not positions[0].due:  # what is delayed is read late
             cache = self._cache  # what was prepared is in it already
             self._cached_bytes += sum(

@@ -260,6 +260,14 @@ class State:
             self.reserve()
         return self.sequence
 
+    def next_sequences(self, count: int) -> range:
+        """Increment it so many times."""
+        first = self.sequence + 1
+        self.sequence += count
+        if self.sequence + self.sizes.sequence_block // 2 > self.ceiling:
+            self.reserve()
+        return range(first, first + count)
+
     def reserve(self) -> None:
         """Speak for a block of numbers, long before they are used: some are told without a sync."""
         self.ceiling = self.sequence + self.sizes.sequence_block

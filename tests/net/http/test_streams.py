@@ -12,7 +12,7 @@ from reliquary.base.faults import PeerFault
 from reliquary.base.time import seconds
 from reliquary.net.http.connection import ENGINE, Connection
 from reliquary.net.http.limits import Limits
-from reliquary.net.http.reader import SLICE
+from reliquary.net.http.reader import LONG_SLICE, SLICE
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.http.streams import StreamedPath
@@ -103,8 +103,19 @@ class TestBodies:
         sink = sinks.all[0]
         assert (sink.request.method, sink.request.path, sink.request.body) == ("POST", "/in/q", b"")
         assert sink.body == body
-        assert max(map(len, sink.parts)) <= SLICE
+        assert max(map(len, sink.parts)) <= LONG_SLICE
         assert bodies(transport.sent) == [(200, b"/in/q " + body)]
+
+    def test_whoever_streams_gets_longer_slices_and_the_same_limits(self) -> None:
+        sinks = Sinks()
+        connection, transport = sinks.open()
+        connection.data_received(post("/in/1", b"x"))
+        connection.data_received(post("/in/2", b"x" * (LONG_SLICE - 1000)))
+        assert [len(part) for part in sinks.all[1].parts] == [LONG_SLICE - 1000]
+        large = [f"A{number}: " + "x" * 680 for number in range(98)]
+        connection.data_received(post("/in/3", b"x" * SLICE) + post("/in/4", b"x", *large))
+        assert len(sinks.all) == 3
+        assert bodies(transport.sent)[-1][0] == 431
 
     def test_the_sink_has_the_head_before_the_body_comes(self) -> None:
         sinks = Sinks()

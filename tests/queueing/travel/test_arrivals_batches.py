@@ -6,8 +6,11 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from reliquary.base.time import SECOND
+from reliquary.queueing import enqueue
 from reliquary.queueing.events import (
     AccessChange,
     BringOnline,
@@ -17,11 +20,21 @@ from reliquary.queueing.events import (
     TakeOffline,
 )
 from reliquary.queueing.facts import MessagesStored, QueueCreated
-from reliquary.queueing.message import Acknowledgement, Delivery, Message, MessageClass, StoredBody
+from reliquary.queueing.message import (
+    NO_OBJECT,
+    Acknowledgement,
+    Delivery,
+    Message,
+    MessageClass,
+    ObjectId,
+    SequenceId,
+    StoredBody,
+)
 from reliquary.queueing.queue import QueuePrivacy
 from reliquary.queueing.security.principals import ANONYMOUS, EVERYONE, MANAGER
 from reliquary.queueing.security.rights import QueueRight
-from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, Outcome
+from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, Outcome, QueuesWatched
+from tests.queueing.answers import everything
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import NOON, check, durable, message, walk
 
@@ -48,6 +61,74 @@ def test_a_batch_is_one_insert_in_its_order() -> None:
     live = durable(exchange.state)
     exchange.restart(start=False)
     assert durable(exchange.state) == live
+
+
+_unlike: dict[str, Any] = {
+    "delivery": Delivery.EXPRESS,
+    "time_to_be_received": 1000,
+    "delay": 5 * SECOND,
+    "acknowledgements": (Acknowledgement.FULL_RECEIVE,),
+    "administration_queue": ELSEWHERE,
+    "tracing_requested": True,
+    "tracing_queue": UUID(int=5),
+    "sequence": SequenceId(1, 2),
+    "soap_envelope": "<a/>",
+    "negative_journaling": True,
+    "positive_journaling": True,
+    "allow_peek_when_locked": True,
+    "identifier": NO_OBJECT,
+}
+"""What some messages have and most have not."""
+_unlikes = st.sets(st.sampled_from(sorted(_unlike)), max_size=3)
+_brought = st.lists(
+    st.tuples(st.integers(0, 7), st.one_of(st.just(set[str]()), _unlikes)), min_size=1, max_size=6
+)
+
+
+@given(_brought, st.booleans())
+@example([(3, {name}) for name in sorted(_unlike)], False)
+def test_a_plain_batch_is_put_into_its_queue_as_if_each_message_were_looked_at_alone(
+    brought: list[tuple[int, set[str]]], watched: bool
+) -> None:
+    batch = [
+        message(
+            bytes([65 + place]),
+            **{
+                "identifier": ObjectId(UUID(int=7), 100 + place),
+                "sent_time": NOON // SECOND,
+                "priority": priority,
+                **{name: _unlike[name] for name in names},
+            },
+        )
+        for place, (priority, names) in enumerate(brought)
+    ]
+    results = []
+    for looked_at in (enqueue._plain_positions, lambda *_: ()):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(enqueue, "_plain_positions", looked_at)
+            exchange = Exchange()
+            if watched:
+                exchange.say(QueuesWatched(frozenset({exchange.queue("orders").number})))
+            told = bring(exchange, *[("orders", each) for each in batch])
+            facts, heard = exchange.facts, exchange.clerk.heard
+            results.append(
+                (told, facts, heard, everything(exchange.state), list(walk(exchange.queue("orders"))))
+            )
+    assert results[0] == results[1]
+
+
+def test_messages_that_are_alike_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(enqueue, "_position")
+    exchange = Exchange()
+    batch = [message(b"a", identifier=ObjectId(UUID(int=7), 5 + place)) for place in range(3)]
+    assert bring(exchange, *[("orders", each) for each in batch]).outcome is Outcome.DELIVERED
+
+
+def test_what_a_carrier_has_checked_is_not_checked_again() -> None:
+    exchange = Exchange()
+    odd = message(b"a", application_tag=-1)
+    assert bring(exchange, ("orders", odd)).outcome is Outcome.REFUSED
+    assert bring(exchange, ("orders", odd), checked=True).outcome is Outcome.DELIVERED
 
 
 def test_a_batch_for_several_queues_keeps_the_order_in_each() -> None:

@@ -28,7 +28,7 @@ from collections import deque
 from typing import Final, cast
 
 from reliquary.base.faults import PeerFault
-from reliquary.net.http.reader import IDLE, SLICE, RequestReader
+from reliquary.net.http.reader import IDLE, LONG_SLICE, SLICE, RequestReader
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.http.response import CLOSE, CONTINUE, HEAD_ONLY, KEEP, KEEP_SAID, error_body
@@ -55,6 +55,7 @@ class Connection(asyncio.Protocol):
         "_reader",
         "_reading",
         "_shut",
+        "_slice",
         "_stalled",
         "_streamed",
         "_tls",
@@ -78,6 +79,7 @@ class Connection(asyncio.Protocol):
         self.working = False
         """Answers given now are sent at the end of this work, not of the tick."""
         self._most_waiting = shared.limits.pipelined
+        self._slice = SLICE
         self._held = 0
         self._reading = True
         self._ended = False  # no request is taken any more
@@ -107,7 +109,7 @@ class Connection(asyncio.Protocol):
         """Bytes have come."""
         if self._ended:
             return
-        if self._held or len(data) > SLICE or self._unfed:
+        if self._held or len(data) > self._slice or self._unfed:
             self._unfed.append(data)
             self._pump()
         else:
@@ -204,11 +206,11 @@ class Connection(asyncio.Protocol):
 
     def _next_slice(self) -> bytes | memoryview:
         data = self._unfed.popleft()
-        if len(data) <= SLICE:
+        if len(data) <= self._slice:
             return data
         view = memoryview(data)
-        self._unfed.appendleft(view[SLICE:])
-        return view[:SLICE]
+        self._unfed.appendleft(view[self._slice :])
+        return view[: self._slice]
 
     # From bytes to the handler.
 
@@ -271,6 +273,7 @@ class Connection(asyncio.Protocol):
         """Hand a request on whose body still comes."""
         path = self._streamed = self.shared.limits.streamed
         assert path is not None, "a request begins that is under no path"
+        self._slice = LONG_SLICE  # whoever streams sends much, and is not cut more often than need be
         try:
             arriving.begin(path.begin)
         except PeerFault as fault:

@@ -35,6 +35,8 @@ BODY: Final = 2
 
 SLICE: Final = 32 * 1024
 """The most bytes that the parser gets at once."""
+LONG_SLICE: Final = 256 * 1024
+"""The same where bodies are handed on while they come."""
 
 
 class RequestReader:
@@ -49,6 +51,7 @@ class RequestReader:
         "_headers",
         "_inspected",
         "_limits",
+        "_long",
         "_most_body",
         "_number",
         "_parser",
@@ -86,6 +89,7 @@ class RequestReader:
         self._headers: Headers = []  # what the parser reads now: a head, or trailers, which are not kept
         self._head: Headers = []  # the whole head of the request whose body comes in
         self._body: bytes | bytearray = b""
+        self._long = False  # the slice is so long that a head in it may be too long
         self._fed = 0  # bytes since the head began or the body grew; -1 when that was in this slice
         self._raw_left = 0  # bytes of body that the parser does not see, after an unwanted Upgrade
         self._inspected = False
@@ -104,6 +108,7 @@ class RequestReader:
         try:
             if self._raw_left:
                 data = self._take_raw(data)
+            self._long = len(data) > SLICE
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as stop:
             if not self._raw_left:
@@ -164,7 +169,7 @@ class RequestReader:
         self.since = self.now
         self._head = self._headers
         self._headers = []
-        if self._fed > self._weigh_above or len(self._head) > self._limits.headers:
+        if self._long or self._fed > self._weigh_above or len(self._head) > self._limits.headers:
             self._weigh_head()
         self._fed = -1
         if self._parser.should_upgrade():

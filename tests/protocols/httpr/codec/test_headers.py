@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
+from reliquary.protocols.httpr.codec import headers
 from reliquary.protocols.httpr.codec.capabilities import said, text_of
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.headers import (
@@ -18,6 +19,7 @@ from reliquary.protocols.httpr.codec.headers import (
     read_response,
 )
 from reliquary.protocols.httpr.codec.values import (
+    FLOWS,
     Capabilities,
     Command,
     Error,
@@ -157,6 +159,38 @@ def test_a_header_is_written_in_the_order_of_the_grammar() -> None:
     assert b"\r\nagent-type:d.e\r\noutcome:COMMIT\r\n" in encode_response(answer)
     pulled = ResponseHeader(transaction_id=1, agent_type="d.e", outcome=Outcome.COMMIT, completed=0)
     assert b"\r\ncompleted:0000000000000000\r\nagent-type:d.e\r\n\r\n" in encode_response(pulled)
+
+
+@given(requests(sorted(FLOWS, key=str)))
+def test_what_is_usual_is_read_as_all_else(header: RequestHeader) -> None:
+    usual = RequestHeader(
+        command=header.command,
+        session_id="ABC123",
+        transaction_id=header.transaction_id,
+        outcome=None if header.completed is None else Outcome.COMMIT,
+        completed=header.completed,
+    )
+    block = encode_request(usual)
+    assert headers._USUAL_REQUEST(block) is not None
+    assert read_request(block) == read_request(b"REQUEST" + block[len(b"request") :]) == usual
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"transactionid:", b"transactionid: "),
+        (b"0001\r\n", b"000a\r\n"),
+        (b"0001\r\n", b"1\r\n"),
+        (b"0001\r\n", b"00001\r\n"),
+        (b"sessionid:1\r\n", b"sessionid:1\r\nx:1\r\n"),
+        (b"PUSH ", b"push "),
+    ],
+)
+def test_what_is_not_quite_usual_is_read_too(old: bytes, new: bytes) -> None:
+    block = (PUSH + b"\r\n").replace(old, new)
+    assert block != PUSH + b"\r\n"
+    assert headers._USUAL_REQUEST(block) is None
+    assert read_request(block).session_id == "1"
 
 
 def test_a_response_that_says_nothing_is_a_blank_line() -> None:

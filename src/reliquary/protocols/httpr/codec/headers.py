@@ -33,6 +33,7 @@ from reliquary.protocols.httpr.codec.lexical import (
     unfolded,
 )
 from reliquary.protocols.httpr.codec.values import (
+    FLOWS,
     SENDS,
     VERSION,
     Capabilities,
@@ -233,10 +234,36 @@ def read_request(block: bytes, *, lenient: bool = False) -> RequestHeader:
 
     Lenient, the version may be missing as it is in the examples of chapter 4 (H-01).
     """
+    usual = _USUAL_REQUEST(block)
+    if usual is not None:
+        return _usual_request(usual)
     _bounded(block)
     if not is_request(block):
         raise not_httpr()
     header = RequestHeader(**_values(fields_of(block), _LENIENT if lenient else _REQUEST))
+    _check(header)
+    return header
+
+
+_FLOWS: Final = {command.value.encode(): command for command in FLOWS}
+_USUAL_REQUEST: Final = re.compile(
+    rf"request:({'|'.join(command.value for command in FLOWS)}) {re.escape(VERSION)}\r\n"
+    r"sessionid:([0-9A-Za-z]{1,12})\r\n"
+    r"(?:transactionid:([0-9A-F]{16})\r\n)?"
+    r"(?:outcome:COMMIT\r\ncompleted:([0-9A-F]{16})\r\n)?\r\n".encode()
+).fullmatch
+"""What is said in a session most of the time, as we say it."""
+
+
+def _usual_request(found: re.Match[bytes]) -> RequestHeader:
+    command, session_id, transaction_id, completed = found.groups()
+    header = RequestHeader(
+        command=_FLOWS[command],
+        session_id=session_id.decode(),
+        transaction_id=None if transaction_id is None else int(transaction_id, 16),
+        outcome=None if completed is None else Outcome.COMMIT,
+        completed=None if completed is None else int(completed, 16),
+    )
     _check(header)
     return header
 

@@ -7,9 +7,10 @@ import sys
 
 from reliquary.sim import run
 from reliquary.sim.exchange import run as exchange
+from reliquary.sim.httpr import run as httpr
 
-WORLDS = {"one": run, "srmp": exchange}
-"""One server and its applications, or several that write to each other by SRMP."""
+WORLDS = {"one": run, "srmp": exchange, "httpr": httpr}
+"""One server and its applications, or several that write to each other by one protocol."""
 
 
 def main(arguments: list[str]) -> int:
@@ -17,7 +18,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="./dev sim", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="the first seed (1)")
     parser.add_argument("--count", type=int, default=1, help="how many seeds from there on (1)")
-    parser.add_argument("--world", choices=WORLDS, default="one", help="one server (one), or several (srmp)")
+    parser.add_argument("--world", choices=WORLDS, default="one", help="one server (one), or several")
     parser.add_argument(
         "--steps", type=int, help=f"turns before the sky clears ({run.STEPS}, {exchange.STEPS})"
     )

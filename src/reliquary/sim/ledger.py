@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 from uuid import UUID
 
 from reliquary.base.turn import Fact
+from reliquary.protocols.httpr.apply import APPLIED as HTTPR_FACTS
 from reliquary.protocols.srmp.apply import FACTS as SRMP_FACTS
 from reliquary.queueing import facts
 from reliquary.queueing.message import MessageClass, Position
@@ -220,5 +221,7 @@ _TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
     facts.TransactionEnded: _ended,
     facts.PreparedMessageDropped: _nothing,
     facts.CopyLost: _unkept,
-    **dict.fromkeys(SRMP_FACTS, _nothing),
+    facts.HoldBegun: _nothing,
+    facts.HoldsOver: _nothing,
+    **dict.fromkeys(SRMP_FACTS + HTTPR_FACTS, _nothing),
 }

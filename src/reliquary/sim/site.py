@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from reliquary.base.time import MINUTE
 from reliquary.queueing.queue import QueueType
@@ -25,7 +25,10 @@ class Site:
         *,
         process: type[Process] = Process,
         disk: type[SimulatedDisk] = SimulatedDisk,
+        unread: Iterable[str] = (),
     ) -> None:
+        """`unread`: queues that are for others to read."""
+        self._unread = ("order-ack", "notification", *unread)
         self.around = around
         self.history = around.history
         self.scheduler = around.scheduler
@@ -67,7 +70,7 @@ class Site:
         copies = [each for each in records if each.is_journal or each.kind is QueueType.SYSTEM]
         for these in ([each for each in records if each not in copies], copies):
             for record in these:
-                if not record.pathname.endswith(("order-ack", "notification")):
+                if not record.pathname.endswith(self._unread):
                     self.stage.enter(Drainer(f"drainer{record.number}", self.stage, record.pathname))
             self.until_nobody_acts("liveness: a queue cannot be read to its end")
         self.until_idle()

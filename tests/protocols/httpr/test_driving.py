@@ -90,6 +90,13 @@ def test_push_in_a_session() -> None:
     assert far.stored == [b"a", b"b", b"c", b"d"]
 
 
+def test_a_channel_that_cannot_be_forgotten_now_is_looked_at_again_after_the_same_span() -> None:
+    bench = ClientBench(settings=HttprSettings(forget_after=seconds(20)))
+    bench.send(ORDERS, b"a")  # and nobody answers
+    bench.advance(20)
+    assert bench.timers["httpr-forget", 1] - bench.now == seconds(20)
+
+
 @pytest.mark.spec("HR-020", "HR-125")
 @pytest.mark.httpr("F3", "T08", "T10", "T29", "T46")
 @pytest.mark.parametrize("crash", [False, True])

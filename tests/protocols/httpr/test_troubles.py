@@ -14,8 +14,9 @@ from reliquary.protocols.httpr.codec.values import (
 )
 from reliquary.protocols.httpr.events import Failure
 from reliquary.protocols.httpr.phases import Phase
-from reliquary.protocols.httpr.reactions import REACTIONS, Reaction
-from tests.protocols.httpr.far_server import ORDERS, ClientBench, Far
+from reliquary.protocols.httpr.reactions import REACTIONS, UNSENT, Reaction
+from reliquary.protocols.httpr.settings import HttprSettings, Peer
+from tests.protocols.httpr.far_server import AGENT, ORDERS, ClientBench, Far
 
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 
@@ -98,7 +99,7 @@ def test_each_failure_in_a_row_makes_the_rest_longer_and_a_success_makes_it_shor
 
 
 @pytest.mark.httpr("T46")
-@pytest.mark.parametrize("failure", Failure)
+@pytest.mark.parametrize("failure", [each for each in Failure if each not in UNSENT])
 def test_whatever_is_lost_is_asked_for(failure: Failure) -> None:
     bench, far = pushing(b"a")
     push = bench.next_request()
@@ -111,6 +112,18 @@ def test_whatever_is_lost_is_asked_for(failure: Failure) -> None:
     assert far.stored == [b"a"]
 
 
+@pytest.mark.spec("HR-053")
+@pytest.mark.parametrize("failure", sorted(UNSENT, key=str))
+def test_what_was_never_sent_is_not_in_doubt(failure: Failure) -> None:
+    bench, far = pushing(b"a", b"b")
+    bench.fail(bench.next_request(), failure)
+    assert bench.channel().in_doubt == ()
+    bench.advance(1)
+    bench.talk(far)
+    assert bench.requests[-1].header.transaction_id == 2
+    assert far.stored == [b"a", b"b"]
+
+
 @pytest.mark.spec("HR-030")
 def test_a_connection_that_broke_is_made_anew_at_once_but_only_once() -> None:
     bench, _ = pushing(b"a")
@@ -118,6 +131,25 @@ def test_a_connection_that_broke_is_made_anew_at_once_but_only_once() -> None:
     assert bench.next_request().header.command is GRI
     bench.fail(bench.requests[-1])
     assert bench.driven().phase is Phase.RESTING
+
+
+@pytest.mark.spec("HR-022")
+@pytest.mark.httpr("T45")
+@pytest.mark.parametrize("sessions", [False, True])
+def test_a_server_in_doubt_about_a_batch_that_we_never_saw_is_told_so(sessions: bool) -> None:
+    settings = HttprSettings(peers=(Peer(responder=AGENT, pull=True, sessions=sessions),))
+    bench, far = ClientBench(settings=settings), Far()
+    if sessions:
+        bench.answer(far)
+    for number in (1, 2):
+        pull = bench.next_request()
+        assert pull.header.command is PULL
+        bench.respond(pull, refused(ErrorNumber.MAXIMUM_PIPELINE_DEPTH_EXCEEDED))
+        bench.advance(number)
+        if sessions:
+            bench.answer(far)
+        assert bench.next_request().header.command is REPORT
+        bench.respond(bench.requests[-1], far.take(bench.requests[-1])[0])
 
 
 # -- messages that are refused

@@ -8,8 +8,8 @@ from reliquary.base.time import SECOND, Duration
 from reliquary.base.turn import Event
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived, PostEnded
+from reliquary.sim.between.roads import Roads
 from reliquary.sim.chance import SeededChance
-from reliquary.sim.exchange.roads import Roads
 from reliquary.sim.exchange.web import Web
 from reliquary.sim.scheduler import Scheduler
 

@@ -68,11 +68,13 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Failure(Enum):
-    """Why a request of ours has no usable response; all of them leave its outcome unknown."""
+    """Why a request of ours has no usable response.
+
+    The first three: no byte was sent of it, nor of those behind it.  The others leave its outcome unknown.
+    """
 
     NO_ADDRESS = "no-address"
     NO_CONNECTION = "no-connection"
-    """Nothing was sent."""
     NOT_TRUSTED = "not-trusted"
     LOST = "lost"
     """The connection broke, or the body was cut off."""

@@ -73,6 +73,8 @@ FAILED_WITH: Final[Mapping[Failure, ConnectionStatus]] = {
     Failure.NOT_HTTPR: ConnectionStatus.CONNECTION_REFUSED,
 }
 """What the history of connections says."""
+UNSENT: Final = frozenset({Failure.NO_ADDRESS, Failure.NO_CONNECTION, Failure.NOT_TRUSTED})
+"""Nothing left us: what was asked is not in doubt."""
 
 
 def reaction_to(number: int) -> Reaction:

@@ -1,6 +1,6 @@
 """When something goes wrong on a channel that we drive: a new session, a rest, or somebody is told.
 
-Whatever happens, what was asked and has no response stays in doubt; the next that is sent is a REPORT.
+What was sent and has no response stays in doubt, whatever happens; the next that is sent is a REPORT.
 """
 
 from __future__ import annotations
@@ -8,13 +8,15 @@ from __future__ import annotations
 from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import Reply, SetTimer, Warn
 from reliquary.protocols.httpr.addresses import agent_of
-from reliquary.protocols.httpr.codec.values import Error, ErrorNumber
+from reliquary.protocols.httpr.codec.values import FETCHES, Error, ErrorNumber
 from reliquary.protocols.httpr.driven import Asked, Driven, Hunt
 from reliquary.protocols.httpr.effects import HangUp
 from reliquary.protocols.httpr.events import Done, Failure, RequestFailed
 from reliquary.protocols.httpr.phases import Move
-from reliquary.protocols.httpr.reactions import FAILED_WITH, NACKS, Reaction, reaction_to
+from reliquary.protocols.httpr.reactions import FAILED_WITH, NACKS, UNSENT, Reaction, reaction_to
+from reliquary.protocols.httpr.reporting import conclude
 from reliquary.protocols.httpr.state import State
+from reliquary.protocols.httpr.transactions import Settlement
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
 from reliquary.queueing.travel.transfer import ConnectionChanged
 
@@ -111,12 +113,21 @@ def answer_all(state: State, driven: Driven, done: Done) -> None:
 
 def on_lost(state: State, driven: Driven, event: RequestFailed) -> None:
     """Responses will not come.  A connection that was idle too long is made anew at once."""
+    if event.failure in UNSENT:
+        _take_back(state, driven)
     why = event.why or f"{driven.url} gave no usable response: {event.failure.value}"
     status = FAILED_WITH[event.failure]
     if event.failure is Failure.LOST and driven.linked:
         renew(state, driven, why, status)
     else:
         rest(state, driven, why, status=status)
+
+
+def _take_back(state: State, driven: Driven) -> None:
+    """Nothing was sent, so nothing is in doubt: whoever fetches them himself may have the messages (P2)."""
+    batches = tuple(asked.batch for asked in driven.asked if asked.batch)
+    driven.asked.clear()
+    conclude(state, driven.channel, Settlement(returned=batches))
 
 
 # -- a response with an error
@@ -136,9 +147,14 @@ def react(state: State, driven: Driven, asked: Asked, error: Error, now: Instant
     match reaction_to(error.number):
         case Reaction.RENEW:
             renew(state, driven, why, refused)
-        case Reaction.SHALLOW if not driven.shallow:
-            driven.shallow = True
-            end(state, driven)
+        case Reaction.SHALLOW:
+            # it may be in doubt about a batch that we never saw, and only REPORT can tell (T45)
+            driven.unresolved = driven.unresolved or asked.command in FETCHES
+            if driven.shallow:
+                rest(state, driven, why)
+            else:
+                driven.shallow = True
+                end(state, driven)
         case Reaction.SMALLER if asked.messages > 1:
             driven.most = asked.messages // 2
             end(state, driven)

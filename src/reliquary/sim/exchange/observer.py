@@ -11,53 +11,38 @@ from reliquary.protocols.srmp import facts as srmp
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.protocols.srmp.state import State
-from reliquary.queueing import facts
 from reliquary.queueing.message import MessageClass
+from reliquary.sim.between.observer import SiteObserver
 from reliquary.sim.disk import SimulatedDisk
-from reliquary.sim.exchange.register import Letter, Register
-from reliquary.sim.exchange.travel import TravelLedger, TravelReasons
-from reliquary.sim.history import History, Turned, Violation, named, shown
-from reliquary.sim.host import Host
+from reliquary.sim.exchange.register import Letter, Letters
+from reliquary.sim.exchange.travel import SrmpLedger, SrmpReasons
+from reliquary.sim.history import History, Turned, Violation, shown
 from reliquary.sim.ledger import Ledger
-from reliquary.sim.witness import Witness
 
 
-class Observer(Witness):
-    """Watches one of several sites."""
+class Observer(SiteObserver):
+    """Watches one of several sites that speak SRMP."""
 
-    LEDGER: ClassVar[type[Ledger]] = TravelLedger
-    host: Host
+    LEDGER: ClassVar[type[Ledger]] = SrmpLedger
+    register: Letters
 
-    def __init__(self, history: History, register: Register, site: str) -> None:
-        self.history = history
-        self.site = site
-        self._register = register
+    def __init__(self, history: History, register: Letters, site: str) -> None:
         self._posts: dict[int, tuple[Post, int, int]] = {}
         """For each POST that was asked for: its turn, and the batch that must be safe before it leaves."""
         self._advanced: dict[str, list[tuple[int, int]]] = defaultdict(list)
         """For each stream that comes in: with which batch it got how far."""
         self._numbered: dict[tuple[int, int], int] = {}
         """The batch in which a message of an outgoing queue got its number."""
-        super().__init__(history)
+        super().__init__(history, register, site)
 
-    def _court(self) -> TravelReasons:
-        return TravelReasons(self.history, self._register, self.site)
-
-    def keeps(self, name: bytes) -> bool:
-        """Whether it is, or was, on this site's disk."""
-        turn = self.ledger.stored.get(name)
-        return turn is not None and self.history.turns[turn].batch <= self.host.disk.durable
+    def _court(self) -> SrmpReasons:
+        return SrmpReasons(self.history, self.register, self.site)
 
     # -- turns
 
     def turned(self, life: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
         """A turn was run."""
         turned = super().turned(life, batch, event, turn, now)
-        for fact in turned.facts:
-            if isinstance(fact, facts.MessagesStored):
-                for message in fact.messages:
-                    self._register.seen[named(message)].add(self.site)
-                    self._register.origin.setdefault(named(message), self.site)
         self._note(turned)
         self._check_advance(turned)
         needs = batch if any(not fact.volatile for fact in turned.facts) else 0
@@ -82,10 +67,7 @@ class Observer(Witness):
             if len(steps) > 1 and steps[-1][1] == steps[-2][1]:
                 continue  # only the receipt is noted
             event = turned.event
-            if (
-                not isinstance(event, PostArrived)
-                or self._register.read(event).name not in self.ledger.stored
-            ):
+            if not isinstance(event, PostArrived) or self.register.read(event).name not in self.ledger.stored:
                 raise Violation(
                     f"stream: {fact.stream.identifier} gets to {fact.stream.last} at {self.site} in turn"
                     f" {turned.number}, and its message is not there"
@@ -94,7 +76,7 @@ class Observer(Witness):
     def _needs(self, post: Post) -> int:
         """The batch that a POST shows: its message, and its number."""
         numbered = self._numbered.get((post.session, post.lookup_id), 0)
-        name = self._register.read(post).name
+        name = self.register.read(post).name
         return max(numbered, self.ledger.changed.get(name, 0))
 
     def _note_answer(self, turned: Turned, to: int, answer: object) -> None:
@@ -103,20 +85,20 @@ class Observer(Witness):
             return
         request = self.history.requests[turned.life, to]
         assert isinstance(request, PostArrived)
-        letter = self._register.read(request)
+        letter = self.register.read(request)
         if answer.status == 200:
-            self._register.taken |= {letter.name, letter.name.partition(b" by ")[0]}
+            self.register.taken |= {letter.name, letter.name.partition(b" by ")[0]}
             number, needs = self._answers[turned.life, to]
             self._answers[turned.life, to] = number, max(needs, self._promised(turned, letter))
         elif answer.status == 400:
-            self._register.refused[letter.name] = answer.why
+            self.register.refused[letter.name] = answer.why
 
     def _promised(self, turned: Turned, letter: Letter) -> int:
         """The batch that a 200 speaks of; a message outside any stream must be here by now."""
         envelope = letter.arrived.envelope
         is_message = envelope.msmq is not None and envelope.msmq.message_class == MessageClass.NORMAL
         alone = is_message and envelope.stream is None
-        if alone and letter.name not in self._register.seen:
+        if alone and letter.name not in self.register.seen:
             raise Violation(f"loss: {shown(letter.name)} is answered with 200 and was never stored")
         if alone and envelope.durable and letter.name not in self.ledger.stored:
             raise Violation(
@@ -135,9 +117,9 @@ class Observer(Witness):
                 f"visible too early: the POST of turn {turn} of {self.site} shows batch {needs}"
                 f" when {disk.durable} are safe"
             )
-        letter = self._register.read(post)
+        letter = self.register.read(post)
         receipt = letter.arrived.envelope.stream_receipt
-        if receipt is not None and self._register.origin[letter.name] == self.site:
+        if receipt is not None and self.register.origin[letter.name] == self.site:
             steps = self._advanced[receipt.identifier]
             safe = max((last for batch, last in steps if batch <= disk.durable), default=0)
             if receipt.last > safe:
@@ -161,14 +143,10 @@ class Observer(Witness):
     def compare(self, live: State, rebuilt: State) -> None:
         """SRMP's recovered state equals its live one; identifiers of express messages are left out."""
         for name in ("ordinals", "sent"):
-            self._same(name, getattr(live, name), getattr(rebuilt, name))
+            self.same(name, getattr(live, name), getattr(rebuilt, name))
         both = (live, rebuilt)
         numbers = [{queue: list(sent.numbers) for queue, sent in each.sent.items()} for each in both]
-        self._same("order of numbers", *numbers)
+        self.same("order of numbers", *numbers)
         incoming = [{key: each.stream for key, each in state.incoming.items()} for state in both]
-        self._same("incoming", *incoming)
-        self._same("history", *(list(state.history.durable.values()) for state in both))
-
-    def _same(self, what: str, live: object, rebuilt: object) -> None:
-        if live != rebuilt:
-            raise Violation(f"recovery: {what} of SRMP would come back as {rebuilt}, and is {live}")
+        self.same("incoming", *incoming)
+        self.same("history", *(list(state.history.durable.values()) for state in both))

@@ -1,9 +1,6 @@
-"""What all sites together know of a message: where it was sent, who has it, who refused it."""
+"""What is known of a message that goes by SRMP: also what its POSTs say, and how they were answered."""
 
 from __future__ import annotations
-
-from collections import defaultdict
-from typing import Protocol
 
 from reliquary.protocols.srmp.codec.decode import decode
 from reliquary.protocols.srmp.codec.messages import message_of
@@ -11,20 +8,10 @@ from reliquary.protocols.srmp.codec.values import Arrived
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostArrived
 from reliquary.queueing.message import MessageClass
-from reliquary.sim.history import History, Sending, named
-from reliquary.sim.ledger import Ledger
+from reliquary.sim.between.register import Register
+from reliquary.sim.history import Sending, named
 
 LARGEST = 1 << 20
-
-
-class Books(Protocol):
-    """What is written down at one site."""
-
-    history: History
-    ledger: Ledger
-
-    def keeps(self, name: bytes) -> bool:
-        """Whether a message is, or was, on this site's disk."""
 
 
 class Letter:
@@ -37,17 +24,11 @@ class Letter:
         self.name = named(message_of(arrived))
 
 
-class Register:
-    """The sites of a run, by authority."""
+class Letters(Register):
+    """All that was posted."""
 
     def __init__(self) -> None:
-        self.sendings: dict[bytes, Sending] = {}
-        """What was sent anywhere."""
-        self.sites: dict[str, Books] = {}
-        self.seen: dict[bytes, set[str]] = defaultdict(set)
-        """Where a message was ever in a queue, were it only until a crash."""
-        self.origin: dict[bytes, str] = {}
-        """Where a message was first in a queue."""
+        super().__init__()
         self.taken: set[bytes] = set()
         """What was answered with 200."""
         self.refused: dict[bytes, str] = {}
@@ -62,23 +43,13 @@ class Register:
             letter = self._letters[post.body] = Letter(arrived)
         return letter
 
-    def is_elsewhere(self, name: bytes, site: str, *, express: bool) -> bool:
-        """Whether another site has it, or had it: on its disk, or at least in its memory."""
-        if express:
-            return bool(self.seen[name] - {site})
-        return any(other.keeps(name) for authority, other in self.sites.items() if authority != site)
-
-    def destination(self, sending: Sending) -> tuple[Books, str]:
-        """The site that a message is for, and the name of the queue there."""
+    def whereto(self, sending: Sending) -> tuple[str, str]:
+        """The site and the queue that a message is for, by its URL."""
         authority, _, path = sending.queue.partition("://")[2].partition("/")
-        return self.sites[authority], path.rpartition("/")[2].casefold()
+        return authority, path.rpartition("/")[2].casefold()
 
     def end_of(self, name: bytes) -> MessageClass | None:
         """Why a message left the queue it was for; None while it is there."""
-        site, _ = self.destination(self.sendings[name])
-        end = site.ledger.left.get(name)
+        authority, _ = self.whereto(self.sendings[name])
+        end = self.sites[authority].ledger.left.get(name)
         return end[1] if end else None
-
-    def home(self, sending: Sending) -> str:
-        """The authority of the site whose application sent it."""
-        return sending.sender.partition("/")[0]

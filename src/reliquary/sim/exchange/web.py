@@ -8,22 +8,21 @@ What reached the server before a connection broke was done there, and nobody tel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from reliquary.base.time import MILLISECOND, Duration
+from reliquary.base.time import Duration
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import Failure, PostArrived, PostEnded
+from reliquary.sim.between.borders import Borders
+from reliquary.sim.between.roads import Roads
 from reliquary.sim.chance import SeededChance
-from reliquary.sim.exchange.roads import Roads
 from reliquary.sim.host import Host
 from reliquary.sim.process import Process
 from reliquary.sim.scheduler import Scheduler
 
 TURNED_AWAY = (500, 502, 503, 504, 404, 429)
-LONGEST_CLOSED = 3_000 * MILLISECOND
 
 
 @dataclass(slots=True, eq=False)
@@ -63,12 +62,12 @@ class Web:
         """So long a client waits for an answer."""
         self._hosts: dict[str, Host] = {}
         self._connections: dict[tuple[Process, int, int], _Connection] = {}
-        self._closed: set[frozenset[str]] = set()
-        self._close_some_time()
+        self._borders = Borders(scheduler, chance, roads)
 
     def join(self, authority: str, host: Host) -> None:
         """Let a host be reached under this name."""
         self._hosts[authority] = host
+        self._borders.add(authority)
         host.on_end.append(self._ended)
 
     # -- what a client asks for
@@ -108,7 +107,7 @@ class Web:
         if connection.broken and self._chance.happens(0.5):
             connection.stuck = True  # a broken connection delivers a beginning of what was on it
             return
-        if frozenset((connection.origin, connection.server)) in self._closed:
+        if self._borders.are_closed(connection.origin, connection.server):
             self._stick(connection)
             return
         if self._chance.happens(self._roads.repeated):
@@ -199,21 +198,3 @@ class Web:
                 del self._connections[key]
             elif any(flight.process is process for flight in connection.flights):
                 self._scheduler.after(self._delay(), partial(self._break, connection, Failure.LOST))
-
-    def _close_some_time(self) -> None:
-        """Now and then two sites lose sight of each other, until the roads clear up."""
-        if not self._roads.closed_every:
-            return
-
-        def close() -> None:
-            if self._roads.closed_every:
-                pair = self._two_of(tuple(self._hosts))
-                self._closed.add(pair)
-                open_again = partial(self._closed.discard, pair)
-                self._scheduler.after(self._chance.between(1, LONGEST_CLOSED), open_again)
-                self._close_some_time()
-
-        self._scheduler.after(self._chance.between(1, 2 * self._roads.closed_every), close)
-
-    def _two_of(self, names: Sequence[str]) -> frozenset[str]:
-        return frozenset((self._chance.pick(names), self._chance.pick(names)))

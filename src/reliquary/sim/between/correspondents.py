@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from reliquary.queueing.events import PurgeQueue
 from reliquary.queueing.message import FOREVER, Acknowledgement, Message
@@ -29,9 +30,20 @@ ASKS = (
 )
 
 
-def url(authority: str, queue: str) -> str:
-    """The name of a queue for those who are elsewhere."""
-    return f"DIRECT=http://{authority}/msmq/private$/{queue}"
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Whom somebody writes to."""
+
+    others: Sequence[str]
+    """Their authorities."""
+    url: Callable[[str, str], str]
+    """The name of a queue for those who are elsewhere, from authority and name."""
+    mistakes: bool = True
+    """Whether messages may go where nobody takes them."""
+    receipts: bool = True
+    """Whether somebody tells what became of them."""
+    times: Sequence[int] = TIMES
+    """How many seconds a message may take to reach its queue, as chance will have it."""
 
 
 class Founder(Administrator):
@@ -52,32 +64,33 @@ class Writer(Sender):
     asks = ASKS
     asking = 0.4
 
-    def __init__(self, name: str, stage: Stage, others: Sequence[str], *, mistakes: bool = True) -> None:
+    def __init__(self, name: str, stage: Stage, neighbours: Neighbours) -> None:
         super().__init__(name, stage)
-        self.others = others
+        self.neighbours = neighbours
         self.home = name.partition("/")[0]
-        self._mistakes = mistakes
+        if not neighbours.receipts:
+            self.asking = 0.0
 
     def somewhere(self, queue: str) -> str:
         """This queue of another site."""
-        return url(self.chance.pick(self.others), queue)
+        return self.neighbours.url(self.chance.pick(self.neighbours.others), queue)
 
     def right_or_wrong(self, right: str, *wrong: str) -> str:
         """The right queue of another site; now and then one that takes no such message."""
-        wrongly = self.chance.happens(0.04) and self._mistakes
+        wrongly = self.chance.happens(0.04) and self.neighbours.mistakes
         return self.somewhere(self.chance.pick(wrong) if wrongly else right)
 
     @property
     def news(self) -> str:
         """A queue of its own site, by its URL."""
-        return url(self.home, ACKNOWLEDGEMENTS)
+        return self.neighbours.url(self.home, ACKNOWLEDGEMENTS)
 
     def wishes(self, *, express: bool) -> Message:
         """As chance will have it; between sites time is short for both kinds."""
         del express
         chance = self.chance
         return Message(
-            time_to_reach_queue=chance.pick(TIMES),
+            time_to_reach_queue=chance.pick(self.neighbours.times),
             negative_journaling=chance.happens(0.4),
             positive_journaling=chance.happens(0.3),
             extension=b"ext" if chance.happens(0.1) else b"",
@@ -125,6 +138,8 @@ class Purger(Writer):
 class Dispatcher(Steward):
     """Pauses and resumes what leaves for other sites, takes its own offline and brings it online."""
 
-    def __init__(self, name: str, stage: Stage, others: Sequence[str]) -> None:
+    def __init__(self, name: str, stage: Stage, neighbours: Neighbours) -> None:
         super().__init__(name, stage)
-        self.destinations = tuple(url(each, queue) for each in others for queue in (INBOX, LEDGER))
+        self.destinations = tuple(
+            neighbours.url(each, queue) for each in neighbours.others for queue in (INBOX, LEDGER)
+        )

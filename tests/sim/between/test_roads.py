@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from reliquary.sim.between.roads import Roads
 from reliquary.sim.chance import SeededChance
-from reliquary.sim.exchange.roads import Roads
 
 
 def test_seeds_have_different_roads_and_some_have_good_ones() -> None:

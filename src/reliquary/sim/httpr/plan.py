@@ -1,0 +1,168 @@
+"""Who moves what to whom in a run, and how: drawn from the seed, and turned into settings.
+
+push       both dial, and bring what they have
+fetch      the second also fetches what is for it, so its messages have two ways to it
+meet       the same with EXCHANGE
+hidden     nobody can dial the second: it brings, and fetches; who tries it anyhow begins with a session,
+           because a batch that goes first is in doubt after a crash, and nobody could ever be asked
+hidden and meets
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import combinations
+
+from reliquary.base.time import MILLISECOND, MINUTE, SECOND, Duration
+from reliquary.protocols.httpr.codec.values import Capabilities
+from reliquary.protocols.httpr.settings import HttprSettings, Peer
+from reliquary.sim.between.correspondents import INBOX
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.httpr.register import Channels
+from reliquary.sim.httpr.travel import OUTBOX, TRANSIT
+
+
+class Way(Enum):
+    """How two sites deal with each other."""
+
+    PUSH = "push"
+    FETCH = "fetch"
+    MEET = "meet"
+    HIDDEN = "hidden"
+    HIDDEN_MEETS = "hidden and meets"
+
+    @property
+    def fetches(self) -> bool:
+        """Whether the second site fetches."""
+        return self is not Way.PUSH
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether it does so while it brings."""
+        return self in (Way.MEET, Way.HIDDEN_MEETS)
+
+    @property
+    def walled(self) -> bool:
+        """Whether the first cannot dial it."""
+        return self in (Way.HIDDEN, Way.HIDDEN_MEETS)
+
+
+@dataclass(slots=True)
+class Plan:
+    """The ways of a run."""
+
+    ways: dict[tuple[str, str], Way] = field(default_factory=dict)
+    """From the first to the second, and back."""
+    outbox: tuple[str, str] | None = None
+    """From whose outbox who fetches."""
+    transit: tuple[str, str, str] | None = None
+    """From whose queue who fetches, for whom."""
+    settings: dict[str, HttprSettings] = field(default_factory=dict)
+
+    @classmethod
+    def drawn(cls, chance: SeededChance, names: tuple[str, ...]) -> Plan:
+        """The plan of a seed."""
+        plan = cls()
+        for one, other in combinations(names, 2):
+            pair = (one, other) if chance.happens(0.5) else (other, one)
+            plan.ways[pair] = chance.pick((Way.PUSH, Way.PUSH, *Way))
+        source, fetcher = _two(chance, names)
+        if plan.may_dial(fetcher, source) and chance.happens(0.6):
+            plan.outbox = source, fetcher
+        source, fetcher = _two(chance, names)
+        if plan.may_dial(fetcher, source) and len(names) > 2 and chance.happens(0.8):
+            plan.transit = source, fetcher, next(each for each in names if each not in (source, fetcher))
+        for name in names:
+            plan.settings[name] = _settings(chance, name, plan)
+        return plan
+
+    def note(self, channels: Channels) -> None:
+        """Where messages end that others fetch."""
+        if self.outbox is not None:
+            channels.fetched[self.outbox[0], OUTBOX] = self.outbox[1], INBOX
+        if self.transit is not None:
+            channels.fetched[self.transit[0], TRANSIT] = self.transit[2], INBOX
+
+    def may_dial(self, one: str, other: str) -> bool:
+        """Whether one can reach the other."""
+        way = self.ways.get((one, other))
+        return way is None or not way.walled
+
+    def has_wall(self, name: str) -> bool:
+        """Whether there is somebody that it cannot reach."""
+        return any(pair[0] == name and way.walled for pair, way in self.ways.items())
+
+    def is_fetched(self, source: str, target: str) -> bool:
+        """Whether one fetches what is for it from the other."""
+        way = self.ways.get((source, target))
+        return way is not None and way.fetches
+
+    def is_single_path(self, source: str, queue: str, target: str) -> bool:
+        """Whether a message has only one way to take."""
+        if queue == OUTBOX:
+            return True
+        if queue == TRANSIT:
+            assert self.transit is not None, "nobody fetches from there"
+            source = self.transit[1]
+        way = self.ways.get((source, target), Way.PUSH)
+        return not way.fetches or way.walled
+
+
+def _two(chance: SeededChance, names: tuple[str, ...]) -> tuple[str, str]:
+    one = chance.pick(names)
+    return one, chance.pick([each for each in names if each != one])
+
+
+def _settings(chance: SeededChance, name: str, plan: Plan) -> HttprSettings:
+    """Small batches and short timers."""
+    return HttprSettings(
+        forward=plan.transit is not None and plan.transit[1] == name,
+        offered=_capabilities(chance, sessions=chance.happens(0.85), most=chance.pick((2, 5, 1000))),
+        proposed=_capabilities(
+            chance, sessions=chance.happens(0.8) or plan.has_wall(name), most=chance.between(1, 5)
+        ),
+        peers=tuple(_peers(chance, name, plan)),
+        retry_ladder=tuple(
+            Duration(span * MILLISECOND) for span in chance.pick(((100, 300, 1000), (300,), (20, 2000)))
+        ),
+        batch_bytes=chance.pick((700, 4 * 1024 * 1024)),
+        forget_after=Duration(chance.pick((500 * MILLISECOND, 3 * SECOND, 5 * MINUTE))),
+    )
+
+
+def _capabilities(chance: SeededChance, *, sessions: bool, most: int) -> Capabilities:
+    return Capabilities(
+        idle_session_interval=chance.pick((1, 5, 600)),
+        empty_batch_delay=chance.pick((0, 100, 2000)),
+        max_latency=chance.pick((0, 20, 200)),
+        max_wait_next=chance.pick((0, 20, 200)),
+        max_wait_batch=chance.pick((0, 100, 2000)),
+        maximum_batch_size=most,
+        maximum_pipeline_depth=chance.between(1, 4),
+        sessions=sessions,
+    )
+
+
+def _peers(chance: SeededChance, name: str, plan: Plan) -> list[Peer]:
+    peers = []
+    for pair, way in plan.ways.items():
+        if name in pair:
+            other = pair[0] if pair[1] == name else pair[1]
+            fetches = way.fetches and pair[1] == name
+            peers.append(
+                Peer(
+                    responder=f"httpr://{other}/httpr/mq",
+                    channel=chance.pick(("", "", "all")),
+                    pull=fetches,
+                    exchange=fetches and way.exchanges,
+                    sessions=chance.happens(0.85) or way.walled,
+                )
+            )
+    if plan.outbox is not None and plan.outbox[1] == name:
+        responder = f"httpr://{plan.outbox[0]}/httpr/{OUTBOX}"
+        peers.append(Peer(responder=responder, pull=True, into=INBOX, sessions=chance.happens(0.85)))
+    if plan.transit is not None and plan.transit[1] == name:
+        responder = f"httpr://{plan.transit[0]}/httpr/{TRANSIT}"
+        peers.append(Peer(responder=responder, pull=True, sessions=chance.happens(0.85)))
+    return peers

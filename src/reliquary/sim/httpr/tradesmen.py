@@ -1,0 +1,93 @@
+"""Applications beside those of `between`: those who fill queues for fetchers, and keep channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from reliquary.protocols.httpr.attributes import LABEL
+from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel
+from reliquary.protocols.httpr.tables import Role
+from reliquary.queueing.events import CreateQueue
+from reliquary.queueing.message import Message
+from reliquary.queueing.queue import QueueSettings
+from reliquary.sim.applications import Application, Call, Pause, Script, Stage
+from reliquary.sim.between.correspondents import Founder
+from reliquary.sim.history import Sending
+from reliquary.sim.httpr.travel import PASSING
+from reliquary.sim.network import Outcome
+from reliquary.sim.senders import Sender
+
+
+class Settler(Founder):
+    """Creates the queues of a site, and those from which others fetch."""
+
+    def script(self) -> Script:
+        """Until every queue is there."""
+        yield from super().script()
+        for path in sorted(PASSING):
+            yield from self.ask_until_answered(lambda to: CreateQueue(to, path, QueueSettings()))  # noqa: B023
+
+
+class Porter(Sender):
+    """Puts messages where another site fetches them; with a target, for a third one."""
+
+    asking = 0.0
+
+    def __init__(self, name: str, stage: Stage, queue: str, target: str = "") -> None:
+        super().__init__(name, stage)
+        self._queue = queue
+        self._target = target
+
+    def act(self) -> Script:
+        """One request."""
+        yield from self.send(self._queue, self.chance.pick((1, 1, 2, 4)))
+
+    def wishes(self, *, express: bool) -> Message:
+        """None."""
+        del express
+        return Message()
+
+    def _make(
+        self, queue: str, priority: int, *, express: bool, transaction: UUID | None
+    ) -> tuple[Message, Sending]:
+        message, sending = super()._make(queue, priority, express=express, transaction=transaction)
+        if self._target:
+            service = "datagram" if express else "assured"
+            header = (
+                f"target-uri:{self._target}\r\nclass-of-service:{service}\r\npriority:{priority}\r\n"
+                f"app-colour:blue\r\n{LABEL}:{message.label}\r\n"
+            )
+            message = replace(message, httpr_header=header)
+        return message, sending
+
+
+class ChannelKeeper(Application):
+    """Reports and forgets channels that its site drives, at the worst of times.
+
+    Who forgets one that another site drives says that it is in doubt about nothing, and only that one knows.
+    """
+
+    def script(self) -> Script:
+        """Again and again."""
+        while not self.stage.finishing:
+            yield Pause(self.chance.between(1, 600_000))
+            channels = self._channels()
+            if channels:
+                number = self.chance.pick(channels)
+                kind = self.chance.pick((ReportChannel, ForgetChannel, ForgetChannel))
+                self.tell((yield Call(lambda to: kind(to, number))))  # noqa: B023
+
+    def _channels(self) -> Sequence[int]:
+        process: Any = self.stage.host.process
+        channels = () if process is None else process.httpr.state.channels.values()
+        return [each.number for each in channels if each.role is Role.CLIENT]
+
+    def tell(self, outcome: Outcome) -> None:
+        """What an administrator hears is no HRESULT."""
+        said = outcome.answer
+        heard = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
+        self.history.note(self.stage.around.scheduler.now, f"{self.name} hears {heard}")

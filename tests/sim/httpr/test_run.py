@@ -1,0 +1,102 @@
+"""A run of several sites that speak HTTPR, as a whole: it repeats itself, and does a little of everything."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from reliquary.protocols.httpr import facts as httpr
+from reliquary.protocols.httpr.codec.values import Command, ErrorNumber, Outcome
+from reliquary.protocols.httpr.events import (
+    Answer,
+    Failure,
+    RequestArrived,
+    RequestBegun,
+    RequestFailed,
+    ResponseArrived,
+)
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.__main__ import main
+from reliquary.sim.httpr.observer import Observer
+from reliquary.sim.httpr.plan import Way
+from reliquary.sim.httpr.run import STEPS, Market, simulate
+from tests.sim.test_run import broken, hashed_in_two_ways
+
+
+def test_the_same_seed_gives_the_same_history() -> None:
+    one, again, other = simulate(11), simulate(11), simulate(12)
+    assert one == again
+    assert one.digest != other.digest
+
+
+def test_a_seed_does_not_depend_on_how_strings_are_hashed() -> None:
+    code = "from reliquary.sim.httpr.run import simulate; print(simulate(13, 100).digest)"
+    assert len(hashed_in_two_ways(code)) == 1
+
+
+def test_runs_do_a_little_of_everything() -> None:
+    facts: Counter[str] = Counter()
+    commands: Counter[Command] = Counter()
+    errors: Counter[int] = Counter()
+    failures: Counter[Failure] = Counter()
+    reasons: Counter[MessageClass] = Counter()
+    ways: Counter[Way] = Counter()
+    outcomes: Counter[Outcome] = Counter()
+    begun = late = deepest = 0
+    for seed in range(1, 31):
+        run = Market(seed)
+        run.play(STEPS)
+        ways.update(run.plan.ways.values())
+        for site in run.register.sites.values():
+            reasons.update(reason for _, reason in site.ledger.left.values())
+            for turned in site.history.turns:
+                facts.update(type(fact).__name__ for fact in turned.facts)
+                outcomes.update(
+                    fact.outcome for fact in turned.facts if isinstance(fact, httpr.BatchReceived)
+                )
+                match turned.event:
+                    case RequestArrived(header=header) if header is not None:
+                        commands[header.command] += 1
+                    case RequestBegun():
+                        begun += 1
+                    case RequestFailed(failure=failure):
+                        failures[failure] += 1
+                    case _:
+                        pass
+                for _, answer in turned.answers:
+                    if isinstance(answer, Answer) and answer.header.error is not None:
+                        errors[answer.header.error.number] += 1
+                        late += answer.why.startswith("a later connection")
+                prepared = sum(isinstance(fact, httpr.BatchPrepared) for fact in turned.facts)
+                deepest = max(deepest, prepared if isinstance(turned.event, ResponseArrived) else 0)
+    stated = {each.__name__ for each in (httpr.ChannelOpened, httpr.SessionNumbered, httpr.BatchPrepared,
+              httpr.BatchesSettled, httpr.BatchReceived, httpr.PeerReported, httpr.FetchingSeen,
+              httpr.SideForgotten)}  # fmt: skip
+    assert stated <= facts.keys()
+    assert {"HoldBegun", "HoldsOver"} <= facts.keys()
+    assert commands.keys() == set(Command)
+    assert ways.keys() == set(Way)
+    assert {Failure.LOST, Failure.TIMED_OUT, Failure.NOT_HTTPR, Failure.NO_CONNECTION} <= failures.keys()
+    assert {Outcome.COMMIT, Outcome.ROLLBACK} <= outcomes.keys()
+    assert {
+        ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE,
+        ErrorNumber.SINK_NOT_KNOWN,
+        ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED,
+        ErrorNumber.OUT_OF_SEQUENCE_TRANSACTION_DISCARDED,
+    } <= errors.keys()
+    assert {MessageClass.ACK_RECEIVE, MessageClass.NACK_BAD_DEST_QUEUE} <= reasons.keys()
+    assert begun
+    assert late
+    assert deepest > 1
+
+
+def test_a_failure_names_the_promise_and_the_command_that_repeats_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Observer, "same", broken)
+    report = simulate(5)
+    assert report.failure == "somebody saw something"
+    assert report.command == "./dev sim --seed 5 --world httpr"
+    assert main(["--seed", "5", "--world", "httpr"]) == 1
+    assert "again: ./dev sim --seed 5 --world httpr" in capsys.readouterr().out

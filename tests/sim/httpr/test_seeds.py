@@ -1,0 +1,29 @@
+"""Whatever the seed does to several sites that speak HTTPR, no promise is broken."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.sim.httpr.run import simulate
+
+CHUNK = 15
+
+
+def run_seeds(first: int, count: int) -> None:
+    for seed in range(first, first + count):
+        report = simulate(seed)
+        assert not report.failure, str(report)  # the report ends with the command that repeats it
+
+
+@pytest.mark.spec("HR-024", "HR-050", "HR-052", "HR-103")
+@pytest.mark.httpr("T05", "T06", "T14", "T33")
+@pytest.mark.parametrize("first", range(1, 301, CHUNK))
+def test_no_promise_is_broken_between_agents(first: int) -> None:
+    run_seeds(first, CHUNK)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("first", range(10_001, 13_001, 100))
+def test_no_promise_is_broken_between_agents_in_thousands_of_seeds(first: int) -> None:
+    run_seeds(first, 100)

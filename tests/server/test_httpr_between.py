@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ssl
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reliquary.base.time import seconds
+from reliquary.net.api.users import User
+from reliquary.protocols.httpr.codec.values import ErrorNumber
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.server.httpr import SCHEMES
 from reliquary.server.httpr_options import HttprOptions
@@ -45,6 +48,28 @@ def test_messages_go_from_one_server_to_another_in_their_order(tmp_path: Path) -
             await until(lambda: a.waiting == 0)
             assert b.server.httpr is not None
             assert b.server.httpr.receiving.messages_in == 300
+
+    play(scene)
+
+
+def test_a_server_that_knows_users_is_told_who_we_are(tmp_path: Path) -> None:
+    alice = User(name="alice", token_sha256=sha256(b"secret").hexdigest())
+
+    async def scene() -> None:
+        async with site(tmp_path / "b", httpr=OPTIONS, users=(alice,)) as b:
+            await b.create("orders")
+            assert b.server.httpr is not None
+            answers = b.server.httpr.receiving.answers
+            wrong, right = (
+                HttprOptions(protocol=HttprSettings(**SOON), tokens={b.url: token})
+                for token in ("guessed", "secret")
+            )
+            async with site(tmp_path / "a", httpr=wrong) as a:
+                await a.send(destination(b, "orders"), "two lamps")
+                await until(lambda: answers[ErrorNumber.AGENT_SECURITY] > 0)
+            async with site(tmp_path / "a", httpr=right) as a:
+                await until(lambda: a.waiting == 0)
+            assert b.server.httpr.receiving.messages_in == 1
 
     play(scene)
 

@@ -23,6 +23,7 @@ names = ["mq.example", "mq.example:82"]
 ca_file = "/ca"
 certificate = "/cc"
 key = "/ck"
+tokens = {"https://far.example" = "secret"}
 services = [{name = "in", into = "orders", source = "private$/replies"}, {name = "bare"}]
 manager_service = "manager"
 open_services = false
@@ -84,6 +85,7 @@ def test_every_setting_can_come_from_the_file(tmp_path: Path) -> None:
         into="orders",
         sessions=False,
     )
+    assert options.tokens == {"https://far.example": "secret"}
     assert near == Peer(responder="httpr://near.example/httpr/mq")
     assert chosen.offered == replace(
         OFFERED, maximum_batch_size=7, flows=frozenset({Command.PUSH}), sessions=False
@@ -115,7 +117,7 @@ def test_what_one_line_can_say_can_come_from_the_environment_which_wins(tmp_path
     assert chosen.retry_ladder == (seconds(1), seconds(2))
 
 
-@pytest.mark.parametrize("name", ["SERVICES", "PEERS", "OFFERED", "PROPOSED"])
+@pytest.mark.parametrize("name", ["TOKENS", "SERVICES", "PEERS", "OFFERED", "PROPOSED"])
 def test_what_one_line_cannot_say_stands_in_the_file(name: str) -> None:
     with pytest.raises(UsageError, match=f"environment: {name.lower()} stand in the settings file alone"):
         load(None, {f"RELIQUARY_HTTPR_{name}": "x"})
@@ -127,6 +129,8 @@ def test_what_one_line_cannot_say_stands_in_the_file(name: str) -> None:
         ("origin = 'http://h'", "httpr.origin is 'http://h', which is not like httpr://host"),
         ("origin = 'httpr://h/x'", "httpr.origin is 'httpr://h/x', which is not like httpr://host"),
         ("names = ['a b']", "httpr.names has 'a b', which is not like host or host:port"),
+        ("tokens = {far = 'x'}", "httpr.tokens has 'far', which is not like https://host:port"),
+        ("tokens = {'http://h' = 'a b'}", "httpr.tokens has a token for http://h that is no printable word"),
         ("certificate = '/c'", "httpr.certificate and httpr.key belong together"),
         ("forward = 'yes'", "httpr.forward: Expected `bool`, got `str`"),
         ("manager_service = ''", "httpr.manager_service is a name without /, not ''"),

@@ -67,7 +67,7 @@ class HttprEndpoint:
 
 def endpoint(opened: OpenedEngine, options: HttprOptions, users: Users, trust: Trust) -> HttprEndpoint:
     """Plug HTTPR in: its requests are sent, those of others are taken."""
-    courier = plug_in(opened, response_time=options.protocol.response_time, tls=trust)
+    courier = plug_in(opened, response_time=options.protocol.response_time, tls=trust, tokens=options.tokens)
     receiving = Receiving(opened.engine, opened.state, opened.httpr, courier.bodies, users)
     return HttprEndpoint(opened, receiving, courier)
 

@@ -29,6 +29,7 @@ from reliquary.protocols.httpr.settings import OFFERED, PROPOSED, HttprSettings,
 from reliquary.server.values import AUTHORITY, as_path, check_authority, check_together, check_url, span
 
 _ORIGIN: Final = re.compile("httprs?://" + AUTHORITY)
+_CONTACT: Final = re.compile("https?://" + AUTHORITY)
 _AGENT: Final = re.compile(r"[!-~]+")
 _LARGEST: Final = 2**31 - 1
 _LEAST: Final = {
@@ -55,6 +56,8 @@ class HttprOptions:
     certificate: Path | None = None
     """A PEM file: who we are to servers that want to know by TLS."""
     key: Path | None = None
+    tokens: dict[str, str] = field(default_factory=dict)
+    """Who we are to servers with users: a bearer token by the origin, such as `https://far.example`."""
     protocol: HttprSettings = field(default_factory=HttprSettings)
 
     def __post_init__(self) -> None:
@@ -64,6 +67,11 @@ class HttprOptions:
             )
         for name in self.names:
             check_authority("httpr.names", name)
+        for origin, token in self.tokens.items():
+            if not _CONTACT.fullmatch(origin):
+                raise UsageError(f"httpr.tokens has {origin[:80]!r}, which is not like https://host:port")
+            if not _AGENT.fullmatch(token):
+                raise UsageError(f"httpr.tokens has a token for {origin} that is no printable word")
         check_together("httpr", "certificate", self.certificate, "key", self.key)
         _check_protocol(self.protocol)
 
@@ -135,7 +143,7 @@ def is_list(name: str) -> bool:
 
 def is_for_the_file(name: str) -> bool:
     """Whether a setting cannot be said in one line."""
-    return _PROTOCOL.get(name) in _TABLES or name in _USUAL
+    return _PROTOCOL.get(name) in _TABLES or name in _USUAL or name == "tokens"
 
 
 def convert(name: str, value: object, *, strict: bool) -> Any:

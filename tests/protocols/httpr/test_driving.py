@@ -306,6 +306,8 @@ def test_whoever_fetches_is_not_dialled() -> None:
     assert bench.link().state is OutgoingState.CONNECTED
     bench.restart()
     assert not bench.requests
+    assert bench.ask(ForgetChannel(0, 7)) == Done(True)
+    assert bench.commands() == [GRI], "an administrator says that it comes no more"
 
 
 def test_nothing_goes_before_we_have_a_name() -> None:

@@ -296,6 +296,8 @@ def on_forget_wanted(state: State, event: ForgetChannel, now: Instant) -> None:
     elif channel is not None and channel.role is Role.SERVER:
         _forget_served(state, channel)
         state.draft.ask(Reply(event.to, Done(True)))
+        for each in list(state.driven.values()):  # what its agent fetched so far is ours to bring
+            _drive(state, each, now)
     else:
         driven = _ours(state, event.channel, event.to, "forget it", now)
         if driven is not None:

@@ -160,8 +160,8 @@ def on_forget_wanted(state: State, event: ForgetChannel, now: Instant) -> None:
             why = "an administrator forgets the channel"
             answering.refuse(state, served, asked, now, ErrorNumber.ADMINISTRATOR_CLOSED, why)
         sessions.end(state, served)
-    if channel.owner:
-        apply(state, ChannelOpened(replace(state.channels[channel.number], owner="")))
+    if channel.owner or channel.pulled:  # it is anybody's, and its agent is dialled until it comes again
+        apply(state, ChannelOpened(replace(state.channels[channel.number], owner="", pulled=False)))
 
 
 # -- whose it is

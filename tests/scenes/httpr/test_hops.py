@@ -68,7 +68,7 @@ def test_a_message_goes_over_a_forwarder_word_for_word() -> None:
 
 
 @pytest.mark.httpr("T37")
-@pytest.mark.spec("HR-109", "HR-111")
+@pytest.mark.spec("HR-109")
 def test_the_next_hop_may_come_for_it() -> None:
     """PUSH to the one, PULL from it by the other: beta dials nobody who fetches."""
     beta = Side("beta.example", chosen=settings(forward=True))

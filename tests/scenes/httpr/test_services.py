@@ -51,7 +51,7 @@ def between(service: str) -> tuple[Side, Side, Network]:
 
 
 @pytest.mark.httpr("T06", "T08")
-@pytest.mark.spec("HR-001", "HR-020", "HR-024")
+@pytest.mark.spec("HR-020")
 @pytest.mark.parametrize("service", ["assured", "reliable", "datagram"])
 def test_each_class_of_service_arrives_once_whatever_is_lost(service: str) -> None:
     """Assured is exactly once, reliable at least once, datagram at most once: once is all three."""
@@ -113,11 +113,71 @@ def test_a_priority_that_we_do_not_have_goes_on_as_it_came() -> None:
     assert re.findall(rb"priority:(\d)", data) == [b"9", b"8"]
 
 
+# -- how long a PULL waits, 6.1.5
+
+
+def answered_after(side: Side, caller: int) -> int:
+    """Milliseconds that pass until there is an answer."""
+    for passed in range(0, 20_000, 10):
+        if side.response(caller) is not None:
+            return passed
+        side.advance(0.01)
+    raise AssertionError("no answer in twenty seconds")
+
+
+@pytest.mark.httpr("T39", "H11")
+@pytest.mark.spec("HR-094", "HR-097")
+@pytest.mark.parametrize(
+    ("capabilities", "after"),
+    [
+        ("flows=PULL", 100),
+        ("empty_batch_delay=300,max_wait_batch=1000", 300),
+        ("empty_batch_delay=5000,max_wait_batch=1000", 1000),
+        ("empty_batch_delay=0", 0),
+    ],
+)
+def test_a_pull_that_gets_nothing_is_told_so_in_time(capabilities: str, after: int) -> None:
+    side = Side("yourhost")
+    client = ScriptedClient(side)
+    caller = client.sends("request:PULL HTTPR/1.0", *WHO, f"capabilities:{capabilities}")
+    assert answered_after(side, caller) == after
+    assert client.hears(caller)[1:] == ["outcome:COMMIT", "completed:0000000000000000"]
+
+
+@pytest.mark.httpr("T40")
+@pytest.mark.spec("HR-095", "HR-096")
+@pytest.mark.parametrize(
+    ("capabilities", "after", "messages"),
+    [
+        ("max_wait_batch=5000", 100, "<0> <1>"),  # so long after the first
+        ("max_wait_batch=5000,max_latency=5000", 540, "<0> <1> <2> <3> <4> <5> <6> <7> <8> <9>"),  # full
+        ("max_wait_batch=5000,max_latency=5000,max_wait_next=50", 50, "<0>"),
+        ("max_wait_batch=90", 90, "<0> <1>"),
+        ("max_wait_batch=5000,maximum_batch_size=2", 60, "<0> <1>"),
+    ],
+)
+def test_a_batch_is_closed_in_time(capabilities: str, after: int, messages: str) -> None:
+    side = Side("yourhost")
+    client = ScriptedClient(side)
+    side.send("outgoing", b"0")
+    caller = client.sends("request:PULL HTTPR/1.0", *WHO, f"capabilities:{capabilities}")
+    passed = 0
+    for number in range(1, 200):  # and one more every 60 ms
+        while passed < 60 * number and side.response(caller) is None:
+            side.advance(0.01)
+            passed += 10
+        if side.response(caller) is not None:
+            break
+        side.send("outgoing", b"%d" % number)
+    assert passed == after
+    assert client.hears(caller)[-2] == messages
+
+
 # -- expiry, 6.2.12
 
 
 @pytest.mark.httpr("T42")
-@pytest.mark.spec("HR-112", "HR-113")
+@pytest.mark.spec("HR-113")
 def test_a_message_is_not_presented_when_its_time_is_over() -> None:
     side = Side("yourhost")
     side.create("orders")

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.time import SECOND
@@ -76,6 +76,7 @@ _unlike: dict[str, Any] = {
     "negative_journaling": True,
     "positive_journaling": True,
     "allow_peek_when_locked": True,
+    "final_ack_required": True,
     "identifier": NO_OBJECT,
 }
 """What some messages have and most have not."""
@@ -86,10 +87,27 @@ _brought = st.lists(
 
 
 @given(_brought, st.booleans())
-@example([(3, {name}) for name in sorted(_unlike)], False)
 def test_a_plain_batch_is_put_into_its_queue_as_if_each_message_were_looked_at_alone(
     brought: list[tuple[int, set[str]]], watched: bool
 ) -> None:
+    put_both_ways(brought, watched=watched)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        *({name} for name in sorted(_unlike)),
+        {"soap_envelope", "final_ack_required"},
+        {"sequence", "final_ack_required"},
+        {"acknowledgements", "administration_queue"},
+        {"tracing_requested", "tracing_queue"},
+    ],
+)
+def test_a_batch_that_is_not_plain_is_not_taken_for_one(names: set[str]) -> None:
+    put_both_ways([(3, names)], watched=False)
+
+
+def put_both_ways(brought: list[tuple[int, set[str]]], *, watched: bool) -> None:
     batch = [
         message(
             bytes([65 + place]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -55,6 +56,21 @@ def test_a_record_comes_back_as_it_was(key: bytes, letter: Letter) -> None:
 def test_many_rows_are_written_as_each_alone(rows: dict[bytes, Letter | None]) -> None:
     alone = {key: None if row is None else LETTERS.encode(key, row) for key, row in rows.items()}
     assert LETTERS.encode_all(rows) == alone
+
+
+@given(st.dictionaries(keys, letters), st.data())
+def test_many_rows_are_read_as_each_alone(rows: dict[bytes, Letter], data: st.DataObject) -> None:
+    values = {key: LETTERS.encode(key, row) for key, row in rows.items()}
+    assert LETTERS.decode_all(values.items()) == list(rows.items())
+    if values:
+        key = data.draw(st.sampled_from(sorted(values)))
+        place = data.draw(st.integers(0, len(values[key]) - 1))
+        damaged = bytearray(values[key])
+        damaged[place] ^= data.draw(st.integers(1, 255))
+        with pytest.raises((StoreDamage, StoreFailure)) as alone:
+            LETTERS.decode(key, bytes(damaged))
+        with pytest.raises(type(alone.value), match=re.escape(str(alone.value))):
+            LETTERS.decode_all((values | {key: bytes(damaged)}).items())
 
 
 def test_the_frame_is_one_byte_of_version_and_eight_of_checksum_before_the_record() -> None:

@@ -76,6 +76,21 @@ class Table(Generic[Record]):
         except msgspec.MsgspecError as why:
             raise StoreDamage(f"{self.name} row {key.hex()} does not decode: {why}") from why
 
+    def decode_all(self, rows: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, Record]]:
+        """The records of many rows, with their keys."""
+        decode, version, found = self._decode, self.version, list[tuple[bytes, Record]]()
+        for key, value in rows:
+            body = value[_FRAME.size :]
+            seed = xxh3_64_intdigest(key, version)
+            if value[: _FRAME.size] == _pack(version, xxh3_64_intdigest(body, seed)):
+                try:
+                    found.append((key, decode(body)))
+                    continue
+                except msgspec.MsgspecError:
+                    pass
+            found.append((key, self.decode(key, value)))  # of another version, or damaged
+        return found
+
     def _upgrade(self, key: bytes, version: int, body: memoryview) -> Record:
         if version > self.version:
             raise StoreFailure(

@@ -128,6 +128,8 @@ class Order:
         if self._available[: len(lookup_ids)] == lookup_ids:
             del self._available[: len(lookup_ids)]
             return list(map(self._entries.pop, lookup_ids))
+        if not self._peekable and self.locked.keys() >= set(lookup_ids):
+            return list(map(self.locked.pop, lookup_ids))
         return [self.remove(lookup_id) for lookup_id in lookup_ids]
 
     def lock(self, lookup_id: int) -> Position:

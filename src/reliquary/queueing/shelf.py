@@ -95,6 +95,9 @@ class Shelf:
         """These positions show their messages no longer; the last one takes its message along."""
         stored = []
         for position in positions:
+            if not (position.shared or position.spool or position.express):  # most are
+                stored.append(position.message)
+                continue
             if position.shared and (shares := self._shares(position)) > 1:
                 self._set_shares(position, shares - 1)
                 continue
@@ -105,10 +108,10 @@ class Shelf:
             else:
                 stored.append(position.message)
         self._rows.delete_all(MESSAGES, map(message_key, stored))
-        for number in stored:
-            message = self._cache.pop(number, None)
-            if message is not None:
-                self._cached_bytes -= _weight(message)
+        pop = self._cache.pop
+        gone = [message for message in [pop(number, None) for number in stored] if message is not None]
+        if gone:
+            self._cached_bytes -= sum(map(_weight, gone))
 
     def _shares(self, position: Position) -> int:
         if position.express:

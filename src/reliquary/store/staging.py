@@ -116,8 +116,10 @@ class StagedRows:
         stage = self._stages.get(table.name)
         if stage is None:
             unchanged = self._disk.range(table.name, first, last, limit=limit, reverse=reverse)
-            return [(key, table.decode(key, value)) for key, value in unchanged]
+            return table.decode_all(unchanged)
         rows: list[tuple[bytes, Any]] = stage.live(first, last, limit, reverse)
+        if not rows:
+            return table.decode_all(self._unchanged(stage, first, last, limit, reverse))
         rows += self._unchanged(stage, first, last, limit, reverse)
         rows.sort(key=_by_key, reverse=reverse)
         return [(key, table.decode(key, row) if type(row) is bytes else row) for key, row in rows[:limit]]

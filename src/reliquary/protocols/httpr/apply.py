@@ -46,7 +46,7 @@ def _prepare(state: State, fact: facts.BatchPrepared) -> None:
 
 def _settle(state: State, fact: facts.BatchesSettled) -> None:
     before, gone = state.channels[fact.channel], {*fact.committed, *fact.returned}
-    _keep(state, replace(before, in_doubt=tuple(each for each in before.in_doubt if each not in gone)))
+    _keep(state, replace(before, in_doubt=tuple([each for each in before.in_doubt if each not in gone])))
 
 
 def _receive(state: State, fact: facts.BatchReceived) -> None:

@@ -58,7 +58,10 @@ class State:
 
     def add(self, channel: Channel) -> None:
         """Know a channel, or know it better; only `apply` and `recover` call this."""
+        before = self.channels.get(channel.number)
         self.channels[channel.number] = channel
+        if before is not None and before.pulled == channel.pulled:  # all that follows is as it was
+            return
         self._by_identity[channel.identity] = channel.number
         if channel.role is Role.CLIENT:
             self._ours[channel.name, channel.responder] = channel.number

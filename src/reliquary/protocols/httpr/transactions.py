@@ -11,6 +11,7 @@ behind it; what that means depends on what carried the pair:
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from enum import Enum
 from itertools import product
@@ -68,6 +69,7 @@ def _fates() -> dict[tuple[By, Place, Outcome], Fate]:
 
 
 FATES: Final[Mapping[tuple[By, Place, Outcome], Fate]] = _fates()
+_PLACES: Final = tuple(Place)
 
 
 class Settlement(msgspec.Struct, frozen=True):
@@ -88,15 +90,18 @@ def settlement(in_doubt: tuple[int, ...], completed: int, outcome: Outcome, by: 
     """
     if by is By.RESPONSE and outcome is Outcome.ROLLBACK and completed not in in_doubt:
         outcome = Outcome.COMMIT
-    before, named, behind = [FATES[by, place, outcome] for place in Place]
-    committed, returned = [], []
-    for batch in in_doubt:
-        fate = before if batch < completed else named if batch == completed else behind
+    first = bisect_left(in_doubt, completed)  # ids only grow
+    rest = bisect_right(in_doubt, completed)
+    committed: tuple[int, ...] = ()
+    returned: tuple[int, ...] = ()
+    places = (in_doubt[:first], in_doubt[first:rest], in_doubt[rest:])
+    for place, batches in zip(_PLACES, places, strict=True):
+        fate = FATES[by, place, outcome] if batches else Fate.IN_DOUBT
         if fate is Fate.COMMITTED:
-            committed.append(batch)
+            committed += batches
         elif fate is Fate.RETURNED:
-            returned.append(batch)
-    return Settlement(tuple(committed), tuple(returned))
+            returned += batches
+    return Settlement(committed, returned)
 
 
 class Reception(Enum):

@@ -131,7 +131,7 @@ def _as_many(positions: list[Position], most_bytes: int, least: int) -> list[Pos
 def _hold(state: State, queue: QueueState, positions: list[Position], signal: HoldWanted) -> bool:
     """Whether any is held; not where the first is too large for its carrier."""
     messages = tuple(state.shelf.get_all(positions, whole=False))
-    if signal.largest:
+    if signal.largest and sum([position.size for position in positions]) > signal.largest:
         fit = _count_until_too_large(messages, signal.largest)
         positions, messages = positions[:fit], messages[:fit]
         if not positions:

@@ -56,6 +56,8 @@ def batch_bytes(batch: Iterable[tuple[str, bytes]]) -> bytes:
     """A whole batch of (header, body), terminator `last`."""
     parts: list[bytes] = []
     for header, body in batch:
-        parts += (message_head(header, len(body)), body, END_OF_MESSAGE)
+        if header[-2:] != "\r\n" or header[0] == "\r" or "\r\n\r\n" in header:
+            _whole(header)  # it has no fields, or is none
+        parts += (f"message-size:{len(body)}\r\n{header}\r\n".encode("latin-1"), body, END_OF_MESSAGE)
     parts.append(_LAST)
     return b"".join(parts)

@@ -44,6 +44,7 @@ pull = true
 exchange = true
 into = "orders"
 sessions = false
+carries = ["httpr://inside.*"]
 [[httpr.peers]]
 responder = "httpr://near.example/httpr/mq"
 [httpr.offered]
@@ -84,6 +85,7 @@ def test_every_setting_can_come_from_the_file(tmp_path: Path) -> None:
         exchange=True,
         into="orders",
         sessions=False,
+        carries=("httpr://inside.*",),
     )
     assert options.tokens == {"https://far.example": "secret"}
     assert near == Peer(responder="httpr://near.example/httpr/mq")

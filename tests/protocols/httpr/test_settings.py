@@ -44,3 +44,13 @@ def test_our_pull_waits_long_for_a_first_message_and_not_for_a_second() -> None:
     answer = client.answer_to(caller)
     assert answer is not None
     assert bodies(answer) == [b"a"]
+
+
+def test_messages_go_to_the_first_peer_that_carries_them_or_straight() -> None:
+    near = Peer(responder="httpr://near/mq", carries=("httpr://far/mq", "httpr://inside.*"))
+    settings = HttprSettings(peers=(near, Peer(responder="httpr://other/mq", carries=("*",))))
+    hops = [
+        settings.next_hop(agent) for agent in ("httpr://far/mq", "httpr://inside.x/mq", "httpr://far/mq2")
+    ]
+    assert hops == ["httpr://near/mq", "httpr://near/mq", "httpr://other/mq"]
+    assert HttprSettings(peers=(near,)).next_hop("httpr://else/mq") == "httpr://else/mq"

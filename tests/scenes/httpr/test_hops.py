@@ -69,6 +69,29 @@ def test_a_message_goes_over_a_forwarder_word_for_word() -> None:
 
 @pytest.mark.httpr("T37")
 @pytest.mark.spec("HR-109")
+def test_three_managers_pass_a_message_on_each_over_a_channel_of_its_own() -> None:
+    """Alpha knows only that beta carries what is for gamma; beta sends it there."""
+    over_beta = Peer(responder="httpr://beta.example/httpr/mq", carries=("httpr://gamma.example/*",))
+    alpha = Side("alpha.example", over_beta)
+    beta = Side("beta.example", chosen=settings(forward=True))
+    gamma = Side("gamma.example")
+    network = Network(alpha, beta, gamma)
+    alpha.send("httpr://gamma.example/httpr/mq#incoming", b"one", b"two")
+    network.carry()
+    assert gamma.bodies("incoming") == [b"one", b"two"]
+    assert beta.bodies("incoming") == []
+    pushes = [each for each in network.went if each.request.batch]
+    assert [each.request.url for each in pushes] == [
+        "http://beta.example/httpr/mq",
+        "http://gamma.example/httpr/mq",
+    ]
+    sent, passed_on = (each.data.partition(b"message-size:")[2] for each in pushes)
+    assert f"message-id:{alpha.state.identity().identifier}." in sent.decode()
+    assert passed_on == sent, "the batch is the same, byte for byte"
+
+
+@pytest.mark.httpr("T37")
+@pytest.mark.spec("HR-109")
 def test_the_next_hop_may_come_for_it() -> None:
     """PUSH to the one, PULL from it by the other: beta dials nobody who fetches."""
     beta = Side("beta.example", chosen=settings(forward=True))

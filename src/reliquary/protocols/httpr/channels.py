@@ -1,6 +1,7 @@
 """Which channel brings which queue: one for each < our client agent ; channel ; responder > (1.4, HR-009).
 
 DIRECT=HTTPR://host/httpr/mq#orders    over the channel "orders", or the one that the peer's settings name
+DIRECT=HTTPR://far/httpr/mq#orders     the same, to the peer that carries what is for `far`
 what is fetched                        over a channel of its own, unless the peer's settings name one:
                                        there a PULL that waits delays nothing
 """
@@ -45,7 +46,8 @@ def driven_for_queue(state: State, queue: int, destination: str, now: Instant) -
     number = state.brought_by.get(queue)
     if number is not None:
         return state.driven[number]
-    responder, target = agent_of(destination), read_target(target_uri(destination))
+    responder = state.settings.next_hop(agent_of(destination))
+    target = read_target(target_uri(destination))
     name = sending_channel(state.settings.peer(responder), "" if target is None else target.destination)
     driven = driven_for(state, responder, name, now)
     state.brought_by[queue] = driven.channel

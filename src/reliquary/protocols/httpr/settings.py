@@ -67,6 +67,14 @@ class Peer:
     """The queue for fetched messages without a Destination of ours."""
     sessions: bool = True
     """False for peers that are to be spoken to without a session."""
+    carries: tuple[str, ...] = ()
+    """Agents whose messages it takes and passes on; one that ends in `*` stands for all that begin so."""
+
+    def passes_on(self, agent: str) -> bool:
+        """Whether messages for this agent go through it."""
+        return any(
+            agent.startswith(each[:-1]) if each.endswith("*") else agent == each for each in self.carries
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +117,11 @@ class HttprSettings:
         for peer in self.peers:
             if peer.exchange and not peer.pull:
                 raise UsageError(f"exchange with {peer.responder} needs pull = true")
+
+    def next_hop(self, agent: str) -> str:
+        """The responder to whom messages for an agent go: the agent itself, or one that passes them on."""
+        passing = (peer.responder for peer in self.peers if peer.passes_on(agent))
+        return next(passing, agent)
 
     def peer(self, responder: str) -> Peer:
         """How to speak with this one."""

@@ -34,7 +34,24 @@ def test_a_batch_and_what_is_known_of_it_are_of_one_turn() -> None:
     assert BatchReceived(1, 1, Outcome.COMMIT) in turn.facts
     assert any(isinstance(fact, MessagesStored) for fact in turn.facts)
     assert bench.bodies() == [b"a", b"b"]
-    assert [each.header.completed for each in bench.unanswered] == [1] * 8
+    assert [each.header.completed for each in bench.unanswered] == [1], "it was not full"
+
+
+@pytest.mark.spec("HR-074")
+def test_full_batches_are_fetched_by_several_and_the_last_is_told_of_at_once() -> None:
+    ones = Far(capabilities=(("maximum_batch_size", "1"), ("maximum_pipeline_depth", "3")))
+    bench = fetching(far=ones)
+    ones.offer(b"a", b"b")
+    bench.answer(ones)
+    assert [each.header.completed for each in bench.unanswered] == [1, 1, 1]
+    bench.answer(ones)
+    bench.answer(ones)
+    told = [(each.header.command, each.header.completed) for each in bench.unanswered]
+    assert told == [(PULL, 1), (PULL, 2)], "the one that waits says nothing of the last batch"
+    bench.answer(ones)
+    assert [each.header.completed for each in bench.unanswered] == [2]
+    assert not bench.driven().fetch_rests, "one is waiting"
+    assert bench.bodies() == [b"a", b"b"]
 
 
 @pytest.mark.spec("HR-055", "HR-081")

@@ -12,6 +12,7 @@ Limits are upper bounds (HR-094 to HR-097): a full batch does not wait for them.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from reliquary.base.time import Duration, Instant
@@ -145,12 +146,27 @@ def _go_on(state: State, served: Served, collecting: Collecting, now: Instant) -
     full = (
         len(collecting.messages) >= agreed.maximum_batch_size or collecting.size >= state.settings.batch_bytes
     )
-    if full or now >= deadline:
+    if full or now >= deadline or _is_in_the_way(state, served, collecting):
         close(state, served, now)
         return
     state.fetching[served.channel] = None
     _watch(state)
     state.draft.ask(SetTimer((BATCH_WAIT, served.channel), Duration(deadline - now)))
+
+
+def make_way(state: State, served: Served, now: Instant) -> None:
+    """A request has come behind the one that waits."""
+    if served.collecting is not None and _is_in_the_way(state, served, served.collecting):
+        close(state, served, now)
+
+
+def _is_in_the_way(state: State, served: Served, collecting: Collecting) -> bool:
+    """Whether a request behind it says what became of a batch in doubt: that is not to wait for messages."""
+    in_doubt = state.channels[served.channel].in_doubt
+    if collecting.messages or not in_doubt:
+        return False
+    told = [asked.header.completed for asked in islice(served.line, 1, None)]
+    return any(completed is not None and completed >= in_doubt[0] for completed in told)
 
 
 def close(state: State, served: Served, now: Instant) -> None:

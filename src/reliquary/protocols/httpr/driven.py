@@ -103,7 +103,7 @@ class Driven:
     """The peer takes one request at a time, whatever was agreed."""
     fetched: Fetched | None = None
     empty: bool = True
-    """The last PULL brought nothing: one at a time is enough."""
+    """The last PULL brought less than it could: one at a time is enough."""
     fetch_rests: bool = False
     """Nothing is fetched until the timer."""
     fetch_failures: int = 0

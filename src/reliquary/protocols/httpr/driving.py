@@ -40,7 +40,7 @@ from reliquary.protocols.httpr.facts import Side, SideForgotten
 from reliquary.protocols.httpr.outcomes import on_answered
 from reliquary.protocols.httpr.phases import SILENT, Phase
 from reliquary.protocols.httpr.pulling import on_judged as on_batch_judged
-from reliquary.protocols.httpr.pulling import pull
+from reliquary.protocols.httpr.pulling import owes_word, pull
 from reliquary.protocols.httpr.pushing import may_send, prepare
 from reliquary.protocols.httpr.pushing import on_held as on_batch_held
 from reliquary.protocols.httpr.resolving import (
@@ -92,12 +92,7 @@ def _drive(state: State, driven: Driven, now: Instant) -> None:
 def _has_work(state: State, driven: Driven) -> bool:
     asked_for = driven.leaving or bool(driven.reporters)
     moves = may_send(state, driven) or (driven.fetches and state.online and not driven.fetch_rests)
-    return asked_for or moves or must_report(state, driven) or _owes_word(state, driven)
-
-
-def _owes_word(state: State, driven: Driven) -> bool:
-    """Whether the peer does not know yet that we have its last batch."""
-    return state.channels[driven.channel].last_received_id != driven.told
+    return asked_for or moves or must_report(state, driven) or owes_word(state, driven)
 
 
 def _flow(state: State, driven: Driven, now: Instant) -> None:
@@ -109,7 +104,7 @@ def _flow(state: State, driven: Driven, now: Instant) -> None:
     while len(driven.asked) < driven.depth and _step(state, driven, now):
         if driven.preparing:
             return
-    if driven.phase is Phase.READY and _owes_word(state, driven):
+    if driven.phase is Phase.READY and owes_word(state, driven):
         report(state, driven, now)  # HR-074: nothing else is to be sent or fetched
 
 

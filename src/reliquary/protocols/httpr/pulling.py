@@ -51,10 +51,19 @@ def may_fetch(state: State, driven: Driven) -> bool:
     return allowed and Command.PULL in driven.agreed.flows
 
 
+def owes_word(state: State, driven: Driven) -> bool:
+    """Whether the peer does not know yet that we have its last batch."""
+    return state.channels[driven.channel].last_received_id != driven.told
+
+
 def pull(state: State, driven: Driven, now: Instant) -> bool:
-    """Send a PULL, where one may go; several only while they bring something."""
+    """Send a PULL, where one may go; several only while there is more than one brings.
+
+    Where some are waiting already, one more tells of the last batch, so that it is not in doubt for as long.
+    """
     at_once = ALONE if driven.empty or driven.sends_as_well else driven.depth
-    if not may_fetch(state, driven) or driven.fetching >= at_once:
+    enough = driven.fetching >= at_once and not owes_word(state, driven)
+    if not may_fetch(state, driven) or enough:
         return False
     driven.move(Move.FLOW)
     ask(state, driven, Command.PULL, now)
@@ -65,7 +74,7 @@ def on_empty(state: State, driven: Driven, asked: Asked, now: Instant) -> None:
     """There was nothing (F-10); who did not wait for it is not asked again at once."""
     driven.empty = True
     waited = now - asked.at >= max(driven.empty_wait // 2, EMPTY_REST // 2)
-    if driven.fetches and not waited:
+    if driven.fetches and not waited and not driven.fetching:
         fetch_later(state, driven, EMPTY_REST)
 
 
@@ -92,7 +101,7 @@ def on_batch(state: State, driven: Driven, event: ResponseArrived) -> None:
         why = f"{driven.url} sent batch {batch}, which is {verdict.value}"
         renew(state, driven, why, ConnectionStatus.CONNECTION_REFUSED)
         return
-    driven.empty = False
+    driven.empty = len(event.batch) < driven.agreed.maximum_batch_size
     driven.fetched = Fetched(batch, event.batch)
     try:
         names, messages = _messages(state, driven, event.batch)

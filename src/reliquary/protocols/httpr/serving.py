@@ -95,6 +95,7 @@ def on_request(state: State, event: RequestArrived, now: Instant) -> None:
     if len(served.line) >= asked.agreed.maximum_pipeline_depth:
         asked.fault, asked.why = ErrorNumber.MAXIMUM_PIPELINE_DEPTH_EXCEEDED, "too many requests"  # HR-045
     served.line.append(asked)
+    collecting.make_way(state, served, now)
     _go_on(state, served, now)
 
 

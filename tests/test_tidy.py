@@ -41,7 +41,6 @@ EXEMPT: dict[str, str] = {
     "protocols/srmp/events.py": "values only; shown by the tests of the machine that takes them",
     "protocols/srmp/facts.py": "values only; shown by tests/protocols/srmp/test_apply.py",
     "protocols/srmp/tables.py": "values only; shown by tests/protocols/srmp/test_recovery.py",
-    "queueing/travel/holds.py": "to come",
     "sim/between/correspondents.py": "shown by tests/sim/exchange/test_run.py: some of everything",
     "sim/between/observer.py": "what the observers share: shown by the mutants of each protocol",
     "sim/between/promises.py": "shown by the mutants of each protocol: tests/sim/exchange, tests/sim/httpr",

@@ -17,7 +17,7 @@ import pytest
 import reliquary
 from tests.e2e import agent_worker
 from tests.e2e.agent_worker import END, GROUP
-from tests.e2e.test_srmp import Site
+from tests.e2e.sites import Site
 
 COUNT = 500
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import urllib.request
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 
 from reliquary.server.exits import Exit
+from tests.e2e import disks
 from tests.e2e.process import SERVER, ServerProcess, environment, run_to_its_end
 
 TEXT = Random(1).randbytes(1000).hex()
@@ -243,18 +243,8 @@ def test_a_sync_that_fails_ends_the_server_before_it_confirms(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 16 MB."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    if shutil.which("mount") is None or _mount(place, "size=16m").returncode != 0:
-        pytest.skip("a full disk is tried on a tmpfs, which only root may mount")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
-
-
-def _mount(place: Path, options: str) -> subprocess.CompletedProcess[bytes]:
-    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
-    return subprocess.run(command, capture_output=True, check=False)
+    with disks.small_disk(tmp_path / "disk") as place:
+        yield place
 
 
 def test_a_full_disk_ends_the_server_and_keeps_what_it_confirmed(small_disk: Path, tmp_path: Path) -> None:
@@ -267,7 +257,7 @@ def test_a_full_disk_ends_the_server_and_keeps_what_it_confirmed(small_disk: Pat
     code, said = run_to_its_end(folder)
     assert code == Exit.DISK_FULL
     must_be_one_sentence(said, folder, "is full")
-    assert _mount(small_disk, "remount,size=64m").returncode == 0
+    disks.enlarge(small_disk)
     must_hold(folder, confirmed)
 
 

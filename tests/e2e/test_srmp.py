@@ -9,14 +9,13 @@ all of them and in their place, or they are not there at all.
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 from random import Random
 
 import pytest
 
 import reliquary
-from tests.e2e.process import ServerProcess
+from tests.e2e.sites import Site
 
 LIVELY = {
     "SRMP_RETRANSMISSION": "0.2",
@@ -27,56 +26,16 @@ LIVELY = {
 """Failures are tried again soon, and what has no receipt is sent twice."""
 
 
-def free_ports() -> tuple[str, str]:
-    with socket.socket() as one, socket.socket() as other:
-        one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        return str(one.getsockname()[1]), str(other.getsockname()[1])
-
-
-class Site:
-    """One manager: a server that can die and come back under the same address."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.data_port, self.control_port = free_ports()
-        self._process: ServerProcess | None = None
-
-    def start(self) -> None:
-        ports = {"DATA_PORT": self.data_port, "CONTROL_PORT": self.control_port}
-        self._process = ServerProcess(self.folder, settings=LIVELY | ports)
-        self._process.wait_until_ready()
-
-    def kill(self) -> None:
-        assert self._process is not None
-        self._process.kill()
-        self._process.__exit__(None, None, None)
-        self._process = None
-
-    def stop(self) -> None:
-        assert self._process is not None
-        assert self._process.stop() == 0
-        self._process.__exit__(None, None, None)
-        self._process = None
-
-    def end(self) -> None:
-        if self._process is not None:
-            self.kill()
-
-    def connect(self) -> reliquary.Manager:
-        return reliquary.connect(
-            f"http://127.0.0.1:{self.data_port}", control=f"http://127.0.0.1:{self.control_port}"
-        )
-
-    def url(self, queue: str) -> str:
-        return f"DIRECT=HTTP://localhost:{self.data_port}/msmq/private$/{queue}"
+def to(site: Site, queue: str) -> str:
+    """A queue of a manager, for senders elsewhere."""
+    return f"DIRECT=HTTP://{site.authority}/msmq/private$/{queue}"
 
 
 class Pair:
     """A sends to B; what was confirmed is noted."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        self.a, self.b = Site(folder / "a"), Site(folder / "b")
+        self.a, self.b = Site(folder / "a", LIVELY), Site(folder / "b", LIVELY)
         self.random = Random(seed)
         self.number = 0
         self.sent: list[tuple[list[str], bool]] = []
@@ -99,7 +58,7 @@ class Pair:
         self.number += len(texts)
         self.sent.append((texts, False))
         with manager.transaction():
-            manager.queue(self.b.url("orders")).send_many(texts)
+            manager.queue(to(self.b, "orders")).send_many(texts)
         self.sent[-1] = (texts, True)
 
     def send_into_the_end(self) -> None:

@@ -104,25 +104,52 @@ def test_messages_are_fetched_from_a_server_that_is_asked(tmp_path: Path) -> Non
     play(scene)
 
 
+class Trusted:
+    """Servers that show each other who they are."""
+
+    def __init__(self, folder: Path) -> None:
+        ours = Authority(folder, "ours")
+        own = ours.vouch("localhost")
+        tls = ssl.create_default_context(cafile=str(ours.file))
+        tls.load_cert_chain(own)
+        self.trust: dict[str, Any] = {"ca_file": ours.file, "certificate": own, "key": own}
+        self.server: dict[str, Any] = {
+            "tls": tls, "tls_certificate": own, "tls_key": own, "tls_client_ca": ours.file,
+            "tls_client_required": True,
+        }  # fmt: skip
+
+
 def test_agents_speak_by_tls_when_they_know_each_other(tmp_path: Path) -> None:
-    ours = Authority(tmp_path, "ours")
-    own = ours.vouch("localhost")
-    client = ssl.create_default_context(cafile=str(ours.file))
-    client.load_cert_chain(own)
-    known = HttprOptions(ca_file=ours.file, certificate=own, key=own, protocol=HttprSettings(**SOON))
-    tls: dict[str, Any] = {
-        "tls_certificate": own, "tls_key": own, "tls_client_ca": ours.file, "tls_client_required": True,
-    }  # fmt: skip
+    among = Trusted(tmp_path)
+    known = HttprOptions(protocol=HttprSettings(**SOON), **among.trust)
 
     async def scene() -> None:
         async with (
-            site(tmp_path / "a", tls=client, httpr=known, **tls) as a,
-            site(tmp_path / "b", tls=client, httpr=known, **tls) as b,
+            site(tmp_path / "a", httpr=known, **among.server) as a,
+            site(tmp_path / "b", httpr=known, **among.server) as b,
         ):
             await b.create("orders")
             assert b.server.opened.httpr.origin == b.url.replace("https", "httprs")
             await a.send(destination(b, "orders"), "one")
             assert texts(await b.receive("orders", 1)) == ["one"]
             await until(lambda: a.waiting == 0)
+
+    play(scene)
+
+
+def test_messages_are_fetched_by_tls_from_where_the_settings_say(tmp_path: Path) -> None:
+    among, shop = Trusted(tmp_path), "httpr://shop.example/httpr/orders"
+    known = HttprOptions(protocol=HttprSettings(**SOON), names=("shop.example",), **among.trust)
+
+    async def scene() -> None:
+        async with site(tmp_path / "a", httpr=known, **among.server) as a:
+            await a.create("orders")
+            peer = Peer(responder=shop, url=f"{a.url}/httpr/orders", pull=True, into="copies")
+            fetching = HttprOptions(protocol=HttprSettings(peers=(peer,), **SOON), **among.trust)
+            async with site(tmp_path / "b", httpr=fetching, **among.server) as b:
+                await b.create("copies")
+                await a.send("orders", "one", "two")
+                assert texts(await b.receive("copies", 2)) == ["one", "two"]
+                assert a.url.startswith("https://")
 
     play(scene)

@@ -11,18 +11,13 @@ from typing import Literal, Unpack
 from reliquary.client.agent import RETRY, AgentStatus, AsyncAgent, AsyncReceiving, agent_async
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
 from reliquary.client.sync.consumer import Consumer
-from reliquary.client.sync.portal import Portal
+from reliquary.client.sync.portal import OnPortal, Portal
 from reliquary.client.sync.queue import Queue
 from reliquary.client.sync.transaction import Transaction
 
 
-class Agent:
+class Agent(OnPortal[AsyncAgent]):
     """As AsyncAgent, without `await`; made by `agent`.  Threads may share it."""
-
-    def __init__(self, portal: Portal, inner: AsyncAgent) -> None:
-        self._portal = portal
-        self._inner = inner
-        self._closed = False
 
     # -- to the server
 
@@ -94,24 +89,6 @@ class Agent:
     def status(self) -> AgentStatus:
         """How it is doing: what waits, and its channels with what is in doubt."""
         return self._portal.call(self._inner.status())
-
-    def close(self) -> None:
-        """Stop, and let go of the folder; what waits goes on when it is opened again."""
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            self._portal.call(self._inner.close())
-        finally:
-            self._portal.close()
-
-    def __enter__(self) -> Agent:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class Receiving:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from ssl import SSLContext
-from types import TracebackType
 from typing import Any, Unpack
 
 from reliquary.client.address import DEFAULT
@@ -24,18 +23,13 @@ from reliquary.client.records import (
 )
 from reliquary.client.sync.directory import Directory
 from reliquary.client.sync.exactly_once import ExactlyOnce
-from reliquary.client.sync.portal import Portal
+from reliquary.client.sync.portal import OnPortal, Portal
 from reliquary.client.sync.queue import Queue
 from reliquary.client.sync.transaction import Transaction
 
 
-class Manager:
+class Manager(OnPortal[AsyncManager]):
     """As AsyncManager, without `await`; made by `connect`.  Threads may share it."""
-
-    def __init__(self, portal: Portal, inner: AsyncManager) -> None:
-        self._portal = portal
-        self._inner = inner
-        self._closed = False
 
     def queue(self, name: str) -> Queue:
         """A queue by its name; asks nobody."""
@@ -185,24 +179,6 @@ class Manager:
     def backup(self, path: str) -> None:
         """Copy its store as it is now into a new folder, on the machine where the manager runs."""
         self._portal.call(self._inner.backup(path))
-
-    def close(self) -> None:
-        """Let go of the server or the folder; leaving the block does it."""
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            self._portal.call(self._inner.close())
-        finally:
-            self._portal.close()
-
-    def __enter__(self) -> Manager:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def connect(

@@ -10,7 +10,8 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import uvloop
 
@@ -65,6 +66,43 @@ class Portal:
             self._closed = True
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join()
+
+
+class Closing(Protocol):
+    """What can be closed with `await`."""
+
+    async def close(self) -> None:
+        """Let go of it."""
+
+
+Inner = TypeVar("Inner", bound=Closing)
+
+
+class OnPortal(Generic[Inner]):
+    """Something that lives in a loop of its own, and ends with it; leaving the block closes it."""
+
+    def __init__(self, portal: Portal, inner: Inner) -> None:
+        self._portal = portal
+        self._inner = inner
+        self._closed = False
+
+    def close(self) -> None:
+        """Let go of the server or the folder; what waits there goes on when it is opened again."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._portal.call(self._inner.close())
+        finally:
+            self._portal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 async def _next(items: AsyncIterator[T]) -> T:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from reliquary.base.rows import Rows
+from reliquary.base.ruled import Rule, Ruled, TimerRule
 from reliquary.base.time import Instant
-from reliquary.base.turn import Event, Signal, TimerFired, Turn
+from reliquary.base.turn import Event, Signal
 from reliquary.protocols.httpr import channels, deciding, driving, events, pulling, serving, troubles
 from reliquary.protocols.httpr.recovery import recover
 from reliquary.protocols.httpr.settings import HttprSettings
@@ -16,31 +16,12 @@ from reliquary.protocols.httpr.tables import Role
 from reliquary.queueing.travel import transfer
 
 
-class Httpr:
+class Httpr(Ruled[State]):
     """HTTPR 1.1 as a machine, both agents.  Its state is rebuilt from the rows it is given."""
 
     def __init__(self, rows: Rows, settings: HttprSettings) -> None:
-        self.state = State(rows, settings)
+        super().__init__(State(rows, settings), _RULES, _HEARD, _TIMERS)
         recover(self.state)
-
-    def handle(self, event: Event, now: Instant) -> Turn:
-        """Take one event."""
-        if isinstance(event, TimerFired):
-            _TIMERS[event.name[0]](self.state, event.name[1], now)
-        else:
-            _RULES[type(event)](self.state, event, now)
-        return self.state.draft.take()
-
-    def hear(self, signal: Signal, now: Instant) -> Turn:
-        """Take what the queue manager says, inside its turn or one of ours."""
-        _HEARD[type(signal)](self.state, signal, now)
-        return self.state.draft.take()
-
-    def settle(self) -> None:
-        """All that is kept is kept turn by turn."""
-
-
-Rule = Callable[[State, Any, Instant], None]
 
 
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
@@ -81,7 +62,7 @@ def _forget(state: State, event: events.ForgetChannel, now: Instant) -> None:
     driving.on_forget_wanted(state, event, now)
 
 
-_RULES: Final[dict[type[Event], Rule]] = {
+_RULES: Final[dict[type[Event], Rule[State]]] = {
     events.RequestBegun: serving.on_request_begun,
     events.RequestArrived: serving.on_request,
     events.ConnectionGone: serving.on_connection_gone,
@@ -93,7 +74,7 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.SettleChannel: deciding.on_settle_wanted,
 }
 
-_HEARD: Final[dict[type[Signal], Rule]] = {
+_HEARD: Final[dict[type[Signal], Rule[State]]] = {
     transfer.BatchJudged: _judged,
     transfer.MessagesHeld: _held,
     transfer.MessagesWaiting: _waiting,
@@ -102,7 +83,7 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.QueueResumed: driving.on_resumed,
 }
 
-_TIMERS: Final[dict[str, Callable[[State, int, Instant], None]]] = {
+_TIMERS: Final[dict[str, TimerRule[State]]] = {
     serving.IDLE_SESSION: serving.on_idle_session,
     serving.BATCH_WAIT: serving.on_batch_wait,
     troubles.RETRY: driving.on_retry,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from reliquary.base.rows import Rows
+from reliquary.base.ruled import Rule, Ruled, TimerRule
 from reliquary.base.time import Instant
-from reliquary.base.turn import Event, Signal, TimerFired, Turn
+from reliquary.base.turn import Event, Signal
 from reliquary.protocols.srmp import events, receipts, receiver, sender, sessions
 from reliquary.protocols.srmp.recovery import recover
 from reliquary.protocols.srmp.settings import SrmpSettings
@@ -15,31 +15,12 @@ from reliquary.protocols.srmp.state import State
 from reliquary.queueing.travel import transfer
 
 
-class Srmp:
+class Srmp(Ruled[State]):
     """[MC-MQSRM] as a machine.  Its state is rebuilt from the rows it is given."""
 
     def __init__(self, rows: Rows, settings: SrmpSettings) -> None:
-        self.state = State(rows, settings)
+        super().__init__(State(rows, settings), _RULES, _HEARD, _TIMERS)
         recover(self.state)
-
-    def handle(self, event: Event, now: Instant) -> Turn:
-        """Take one event."""
-        if isinstance(event, TimerFired):
-            _TIMERS[event.name[0]](self.state, event.name[1], now)
-        else:
-            _RULES[type(event)](self.state, event, now)
-        return self.state.draft.take()
-
-    def hear(self, signal: Signal, now: Instant) -> Turn:
-        """Take what the queue manager says, inside its turn or one of ours."""
-        _HEARD[type(signal)](self.state, signal, now)
-        return self.state.draft.take()
-
-    def settle(self) -> None:
-        """All that is kept is kept turn by turn."""
-
-
-Rule = Callable[[State, Any, Instant], None]
 
 
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
@@ -48,14 +29,14 @@ def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     receipts.on_addressed(state, event, now)
 
 
-_RULES: Final[dict[type[Event], Rule]] = {
+_RULES: Final[dict[type[Event], Rule[State]]] = {
     events.PostArrived: receiver.on_post,
     events.ApduArrived: receiver.on_apdu,
     events.PostEnded: sender.on_post_ended,
     events.Addressed: _addressed,
 }
 
-_HEARD: Final[dict[type[Signal], Rule]] = {
+_HEARD: Final[dict[type[Signal], Rule[State]]] = {
     transfer.ArrivalJudged: receiver.on_judged,
     transfer.ReceiptDue: receipts.on_receipt_due,
     transfer.ListenersChanged: receiver.on_listeners_changed,
@@ -68,7 +49,7 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.ManagerOnline: sessions.on_online,
 }
 
-_TIMERS: Final[dict[str, Callable[[State, int, Instant], None]]] = {
+_TIMERS: Final[dict[str, TimerRule[State]]] = {
     receipts.COALESCING: receipts.on_coalescing,
     sessions.RECEIPT_WAIT: sessions.on_receipt_wait,
     sessions.SESSION_CLEANUP: sessions.on_session_cleanup,

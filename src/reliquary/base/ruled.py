@@ -1,0 +1,52 @@
+"""A machine that is three tables: a rule for each event, each signal and each timer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Protocol, TypeVar
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Draft, Event, Signal, TimerFired, Turn
+
+
+class Drafting(Protocol):
+    """The state of such a machine: its rules write the turn there."""
+
+    draft: Draft
+
+
+State = TypeVar("State", bound=Drafting)
+Rule = Callable[[State, Any, Instant], None]
+TimerRule = Callable[[State, int, Instant], None]
+
+
+class Ruled(Generic[State]):
+    """Takes each thing to its rule; one without a rule is an error of ours."""
+
+    def __init__(
+        self,
+        state: State,
+        rules: Mapping[type[Event], Rule[State]],
+        heard: Mapping[type[Signal], Rule[State]],
+        timers: Mapping[str, TimerRule[State]],
+    ) -> None:
+        self.state = state
+        self._rules = rules
+        self._heard = heard
+        self._timers = timers
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        """Take one event."""
+        if isinstance(event, TimerFired):
+            self._timers[event.name[0]](self.state, event.name[1], now)
+        else:
+            self._rules[type(event)](self.state, event, now)
+        return self.state.draft.take()
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        """Take what another machine says, inside its turn or one of ours."""
+        self._heard[type(signal)](self.state, signal, now)
+        return self.state.draft.take()
+
+    def settle(self) -> None:
+        """All that is kept is kept turn by turn."""

@@ -1,0 +1,56 @@
+"""A machine of three tables: each thing goes to its rule, and the turn is what the rule wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from reliquary.base.ruled import Ruled
+from reliquary.base.time import Instant
+from reliquary.base.turn import Draft, Event, Fact, Signal, TimerFired
+
+NOW = Instant(7)
+
+
+class Asked(Event, frozen=True):
+    """Something happens."""
+
+
+class Told(Signal, frozen=True):
+    """Somebody says something."""
+
+
+class Noted(Fact, frozen=True):
+    """What a rule was called with."""
+
+    what: object
+    now: Instant
+
+
+@dataclass
+class Notes:
+    """The state: nothing but the turn."""
+
+    draft: Draft = field(default_factory=Draft)
+
+
+def note(state: Notes, what: object, now: Instant) -> None:
+    """A rule."""
+    state.draft.state(Noted(what, now))
+
+
+MACHINE = Ruled(Notes(), {Asked: note}, {Told: note}, {"tick": note})
+
+
+def test_each_thing_goes_to_its_rule() -> None:
+    assert MACHINE.handle(Asked(), NOW).facts == (Noted(Asked(), NOW),)
+    assert MACHINE.hear(Told(), NOW).facts == (Noted(Told(), NOW),)
+    assert MACHINE.handle(TimerFired(("tick", 3)), NOW).facts == (Noted(3, NOW),)
+
+
+def test_what_has_no_rule_is_an_error_of_ours() -> None:
+    with pytest.raises(KeyError):
+        MACHINE.handle(TimerFired(("tock", 3)), NOW)
+    with pytest.raises(KeyError):
+        MACHINE.hear(Signal(), NOW)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.httpr.codec.faults import HttprFault
+from reliquary.protocols.httpr.codec.values import Carried
 from reliquary.protocols.httpr.routing import (
     into,
     is_fetched_by_agent,
     is_known,
+    placed,
     sink_of,
     sources_of,
 )
@@ -101,3 +103,22 @@ def test_where_a_pull_takes_from() -> None:
         False,
         False,
     ]
+
+
+def test_each_message_of_a_batch_has_its_queue_and_neighbours_are_looked_up_once() -> None:
+    asked: list[str] = []
+
+    def queue_for(target: str) -> str:
+        asked.append(target)
+        return target.rpartition("#")[2] or "none"
+
+    batch = [("#a", b"1"), ("#a", b"2"), ("", b"3"), ("#b", b"4"), ("#a", b"5")]
+    uris = [f"httpr://x/mq{to}" if to else "" for to, _ in batch]
+    carried = [
+        Carried(f"target-uri:{uri}\r\n" if uri else "", body)
+        for uri, (_, body) in zip(uris, batch, strict=True)
+    ]
+    names, messages = placed(carried, queue_for)
+    assert names == ("a", "a", "none", "b", "a")
+    assert [message.body for message in messages] == [b"1", b"2", b"3", b"4", b"5"]
+    assert asked == [uris[0], *uris[2:]]

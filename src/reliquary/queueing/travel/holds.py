@@ -145,8 +145,7 @@ def _hold(state: State, queue: QueueState, positions: list[Position], signal: Ho
 
 def _count_until_too_large(messages: tuple[Message, ...], largest: int) -> int:
     for place, message in enumerate(messages):
-        stored = message.stored_body
-        if (len(message.body) if stored is None else stored.size) > largest:
+        if message.body_size > largest:
             return place
     return len(messages)
 

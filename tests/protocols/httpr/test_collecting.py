@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from reliquary.base.turn import Reply
 from reliquary.protocols.httpr.codec.values import Capabilities, Command
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.queueing.events import BringOnline, TakeOffline
+from reliquary.queueing.message import Delivery
 from reliquary.queueing.travel.transfer import QueuesWatched
 from tests.protocols.httpr.client_harness import (
     COMMIT,
@@ -329,6 +332,20 @@ def test_a_manager_that_is_offline_gives_nothing_and_that_is_no_error() -> None:
     assert (error(answer), bodies(answer)) == (0, [])
     client.bench.ask(BringOnline(0))
     assert bodies(client.pull(0)) == [b"a"]
+
+
+@pytest.mark.spec("HR-050", "HR-051")
+def test_an_answer_waits_for_what_earlier_turns_stated_also_where_an_express_message_makes_it_full() -> None:
+    client = Client(HttprBench())
+    caller = client.pull_later(capabilities=replace(SLOW, maximum_batch_size=2))
+    client.bench.send("orders", b"a")
+    client.bench.send("orders", b"b", delivery=Delivery.EXPRESS)
+    answer = client.answer_to(caller)
+    assert answer is not None
+    assert bodies(answer) == [b"a", b"b"]
+    turn = next(turn for turn in client.bench.turns if Reply(caller, answer) in turn.effects)
+    assert all(fact.volatile for fact in turn.facts)
+    assert turn.waits
 
 
 @pytest.mark.spec("HR-050")

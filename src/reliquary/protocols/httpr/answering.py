@@ -73,6 +73,7 @@ def respond(
         agent_type=_introduction(state, asked.event.connection),
         error=error,
     )
+    state.draft.wait()  # what earlier turns stated, were this one's facts all volatile (P1, P3)
     state.draft.ask(Reply(asked.event.to, Answer(header, batch, why)))
 
 

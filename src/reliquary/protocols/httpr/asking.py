@@ -61,6 +61,7 @@ def ask(
         agent_type=AGENT_TYPE if driven.numbered == 1 else "",  # HR-101
     )
     agreed = driven.agreed
+    state.draft.wait()  # it may tell what earlier turns stated, were this one's facts all volatile (P3)
     state.draft.ask(
         SendRequest(
             driven.channel,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import Reply, SetTimer, Warn
 from reliquary.protocols.httpr.addresses import agent_of
-from reliquary.protocols.httpr.codec.values import FETCHES, Error, ErrorNumber
+from reliquary.protocols.httpr.codec.values import Error, ErrorNumber
 from reliquary.protocols.httpr.driven import Asked, Driven, Hunt
 from reliquary.protocols.httpr.effects import HangUp
 from reliquary.protocols.httpr.events import Done, Failure, RequestFailed
@@ -149,7 +149,7 @@ def react(state: State, driven: Driven, asked: Asked, error: Error, now: Instant
             renew(state, driven, why, refused)
         case Reaction.SHALLOW:
             # it may be in doubt about a batch that we never saw, and only REPORT can tell (T45)
-            driven.unresolved = driven.unresolved or asked.command in FETCHES
+            driven.unresolved = driven.unresolved or asked.fetches
             if driven.shallow:
                 rest(state, driven, why)
             else:

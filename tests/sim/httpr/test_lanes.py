@@ -13,6 +13,6 @@ def test_seeds_have_different_lanes() -> None:
 
 
 def test_after_clearing_up_nothing_goes_wrong() -> None:
-    lanes = Lanes(0.1, 0.1, 0.1, 0.1, 0.1, 0.1, closed_every=5, stalled=0.1, torn=0.1, haunted=0.1)
+    lanes = Lanes(0.1, 0.1, 0.1, 0.1, 0.1, 0.1, closed_every=5, stalled=0.1, torn=0.1, haunted=0.1, deaf=0.1)
     lanes.clear_up()
     assert lanes == Lanes()

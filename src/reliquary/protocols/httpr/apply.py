@@ -79,11 +79,6 @@ def _forget(state: State, fact: facts.SideForgotten) -> None:
         )
 
 
-def _close(state: State, fact: facts.ChannelClosed) -> None:
-    state.remove(fact.channel)
-    state.rows.delete(CHANNELS, channel_key(fact.channel))
-
-
 _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.ChannelOpened: _open,
     facts.SessionNumbered: _number_session,
@@ -93,7 +88,6 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.PeerReported: _report,
     facts.FetchingSeen: _see_fetching,
     facts.SideForgotten: _forget,
-    facts.ChannelClosed: _close,
 }
 APPLIED: Final = tuple(_APPLY)
 """Every kind of fact."""

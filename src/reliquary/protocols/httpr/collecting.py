@@ -28,7 +28,6 @@ from reliquary.protocols.httpr.routing import is_fetched_by_agent, sources_of
 from reliquary.protocols.httpr.served import Asked, Collecting, Pair, Served
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.message import Message
 from reliquary.queueing.travel.transfer import (
     HoldRefusal,
     HoldWanted,
@@ -116,7 +115,7 @@ def _take(state: State, served: Served, collecting: Collecting, signal: Messages
         apply(state, BatchPrepared(served.channel, collecting.batch))
         state.begun[signal.key] = now
     collecting.messages += signal.messages
-    collecting.size += sum([_size(message) for message in signal.messages])
+    collecting.size += sum([message.body_size for message in signal.messages])
     collecting.latest = now
 
 
@@ -231,7 +230,3 @@ def _watch(state: State) -> None:
     if wanted != state.watched:
         state.watched = wanted
         state.draft.tell(QueuesWatched(wanted))
-
-
-def _size(message: Message) -> int:
-    return len(message.body) if message.stored_body is None else message.stored_body.size

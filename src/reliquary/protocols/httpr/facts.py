@@ -72,9 +72,3 @@ class SideForgotten(Fact, frozen=True):
 
     channel: int
     side: Side
-
-
-class ChannelClosed(Fact, frozen=True):
-    """An administrator removed the channel and all it knew."""
-
-    channel: int

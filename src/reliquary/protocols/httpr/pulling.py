@@ -9,6 +9,7 @@ What the manager does not take is rolled back: REPORT says so at once, and PULL 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -20,17 +21,15 @@ from reliquary.protocols.httpr.answering import unwanted
 from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.asking import ask
 from reliquary.protocols.httpr.codec.faults import HttprFault
-from reliquary.protocols.httpr.codec.values import Carried, Command, Disposition, Outcome
+from reliquary.protocols.httpr.codec.values import Command, Disposition, Outcome
 from reliquary.protocols.httpr.driven import ALONE, Asked, Driven, Fetched
 from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.facts import BatchReceived
-from reliquary.protocols.httpr.mapping import message_of
 from reliquary.protocols.httpr.phases import Move, Phase
-from reliquary.protocols.httpr.routing import sink_of
+from reliquary.protocols.httpr.routing import placed, sink_of
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Reception, reception
 from reliquary.protocols.httpr.troubles import end, renew
-from reliquary.queueing.message import Message
 from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.travel import transfer
 from reliquary.queueing.travel.link import ConnectionStatus
@@ -104,7 +103,7 @@ def on_batch(state: State, driven: Driven, event: ResponseArrived) -> None:
     driven.empty = len(event.batch) < driven.agreed.maximum_batch_size
     driven.fetched = Fetched(batch, event.batch)
     try:
-        names, messages = _messages(state, driven, event.batch)
+        names, messages = placed(event.batch, partial(_queue_for, state, driven))
     except (HttprFault, UsageError) as wrong:
         _refuse(state, driven, str(wrong))
         return
@@ -114,21 +113,6 @@ def on_batch(state: State, driven: Driven, event: ResponseArrived) -> None:
     transaction = UUID(int=number << 64 | batch)
     # whoever told us to fetch there trusts what comes
     state.draft.tell(BatchArrived(HOLDER, number, names, messages, transaction, MANAGER, checked=True))
-
-
-def _messages(
-    state: State, driven: Driven, batch: tuple[Carried, ...]
-) -> tuple[tuple[str, ...], tuple[Message, ...]]:  # fmt: skip
-    """The messages, and the queue that each is for."""
-    names, messages = [], []
-    target, name = "", None
-    for carried in batch:
-        to, message = message_of(carried)
-        if name is None or to != target:  # mostly the whole batch goes one way
-            target, name = to, _queue_for(state, driven, to)
-        names.append(name)
-        messages.append(message)
-    return tuple(names), tuple(messages)
 
 
 def _queue_for(state: State, driven: Driven, target: str) -> str:

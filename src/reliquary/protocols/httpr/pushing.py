@@ -21,7 +21,7 @@ from reliquary.protocols.httpr.facts import BatchPrepared
 from reliquary.protocols.httpr.phases import Move, Phase
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.troubles import is_fetcher
-from reliquary.queueing.message import Message, MessageClass
+from reliquary.queueing.message import MessageClass
 from reliquary.queueing.travel.transfer import HoldRefusal, HoldsEnded, HoldWanted, MessagesHeld, Outcome
 
 TOO_LARGE: Final = MessageClass.NACK_QUEUE_EXCEED_QUOTA
@@ -81,16 +81,12 @@ def on_held(state: State, driven: Driven, signal: MessagesHeld, now: Instant) ->
         _nothing(state, driven, queue, signal.refusal)
     elif driven.phase not in _MAY_SEND:  # it ended in the same turn
         state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.TRY_LATER))
-    elif _size(signal.messages[0]) > limit:  # HR-098: it never can go, and must not be in the way of others
+    elif signal.messages[0].body_size > limit:  # HR-098: it never can go, and is in the way of others
         state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.REFUSED, TOO_LARGE))
         responder = state.channels[driven.channel].responder
         state.draft.ask(Warn(responder, "a message is too large", f"the limit is {limit} bytes"))
     else:
         _send(state, driven, queue, signal, now)
-
-
-def _size(message: Message) -> int:
-    return len(message.body) if message.stored_body is None else message.stored_body.size
 
 
 def _nothing(state: State, driven: Driven, queue: int, refusal: HoldRefusal | None) -> None:

@@ -20,9 +20,9 @@ from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import NOTHING, Command, Disposition, ErrorNumber, Outcome
 from reliquary.protocols.httpr.facts import BatchReceived
-from reliquary.protocols.httpr.mapping import fields_of, message_of
+from reliquary.protocols.httpr.mapping import fields_of
 from reliquary.protocols.httpr.refusals import not_taken
-from reliquary.protocols.httpr.routing import into, sink_of
+from reliquary.protocols.httpr.routing import into, placed, sink_of
 from reliquary.protocols.httpr.served import Asked, Served
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Reception, reception
@@ -86,22 +86,15 @@ def _messages(
 ) -> tuple[tuple[str, ...], tuple[Message, ...]]:  # fmt: skip
     """The messages of a batch, and the queue that each is for."""
     otherwise = into(state.settings, served.service)
-    names, messages = [], []
-    target, name = "", None
     try:
-        for carried in asked.event.batch:
-            to, message = message_of(carried)
-            if name is None or to != target:  # mostly the whole batch goes one way
-                target, name = to, sink_of(state, to, otherwise)
-            names.append(name)
-            messages.append(message)
+        names, messages = placed(asked.event.batch, lambda to: sink_of(state, to, otherwise))
     except UsageError as wrong:
         raise HttprFault(ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(wrong), spec="6.2") from None
     _check_users(state, messages)
-    return tuple(names), tuple(messages)
+    return names, messages
 
 
-def _check_users(state: State, messages: list[Message]) -> None:
+def _check_users(state: State, messages: tuple[Message, ...]) -> None:
     """HR-049."""
     allowed = state.settings.user_ids
     for message in messages if allowed else ():

@@ -11,6 +11,7 @@ PULL at the manager's own     outgoing queues to the agent that asks
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -22,9 +23,11 @@ from reliquary.protocols.httpr.addresses import (
     read_target,
 )
 from reliquary.protocols.httpr.codec.faults import HttprFault
-from reliquary.protocols.httpr.codec.values import ErrorNumber
+from reliquary.protocols.httpr.codec.values import Carried, ErrorNumber
+from reliquary.protocols.httpr.mapping import message_of
 from reliquary.protocols.httpr.settings import HttprSettings, Service
 from reliquary.protocols.httpr.state import State
+from reliquary.queueing.message import Message
 from reliquary.queueing.naming.formats import is_agent_uri, is_format_name
 
 _SECTION: Final = "6.2.3"
@@ -67,6 +70,21 @@ def sink_of(state: State, target: str, otherwise: str) -> str:
     if not name:
         raise _unknown(f"{target} is not ours, and nothing is passed on there")
     return name
+
+
+def placed(
+    batch: Iterable[Carried], queue_for: Callable[[str], str]
+) -> tuple[tuple[str, ...], tuple[Message, ...]]:
+    """The queue that each message of a batch is for, by its target-uri, and the messages."""
+    names, messages = [], []
+    target, name = "", None
+    for carried in batch:
+        to, message = message_of(carried)
+        if name is None or to != target:  # mostly the whole batch goes one way
+            target, name = to, queue_for(to)
+        names.append(name)
+        messages.append(message)
+    return tuple(names), tuple(messages)
 
 
 def into(settings: HttprSettings, service: str) -> str:

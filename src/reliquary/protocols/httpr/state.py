@@ -68,20 +68,8 @@ class State:
         elif channel.pulled:
             self.fetchers.add(agent_of(channel.requester))
         elif agent_of(channel.requester) in self.fetchers:
-            self._count_fetchers()
-
-    def remove(self, number: int) -> None:
-        """Know it no longer."""
-        channel = self.channels.pop(number)
-        del self._by_identity[channel.identity]
-        if channel.role is Role.CLIENT:
-            del self._ours[channel.name, channel.responder]
-        elif channel.pulled:
-            self._count_fetchers()
-
-    def _count_fetchers(self) -> None:
-        """One who fetched over one channel may still do so over another."""
-        self.fetchers = {agent_of(each.requester) for each in self.channels.values() if each.pulled}
+            others = self.channels.values()  # he may still fetch over another
+            self.fetchers = {agent_of(each.requester) for each in others if each.pulled}
 
     def find(self, role: Role, requester: str, name: str, responder: str) -> Channel | None:
         """The channel of this triple; its parts are compared as they are written (A.5)."""

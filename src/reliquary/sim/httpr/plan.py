@@ -120,7 +120,7 @@ def _settings(chance: SeededChance, name: str, plan: Plan) -> HttprSettings:
         forward=plan.transit is not None and plan.transit[1] == name,
         offered=_capabilities(chance, sessions=chance.happens(0.85), most=chance.pick((2, 5, 1000))),
         proposed=_capabilities(
-            chance, sessions=chance.happens(0.8) or plan.has_wall(name), most=chance.between(1, 5)
+            chance, sessions=chance.happens(0.65) or plan.has_wall(name), most=chance.between(1, 5)
         ),
         peers=tuple(_peers(chance, name, plan)),
         retry_ladder=tuple(

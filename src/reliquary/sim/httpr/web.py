@@ -69,6 +69,8 @@ class _Connection:
     """Nothing gets through any more, and nobody has noticed."""
     last_arrival: int = 0
     last_answer: int = 0
+    arrived: int = 0
+    """The number of the last request that a server has seen."""
     flights: list[_Flight] = field(default_factory=list)
     """Requests whose response has not come, in order."""
 
@@ -81,8 +83,8 @@ class _Flight:
     sent: int
     said: bytes | int = 0
     """The response, or a status of somebody in between."""
-    answered: bool = False
-    """Its client has the response."""
+    over: bool = False
+    """Its client has the response, or never sent it."""
 
 
 class Web:
@@ -132,6 +134,8 @@ class Web:
             self._after(self._delay(), self._break, connection, Failure.NO_CONNECTION)
             return
         self._after(self._patience + request.wait, self._time_out, flight)
+        if self._chance.happens(self._lanes.repeated):
+            self._after(self._chance.between(1, self._lanes.latest_repeat), self._repeat, flight)
         if not connection.stuck:
             self._set_out(flight)
 
@@ -209,8 +213,6 @@ class Web:
         number = self._number(flight, process)
         if not number:
             return
-        if self._chance.happens(self._lanes.repeated):
-            self._after(self._chance.between(1, self._lanes.latest_repeat), self._repeat, flight)
         if self._chance.happens(self._lanes.torn) and not connection.given_up:
             connection.stuck = True
             self._break(connection, Failure.LOST)
@@ -224,10 +226,15 @@ class Web:
         flight.connection.stuck = True
 
     def _repeat(self, flight: _Flight) -> None:
-        """Somebody in between has kept a request that its client gave up, and has a connection of his own."""
-        process = self._server_of(flight.connection)
-        wanted = flight.connection.given_up and not flight.answered
-        if wanted and process is not None and process.accepting:
+        """Somebody in between has kept a request that its client gave up, and has a connection of his own.
+
+        What was pipelined before it has arrived: who keeps requests keeps their order.
+        """
+        connection = flight.connection
+        process = self._server_of(connection)
+        wanted = connection.given_up and not flight.over
+        in_order = flight.request.number <= connection.arrived + 1
+        if wanted and in_order and process is not None and process.accepting:
             number = self._new_number(flight, process)
             if number:
                 self._submit(process, number, flight)
@@ -261,6 +268,7 @@ class Web:
         return header.command not in SENDS or self._channels.forgotten.get(triple, -1) < flight.sent
 
     def _submit(self, process: Process, number: int, flight: _Flight) -> None:
+        flight.connection.arrived = max(flight.connection.arrived, flight.request.number)
         reader = self._reader(process, flight)
         batch: list[Carried] = []
         ending: Disposition | None = None
@@ -338,7 +346,7 @@ class Web:
                 raise AssertionError("a response that is torn was taken for whole")
         else:
             connection.flights.remove(flight)
-            flight.answered = True
+            flight.over = True
             connection.client.submit(self._read(flight, said))
 
     def _haunt(self, flight: _Flight) -> None:
@@ -376,8 +384,13 @@ class Web:
 
     def _break(self, connection: _Connection, failure: Failure) -> None:
         """All that has no response will have none."""
-        if not connection.given_up:
-            self._fail(connection, failure)
+        if connection.given_up:
+            return
+        if failure is Failure.NO_CONNECTION:  # nothing was sent
+            connection.stuck = True
+            for flight in connection.flights:
+                flight.over = True
+        self._fail(connection, failure)
 
     def _fail(self, connection: _Connection, failure: Failure) -> None:
         flights = connection.flights
@@ -392,7 +405,7 @@ class Web:
         if connection.given_up:
             return
         connection.given_up = True
-        if connection.process is not None and self._chance.happens(0.5):
+        if connection.process is not None and not self._chance.happens(self._lanes.deaf):
             self._after(self._delay(), self._notice, connection)
 
     def _notice(self, connection: _Connection) -> None:

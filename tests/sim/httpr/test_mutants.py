@@ -1,0 +1,386 @@
+"""The checkers bite: HTTPR that is broken on purpose is found out, within a few dozen seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace as replace_lanes
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from reliquary.base import rows
+from reliquary.base.time import SECOND
+from reliquary.base.turn import Reply
+from reliquary.engine.core import Batch
+from reliquary.protocols.httpr import (
+    answering,
+    driving,
+    facts,
+    machine,
+    pulling,
+    receiving,
+    recovery,
+    reporting,
+    resolving,
+)
+from reliquary.protocols.httpr import apply as apply_module
+from reliquary.protocols.httpr import transactions as transactions_module
+from reliquary.protocols.httpr.codec.values import Outcome, ResponseHeader
+from reliquary.protocols.httpr.effects import SendRequest
+from reliquary.protocols.httpr.events import Answer, RequestArrived, RequestBegun, ResponseArrived
+from reliquary.protocols.httpr.facts import Side, SideForgotten
+from reliquary.protocols.httpr.state import State
+from reliquary.protocols.httpr.tables import CHANNELS, channel_key
+from reliquary.protocols.httpr.transactions import FATES, By, Fate, Place, Reception
+from reliquary.queueing import recovery as manager_recovery
+from reliquary.queueing.travel import holds, transfer
+from reliquary.sim.disk import SimulatedDisk
+from reliquary.sim.httpr import plan
+from reliquary.sim.httpr.lanes import Lanes
+from reliquary.sim.httpr.node import Node
+from reliquary.sim.httpr.observer import Observer
+from reliquary.sim.httpr.run import simulate
+from reliquary.sim.httpr.web import Web
+from reliquary.sim.witness import Witness
+
+SEEDS = range(1, 61)
+RARE = range(31, 91)
+"""For what is found in one of forty: those before are a waste."""
+RULES: dict[Any, Any] = machine._RULES
+HEARD: dict[Any, Any] = machine._HEARD
+APPLY: dict[Any, Any] = apply_module._APPLY
+TABLE: dict[Any, Fate] = dict(FATES)
+
+
+def without_sessions(monkeypatch: pytest.MonkeyPatch, lanes: Lanes) -> None:
+    """These lanes for all seeds, and nobody has a session that could tell old requests from new ones."""
+    monkeypatch.setattr(Lanes, "drawn", lambda _: replace_lanes(lanes))
+    real = plan._capabilities
+
+    def capabilities(*given: Any, **more: Any) -> Any:
+        return real(*given, **more | {"sessions": False})
+
+    monkeypatch.setattr(plan, "_capabilities", capabilities)
+    monkeypatch.setattr(plan.Way, "walled", False)  # there, everybody begins with a session
+
+
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Much is given up, and comes late."""
+    lanes = Lanes(
+        silenced=0.2, cut=0.1, repeated=0.9, stalled=0.2, haunted=1.0, deaf=0.5, latest_repeat=4 * SECOND
+    )
+    without_sessions(monkeypatch, lanes)
+
+
+@pytest.fixture
+def late_on_old_connections(monkeypatch: pytest.MonkeyPatch, late: None) -> None:
+    """The same, and all of it where the server has known the client: also what was forgotten, and REPORTs."""
+    real = Web._new_number
+
+    def number(web: Web, flight: Any, process: Any) -> int:
+        known: int = flight.connection.number if flight.connection.process is process else 0
+        return known if flight.connection.given_up else real(web, flight, process)
+
+    monkeypatch.setattr(Web, "_new_number", number)
+
+
+def first_failure(process: type[Node] = Node, seeds: range = SEEDS) -> str:
+    """What the checkers say about the first seed in which they find something."""
+    for seed in seeds:
+        report = simulate(seed, process=process)
+        if report.failure:
+            assert report.command == f"./dev sim --seed {seed} --world httpr"
+            return report.failure
+    raise AssertionError(f"nothing was found in seeds {seeds.start} to {seeds.stop - 1}")
+
+
+# -- the order of the world, P1 and P3
+
+
+class Hasty(Node):
+    """Lets something leave before the disk has it."""
+
+    def is_early(self, effect: object) -> bool:
+        raise NotImplementedError
+
+    def _settle(self, batch: Batch) -> None:
+        early = [effect for effect in batch.after_sync if self.is_early(effect)]
+        batch.after_sync = [effect for effect in batch.after_sync if not self.is_early(effect)]
+        self._perform(early)
+        super()._settle(batch)
+
+
+class SendsEarly(Hasty):
+    """Sends batches before they are in doubt on disk (P1)."""
+
+    def is_early(self, effect: object) -> bool:
+        return isinstance(effect, SendRequest)
+
+
+class AnswersEarly(Hasty):
+    """Says COMMIT before messages are on disk (P3), and sends batches so (P1)."""
+
+    def is_early(self, effect: object) -> bool:
+        return isinstance(effect, Reply) and isinstance(effect.answer, Answer)
+
+
+@pytest.mark.spec("HR-050", "HR-051", "HR-056")
+@pytest.mark.parametrize("process", [SendsEarly, AnswersEarly])
+def test_what_leaves_before_its_sync_is_found(process: type[Node]) -> None:
+    assert first_failure(process).startswith("visible too early")
+
+
+@pytest.mark.parametrize("process", [SendsEarly, AnswersEarly])
+def test_what_leaves_before_its_sync_is_found_by_what_it_leads_to(
+    monkeypatch: pytest.MonkeyPatch, process: type[Node]
+) -> None:
+    def answered(self: Witness, life: int, reply: Any, disk: SimulatedDisk) -> int:
+        return self._answers[life, reply.to][0]
+
+    monkeypatch.setattr(Observer, "answered", answered)
+    monkeypatch.setattr(Observer, "sent", lambda *_: None)
+    failure = first_failure(process)
+    assert failure.startswith(("loss", "duplication", "left behind", "order", "Assertion")), failure
+
+
+def test_a_batch_that_is_sent_without_being_in_doubt_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apply_module, "_keep", _without_doubt)
+    failure = first_failure()
+    assert failure.startswith(("duplication", "left behind", "recovery", "loss", "ids")), failure
+
+
+def _without_doubt(state: State, channel: Any) -> None:
+    """Rows without what is in doubt."""
+    state.add(channel)
+    row = replace(channel, in_doubt=())
+    state.rows.put(CHANNELS, channel_key(channel.number), row)
+
+
+# -- what an outcome means
+
+
+def fates(monkeypatch: pytest.MonkeyPatch, changes: dict[Any, Fate]) -> None:
+    monkeypatch.setattr(transactions_module, "FATES", TABLE | changes)
+
+
+@pytest.mark.spec("HR-020")
+def test_get_responder_info_that_resolves_like_report_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    # F-02 of the digest: a batch that is still under way is taken after its messages went again
+    fates(monkeypatch, {(By.INFO_ANSWER, Place.BEHIND, Outcome.COMMIT): Fate.RETURNED})
+    failure = first_failure()
+    assert failure.startswith("duplication"), failure
+
+
+@pytest.mark.spec("HR-053")
+def test_a_rollback_that_counts_as_commit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    fates(monkeypatch, {(by, Place.NAMED, Outcome.ROLLBACK): Fate.COMMITTED for by in By})
+    failure = first_failure()
+    assert failure.startswith("loss"), failure
+
+
+def test_a_commit_that_counts_as_rollback_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    fates(monkeypatch, {(By.REPORT, Place.NAMED, Outcome.COMMIT): Fate.RETURNED})
+    failure = first_failure()
+    assert failure.startswith("duplication"), failure
+
+
+@pytest.mark.spec("HR-020", "HR-022")
+def test_a_client_that_does_not_report_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (resolving, driving):
+        monkeypatch.setattr(module, "must_report", lambda *_: False)
+    failure = first_failure()
+    assert failure.startswith(("left behind", "loss", "duplication", "Assertion")), failure
+
+
+# -- which batches are taken
+
+
+def received(monkeypatch: pytest.MonkeyPatch, verdict: Reception) -> None:
+    real = transactions_module.reception
+
+    def reception(*arguments: Any) -> Reception:
+        found = real(*arguments)
+        return Reception.TAKEN if found is verdict else found
+
+    for module in (pulling, receiving):
+        monkeypatch.setattr(module, "reception", reception)
+
+
+@pytest.mark.spec("HR-055", "HR-081")
+@pytest.mark.parametrize("verdict", [Reception.KNOWN, Reception.LATE])
+def test_a_batch_that_must_not_be_taken_is_found(monkeypatch: pytest.MonkeyPatch, verdict: Reception) -> None:
+    received(monkeypatch, verdict)
+    failure = first_failure(seeds=RARE)
+    assert failure.startswith("duplication"), failure
+
+
+@pytest.mark.spec("HR-058", "HR-082")
+def test_a_last_id_that_report_does_not_write_down_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def apply(state: State, fact: Any) -> None:
+        if not isinstance(fact, facts.PeerReported):
+            apply_module.apply(state, fact)
+
+    monkeypatch.setattr(reporting, "apply", apply)
+    failure = first_failure()
+    assert failure.startswith("visible too early"), failure
+
+
+def test_a_refused_batch_that_is_called_taken_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = machine._judged
+
+    def judged(state: State, signal: Any, now: Any) -> None:
+        real(state, replace(signal, outcome=transfer.Outcome.DELIVERED), now)
+
+    monkeypatch.setitem(HEARD, transfer.BatchJudged, judged)
+    failure = first_failure()
+    assert failure.startswith("loss"), failure
+
+
+# -- older connections, and what is forgotten
+
+
+@pytest.mark.spec("HR-041")
+@pytest.mark.httpr("T31", "T44")
+def test_what_comes_late_on_older_connections_does_no_harm(late_on_old_connections: None) -> None:
+    for seed in SEEDS[:12]:
+        assert not simulate(seed).failure, simulate(seed)
+
+
+@pytest.mark.spec("HR-041")
+def test_older_connections_that_are_still_heard_are_found(
+    monkeypatch: pytest.MonkeyPatch, late_on_old_connections: None
+) -> None:
+    for kind in (RequestBegun, RequestArrived):
+        monkeypatch.setitem(RULES, kind, heard_again(RULES[kind]))
+    failure = first_failure()
+    assert failure.startswith(("duplication", "loss", "order")), failure
+
+
+def heard_again(real: Callable[..., None]) -> Callable[..., None]:
+    def on_request(state: State, event: Any, now: Any) -> None:
+        for served in state.served.values():
+            served.connection = min(served.connection, event.connection)
+        real(state, event, now)
+
+    return on_request
+
+
+@pytest.mark.spec("HR-042", "HR-043")
+def test_responses_of_older_connections_that_are_heard_are_found(
+    monkeypatch: pytest.MonkeyPatch, late: None
+) -> None:
+    real = driving.on_response
+
+    def on_response(state: State, event: ResponseArrived, now: Any) -> None:
+        driven = state.driven.get(event.channel)
+        if driven is not None and driven.asked:
+            event = replace(event, epoch=driven.epoch, number=driven.asked[0].number)
+        real(state, event, now)
+
+    monkeypatch.setitem(RULES, ResponseArrived, on_response)
+    failure = first_failure()
+    assert failure, failure
+
+
+@pytest.mark.spec("HR-059")
+def test_a_sink_that_forgets_what_is_still_in_doubt_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forget(state: State, number: int, header: Any) -> None:
+        if state.channels[number].last_received_id:
+            apply_module.apply(state, SideForgotten(number, Side.SINK))
+
+    monkeypatch.setattr(reporting, "_forget_sink", forget)
+    failure = first_failure()
+    assert failure.startswith("duplication"), failure
+
+
+def test_what_comes_late_after_forget_on_a_new_connection_is_beyond_the_protocol(
+    monkeypatch: pytest.MonkeyPatch, late: None
+) -> None:
+    # F-03 of the digest: this is why the world leaves it out
+    monkeypatch.setattr(Web, "_may_come_late", lambda *_: True)
+    failure = first_failure()
+    assert failure.startswith(("duplication", "loss", "order")), failure
+
+
+@pytest.mark.spec("HR-102", "HR-103")
+def test_ids_that_begin_anew_after_forget_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = APPLY[SideForgotten]
+
+    def forget(state: State, fact: SideForgotten) -> None:
+        real(state, fact)
+        if fact.side is Side.SOURCE:
+            apply_module._keep(state, replace(state.channels[fact.channel], last_source_id=0))
+
+    monkeypatch.setitem(APPLY, SideForgotten, forget)
+    failure = first_failure()
+    assert failure.startswith("ids"), failure
+
+
+@pytest.mark.spec("HR-052", "HR-053")
+def test_a_returned_batch_that_goes_again_under_its_id_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = APPLY[facts.BatchesSettled]
+
+    def settle(state: State, fact: facts.BatchesSettled) -> None:
+        real(state, fact)
+        channel = state.channels[fact.channel]
+        if fact.returned and not channel.in_doubt:
+            apply_module._keep(state, replace(channel, last_source_id=min(fact.returned) - 1))
+
+    monkeypatch.setitem(APPLY, facts.BatchesSettled, settle)
+    failure = first_failure()
+    assert failure.startswith("ids"), failure
+
+
+# -- answers, holds, order
+
+
+def test_an_answer_that_is_given_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = answering._introduction
+
+    def introduction(state: State, connection: int) -> str:
+        for served in state.served.values():
+            for asked in served.line:
+                state.draft.ask(Reply(asked.event.to, Answer(ResponseHeader())))
+        return real(state, connection)
+
+    monkeypatch.setattr(answering, "_introduction", introduction)
+    failure = first_failure()
+    assert "is answered twice" in failure, failure
+
+
+def without_holds(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    real = rows.every
+
+    def every(port: rows.Rows, table: Any) -> Any:
+        return [] if table.name == name else real(port, table)
+
+    for module in (recovery, manager_recovery):
+        monkeypatch.setattr(module, "every", every)
+
+
+@pytest.mark.parametrize("table", ["holds", "httpr_channels"])
+def test_what_a_restart_forgets_is_found(monkeypatch: pytest.MonkeyPatch, table: str) -> None:
+    without_holds(monkeypatch, table)
+    failure = first_failure()
+    assert failure.startswith(("recovery", "ids", "KeyError", "Assertion", "held")), failure
+
+
+def test_a_batch_that_is_taken_from_the_wrong_end_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = holds._front
+    monkeypatch.setattr(holds, "_front", lambda *arguments: real(*arguments)[::-1])
+    failure = first_failure()
+    assert failure.startswith("order"), failure
+
+
+def test_a_returned_batch_that_goes_behind_the_others_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = holds._front
+
+    def front(state: Any, queue: Any, signal: Any, now: Any) -> Any:
+        found = real(state, queue, signal, now)
+        return found[1:] if len(found) > 1 else found
+
+    monkeypatch.setattr(holds, "_front", front)
+    failure = first_failure()
+    assert failure.startswith("order"), failure

@@ -22,7 +22,7 @@ README = (Path(__file__).parents[2] / "README.md").read_text()
 SESSION = re.findall(r"^    \$ (.+)\n((?:    [^$ ].*\n)*)", README, re.MULTILINE)
 """Commands, and what they print."""
 COMMANDS = re.findall(r"^    ((?:reliquary|curl) .+)$", README, re.MULTILINE)
-PROGRAM = re.findall(r"^```python\n(.+?)^```", README, re.MULTILINE | re.DOTALL)
+PROGRAMS = re.findall(r"^```python\n(.+?)^```", README, re.MULTILINE | re.DOTALL)
 
 
 def served(folder: Path) -> ServerProcess:
@@ -77,7 +77,7 @@ def test_the_other_commands_of_the_readme_work(server: ServerProcess) -> None:
 
 
 def test_the_program_of_the_readme_runs(server: ServerProcess) -> None:
-    (program,) = PROGRAM
+    program, _ = PROGRAMS
     assert "http://127.0.0.1:8480" in program
     typed(server, "reliquary queue create invoices")
     typed(server, "reliquary message send orders 'one' 'two'")
@@ -89,6 +89,17 @@ def test_the_program_of_the_readme_runs(server: ServerProcess) -> None:
     assert done.stdout.count("\n") == 1  # of three messages, two were received
     assert "b'two'" in done.stdout
     assert typed(server, "reliquary message receive invoices") == "invoice for one\n"
+
+
+def test_the_agent_of_the_readme_runs(server: ServerProcess, tmp_path: Path) -> None:
+    _, program = PROGRAMS
+    assert "http://127.0.0.1:8480" in program
+    program = "import reliquary\n" + program.replace("http://127.0.0.1:8480", server.data)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert typed(server, "reliquary message receive orders") == "two lamps\n"
 
 
 def test_the_three_commands_of_the_welcome_work(server: ServerProcess) -> None:

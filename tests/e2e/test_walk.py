@@ -42,7 +42,6 @@ STAIRS = {
     ("queueing", "store"),  # rows are staged, nothing is written
     ("engine", "store"),  # what was staged is written and synced
     ("engine", "net"),  # the answer, and the time
-    ("engine", "protocols"),  # SRMP has nothing to stage
 }
 
 ONCE = {("queueing", "wire")}

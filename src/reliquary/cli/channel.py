@@ -71,7 +71,8 @@ def report(number: int, as_json: bool | None) -> None:
 def forget(number: int, as_json: bool | None) -> None:
     """Forget how far channel NUMBER got, on both sides; refused while anything is in doubt.
 
-    Of a channel that another agent drives, only what this manager knows is forgotten.
+    Of a channel that another agent drives, only what this manager knows is forgotten; be sure that the
+    agent is in doubt of nothing, for what it sends again would be taken again.
     """
     with connected() as manager:
         _show(manager.forget_channel(number), as_json)

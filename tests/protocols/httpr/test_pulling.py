@@ -146,6 +146,28 @@ def test_where_fetched_messages_go(fields: str, queue: str) -> None:
     assert bench.bodies(queue) == [b"a"]
 
 
+def test_a_fetched_message_without_a_queue_is_not_in_the_way_of_others() -> None:
+    settings = HttprSettings(peers=(Peer(responder=AGENT, pull=True, into="inbox"),))
+    bench = fetching(settings, None, "orders", "inbox")
+    here = "target-uri:httpr://bench.example/httpr/mq#"
+    lost = (Carried(f"{here}{name}\r\n", name.encode()) for name in ("nowhere", "neither", "nowhere"))
+    bench.respond(bench.next_request(), batch(1), *lost, Carried(TO_US, b"a"))
+    assert (bench.bodies("inbox"), bench.bodies()) == ([b"nowhere", b"neither", b"nowhere"], [b"a"])
+    assert bench.channel().last_received_outcome is Outcome.COMMIT
+    assert [each.why for each in bench.warnings] == [
+        "there is no nowhere, so inbox has them",
+        "there is no neither, so inbox has them",
+    ]
+
+
+def test_a_batch_is_rolled_back_where_its_last_resort_is_missing_too() -> None:
+    settings = HttprSettings(peers=(Peer(responder=AGENT, pull=True, into="inbox"),))
+    bench = fetching(settings)  # there is no queue "inbox"
+    stray = Carried("target-uri:httpr://bench.example/httpr/mq#nowhere\r\n", b"x")
+    bench.respond(bench.next_request(), batch(1), stray, Carried(TO_US, b"a"))
+    assert (bench.bodies(), bench.channel().last_received_outcome) == ([], Outcome.ROLLBACK)
+
+
 def test_a_message_for_another_agent_goes_on_where_that_is_allowed() -> None:
     settings = HttprSettings(peers=FETCHES.peers, forward=True)
     bench = fetching(settings)

@@ -13,7 +13,7 @@ from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant
 from reliquary.protocols.httpr.codec.values import NOTHING, Capabilities, Carried, Command
 from reliquary.protocols.httpr.phases import Move, Phase, moved
 from reliquary.protocols.httpr.settings import Peer
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.message import Message, MessageClass
 
 ALONE: Final = 1
 """One request at a time: without a session (HR-034, HR-062), and while a message is looked for."""
@@ -53,6 +53,9 @@ class Fetched:
 
     batch: int
     carried: tuple[Carried, ...] = ()
+    names: tuple[str, ...] = ()
+    """The queue for each of its messages."""
+    messages: tuple[Message, ...] = ()
 
 
 @dataclass(slots=True)

@@ -30,6 +30,7 @@ from reliquary.protocols.httpr.routing import placed, sink_of
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Reception, reception
 from reliquary.protocols.httpr.troubles import end, renew
+from reliquary.queueing.message import MessageClass
 from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.travel import transfer
 from reliquary.queueing.travel.link import ConnectionStatus
@@ -101,18 +102,25 @@ def on_batch(state: State, driven: Driven, event: ResponseArrived) -> None:
         renew(state, driven, why, ConnectionStatus.CONNECTION_REFUSED)
         return
     driven.empty = len(event.batch) < driven.agreed.maximum_batch_size
-    driven.fetched = Fetched(batch, event.batch)
+    fetched = driven.fetched = Fetched(batch, event.batch)
     try:
-        names, messages = placed(event.batch, partial(_queue_for, state, driven))
+        fetched.names, fetched.messages = placed(event.batch, partial(_queue_for, state, driven))
     except (HttprFault, UsageError) as wrong:
         _refuse(state, driven, str(wrong))
         return
-    if not messages:  # H-24
+    if fetched.messages:
+        _bring_in(state, driven, fetched)
+    else:  # H-24
         _receive(state, driven, Outcome.COMMIT)
-        return
-    transaction = UUID(int=number << 64 | batch)
-    # whoever told us to fetch there trusts what comes
-    state.draft.tell(BatchArrived(HOLDER, number, names, messages, transaction, MANAGER, checked=True))
+
+
+def _bring_in(state: State, driven: Driven, fetched: Fetched) -> None:
+    """Give it to the manager; whoever told us to fetch there trusts what comes."""
+    number = driven.channel
+    transaction = UUID(int=number << 64 | fetched.batch)
+    state.draft.tell(
+        BatchArrived(HOLDER, number, fetched.names, fetched.messages, transaction, MANAGER, checked=True)
+    )
 
 
 def _queue_for(state: State, driven: Driven, target: str) -> str:
@@ -125,8 +133,17 @@ def _queue_for(state: State, driven: Driven, target: str) -> str:
 
 def on_judged(state: State, driven: Driven, signal: BatchJudged) -> None:
     """The manager has taken all of it, or nothing (P3, P5)."""
+    fetched, into = driven.fetched, driven.peer.into
+    assert fetched is not None, "the manager judged what it was not asked"
     if signal.outcome is transfer.Outcome.DELIVERED:
         _receive(state, driven, Outcome.COMMIT)
+        return
+    missing = fetched.names[signal.place] if signal.reason is MessageClass.NACK_BAD_DEST_QUEUE else into
+    if into and missing != into:  # else one message without a queue would be in the way of all for ever
+        fetched.names = tuple(into if name == missing else name for name in fetched.names)
+        why = f"there is no {missing}, so {into} has them"
+        state.draft.ask(Warn(state.channels[driven.channel].responder, "messages have no queue", why))
+        _bring_in(state, driven, fetched)
     else:
         _refuse(state, driven, signal.why or signal.reason.name)
 

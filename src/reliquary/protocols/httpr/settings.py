@@ -64,7 +64,7 @@ class Peer:
     exchange: bool = False
     """With EXCHANGE, where there is something to send; needs `pull`."""
     into: str = ""
-    """The queue for fetched messages without a Destination of ours."""
+    """The queue for fetched messages without a Destination of ours, and for those whose queue is missing."""
     sessions: bool = True
     """False for peers that are to be spoken to without a session."""
     carries: tuple[str, ...] = ()

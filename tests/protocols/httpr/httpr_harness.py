@@ -12,10 +12,9 @@ bench.restart()                             as in `Bench`; HTTPR is rebuilt too
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
-from reliquary.base.turn import Effect, Event, Turn
-from reliquary.engine.core import Core
 from reliquary.protocols.httpr import machine, tables
 from reliquary.protocols.httpr.codec.values import (
     SENDS,
@@ -36,8 +35,7 @@ from reliquary.protocols.httpr.events import (
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.queueing import tables as manager_tables
-from reliquary.queueing.manager import HEARS
-from tests.queueing.manager_harness import Bench
+from tests.protocols.protocol_bench import ProtocolBench
 
 ORIGIN = "httpr://bench.example"
 ADDRESSED = Addressed(ORIGIN, frozenset({"bench.example", "bench", "localhost"}))
@@ -45,40 +43,22 @@ DEFAULTS = HttprSettings()
 GOES_OUT = (SendRequest, HangUp, CutConnection)
 
 
-class HttprBench(Bench):
+class HttprBench(ProtocolBench):
     """A manager that speaks HTTPR."""
 
     TABLES = manager_tables.TABLES + tables.TABLES
+    MACHINE: ClassVar[ModuleType] = machine
+    ADDRESSED = ADDRESSED
+    GOES_OUT = GOES_OUT
 
-    def __init__(
-        self, *queues: str, settings: HttprSettings = DEFAULTS, addressed: bool = True, **options: Any
-    ) -> None:  # fmt: skip
+    def __init__(self, *queues: str, settings: HttprSettings = DEFAULTS, **options: Any) -> None:
         self.settings = settings
-        self.addressed = addressed
-        self.out: list[Effect] = []
-        """What the network was asked to do, oldest first."""
-        super().__init__(*queues, heard=machine.HEARS, **options)
+        super().__init__(*queues, **options)
 
-    def _build(self) -> None:
-        super()._build()
+    def speaker(self) -> Httpr:
+        """HTTPR, for this life."""
         self.httpr = Httpr(self.rows, self.settings)
-        self.core = Core(self.disk, self.rows)
-        self.core.add(self.manager, hears=HEARS)
-        self.core.add(self.httpr, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
-
-    def start(self) -> Turn:
-        """Start the manager, and listen."""
-        turn = super().start()
-        if self.addressed:
-            self.handle(ADDRESSED)
-        return turn
-
-    def run(self, event: Event) -> Turn:
-        """One turn of both machines; what goes out is kept for the test."""
-        turn = self.core.turn(event, self.now)
-        self.out += [effect for effect in turn.effects if isinstance(effect, GOES_OUT)]
-        rest = tuple(effect for effect in turn.effects if not isinstance(effect, GOES_OUT))
-        return Turn(turn.facts, turn.signals, rest, turn.waits)
+        return self.httpr
 
     @property
     def requests(self) -> list[SendRequest]:

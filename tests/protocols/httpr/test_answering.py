@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.httpr.codec.headers import encode_response
-from reliquary.protocols.httpr.codec.values import Disposition, SessionMark
-from reliquary.protocols.httpr.events import Answer
+from reliquary.protocols.httpr.codec.values import Carried, Command, Disposition, RequestHeader, SessionMark
+from reliquary.protocols.httpr.events import Answer, RequestArrived
+from reliquary.queueing.events import StorePiece
+from reliquary.queueing.facts import SpoolsDropped
+from reliquary.queueing.message import StoredBody
 from tests.protocols.httpr.client_harness import COMMIT, Client
 from tests.protocols.httpr.httpr_harness import HttprBench
 
@@ -23,6 +26,20 @@ def client() -> Client:
     client = Client(HttprBench())
     client.begin()
     return client
+
+
+@pytest.mark.spec("HR-056")
+def test_also_a_refusal_waits_for_the_disk_where_only_a_loose_body_goes(client: Client) -> None:
+    """What it says of a batch may be an earlier turn's; that the body is dropped need not be on disk."""
+    bench = client.bench
+    stored = bench.ask(StorePiece(0, 0, b"x"))
+    header = RequestHeader(command=Command.PUSH, session_id="NOBODY", transaction_id=1)
+    large = Carried("", b"", StoredBody(stored.spool, stored.size, stored.pieces))
+    request = RequestArrived(bench.new_caller(), 9, "orders", header, (large,), Disposition.LAST)
+    turn = bench.handle(request)
+    assert [type(fact) for fact in turn.facts] == [SpoolsDropped]
+    assert all(fact.volatile for fact in turn.facts)
+    assert turn.waits
 
 
 @pytest.mark.httpr("H7")

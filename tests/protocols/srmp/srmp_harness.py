@@ -9,18 +9,16 @@ bench.restart()                            as in `Bench`; SRMP is rebuilt too
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
-from reliquary.base.turn import Effect, Event, Turn
-from reliquary.engine.core import Core
 from reliquary.protocols.srmp import machine, tables
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, Failure, PostAnswer, PostArrived, PostEnded
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing import tables as manager_tables
-from reliquary.queueing.manager import HEARS
-from tests.queueing.manager_harness import Bench
+from tests.protocols.protocol_bench import ProtocolBench
 
 HOST = "bench.example"
 ADDRESSED = Addressed(HOST, frozenset({HOST, "bench", "localhost"}))
@@ -28,43 +26,22 @@ DEFAULTS = SrmpSettings()
 GOES_OUT = (Post, SendApdu, EndSession, ListenTo)
 
 
-class SrmpBench(Bench):
+class SrmpBench(ProtocolBench):
     """A manager that speaks SRMP."""
 
     TABLES = manager_tables.TABLES + tables.TABLES
+    MACHINE: ClassVar[ModuleType] = machine
+    ADDRESSED = ADDRESSED
+    GOES_OUT = GOES_OUT
 
-    def __init__(
-        self, *queues: str, settings: SrmpSettings = DEFAULTS, addressed: bool = True, **options: Any
-    ) -> None:  # fmt: skip
+    def __init__(self, *queues: str, settings: SrmpSettings = DEFAULTS, **options: Any) -> None:
         self.settings = settings
-        self.addressed = addressed
-        self.out: list[Effect] = []
-        """What the network was asked to do, oldest first."""
-        super().__init__(*queues, heard=machine.HEARS, **options)
+        super().__init__(*queues, **options)
 
-    def _build(self) -> None:
-        super()._build()
+    def speaker(self) -> Srmp:
+        """SRMP, for this life."""
         self.srmp = Srmp(self.rows, self.settings)
-        self.core = Core(self.disk, self.rows)
-        self.core.add(self.manager, hears=HEARS)
-        self.core.add(self.srmp, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
-
-    def start(self) -> Turn:
-        """Start the manager, and listen."""
-        turn = super().start()
-        if self.addressed:
-            self.handle(ADDRESSED)
-        return turn
-
-    def run(self, event: Event) -> Turn:
-        """One turn of both machines; what goes out is kept for the test."""
-        turn = self.core.turn(event, self.now)
-        return Turn(turn.facts, turn.signals, self.keep(turn), turn.waits)
-
-    def keep(self, turn: Turn) -> tuple[Effect, ...]:
-        """Keep what goes out; the answer is the rest."""
-        self.out += [effect for effect in turn.effects if isinstance(effect, GOES_OUT)]
-        return tuple(effect for effect in turn.effects if not isinstance(effect, GOES_OUT))
+        return self.srmp
 
     @property
     def posts(self) -> list[Post]:

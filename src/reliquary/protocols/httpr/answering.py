@@ -117,6 +117,7 @@ def refuse_stranger(
         agent_type=_introduction(state, event.connection),
         error=Error.of(number),
     )
+    state.draft.wait()  # as in `respond`: what is said of a batch may be an earlier turn's
     state.draft.ask(Reply(event.to, Answer(header, why=why)))
 
 

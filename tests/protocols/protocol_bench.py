@@ -1,0 +1,56 @@
+"""A queue manager and a protocol's machine on one bench, in the same turns; a test is the network."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, ClassVar
+
+from reliquary.base.turn import Effect, Event, Machine, Turn
+from reliquary.engine.core import Core
+from reliquary.queueing.manager import HEARS
+from tests.queueing.manager_harness import Bench
+
+
+class ProtocolBench(Bench):
+    """A manager that speaks a protocol; each has a bench of its own that says which."""
+
+    MACHINE: ClassVar[ModuleType]
+    """Where HEARS, TAKES and TIMERS of its machine stand."""
+    ADDRESSED: ClassVar[Event]
+    """What it is told when the server listens."""
+    GOES_OUT: ClassVar[tuple[type[Effect], ...]]
+    """What is kept for the test."""
+
+    def __init__(self, *queues: str, addressed: bool = True, **options: Any) -> None:
+        self.addressed = addressed
+        self.out: list[Effect] = []
+        """What the network was asked to do, oldest first."""
+        super().__init__(*queues, heard=self.MACHINE.HEARS, **options)
+
+    def speaker(self) -> Machine:
+        """Another machine over the rows, for this life."""
+        raise NotImplementedError
+
+    def _build(self) -> None:
+        super()._build()
+        self.core = Core(self.disk, self.rows)
+        self.core.add(self.manager, hears=HEARS)
+        words = self.MACHINE
+        self.core.add(self.speaker(), hears=words.HEARS, takes=words.TAKES, timers=words.TIMERS)
+
+    def start(self) -> Turn:
+        """Start the manager, and listen."""
+        turn = super().start()
+        if self.addressed:
+            self.handle(self.ADDRESSED)
+        return turn
+
+    def run(self, event: Event) -> Turn:
+        """One turn of both machines; what goes out is kept for the test."""
+        turn = self.core.turn(event, self.now)
+        return Turn(turn.facts, turn.signals, self.keep(turn), turn.waits)
+
+    def keep(self, turn: Turn) -> tuple[Effect, ...]:
+        """Keep what goes out; the answer is the rest."""
+        self.out += [effect for effect in turn.effects if isinstance(effect, self.GOES_OUT)]
+        return tuple(effect for effect in turn.effects if not isinstance(effect, self.GOES_OUT))

@@ -357,6 +357,8 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Not 0: nobody sees it before this moment, microseconds since 1970."""
     spool: int = 0
     """Not 0: the body of its message lies in pieces under this number."""
+    arrival: int = 0
+    """Its place in the feed of its queue (`feed.numbering`), where that is not its own sequence number."""
 
 
 PACKET_HEADERS: Final = 222

@@ -15,6 +15,14 @@ transactions  transaction                      prepared and not yet decided
 directory     type, identifier                 what is known of other managers, queues and sites
 outcomes      transaction                      how the last prepared ones ended
 holds         carrier, channel, batch          messages that a carrier has, and has not told the outcome of
+consumers     queue, name                      how far each reader of a feed has come
+late          queue, arrival                   positions that became visible later than their number says
+retained      queue, arrival                   positions that left, and that a consumer has yet to read
+stages        stage                            parts of a batch that will be published as a whole
+staged        stage, index                     the positions of such a part, some hundred a row
+ledger        query                            the last batch that each query published
+writers       writer                           the query that writes under this name
+history       first event                      what happened to messages, until it is exported
 """
 
 from __future__ import annotations
@@ -28,6 +36,7 @@ import msgspec
 
 from reliquary.base.rows import Table
 from reliquary.queueing.directory.objects import DirectoryObject, Kind
+from reliquary.queueing.history.records import HistoryRow
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import Queue, QueueManagerRecord
 
@@ -147,6 +156,66 @@ class Hold(msgspec.Struct, frozen=True):
     lookup_ids: tuple[int, ...]
 
 
+class Consumer(msgspec.Struct, frozen=True):
+    """Somebody reads the feed of a queue, and wants all of it."""
+
+    cursor: int
+    """All that arrived up to here is read; what came later is kept for him, wherever else it goes."""
+    created: int
+    """When, microseconds since 1970."""
+    moved: int
+    """When the cursor moved last."""
+
+
+class Late(msgspec.Struct, frozen=True, gc=False):
+    """Where a position lies whose arrival is not its own number."""
+
+    lookup_id: int
+
+
+class Stage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A part of a batch, as one attempt of one task wrote it; nobody sees it before it is published."""
+
+    query: str
+    batch: int
+    part: int
+    attempt: str
+    begun: int
+    """When, microseconds since 1970."""
+    user: str = ""
+    """The SID of the user who wrote it; empty when the manager did."""
+    complete: bool = False
+    messages: int = 0
+    size: int = 0
+    chunks: int = 0
+    """Rows in `staged`."""
+
+
+class StagedChunk(msgspec.Struct, frozen=True, gc=False):
+    """Messages of one queue, in their order; of each LookupIdentifier only the lane is known yet."""
+
+    queue: int
+    positions: tuple[Position, ...]
+
+
+class Published(msgspec.Struct, frozen=True):
+    """The last batch of a query."""
+
+    batch: int
+    writer: str
+    messages: int
+    moment: int
+    """When, microseconds since 1970."""
+    total: int = 0
+    """Messages of all its batches."""
+
+
+class Writer(msgspec.Struct, frozen=True):
+    """Only this query may publish under the writer's name."""
+
+    query: str
+
+
 class DirectoryRow(msgspec.Struct, frozen=True):
     """An object of the directory; its type is written with it."""
 
@@ -168,10 +237,19 @@ TRANSACTIONS: Final = Table("transactions", PreparedTransaction)
 DIRECTORY: Final = Table("directory", DirectoryRow)
 OUTCOMES: Final = Table("outcomes", Outcome)
 HOLDS: Final = Table("holds", Hold)
+CONSUMERS: Final = Table("consumers", Consumer)
+LATE: Final = Table("late", Late)
+RETAINED: Final = Table("retained", Position)
+STAGES: Final = Table("stages", Stage)
+STAGED: Final = Table("staged", StagedChunk)
+LEDGER: Final = Table("ledger", Published)
+WRITERS: Final = Table("writers", Writer)
+HISTORY: Final = Table("history", HistoryRow)
 
 _ALL: Final[tuple[Table[Any], ...]] = (
     MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, DELAYED, MESSAGES, SHARES, SPOOLS, PIECES, EXPIRY,
-    TRANSACTIONS, DIRECTORY, OUTCOMES, HOLDS,
+    TRANSACTIONS, DIRECTORY, OUTCOMES, HOLDS, CONSUMERS, LATE, RETAINED, STAGES, STAGED, LEDGER, WRITERS,
+    HISTORY,
 )  # fmt: skip
 TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 
@@ -193,6 +271,10 @@ message_key = _message_layout.pack
 spool_key = _message_layout.pack
 piece_key = _piece_layout.pack
 expiry_key = _expiry_layout.pack
+arrival_key = _position_layout.pack
+stage_key = _message_layout.pack
+staged_key = _piece_layout.pack
+history_key = _message_layout.pack
 
 
 def expiry_of(key: bytes) -> tuple[int, int, int]:
@@ -209,6 +291,11 @@ def spool_number(key: bytes) -> int:
 def transaction_key(identifier: UUID) -> bytes:
     """The key of a prepared transaction."""
     return identifier.bytes
+
+
+def consumer_key(queue: int, name: str) -> bytes:
+    """The key of one reader of a queue's feed."""
+    return queue_key(queue) + name.encode()
 
 
 def hold_key(holder: str, key: tuple[int, int]) -> bytes:

@@ -1,0 +1,1 @@
+"""What happened to each message, told once and for good: from facts to rows that are exported."""

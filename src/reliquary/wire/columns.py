@@ -1,0 +1,127 @@
+"""Messages as columns: the names and types in which feeds leave and batches come.
+
+One list for both ends: the server makes Arrow streams of it, Spark its schema.  Every column may be null; a
+column that is written and missing or null means the default of its attribute.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, NamedTuple
+
+
+class Kind(Enum):
+    """The type of a column."""
+
+    STRING = "string"
+    STRINGS = "array<string>"
+    BINARY = "binary"
+    BOOL = "boolean"
+    INT = "int"
+    LONG = "bigint"
+    DOUBLE = "double"
+    TIMESTAMP = "timestamp"
+
+
+class Use(Enum):
+    """Where a column comes from, and whether a sink takes it."""
+
+    POSITION = "position"
+    """Of the place in the queue: read without touching the message.  A sink passes over it."""
+    MESSAGE = "message"
+    """Of the message, given by the manager.  A sink passes over it."""
+    WRITTEN = "written"
+    """Of the message, and a sink takes it."""
+
+
+class Column(NamedTuple):
+    """One column."""
+
+    name: str
+    kind: Kind
+    use: Use
+    about: str
+    """One line for the reference."""
+
+
+_P, _M, _W = Use.POSITION, Use.MESSAGE, Use.WRITTEN
+
+COLUMNS: Final[tuple[Column, ...]] = (
+    Column("queue", Kind.STRING, _P, "the queue; a sink puts the row there in place of its option `queue`"),
+    Column("feed_id", Kind.LONG, _P, "the place in the feed of the queue; offsets count these"),
+    Column("lookup_id", Kind.LONG, _P, "LookupIdentifier: the place in the queue, by priority and time"),
+    Column("arrived", Kind.TIMESTAMP, _P, "ArrivalTime"),
+    Column("expires_at", Kind.TIMESTAMP, _P, "when its time to be received ends; null is never"),
+    Column("due", Kind.TIMESTAMP, _P, "when it is handed out again, for one whose retry is delayed"),
+    Column("size", Kind.LONG, _P, "what it counts against quotas, in bytes"),
+    Column("reason", Kind.STRING, _P, "why it is here, in a journal or dead-letter queue"),
+    Column("origin", Kind.STRING, _P, "the queue it came from, in a journal or dead-letter queue"),
+    Column("handed_out", Kind.INT, _P, "how often somebody got it on trial or in a transaction"),
+    Column("aborted", Kind.INT, _P, "how often it came back"),
+    Column("moved", Kind.INT, _P, "how often it was moved"),
+    Column("id", Kind.STRING, _M, "its identifier, GUID\\NUMBER, the same at every manager"),
+    Column("source", Kind.STRING, _M, "the manager that it was sent at"),
+    Column("sent", Kind.TIMESTAMP, _M, "SentTime, in whole seconds"),
+    Column("class", Kind.STRING, _M, "what it is: normal, report, or an acknowledgement"),
+    Column("body_size", Kind.LONG, _M, "bytes of the body"),
+    Column("body", Kind.BINARY, _W, "the body; a sink takes text too, as UTF-8"),
+    Column("body_type", Kind.LONG, _W, "BodyType, a number of the application's own"),
+    Column("label", Kind.STRING, _W, "up to 249 characters"),
+    Column("priority", Kind.INT, _W, "0 to 7; 3 by default; without meaning in a transactional queue"),
+    Column("durable", Kind.BOOL, _W, "recoverable; express messages are not in feeds"),
+    Column("expires", Kind.LONG, _W, "TimeToBeReceived in seconds; null is for ever"),
+    Column("reach", Kind.LONG, _W, "TimeToReachQueue in seconds"),
+    Column("delay", Kind.DOUBLE, _W, "seconds after which it is seen"),
+    Column("correlation", Kind.STRING, _W, "the identifier of another message"),
+    Column("tag", Kind.LONG, _W, "ApplicationTag"),
+    Column("extension", Kind.BINARY, _W, "up to 1 MiB beside the body"),
+    Column("acknowledgements", Kind.STRINGS, _W, "which acknowledgements are asked for"),
+    Column("journal", Kind.BOOL, _W, "a copy is kept at the source when it is delivered"),
+    Column("deadletter", Kind.BOOL, _W, "it is kept as a dead letter when it fails"),
+    Column("deadletter_queue", Kind.STRING, _W, "where, if not in the manager's own"),
+    Column("peek_when_locked", Kind.BOOL, _W, "AllowPeekWhenLocked"),
+    Column("tracing_queue", Kind.STRING, _W, "the queue that reports go to, a GUID"),
+    Column("response_queue", Kind.STRING, _W, "where answers are wanted"),
+    Column("response_queues", Kind.STRINGS, _M, "the same as a list"),
+    Column("destination_queue", Kind.STRING, _M, "where it was sent"),
+    Column("destination_queues", Kind.STRINGS, _M, "all the places of a message to several"),
+    Column("administration_queue", Kind.STRING, _W, "where acknowledgements go"),
+    Column("administration_queues", Kind.STRINGS, _M, "the same as a list"),
+    Column("multiple_destination_signature", Kind.BINARY, _M, "of a message to several queues"),
+    Column("privacy", Kind.STRING, _M, "how its body was sealed on the way"),
+    Column("authentication", Kind.STRING, _W, "how it is signed: none or xmlsig; or was, on the way here"),
+    Column("hash_algorithm", Kind.STRING, _M, "of the signature"),
+    Column("encryption_algorithm", Kind.STRING, _M, "of the sealed body"),
+    Column("destination_manager", Kind.STRING, _M, "the manager that it was sent to"),
+    Column("destination_kind", Kind.STRING, _M, "DestinationQueueType"),
+    Column("administration_kind", Kind.STRING, _M, "AdministrationQueueType"),
+    Column("response_kind", Kind.STRING, _M, "ResponseQueueType"),
+    Column("sender", Kind.BINARY, _M, "SenderIdentifier"),
+    Column("sender_kind", Kind.STRING, _M, "SenderIdentifierType"),
+    Column("sender_certificate", Kind.BINARY, _M, "with which it was signed"),
+    Column("connector_type", Kind.STRING, _M, "a GUID"),
+    Column("connector_manager", Kind.STRING, _M, "a GUID"),
+    Column("transaction_status_queue", Kind.STRING, _M, "of a connector"),
+    Column("symmetric_key", Kind.BINARY, _M, "of a sealed body"),
+    Column("signature", Kind.BINARY, _M, "as it came"),
+    Column("authentication_provider_type", Kind.INT, _M, "of the signature"),
+    Column("authentication_provider_name", Kind.STRING, _M, "of the signature"),
+    Column("sequence_ordinal", Kind.LONG, _M, "of its stream; null outside any"),
+    Column("sequence_timestamp", Kind.LONG, _M, "of its stream"),
+    Column("sequence_number", Kind.LONG, _M, "its place in its stream"),
+    Column("previous_sequence_number", Kind.LONG, _M, "the place of the one before"),
+    Column("transaction", Kind.STRING, _M, "under which it was sent, a GUID"),
+    Column("final_ack_required", Kind.BOOL, _M, "the source waits for the end of it"),
+    Column("first_in_transaction", Kind.BOOL, _M, "of several that were sent together"),
+    Column("last_in_transaction", Kind.BOOL, _M, "of several that were sent together"),
+    Column("soap_envelope", Kind.STRING, _M, "with which it came by SRMP"),
+    Column("soap_compound_message", Kind.STRING, _M, "the whole of what came by SRMP"),
+    Column("soap_header", Kind.STRING, _M, "the application's part of the SOAP header"),
+    Column("soap_body", Kind.STRING, _M, "the application's part of the SOAP body"),
+    Column("httpr_header", Kind.STRING, _M, "the header with which it came by HTTPR"),
+)
+
+BY_NAME: Final = {column.name: column for column in COLUMNS}
+NAMES: Final = tuple(BY_NAME)
+WRITTEN: Final = frozenset(column.name for column in COLUMNS if column.use is Use.WRITTEN) | {"queue"}
+"""What a sink takes; other columns of this list it passes over, and any other name it refuses."""

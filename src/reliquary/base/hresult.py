@@ -1,6 +1,7 @@
 """The status codes of [MS-MQDMPR]: refusals that the specification foresees are values.
 
-Names are the specification's without MQ_ERROR_; `str()` gives one sentence for a person.
+Names are the specification's without MQ_ERROR_; `str()` gives one sentence for a person.  Those of feeds and
+batches are our own, and have the customer bit set for that (DM-007).
 """
 
 from __future__ import annotations
@@ -41,6 +42,15 @@ class HResult(IntEnum):
     OBJECT_EXISTS = 0x80071392
     """ERROR_OBJECT_ALREADY_EXISTS of Win32 (DM-007)."""
     STATUS_NOT_FOUND = 0xC0000225
+    DATA_LOST = 0xE00E0001
+    """A feed is asked for from a place before which nothing is kept."""
+    OTHER_QUEUE = 0xE00E0002
+    """A queue of this name was made anew."""
+    WRITER_TAKEN = 0xE00E0003
+    """Another query writes under this name."""
+    STAGE_GONE = 0xE00E0004
+    """A part of a batch is not there any more, or is not complete."""
+    BATCH_TOO_LARGE = 0xE00E0005
 
     @property
     def sentence(self) -> str:
@@ -77,4 +87,9 @@ _SENTENCES: Final[dict[HResult, str]] = {
     HResult.OBJECT_NOT_FOUND: "the directory has no such object",
     HResult.OBJECT_EXISTS: "the directory has such an object already",
     HResult.STATUS_NOT_FOUND: "nothing was waiting under this tag",
+    HResult.DATA_LOST: "what the feed is asked for is not kept any more, so messages may be missing",
+    HResult.OTHER_QUEUE: "the queue is another one than it was, under the same name",
+    HResult.WRITER_TAKEN: "another query writes under this name",
+    HResult.STAGE_GONE: "a part of the batch is not there, or is not complete",
+    HResult.BATCH_TOO_LARGE: "the batch is too large",
 }

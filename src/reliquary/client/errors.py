@@ -17,6 +17,11 @@ ReliquaryError           `code` for programs, `sentence` for people
   TransactionEnded       committed, aborted, timed out, or never begun
   OperationCancelled     a wait was ended from elsewhere
   QuotaExceeded
+  DataLost               a feed is asked for from a place before which nothing is kept
+  OtherQueue             a queue of the same name was made anew
+  WriterTaken            another query writes under this name
+  StageGone              a part of a batch is not there any more, or is not complete
+  BatchTooLarge          it must be cut into smaller ones
   StoreUnusable          in process: the folder cannot be opened, or its disk failed
   ServerUnreachable      there is no answer, and nothing was lost or changed
   OutcomeUnknown         there is no answer, and the change may or may not have been made
@@ -108,6 +113,26 @@ class QuotaExceeded(ReliquaryError):
     """A queue or the manager is full."""
 
 
+class DataLost(ReliquaryError):
+    """What a feed is asked for is not kept any more: messages may be missing."""
+
+
+class OtherQueue(ReliquaryError):
+    """The queue was deleted, and another one has its name."""
+
+
+class WriterTaken(ReliquaryError):
+    """Another query publishes under this writer's name."""
+
+
+class StageGone(ReliquaryError):
+    """A part of a batch was dropped, or never became complete; the batch can be written again."""
+
+
+class BatchTooLarge(ReliquaryError):
+    """A batch is larger than what can be published as a whole."""
+
+
 class StoreUnusable(ReliquaryError):
     """The folder of a manager in process cannot be used."""
 
@@ -164,6 +189,11 @@ _BY_CODE: Final[dict[str, type[ReliquaryError]]] = {
     "TRANSACTION_SEQUENCE": TransactionEnded,
     "OPERATION_CANCELLED": OperationCancelled,
     "INSUFFICIENT_RESOURCES": QuotaExceeded,
+    "DATA_LOST": DataLost,
+    "OTHER_QUEUE": OtherQueue,
+    "WRITER_TAKEN": WriterTaken,
+    "STAGE_GONE": StageGone,
+    "BATCH_TOO_LARGE": BatchTooLarge,
     "SERVICE_NOT_AVAILABLE": ServerUnreachable,
 }
 

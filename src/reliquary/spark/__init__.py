@@ -1,0 +1,8 @@
+"""Queues as a source and an exactly-once sink of Spark, and what pipelines are built with.
+
+    plan, rows, schema, options     what is decided; no Spark is needed to ask them
+    source, sink                    thin shells around them, which Spark calls
+    java, session                   a Java and a session with our defaults
+
+Spark finds the source by itself, through the package `pyspark_reliquary`.
+"""

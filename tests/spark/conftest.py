@@ -1,0 +1,70 @@
+"""One Spark session and one server for all tests of this folder that ask for them.
+
+    spark     the session; it takes ten seconds to start, so a worker of pytest has one
+    server    a real server in a thread of this process, with all its queues
+    queue     the name of a fresh queue of it
+
+Every test that asks for `spark` is put into one group: with `--dist loadgroup` one worker runs them all.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reliquary.client.sync.manager import connect
+from tests.client.served import Served, served
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m"
+_NUMBERS = itertools.count(1)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of the session together."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The session of this worker."""
+    from reliquary.spark.session import session
+
+    folder = tmp_path_factory.mktemp("spark")
+    running = session(
+        "tests",
+        **{
+            "spark.driver.memory": "1g",
+            "spark.driver.extraJavaOptions": f"{QUICK_START} -Djava.io.tmpdir={folder}",
+            "spark.local.dir": str(folder),
+            "spark.log.level": "ERROR",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        },
+    )
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server that all tests share; each makes queues of its own."""
+    with served(tmp_path_factory.mktemp("server") / "store") as running:
+        yield running
+
+
+@pytest.fixture
+def queue(server: Served) -> str:
+    """The name of a fresh queue."""
+    name = f"q{next(_NUMBERS)}"
+    with connect(server.data, control=server.control) as manager:
+        manager.create_queue(name)
+    return name

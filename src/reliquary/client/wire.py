@@ -114,7 +114,7 @@ class Wire:
         except UsageError as why:
             raise BadRequest("INVALID_PARAMETER", str(why)) from why
         if response.status >= 400:
-            raise _refused(response)
+            raise refused(response.status, response.body)
         return response
 
     def _silence(self, why: RequestFailed, *, harmless: bool) -> ReliquaryError:
@@ -130,10 +130,11 @@ def _understood(record: msgspec.json.Decoder[T], response: Response) -> T:
         raise ReliquaryError("BAD_ANSWER", f"the server's answer is not understood: {why}") from why
 
 
-def _refused(response: Response) -> ReliquaryError:
+def refused(status: int, body: bytes | bytearray | memoryview) -> ReliquaryError:
+    """The error that an answer tells of."""
     try:
-        refusal = _refusal.decode(response.body)
+        refusal = _refusal.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         refusal = _Refusal()
-    sentence = refusal.error or f"the server answered with the status {response.status}"
-    return error_of(refusal.code or f"HTTP_{response.status}", sentence, response.status)
+    sentence = refusal.error or f"the server answered with the status {status}"
+    return error_of(refusal.code or f"HTTP_{status}", sentence, status)

@@ -1,0 +1,345 @@
+"""Feeds and batches of a server: what Spark's source and sink are made of, for any process and any thread.
+
+    with FeedClient("http://127.0.0.1:8480", token=...) as server:
+        feed = server.open_consumer("orders", "lake", "earliest")
+        plan = server.plan("orders", feed.cursor, None, rows=100_000, parts=4, consumer="lake")
+        for part in plan.parts:
+            for batch in server.read("orders", part.after, part.until, consumer="lake"): ...
+        server.move_consumer("orders", "lake", plan.until)
+
+A range is `after < place <= until`; reading it again gives the same rows as long as the consumer is not
+moved beyond it.  What is staged is seen by nobody before its batch is published, once and as a whole.
+Everything here may be asked again, so it is, a few times, where the network fails; only what broke off in the
+middle is left to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Literal, TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from reliquary.client.errors import BadRequest, ReliquaryError
+from reliquary.client.link import PAUSES, Link
+
+T = TypeVar("T")
+
+
+class Feed(msgspec.Struct, frozen=True):
+    """How far the feed of a queue goes."""
+
+    queue: str
+    incarnation: str
+    """Another queue of the same name has another."""
+    mark: int
+    """Everything up to here is there for good, or never will be."""
+    cursor: int | None
+    """How far the consumer has read that was asked for."""
+    messages: int
+    bytes: int
+    """What lies in the queue and is kept for consumers, at most."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A range of a feed: after < place <= until."""
+
+    after: int
+    until: int
+    rows: int
+    bytes: int
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """How far a batch goes, and how it is cut."""
+
+    until: int
+    rows: int
+    bytes: int
+    parts: tuple[Part, ...]
+
+
+class Bounds(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Rows that are wanted, both ends included; times are microseconds since 1970, of the arrival."""
+
+    from_lookup: int | None = None
+    to_lookup: int | None = None
+    from_time: int | None = None
+    to_time: int | None = None
+
+
+class StagePlace(msgspec.Struct, frozen=True):
+    """Which part of which batch it is, and who writes it."""
+
+    query: str
+    batch: int
+    part: int
+    attempt: str
+
+
+class Staged(msgspec.Struct, frozen=True):
+    """A part that may be published."""
+
+    stage: int
+    rows: int
+    bytes: int
+    bad: int
+    """Rows that went to the queue for bad ones."""
+
+
+class Published(msgspec.Struct, frozen=True):
+    """A batch that is in its queues."""
+
+    rows: int
+    already: bool
+    """It was so before, and nothing happened now."""
+
+
+class Consumer(msgspec.Struct, frozen=True):
+    """A named reader of a feed."""
+
+    name: str
+    cursor: int
+    created: str
+    moved: str
+
+
+class Writer(msgspec.Struct, frozen=True):
+    """The last batch of a query."""
+
+    query: str
+    writer: str
+    """The name under which nobody else may write; empty for none."""
+    batch: int
+    rows: int
+    total: int
+    """Rows of all its batches."""
+    published: str
+
+
+class _Feeds(msgspec.Struct):
+    feeds: list[Feed]
+
+
+class _Consumers(msgspec.Struct):
+    consumers: list[Consumer]
+
+
+class _Writers(msgspec.Struct):
+    writers: list[Writer]
+
+
+NO_BOUNDS = Bounds()
+
+
+class FeedClient:
+    """One server; its methods are for one thread at a time, and it may be sent to other processes."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str = "",
+        ca: str = "",
+        timeout: float = 60.0,
+        pauses: Sequence[float] = PAUSES,
+    ) -> None:
+        """`ca` is a file with the authorities to trust; `timeout` how long the server may be silent."""
+        self._link = Link(url, token, ca, timeout, pauses)
+
+    def __enter__(self) -> FeedClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up; a later call connects anew."""
+        self._link.close()
+
+    # -- feeds
+
+    def feeds(self, match: Sequence[str], consumer: str = "") -> list[Feed]:
+        """How far feeds go: queues by their names, or by patterns with `*`."""
+        query = _query(match=",".join(match), consumer=consumer)
+        return _understood(self._link.ask("GET", f"/feeds{query}"), _Feeds).feeds
+
+    def open_consumer(self, queue: str, name: str, at: int | Literal["earliest", "latest"]) -> Feed:
+        """Begin to keep what this reader has not read; one that exists is left as it is."""
+        body = {"name": name, "at": str(at)}
+        return _understood(self._link.ask("POST", _on(queue, "consumers"), body, changes=True), Feed)
+
+    def consumers(self, queue: str) -> list[Consumer]:
+        """The readers of a feed."""
+        return _understood(self._link.ask("GET", _on(queue, "consumers")), _Consumers).consumers
+
+    def move_consumer(self, queue: str, name: str, cursor: int, incarnation: str = "") -> None:
+        """Everything up to here was read; a cursor only moves forward."""
+        body = {"name": name, "cursor": str(cursor), "incarnation": incarnation}
+        self._link.ask("PATCH", _on(queue, "consumers"), body, changes=True)
+
+    def drop_consumer(self, queue: str, name: str) -> None:
+        """Keep nothing for this reader any more."""
+        self._link.ask("DELETE", _on(queue, "consumers") + _query(name=name), changes=True)
+
+    def plan(
+        self,
+        queue: str,
+        after: int,
+        until: int | None,
+        *,
+        rows: int | None = None,
+        bytes: int | None = None,  # noqa: A002 - the same word as in the answer
+        parts: int = 1,
+        consumer: str = "",
+        incarnation: str = "",
+        bounds: Bounds = NO_BOUNDS,
+    ) -> Plan:
+        """How far so many rows and bytes go at most, at least one row, in ranges of about equal size."""
+        body = {
+            "after": str(after),
+            "until": None if until is None else str(until),
+            "rows": rows,
+            "bytes": bytes,
+            "parts": parts,
+            "consumer": consumer,
+            "incarnation": incarnation,
+            "bounds": {name: str(value) for name, value in _given(bounds).items()},
+        }
+        return _understood(self._link.ask("POST", _on(queue, "plan"), body), Plan)
+
+    def read(
+        self,
+        queue: str,
+        after: int,
+        until: int,
+        *,
+        columns: Sequence[str] = (),
+        consumer: str = "",
+        incarnation: str = "",
+        bounds: Bounds = NO_BOUNDS,
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a range in the order of arrival, with these columns or with all of them."""
+        query = _query(
+            after=after,
+            until=until,
+            columns=",".join(columns),
+            consumer=consumer,
+            incarnation=incarnation,
+            **_given(bounds),
+        )
+        with self._link.reading(_on(queue, "feed") + query) as answer:
+            try:
+                yield from pa.ipc.open_stream(answer)
+            except pa.ArrowInvalid as why:
+                raise _not_understood(why) from why
+
+    # -- batches
+
+    def stage(
+        self,
+        queue: str,
+        place: StagePlace,
+        batches: Iterable[pa.RecordBatch],
+        schema: pa.Schema,
+        *,
+        bad: str = "fail",
+    ) -> Staged:
+        """Write a part of a batch, which nobody sees; the same attempt again begins anew."""
+        for word in (place.query, place.attempt):
+            if not word or "/" in word:
+                raise BadRequest("INVALID_PARAMETER", f"a query and an attempt have no slash: {word[:80]!r}")
+        words = (place.query, str(place.batch), str(place.part), place.attempt)
+        path = "/".join(quote(word, safe="") for word in words)
+        answer = self._link.put(f"/stages/{path}{_query(queue=queue, bad=bad)}", _stream(schema, batches))
+        return _understood(answer, Staged)
+
+    def publish(
+        self, query: str, batch: int, stages: Sequence[int], *, writer: str = "", take_over: bool = False
+    ) -> Published:
+        """Put all of these parts into their queues, in this order; once for each query and batch."""
+        body = {
+            "query": query,
+            "batch": batch,
+            "writer": writer,
+            "stages": [str(each) for each in stages],
+            "take_over": take_over,
+        }
+        return _understood(self._link.ask("POST", "/publish", body, changes=True), Published)
+
+    def unstage(self, stages: Sequence[int]) -> None:
+        """These parts will not be published; such as were, or are gone, are no error."""
+        self._link.ask("POST", "/unstage", {"stages": [str(each) for each in stages]}, changes=True)
+
+    def writers(self) -> list[Writer]:
+        """The last batch of each query."""
+        return _understood(self._link.ask("GET", "/writers"), _Writers).writers
+
+    def forget_writer(self, *, query: str = "", writer: str = "") -> None:
+        """Forget the batches of a query, or who writes under a name; be sure that none of them goes on."""
+        self._link.ask("DELETE", f"/writers{_query(query=query, writer=writer)}", changes=True)
+
+
+def _on(queue: str, noun: str) -> str:
+    return f"/queues/{quote(queue, safe='')}/{noun}"
+
+
+def _query(**given: object) -> str:
+    """Parameters without those that are empty."""
+    said = {name: value for name, value in given.items() if value not in {"", None}}
+    return f"?{urlencode(said)}" if said else ""
+
+
+def _given(bounds: Bounds) -> dict[str, int]:
+    return {name: value for name, value in msgspec.structs.asdict(bounds).items() if value is not None}
+
+
+def _understood(answer: bytes, record: type[T]) -> T:
+    """The record of an answer; numbers of the server travel as strings of digits."""
+    try:
+        return msgspec.json.decode(answer, type=record, strict=False)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as why:
+        raise _not_understood(why) from why
+
+
+def _not_understood(why: Exception) -> ReliquaryError:
+    return ReliquaryError("BAD_ANSWER", f"the server's answer is not understood: {why}")
+
+
+def _stream(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
+    """An Arrow stream, a piece for each batch."""
+    pieces = _Pieces()
+    with pa.ipc.new_stream(pa.PythonFile(pieces, "w"), schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            yield pieces.take()
+    yield pieces.take()
+
+
+class _Pieces:
+    """A file that hands out what was written to it."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._pieces.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """There is nowhere to flush to."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def take(self) -> bytes:
+        taken = b"".join(self._pieces)
+        self._pieces.clear()
+        return taken

@@ -1,0 +1,252 @@
+"""A server asked from a plain thread, where no loop runs: in the processes of Spark, for example.
+
+    ask      a request and its whole answer; tried again, because what is asked here may be asked twice
+    reading  an answer that is read while it comes; tried again until it begins
+    put      a body that is made while it leaves; tried again until it is connected
+
+Connections are kept, and each serves one request at a time.  None of them goes along into another process, be
+it by a fork or by a pickle: there the first request connects anew.
+
+    no answer    it never left, or asks for no change: ServerUnreachable
+                 a change was on its way, each time: OutcomeUnknown
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import ssl
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from reliquary.client.errors import BadRequest, OutcomeUnknown, ReliquaryError, ServerUnreachable
+from reliquary.client.wire import PREFIX, checked_token, refused
+
+PAUSES: Final = (0.2, 1.0, 3.0)
+"""Seconds before each further try: a server that restarts is there again by then."""
+
+T = TypeVar("T")
+_encode = msgspec.json.Encoder().encode
+
+
+class _NoAnswer(Exception):
+    """The network failed; `sent` when the server may have heard the request, `again` when a try may help."""
+
+    def __init__(self, why: object, *, sent: bool, again: bool = True) -> None:
+        super().__init__(str(why) or type(why).__name__)
+        self.sent = sent
+        self.again = again
+
+
+class Link:
+    """One server, for one thread at a time."""
+
+    def __init__(
+        self, url: str, token: str = "", ca: str = "", timeout: float = 60.0, pauses: Sequence[float] = PAUSES
+    ) -> None:
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError as why:
+            raise BadRequest("INVALID_PARAMETER", f"{url!r} is not an address: {why}") from why
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise BadRequest("INVALID_PARAMETER", f"{url!r} must be like http://host:port")
+        if timeout <= 0:
+            raise BadRequest("INVALID_PARAMETER", f"a timeout is more than 0 seconds, not {timeout}")
+        self.url = url
+        self._host, self._port = parts.hostname, port
+        self._tls = parts.scheme == "https"
+        self._base = parts.path.rstrip("/") + PREFIX
+        self._ca = ca
+        self._timeout = timeout
+        self._pauses = tuple(pauses)
+        self._headers = {"Authorization": f"Bearer {checked_token(token)}"} if token else {}
+        self._idle: list[HTTPConnection] = []
+        self._process = os.getpid()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_idle": [], "_process": 0}
+
+    def close(self) -> None:
+        """Hang up; a later request connects anew."""
+        while self._idle:
+            self._idle.pop().close()
+
+    # -- asking
+
+    def ask(self, method: str, path: str, body: object = None, *, changes: bool = False) -> bytes:
+        """A request, and its whole answer."""
+        data = b"" if body is None else _encode(body)
+        return self._patiently(lambda: self._exchange(method, path, data), changes=changes)
+
+    def _exchange(self, method: str, path: str, data: bytes) -> bytes:
+        connection, response = self._begin(method, path, data)
+        try:
+            body = response.read()
+        except (HTTPException, OSError) as why:
+            connection.close()
+            raise _NoAnswer(why, sent=True) from why
+        self._keep(connection, response)
+        return body
+
+    @contextmanager
+    def reading(self, path: str) -> Iterator[HTTPResponse]:
+        """An answer that is read while it comes; whoever does not read all of it hangs up."""
+        connection, response = self._patiently(lambda: self._begin("GET", path, b""), changes=False)
+        whole = False
+        try:
+            yield response
+            whole = not response.read()
+        except (HTTPException, OSError) as why:
+            sentence = f"{self.url} broke off in the middle of an answer ({_told(why)}): ask again"
+            raise ServerUnreachable(sentence=sentence) from why
+        finally:
+            if whole:
+                self._keep(connection, response)
+            else:
+                connection.close()
+
+    def put(self, path: str, pieces: Iterable[bytes]) -> bytes:
+        """A body that is made while it leaves, and its answer; a server that has enough is sent no more."""
+        connection = self._patiently(self._connected, changes=False)
+        try:
+            connection.putrequest("PUT", self._base + path)
+            for name, value in {**self._headers, "Transfer-Encoding": "chunked"}.items():
+                connection.putheader(name, value)
+            broken = self._send(connection, pieces)
+            try:
+                response = connection.getresponse()
+                answer = response.read()
+            except (HTTPException, OSError) as why:
+                sentence = f"{self.url} broke off while it was sent a part ({_told(broken or why)})"
+                raise ServerUnreachable(sentence=f"{sentence}: nothing of it counts, send it again") from why
+            if response.status >= 400:
+                raise refused(response.status, answer)
+            return answer
+        finally:
+            connection.close()
+
+    def _send(self, connection: HTTPConnection, pieces: Iterable[bytes]) -> OSError | None:
+        """Send pieces until the server answers or hangs up; its answer may be here even then."""
+        answers = select.poll()
+        try:
+            connection.endheaders()
+            answers.register(connection.sock, select.POLLIN)
+        except OSError as why:
+            return why
+        for piece in pieces:
+            if answers.poll(0):
+                return None
+            try:
+                connection.send(b"%x\r\n%b\r\n" % (len(piece), piece))
+            except OSError as why:
+                return why
+        try:
+            connection.send(b"0\r\n\r\n")
+        except OSError as why:
+            return why
+        return None
+
+    # -- one try
+
+    def _begin(self, method: str, path: str, data: bytes) -> tuple[HTTPConnection, HTTPResponse]:
+        """Send a request and wait for the head of its answer."""
+        kept = self._kept()
+        if kept is None:
+            return self._sent(self._connected(), method, path, data)
+        try:
+            return self._sent(kept, method, path, data)
+        except _NoAnswer as silence:  # mostly the server hung up on it some time ago
+            if not silence.sent:
+                raise
+        self.close()
+        try:
+            return self._sent(self._connected(), method, path, data)
+        except _NoAnswer as silence:
+            silence.sent = True
+            raise
+
+    def _sent(
+        self, connection: HTTPConnection, method: str, path: str, data: bytes
+    ) -> tuple[HTTPConnection, HTTPResponse]:
+        headers = {**self._headers, "Content-Type": "application/json"} if data else self._headers
+        try:
+            connection.request(method, self._base + path, data or None, headers)
+            response = connection.getresponse()
+            if response.status < 400:
+                return connection, response
+            body = response.read()
+        except (HTTPException, OSError) as why:
+            connection.close()
+            raise _NoAnswer(why, sent=True) from why
+        self._keep(connection, response)
+        error = refused(response.status, body)
+        if isinstance(error, ServerUnreachable):
+            raise _NoAnswer(error.sentence, sent=False) from error
+        raise error
+
+    def _connected(self) -> HTTPConnection:
+        """A connection that nobody has used."""
+        try:
+            connection = (
+                HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._trust())
+                if self._tls
+                else HTTPConnection(self._host, self._port, timeout=self._timeout)
+            )
+            connection.connect()
+        except ssl.SSLCertVerificationError as why:
+            told = f"its certificate is not trusted ({why.verify_message}); name the file of its authority"
+            raise _NoAnswer(told, sent=False, again=False) from why
+        except OSError as why:
+            raise _NoAnswer(why, sent=False) from why
+        return connection
+
+    def _trust(self) -> ssl.SSLContext:
+        try:
+            return ssl.create_default_context(cafile=self._ca or None)
+        except OSError as why:
+            told = f"the file of authorities {self._ca!r} cannot be used: {why}"
+            raise BadRequest("INVALID_PARAMETER", told) from why
+
+    # -- connections that are kept
+
+    def _kept(self) -> HTTPConnection | None:
+        if self._process != os.getpid():  # those of the process that we came from stay open there
+            self.close()
+            self._process = os.getpid()
+        return self._idle.pop() if self._idle else None
+
+    def _keep(self, connection: HTTPConnection, response: HTTPResponse) -> None:
+        if response.will_close:
+            connection.close()
+        else:
+            self._idle.append(connection)
+
+    # -- patience
+
+    def _patiently(self, work: Callable[[], T], *, changes: bool) -> T:
+        sent = False
+        for pause in (*self._pauses, None):
+            try:
+                return work()
+            except _NoAnswer as silence:
+                sent = sent or silence.sent
+                if pause is None or not silence.again:
+                    raise self._silence(silence, unknown=changes and sent) from silence
+            time.sleep(pause)  # noqa: TID251 - nobody tells when a server is there again
+        raise AssertionError("the last try answers or raises")
+
+    def _silence(self, silence: _NoAnswer, *, unknown: bool) -> ReliquaryError:
+        if unknown:
+            return OutcomeUnknown(sentence=f"{self.url} may have done it or not: {silence}")
+        return ServerUnreachable(sentence=f"{self.url} does not answer: {silence}")
+
+
+def _told(why: BaseException) -> str:
+    return str(why) or type(why).__name__

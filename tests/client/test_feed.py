@@ -1,0 +1,163 @@
+"""Feeds and batches from a plain thread: what is asked, and what the answers become."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from urllib.parse import parse_qs, urlsplit
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+
+from reliquary.client.errors import BadRequest, DataLost, OtherQueue, ReliquaryError, StageGone, WriterTaken
+from reliquary.client.feed import (
+    Bounds,
+    Consumer,
+    Feed,
+    FeedClient,
+    Part,
+    Plan,
+    Published,
+    Staged,
+    StagePlace,
+    Writer,
+)
+from tests.client.scripted import Answer, Scripted, answer, streamed
+
+FEED = {"queue": "orders", "incarnation": "i", "mark": "7", "cursor": None, "messages": 2, "bytes": 9}
+BATCH = pa.record_batch({"feed_id": pa.array([1, 2]), "label": pa.array(["a", None])})
+STREAM = b"".join(
+    bytes(each) for each in (BATCH.schema.serialize(), BATCH.serialize(), b"\xff\xff\xff\xff\0\0\0\0")
+)
+PLACE = StagePlace("q 1", 3, 0, "a-1")
+
+
+def asked(server: Scripted) -> tuple[str, str, dict[str, list[str]], object]:
+    """The last request: method, path, parameters, JSON."""
+    last = server.asked[-1]
+    parts = urlsplit(last.target)
+    return last.method, parts.path, parse_qs(parts.query), json.loads(last.body) if last.body else None
+
+
+def test_feeds_are_found_by_names_and_patterns() -> None:
+    with Scripted([answer(200, {"feeds": [FEED]})]) as server, FeedClient(server.url) as client:
+        assert client.feeds(["orders", "inv*"], "lake") == [Feed("orders", "i", 7, None, 2, 9)]
+        parameters = {"match": ["orders,inv*"], "consumer": ["lake"]}
+        assert asked(server) == ("GET", "/api/v1/feeds", parameters, None)
+
+
+def test_a_consumer_comes_moves_and_goes() -> None:
+    consumer = {"name": "lake", "cursor": "5", "created": "c", "moved": "m"}
+    answers = [answer(201, {**FEED, "cursor": "5"}), answer(200, {"consumers": [consumer]})]
+    with (
+        Scripted([*answers, answer(204), answer(204)]) as server,
+        FeedClient(server.url, token="t") as client,
+    ):
+        assert client.open_consumer("a/b", "lake", "earliest").cursor == 5
+        path = "/api/v1/queues/a%2Fb/consumers"
+        assert asked(server) == ("POST", path, {}, {"name": "lake", "at": "earliest"})
+        assert client.consumers("a/b") == [Consumer("lake", 5, "c", "m")]
+        client.move_consumer("a/b", "lake", 9, "i")
+        assert asked(server) == ("PATCH", path, {}, {"name": "lake", "cursor": "9", "incarnation": "i"})
+        client.drop_consumer("a/b", "lake")
+        assert asked(server) == ("DELETE", path, {"name": ["lake"]}, None)
+        assert server.asked[-1].headers["Authorization"] == "Bearer t"
+
+
+def test_a_plan_says_how_far_a_batch_goes() -> None:
+    parts = [{"after": "1", "until": "4", "rows": 2, "bytes": 20}]
+    said = {"until": "4", "rows": 2, "bytes": 20, "parts": parts}
+    with Scripted([answer(200, said)]) as server, FeedClient(server.url) as client:
+        plan = client.plan("orders", 1, None, rows=2, parts=3, consumer="lake", bounds=Bounds(to_time=8))
+        assert plan == Plan(4, 2, 20, (Part(1, 4, 2, 20),))
+        assert asked(server)[3] == {
+            "after": "1", "until": None, "rows": 2, "bytes": None, "parts": 3, "consumer": "lake",
+            "incarnation": "", "bounds": {"to_time": "8"},
+        }  # fmt: skip
+
+
+def test_a_range_is_read_as_it_comes() -> None:
+    with Scripted([streamed(STREAM[:100], STREAM[100:])]) as server, FeedClient(server.url) as client:
+        rows = client.read("orders", 1, 7, columns=["feed_id", "label"], bounds=Bounds(from_lookup=3))
+        assert list(rows) == [BATCH]
+        parameters = {"after": ["1"], "until": ["7"], "columns": ["feed_id,label"], "from_lookup": ["3"]}
+        assert asked(server)[2] == parameters
+
+
+def test_a_stream_that_ends_too_early_is_an_error_and_no_end() -> None:
+    whole = streamed(STREAM)
+    last = len(whole.data) - len(b"0\r\n\r\n")
+    for cut in [*range(60, last, 37), last]:
+        with (
+            Scripted([Answer(whole.data[:cut], cut=True)]) as server,
+            FeedClient(server.url, pauses=()) as client,
+            pytest.raises(ReliquaryError),
+        ):
+            list(client.read("orders", 1, 7))
+
+
+def test_an_answer_of_another_kind_is_not_understood() -> None:
+    with Scripted([streamed(b"hello world"), answer(200, [1])]) as server, FeedClient(server.url) as client:
+        for ask in (lambda: list(client.read("orders", 1, 7)), lambda: client.feeds(["a"])):
+            with pytest.raises(ReliquaryError, match="not understood"):
+                ask()
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(410, DataLost), (409, OtherQueue), (409, WriterTaken), (410, StageGone)],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_each_refusal_has_its_name(status: int, kind: type[ReliquaryError]) -> None:
+    code = "".join(f"_{letter}" if letter.isupper() else letter for letter in kind.__name__).upper()[1:]
+    no = answer(status, {"error": "say what to do", "code": code})
+    with Scripted([no]) as server, FeedClient(server.url) as client, pytest.raises(kind, match="to do"):
+        client.publish("q", 1, [1])
+
+
+def test_a_part_is_sent_as_an_arrow_stream() -> None:
+    said = {"stage": "77", "rows": 4, "bytes": 10, "bad": 1}
+    with Scripted([answer(201, said)]) as server, FeedClient(server.url) as client:
+        staged = client.stage("orders", PLACE, iter([BATCH, BATCH]), BATCH.schema, bad="dead:bin")
+        assert staged == Staged(77, 4, 10, 1)
+    [put] = server.asked
+    assert put.target == "/api/v1/stages/q%201/3/0/a-1?queue=orders&bad=dead%3Abin"
+    assert pa.ipc.open_stream(put.body).read_all().to_batches() == [BATCH, BATCH]
+
+
+def test_a_part_without_rows_is_one_too() -> None:
+    said = {"stage": "77", "rows": 0, "bytes": 0, "bad": 0}
+    with Scripted([answer(201, said)]) as server, FeedClient(server.url) as client:
+        assert client.stage("orders", PLACE, [], BATCH.schema).rows == 0
+    assert pa.ipc.open_stream(server.asked[0].body).read_all().num_rows == 0
+
+
+def test_a_place_that_cannot_be_named_is_refused() -> None:
+    client = FeedClient("http://127.0.0.1:1")
+    for place in (StagePlace("", 1, 1, "a"), StagePlace("a/b", 1, 1, "a"), StagePlace("q", 1, 1, "a/b")):
+        with pytest.raises(BadRequest, match="no slash"):
+            client.stage("orders", place, [], BATCH.schema)
+
+
+def test_a_batch_is_published_and_forgotten() -> None:
+    writer = {"query": "q", "writer": "w", "batch": 3, "rows": 2, "total": 9, "published": "p"}
+    answers = [answer(200, {"rows": 2, "already": False}), answer(204), answer(200, {"writers": [writer]})]
+    with Scripted([*answers, answer(204)]) as server, FeedClient(server.url) as client:
+        assert client.publish("q", 3, [77, 78], writer="w") == Published(2, already=False)
+        body = {"query": "q", "batch": 3, "writer": "w", "stages": ["77", "78"], "take_over": False}
+        assert asked(server) == ("POST", "/api/v1/publish", {}, body)
+        client.unstage([77])
+        assert asked(server) == ("POST", "/api/v1/unstage", {}, {"stages": ["77"]})
+        assert client.writers() == [Writer("q", "w", 3, 2, 9, "p")]
+        client.forget_writer(writer="w")
+        assert asked(server) == ("DELETE", "/api/v1/writers", {"writer": ["w"]}, None)
+
+
+def test_a_client_may_be_sent_to_another_process() -> None:
+    feeds = answer(200, {"feeds": []})
+    with Scripted([feeds, feeds]) as server, FeedClient(server.url, token="t") as client:
+        client.feeds(["a"])
+        with pickle.loads(pickle.dumps(client)) as again:  # noqa: S301
+            assert again.feeds(["a"]) == []
+        assert server.connections == 2
+        assert server.asked[-1].headers["Authorization"] == "Bearer t"

@@ -246,3 +246,21 @@ def test_what_is_put_aside_while_its_queue_is_deleted_goes_with_it() -> None:
     bench.restart()
     check(bench.state)
     assert bench.state.total_bytes == 0
+
+
+@pytest.mark.parametrize("delivery", Delivery)
+@pytest.mark.spec("DM-154", "DM-185")
+def test_a_delete_overtakes_a_purge_and_leaves_nothing(delivery: Delivery) -> None:
+    """What came between the two is none of the purge's business, and the queue is not gone before it."""
+    bench = Bench()
+    bench.patient = True
+    bench.handle(PurgeQueue(1, "orders"))
+    bench.send("orders", b"later", delivery=delivery)
+    bench.handle(DeleteQueue(2, "orders"))
+    bench.go_on(1)
+    check(bench.state)
+    bench.go_on()
+    check(bench.state)
+    assert bench.state.total_bytes == 0
+    assert every(bench.state, POSITIONS) == every(bench.state, MESSAGES) == {}
+    assert [bench.answer_to(each).status for each in (1, 2)] == [HResult.OK, HResult.OK]

@@ -127,7 +127,7 @@ def _queue_changed(state: State, fact: facts.QueueChanged) -> None:
 def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     queue = state.queues.pop(fact.number)
     state.permitted.clear()
-    left = queue.stored + queue.delayed
+    left = queue.stored + queue.delayed + len(queue.order) + len(queue.delayed_express)
     assert not left, f"queue {fact.number} still holds {left} messages"
     for lookup_id in queue.order.locked:  # of prepared transactions, which keep the messages
         state.rows.delete(POSITIONS, position_key(fact.number, lookup_id))

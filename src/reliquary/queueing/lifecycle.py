@@ -293,7 +293,8 @@ def empty(state: State, request: EmptyQueue) -> None:
         more = msgspec.structs.replace(request, place=place, delayed_place=delayed_place, count=count)
         state.draft.ask(Continue(more))
         return
-    if after(queue, Step.EMPTIED) is Life.ABSENT and not kept & queue.order.locked.keys():
+    # a purge that a delete overtook leaves what came after it, which the delete will find
+    if deleting and after(queue, Step.EMPTIED) is Life.ABSENT and not kept & queue.order.locked.keys():
         apply(state, facts.QueueDeleted(queue.number))  # DM-156
     if request.to:
         _emptied(state, request, count)

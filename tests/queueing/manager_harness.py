@@ -48,6 +48,7 @@ from reliquary.queueing.events import (
     StopManager,
 )
 from reliquary.queueing.expiry import some_delayed
+from reliquary.queueing.feed.numbering import PENDING
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Delivery, Message, Position
 from reliquary.queueing.queue import QueueSettings
@@ -57,6 +58,7 @@ from reliquary.queueing.state import QueueState, Sizes, State
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 from reliquary.wire.security import encode_descriptor
+from tests.queueing.feed.checks import Feeds
 
 NOON = Instant(1_700_000_000 * SECOND)
 COMPUTER = "BENCH"
@@ -321,7 +323,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     subqueues: dict[int, set[int]]
     positions: dict[int, list[Position]]
     """The committed ones, available or locked."""
-    counters: dict[int, tuple[int, int, int]]
+    counters: dict[int, tuple[int, ...]]
     lost: dict[int, tuple[int, ...]]
     """Copies that could not be kept, by queue; 0 is for those that are gone."""
     reserved: dict[int, int]
@@ -335,6 +337,10 @@ class Snapshot(msgspec.Struct, frozen=True):
     messages: dict[int, Message]
     directory: list[Any]
     """Every object, by type and identifier."""
+    consumers: dict[int, tuple[dict[str, tables.Consumer], bool]]
+    """The readers of each queue, and whether what comes is numbered for them."""
+    retained: dict[bytes, Position]
+    """What left and is kept for them."""
 
 
 def durable(state: State) -> Snapshot:
@@ -372,7 +378,8 @@ def durable(state: State) -> Snapshot:
         subqueues={number: set(queue.subqueues) for number, queue in sorted(state.queues.items())},
         positions=dict(sorted(positions.items())),
         counters={
-            n: (queue.stored, queue.stored_size, queue.delayed) for n, queue in sorted(state.queues.items())
+            n: (queue.stored, queue.stored_size, queue.delayed, queue.retained, queue.retained_size)
+            for n, queue in sorted(state.queues.items())
         },
         lost={0: state.lost} | {n: queue.lost for n, queue in sorted(state.queues.items())},
         reserved={number: size for number, size in sorted(reserved.items()) if number in state.queues},
@@ -396,6 +403,11 @@ def durable(state: State) -> Snapshot:
         directory=[
             each for objects in state.directory.objects.values() for _, each in sorted(objects.items())
         ],
+        consumers={
+            n: (dict(sorted(queue.consumers.items())), queue.mark > 0)
+            for n, queue in sorted(state.queues.items())
+        },
+        retained=every(state, tables.RETAINED),
     )
 
 
@@ -433,8 +445,14 @@ def check(state: State) -> None:
     assert all(row.due for row in delayed.values()), "delayed, and nobody knows until when"
     assert not any(row.due for row in committed.values()), "to be seen, and delayed"
     _check_queues(state, committed, delayed)
-    _check_messages(state, rows | delayed, {operation.position.message for operation in sent})
-    _check_bodies(state, rows | delayed)
+    retained = every(state, tables.RETAINED)
+    shown = [*rows.values(), *delayed.values(), *retained.values()]
+    _check_messages(state, shown, {operation.position.message for operation in sent})
+    _check_bodies(state, shown)
+    Feeds(every(state, tables.CONSUMERS), every(state, tables.LATE), committed, delayed, retained).check(
+        state
+    )
+    assert all(rows[key].arrival == PENDING for key in waiting), "a prepared message can be read in a feed"
     _check_expiry(state, committed | delayed)
     assert state.total_bytes == sum(queue.total_bytes for queue in state.queues.values())
     assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
@@ -494,22 +512,22 @@ def _reserved(state: State, number: int) -> int:
     )
 
 
-def _check_messages(state: State, rows: dict[bytes, Position], prepared: set[int]) -> None:
+def _check_messages(state: State, positions: list[Position], prepared: set[int]) -> None:
     """Each message is kept as long as a position or a prepared transaction needs it, and no longer."""
-    shown = Counter(position.message for position in rows.values())
+    shown = Counter(position.message for position in positions)
     numbers = {int.from_bytes(key, "big") for key in every(state, tables.MESSAGES)}
     needed = prepared | set(shown)
     assert numbers == needed, f"no longer needed {numbers - needed}, missing {needed - numbers}"
     shares = {int.from_bytes(key, "big"): row.count for key, row in every(state, tables.SHARES).items()}
     assert shares == {number: count for number, count in shown.items() if count > 1}
-    assert all(position.shared for position in rows.values() if shown[position.message] > 1)
+    assert all(position.shared for position in positions if shown[position.message] > 1)
 
 
-def _check_bodies(state: State, rows: dict[bytes, Position]) -> None:
+def _check_bodies(state: State, positions: list[Position]) -> None:
     """Each piece is one of a loose body or of one message's, and what a crash would orphan is noted."""
     loose = state.shelf.bodies.loose
     assert state.shelf.bodies.loose_bytes == sum(body.size for body in loose.values())
-    stored = {position.message: position.spool for position in rows.values() if position.spool}
+    stored = {position.message: position.spool for position in positions if position.spool}
     express = {
         position.message: position.spool
         for queue in state.queues.values()

@@ -22,9 +22,10 @@ from reliquary.queueing.directory.events import (
 )
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.directory.objects import Kind, Site
+from reliquary.queueing.feed import events as feed
 from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, MessageClass
 from reliquary.queueing.state import Sizes
-from reliquary.queueing.tables import EXPIRY, expiry_of
+from reliquary.queueing.tables import EXPIRY, Consumer, expiry_of
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
 from reliquary.queueing.travel.transfer import (
     DestinationReached,
@@ -34,6 +35,7 @@ from reliquary.queueing.travel.transfer import (
     TransferEnded,
 )
 from tests.queueing.exchange import ELSEWHERE, Exchange
+from tests.queueing.feed.readers import Readers
 from tests.queueing.manager_harness import Bench, Snapshot, check, durable, every, message, walk
 
 TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5)
@@ -52,6 +54,7 @@ class Life:
         self.bench.clerk.at_once = 3
         self.receipts: list[int] = []
         self.transactions: list[UUID] = []
+        self.readers = Readers(self.bench)
         self.flush(stop=False)
 
     def _inside(self, wanted: bool) -> UUID | None:
@@ -195,6 +198,36 @@ class Life:
     def limit_poison(self, quota: int) -> None:
         self.bench.ask(events.ChangeQueue(0, "a;poison", {"quota": quota}))
 
+    # -- readers of feeds
+
+    def open_consumer(self, readable: str, name: str, early: bool) -> None:
+        known = name in (self._consumers(readable) or ())
+        opened = self.bench.ask(feed.OpenConsumer(0, readable, name, 0 if early else None))
+        if early and opened.status is HResult.OK and not known:
+            self.flush(stop=False)
+            self.readers.begin_early(readable, name)
+
+    def read_feed(self, readable: str) -> None:
+        for name in list(self._consumers(readable) or ()):
+            [view] = self.bench.ask(feed.LookAtFeeds(0, (readable,), name)).feeds
+            self.flush(stop=False)
+            self.readers.read(readable, name, view.mark)
+
+    def move_consumer(self, readable: str, name: str, part: int) -> None:
+        self.read_feed(readable)
+        consumers = self._consumers(readable) or {}
+        if name in consumers:
+            cursor, mark = consumers[name].cursor, self.bench.queue(readable).mark
+            place = cursor + (mark - cursor) * part // 2
+            self.bench.ask(feed.MoveConsumer(0, readable, name, place))
+
+    def drop_consumer(self, readable: str, name: str) -> None:
+        self.bench.ask(feed.DropConsumer(0, readable, name))
+
+    def _consumers(self, path: str) -> dict[str, Consumer] | None:
+        queue = self.bench.state.find(self.bench.state.parse(path))
+        return None if queue is None else queue.consumers
+
     # -- the directory
 
     def write_directory(self, which: int, foreign: bool) -> None:
@@ -225,16 +258,19 @@ class Life:
             self.bench.start()
             self._forget_what_ended()
         self.bench.flush()
+        self.readers.flushed()
         self.safe = durable(self.bench.state)
 
     def restart(self) -> None:
         live, sequence = durable(self.bench.state), self.bench.state.sequence
+        self.readers.flushed()
         self.bench.restart(start=False)
         assert self.bench.state.sequence >= sequence, "a number would be given out twice"
         self._look_again(live)
 
     def crash(self) -> None:
         self.bench.restart(crash=True, start=False)
+        self.readers.crashed()
         self._look_again(self.safe)
 
     def _look_again(self, expected: Snapshot) -> None:
@@ -244,6 +280,8 @@ class Life:
         self.receipts.clear()
         self._forget_what_ended()
         self.flush(stop=False)
+        for path in READABLE:
+            self.read_feed(path)
 
     def _forget_what_ended(self) -> None:
         self.transactions = [each for each in self.transactions if each in self.bench.state.transactions]
@@ -302,6 +340,8 @@ DRAW: dict[str, Callable[[Random], Any]] = {
     "outcome": one_of(*Outcome),
     "limit": one_of(0, 1, 2),
     "pause": one_of(0, 1, 30),
+    "name": one_of("lake", "audit"),
+    "part": one_of(0, 1, 2),
     "attributes": attributes,
 }
 """By the name of the parameter; all others are yes or no."""
@@ -331,6 +371,10 @@ WEIGHTS: dict[Callable[..., None], int] = {
     Life.create_or_change: 2,
     Life.watch_for_poison: 2,
     Life.limit_poison: 1,
+    Life.open_consumer: 3,
+    Life.read_feed: 2,
+    Life.move_consumer: 2,
+    Life.drop_consumer: 1,
     Life.write_directory: 1,
     Life.remove_from_directory: 1,
     Life.switch_directory: 1,

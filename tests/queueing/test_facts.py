@@ -9,6 +9,7 @@ import pytest
 from reliquary.base.turn import Fact, Signal
 from reliquary.queueing import facts
 from reliquary.queueing.apply import _APPLY
+from reliquary.queueing.feed import facts as feed_facts
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.tables import Outcome, PreparedTransaction
 
@@ -62,7 +63,8 @@ def test_queues_and_transactions_are_never_forgotten() -> None:
 def test_every_fact_can_be_applied() -> None:
     declared = {
         value
-        for value in vars(facts).values()
+        for room in (facts, feed_facts)
+        for value in vars(room).values()
         if isinstance(value, type) and issubclass(value, Fact) and value is not Fact
     }
     assert declared == set(_APPLY)

@@ -22,6 +22,7 @@ from reliquary.queueing.events import (
     SendMessages,
 )
 from reliquary.queueing.facts import MessagesStored, PositionAvailable, PositionDeleted
+from reliquary.queueing.feed import events as feed_events
 from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.message import Delivery, MessageClass
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
@@ -52,7 +53,7 @@ from tests.queueing.manager_harness import NOON, Bench, Seeded, check, message
 def every_event() -> set[type[Event]]:
     found = {
         each
-        for room in (events, directory_events)
+        for room in (events, directory_events, feed_events)
         for _, each in inspect.getmembers(room, inspect.isclass)
         if issubclass(each, Event)
     }

@@ -13,6 +13,10 @@ from reliquary.base.faults import UsageError
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts, tables
 from reliquary.queueing.directory.objects import kind_of
+from reliquary.queueing.feed import facts as feed_facts
+from reliquary.queueing.feed.consumers import consumer_dropped, consumer_placed
+from reliquary.queueing.feed.numbering import PENDING, forget_number, keep_numbers, number
+from reliquary.queueing.feed.retention import retain, retain_moved, retained_dropped
 from reliquary.queueing.message import Position
 from reliquary.queueing.naming.formats import key_of, parse_format, parse_single
 from reliquary.queueing.naming.multicast import normalized
@@ -59,7 +63,8 @@ def settle(state: State) -> None:
     for queue in state.dirty:
         queue.dirty = False
         floors = queue.order.floors()
-        counters = Counters(queue.stored, queue.stored_size, floors, queue.lost, queue.delayed)
+        kept = queue.retained, queue.retained_size
+        counters = Counters(queue.stored, queue.stored_size, floors, queue.lost, queue.delayed, *kept)
         state.rows.put(COUNTERS, queue_key(queue.number), counters)
     state.dirty.clear()
     if state.sequence_dirty:
@@ -78,7 +83,14 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
         window=state.sizes.window,
     )
     queue = QueueState(
-        record, order, counters.count, counters.size, delayed=counters.delayed, lost=counters.lost
+        record,
+        order,
+        counters.count,
+        counters.size,
+        delayed=counters.delayed,
+        lost=counters.lost,
+        retained=counters.retained,
+        retained_size=counters.retained_size,
     )
     _listen(state, record)
     state.permitted.clear()
@@ -127,8 +139,10 @@ def _queue_changed(state: State, fact: facts.QueueChanged) -> None:
 def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     queue = state.queues.pop(fact.number)
     state.permitted.clear()
-    left = queue.stored + queue.delayed + len(queue.order) + len(queue.delayed_express)
+    there = max(queue.stored, len(queue.order))  # some of either are not in the other
+    left = there + queue.delayed + len(queue.delayed_express) + queue.retained
     assert not left, f"queue {fact.number} still holds {left} messages"
+    assert not queue.consumers, f"queue {fact.number} still has consumers"
     for lookup_id in queue.order.locked:  # of prepared transactions, which keep the messages
         state.rows.delete(POSITIONS, position_key(fact.number, lookup_id))
     _forget_name(state, queue.record)
@@ -199,42 +213,54 @@ def _position_copied(state: State, fact: facts.PositionCopied) -> None:
 
 
 def _position_moved(state: State, fact: facts.PositionMoved) -> None:
-    _displace(state, state.queues[fact.source], (fact.position,))
-    _place(state, state.queues[fact.target], (fact.position,), fresh=False)
+    source, position = state.queues[fact.source], fact.position
+    [before] = _displace(state, source, (position,))
+    if before.arrival:  # the number is of the feed that it leaves
+        forget_number(state, source, before)
+        position = msgspec.structs.replace(position, arrival=0)
+    if source.consumers and retain_moved(state, source, before):
+        position = msgspec.structs.replace(position, shared=True)
+    _place(state, state.queues[fact.target], (position,), fresh=False, moved=True)
 
 
 def _positions_removed(state: State, fact: facts.PositionsRemoved) -> None:
-    _displace(state, state.queues[fact.queue], fact.positions)
-    state.shelf.drop(fact.positions)
+    queue = state.queues[fact.queue]
+    gone: Sequence[Position] = _displace(state, queue, fact.positions)
+    for position in gone:
+        if position.arrival:
+            forget_number(state, queue, position)
+    if queue.consumers:
+        gone = retain(state, queue, gone)
+    state.shelf.drop(gone)
 
 
 def _positions_marked(state: State, fact: facts.PositionsMarked) -> None:
-    queue, number = state.queues[fact.queue], fact.queue
+    queue = state.queues[fact.queue]
     for position in fact.positions:
         before = queue.order.mark(position)
         if before.expires and not position.expires:
-            _forget_deadline(state, number, before)
+            _forget_deadline(state, fact.queue, before)
         if position.purged and not before.purged:
-            _watch(state, number, position, position.purged)
+            _watch(state, fact.queue, position, position.purged)
         if not position.express:
-            state.rows.put(POSITIONS, position_key(number, position.lookup_id), position)
+            state.rows.put(POSITIONS, position_key(fact.queue, position.lookup_id), position)
 
 
 def _positions_delayed(state: State, fact: facts.PositionsDelayed) -> None:
-    queue = state.queues[fact.queue]
-    _displace(state, queue, fact.positions)
-    _put_off(state, queue, fact.positions)
+    queue, positions = state.queues[fact.queue], fact.positions
+    _displace(state, queue, positions)
+    _put_off(state, queue, keep_numbers(state, queue, positions) if queue.mark else positions)
 
 
 def _positions_due(state: State, fact: facts.PositionsDue) -> None:
-    queue, number = state.queues[fact.queue], fact.queue
+    queue = state.queues[fact.queue]
     stored = [position for position in fact.positions if not position.express]
     for position in fact.positions:
         if position.express:
             del queue.delayed_express[position.lookup_id]
         else:
-            state.rows.delete(DELAYED, position_key(number, position.lookup_id))
-            state.rows.delete(EXPIRY, expiry_key(position.due, number, position.lookup_id))
+            state.rows.delete(DELAYED, position_key(fact.queue, position.lookup_id))
+            state.rows.delete(EXPIRY, expiry_key(position.due, fact.queue, position.lookup_id))
     _weigh(state, queue, fact.positions, stored, -1)
     queue.delayed -= len(stored)
     seen = tuple(msgspec.structs.replace(position, due=0) for position in fact.positions)
@@ -245,24 +271,25 @@ def _put_off(
     state: State, queue: QueueState, positions: Sequence[Position], *, prepared: bool = False
 ) -> None:
     """Keep positions out of sight until they are due; `prepared` when they have rows among the others."""
-    number = queue.number
     stored = [position for position in positions if not position.express]
     for position in positions:
-        key = position_key(number, position.lookup_id)
+        key = position_key(queue.number, position.lookup_id)
         if position.express:
             queue.delayed_express[position.lookup_id] = position
         else:
             state.rows.put(DELAYED, key, position, fresh=True)
         if prepared:
             state.rows.delete(POSITIONS, key)
-        _watch(state, number, position, position.due)
+        _watch(state, queue.number, position, position.due)
         if position.expires:
-            _watch(state, number, position, position.expires)
+            _watch(state, queue.number, position, position.expires)
     _weigh(state, queue, positions, stored, +1)
     queue.delayed += len(stored)
 
 
-def _place(state: State, queue: QueueState, positions: tuple[Position, ...], *, fresh: bool) -> None:
+def _place(
+    state: State, queue: QueueState, positions: tuple[Position, ...], *, fresh: bool, moved: bool = False
+) -> None:
     """Put positions into a queue, for all to see unless they are delayed; `fresh`: without rows yet."""
     unlike = [position for position in positions if position.due or position.express or position.expires]
     later = [position for position in unlike if position.due]
@@ -271,9 +298,11 @@ def _place(state: State, queue: QueueState, positions: tuple[Position, ...], *, 
         positions = tuple(position for position in positions if not position.due)
         if not positions:
             return
-    number = queue.number
+    if queue.mark:
+        positions = number(state, queue, positions, moved=moved)
+    here = queue.number
     stored = [position for position in positions if not position.express] if unlike else positions
-    rows = {position_key(number, position.lookup_id): position for position in stored}
+    rows = {position_key(here, position.lookup_id): position for position in stored}
     if fresh:
         state.rows.put_all(POSITIONS, rows)
     else:
@@ -282,20 +311,22 @@ def _place(state: State, queue: QueueState, positions: tuple[Position, ...], *, 
     _count(state, queue, positions, stored, +1)
     for position in unlike:
         if position.expires and not position.due:
-            _watch(state, number, position, position.expires)
+            _watch(state, here, position, position.expires)
     queue.order.extend(positions)
     state.wake(queue, positions)
 
 
-def _displace(state: State, queue: QueueState, positions: tuple[Position, ...]) -> None:
-    """Take positions out of a queue, available or locked."""
-    number = queue.number
-    for there in queue.order.remove_all([position.lookup_id for position in positions]):
-        if there.expires or there.purged:
-            _forget_moments(state, number, there)
+def _displace(state: State, queue: QueueState, positions: tuple[Position, ...]) -> list[Position]:
+    """Take positions out of a queue, available or locked; as they were there."""
+    here = queue.number
+    gone = queue.order.remove_all([position.lookup_id for position in positions])
+    for position in gone:
+        if position.expires or position.purged:
+            _forget_moments(state, here, position)
     stored = [position for position in positions if not position.express]
-    state.rows.delete_all(POSITIONS, [position_key(number, position.lookup_id) for position in stored])
+    state.rows.delete_all(POSITIONS, [position_key(here, position.lookup_id) for position in stored])
     _count(state, queue, positions, stored, -1)
+    return gone
 
 
 def _count(
@@ -316,7 +347,7 @@ def _weigh(
     queue.stored_size += stored_size
     queue.express_size += size - stored_size
     if stored:
-        _touch(state, queue)
+        state.touch(queue)
 
 
 def _watch(state: State, number: int, position: Position, moment: int) -> None:
@@ -346,12 +377,6 @@ def _forget_deadline(state: State, number: int, position: Position) -> None:
             state.overdue.pop((number, position.lookup_id), None)
 
 
-def _touch(state: State, queue: QueueState) -> None:
-    if not queue.dirty:
-        queue.dirty = True
-        state.dirty.append(queue)
-
-
 # -- large bodies
 
 
@@ -372,7 +397,7 @@ def _copy_lost(state: State, fact: facts.CopyLost) -> None:
     one = tuple(int(each is fact.copy) for each in Copy)
     if queue is not None:
         queue.lost = _sum(queue.lost, one)
-        _touch(state, queue)
+        state.touch(queue)
     else:
         state.lost = _sum(state.lost, one)
         state.sequence_dirty = True
@@ -391,8 +416,9 @@ def _transaction_prepared(state: State, fact: facts.TransactionPrepared) -> None
         position, queue = operation.position, state.queues.get(operation.queue)
         state.shelf.put((position,), (message,))
         if queue is not None:
-            state.rows.put(POSITIONS, position_key(queue.number, position.lookup_id), position, fresh=True)
-            queue.order.hold(position)
+            waits = msgspec.structs.replace(position, arrival=PENDING)
+            state.rows.put(POSITIONS, position_key(queue.number, position.lookup_id), waits, fresh=True)
+            queue.order.hold(waits)
     state.rows.put(TRANSACTIONS, transaction_key(fact.identifier), fact.record)
 
 
@@ -483,4 +509,7 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.DirectoryObjectWritten: _object_written,
     facts.DirectoryObjectRemoved: _object_removed,
     facts.CopyLost: _copy_lost,
+    feed_facts.ConsumerPlaced: consumer_placed,
+    feed_facts.ConsumerDropped: consumer_dropped,
+    feed_facts.RetainedDropped: retained_dropped,
 }

@@ -17,6 +17,7 @@ from reliquary.queueing.creation import create_at
 from reliquary.queueing.directory import membership
 from reliquary.queueing.events import Answer, ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
 from reliquary.queueing.expiry import let_in, some_delayed, watch_next
+from reliquary.queueing.feed import trimming
 from reliquary.queueing.initialization import initialize
 from reliquary.queueing.leave import leave
 from reliquary.queueing.message import MessageClass, Position
@@ -84,6 +85,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
     for queue in state.queues.values():
         if queue.record.deleting:
             _go_on(state, 0, queue, MessageClass.NACK_QUEUE_DELETED)
+    trimming.resume(state)
     spool.drop(state, tuple(state.shelf.bodies.loose))  # of a process that ended before their messages came
     watch_next(state, now)  # DM-081
 
@@ -235,6 +237,7 @@ def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bo
     for number in family:
         member = state.queues[number]
         _let_go(state, member)
+        trimming.end_feed(state, member)
         apply(state, facts.QueueChanged(msgspec.structs.replace(member.record, deleting=True)))
     outcome = HResult.OK if skip_directory else membership.leave(state, queue.record)  # DM-157
     for number in family:
@@ -292,6 +295,10 @@ def empty(state: State, request: EmptyQueue) -> None:
         delayed_place = request.delayed_place if len(later) == len(delayed) else delayed[-1].lookup_id
         more = msgspec.structs.replace(request, place=place, delayed_place=delayed_place, count=count)
         state.draft.ask(Continue(more))
+        return
+    if deleting and queue.retained:
+        trimming.trim_some(state, queue)
+        state.draft.ask(Continue(msgspec.structs.replace(request, count=count)))
         return
     # a purge that a delete overtook leaves what came after it, which the delete will find
     if deleting and after(queue, Step.EMPTIED) is Life.ABSENT and not kept & queue.order.locked.keys():

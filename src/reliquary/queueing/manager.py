@@ -15,6 +15,8 @@ from reliquary.queueing import coordinator, events, requests, spool
 from reliquary.queueing.apply import settle
 from reliquary.queueing.directory.rules import RULES as DIRECTORY_RULES
 from reliquary.queueing.events import Answer, Request
+from reliquary.queueing.feed.events import TrimFeed
+from reliquary.queueing.feed.rules import RULES as FEED_RULES
 from reliquary.queueing.losses import warn
 from reliquary.queueing.naming.formats import IllegalFormatName
 from reliquary.queueing.news import send_news
@@ -107,6 +109,7 @@ AT_ANY_TIME: Final = frozenset[type[Event]](
         events.StartManager,
         events.StopManager,
         events.EmptyQueue,
+        TrimFeed,
         events.DispatchMessages,
         events.FlowControl,
         events.CallerGone,
@@ -163,6 +166,7 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.CancelRead: requests.cancel,
     events.CallerGone: requests.caller_gone,
     **DIRECTORY_RULES,
+    **FEED_RULES,
     events.GetQueuePath: requests.get_queue_path,
     events.StorePiece: spool.store_piece,
     events.DropSpool: spool.drop_spool,

@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
+import msgspec
+
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import every
 from reliquary.queueing.apply import adopt
+from reliquary.queueing.feed.consumers import adopt_consumer
+from reliquary.queueing.feed.numbering import PENDING
 from reliquary.queueing.message import Position
 from reliquary.queueing.state import State, Transaction
 from reliquary.queueing.tables import (
+    CONSUMERS,
     COUNTERS,
     DIRECTORY,
     HOLDS,
@@ -57,6 +62,8 @@ def recover(state: State) -> None:
     for key, record in every(state.rows, QUEUES):
         counters = state.rows.get(COUNTERS, key) or Counters()
         adopt(state, record, counters, locked=locked.get(record.number, 0))
+    for key, consumer in every(state.rows, CONSUMERS):
+        adopt_consumer(state, key, consumer)
     for number, positions in held.items():
         for position in positions:
             state.queues[number].order.hold(position, peekable=position.peekable)
@@ -115,6 +122,9 @@ def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None
     for operation in record.operations:
         queue, position = state.queues.get(operation.queue), operation.position
         there = _row(state, operation)
+        if operation.kind == "enqueue" and there is not None and there.arrival != PENDING:
+            there = msgspec.structs.replace(there, arrival=PENDING)  # of a release that had no feeds
+            state.rows.put(POSITIONS, position_key(operation.queue, position.lookup_id), there)
         if queue is not None and there is not None:
             queue.order.hold(there, peekable=operation.kind != "enqueue" and there.peekable)
         if operation.kind == "enqueue":

@@ -108,8 +108,15 @@ class Shelf:
             else:
                 stored.append(position.message)
         self._rows.delete_all(MESSAGES, map(message_key, stored))
+        self._uncache(stored)
+
+    def uncache(self, positions: Iterable[Position]) -> None:
+        """Their messages stay on disk, and nobody will read them soon."""
+        self._uncache([position.message for position in positions])
+
+    def _uncache(self, numbers: Iterable[int]) -> None:
         pop = self._cache.pop
-        gone = [message for message in [pop(number, None) for number in stored] if message is not None]
+        gone = [message for message in [pop(number, None) for number in numbers] if message is not None]
         if gone:
             self._cached_bytes -= sum(map(_weight, gone))
 

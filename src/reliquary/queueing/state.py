@@ -26,7 +26,7 @@ from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
 from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
-from reliquary.queueing.tables import Copy, Hold, Operation, Outcome
+from reliquary.queueing.tables import Consumer, Copy, Hold, Operation, Outcome
 from reliquary.queueing.travel.link import Link
 from reliquary.queueing.waiting import Waiter
 
@@ -78,6 +78,16 @@ class QueueState:
     woken: list[int] = field(default_factory=list)
     """What became available in this turn while somebody waits."""
     subqueues: set[int] = field(default_factory=set)
+    mark: int = 0
+    """How far its feed was told (`feed.numbering`); 0 while it has no consumer."""
+    consumers: dict[str, Consumer] = field(default_factory=dict)
+    pinned: int = 0
+    """The lowest cursor of them: what arrived later is kept."""
+    retained: int = 0
+    """Positions that left and are kept for them; they are in no other count."""
+    retained_size: int = 0
+    trimmed: int = 0
+    """Up to this number none of them is kept any more."""
     link: Link | None = None
     """The way out of an outgoing queue; None for all others."""
 
@@ -313,6 +323,14 @@ class State:
         """No expiry row lies before this moment."""
         scanned = int.from_bytes(self.expiry_scan[:8])
         return min(scanned, *self.overdue.values()) if self.overdue else scanned
+
+    # -- counters
+
+    def touch(self, queue: QueueState) -> None:
+        """Write the counters of this queue with the batch."""
+        if not queue.dirty:
+            queue.dirty = True
+            self.dirty.append(queue)
 
     # -- availability
 

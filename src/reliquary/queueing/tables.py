@@ -86,6 +86,9 @@ class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
     """How many copies of each kind could not be kept; empty stands for none at all."""
     delayed: int = 0
     """Positions that are not in `count` because nobody sees them yet; `size` has their bytes."""
+    retained: int = 0
+    """Positions that left, and that a consumer has yet to read; neither in `count` nor in `size`."""
+    retained_size: int = 0
 
 
 class Shares(msgspec.Struct, frozen=True):

@@ -43,6 +43,7 @@ from reliquary.queueing.events import (
     SendMessages,
     TakeOffline,
 )
+from reliquary.queueing.feed import events as feed
 from reliquary.queueing.queue import QueueSettings
 from reliquary.queueing.security.permits import DEMANDS, NEEDED, OPENED_FOR, Act, Place, lacks, manager_list
 from reliquary.queueing.security.principals import ADMINISTRATORS, ANONYMOUS, EVERYONE, MANAGER, Principal
@@ -101,6 +102,11 @@ ON_QUEUE: list[tuple[str, Make, QueueRight]] = [
     ("send", lambda _: SendMessages(0, "orders", (message(b"x"),)), QueueRight.WRITE_MESSAGE),
     ("receive", lambda _: ReceiveMessages(0, "orders"), QueueRight.RECEIVE_MESSAGE),
     ("peek", lambda _: PeekMessage(0, "orders"), QueueRight.PEEK_MESSAGE),
+    ("look at the feed", lambda _: feed.LookAtFeeds(0, ("x*", "orders")), QueueRight.PEEK_MESSAGE),
+    ("read the feed", lambda _: feed.ReadFeed(0, "orders", 0, 0, 1), QueueRight.PEEK_MESSAGE),
+    ("open a consumer", lambda _: feed.OpenConsumer(0, "orders", "lake"), QueueRight.RECEIVE_MESSAGE),
+    ("move a consumer", lambda _: feed.MoveConsumer(0, "orders", "lake", 0), QueueRight.RECEIVE_MESSAGE),
+    ("drop a consumer", lambda _: feed.DropConsumer(0, "orders", "lake"), QueueRight.RECEIVE_MESSAGE),
     ("browse", lambda _: BrowseMessages(0, "orders"), QueueRight.PEEK_MESSAGE),
     ("look up", lambda bench: LookUpMessage(0, "orders", first_id(bench)), QueueRight.PEEK_MESSAGE),
     (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from reliquary.base.turn import Event
 from reliquary.queueing.events import Answer, Request
 from reliquary.queueing.message import Position
@@ -10,8 +12,9 @@ from reliquary.queueing.message import Position
 class LookAtFeeds(Request, frozen=True):
     """How far the feeds of some queues go; everything up to the mark is on disk when this is answered.
 
-    A name may have `*` for any letters.  Queues that the asker may not peek into are left out where a
-    pattern found them, and are an error where he named them.
+    A name may have `*` for any letters but `;`, whatever their case: it finds the applications' queues, and
+    journals and system queues only where they are named.  Queues that the asker may not peek into are left
+    out where a pattern found them, and are an error where he named them.
     """
 
     to: int
@@ -26,7 +29,7 @@ class OpenConsumer(Request, frozen=True):
     queue: str
     name: str
     at: int | None = None
-    """The first cursor; None is the mark, so that only what comes from now on is read."""
+    """The first cursor.  None is the mark: only what comes from now on is read.  0 is all there is."""
 
 
 class MoveConsumer(Request, frozen=True):
@@ -50,7 +53,8 @@ class DropConsumer(Request, frozen=True):
 class ReadFeed(Request, frozen=True):
     """Positions of a feed with after < arrival <= until, the first `limit` of them, in the order of arrival.
 
-    With a consumer: refused where `after` is before his cursor.  Without: only what still is in the queue.
+    With a consumer: refused where `after` is before his cursor, or `until` behind the mark that was told.
+    Without: only what still is in the queue.
     """
 
     to: int
@@ -67,6 +71,21 @@ class TrimFeed(Event, frozen=True):
     """Go on letting go of what nobody has to read any more."""
 
     queue: int
+
+
+class Refusal(Enum):
+    """Why a reader is refused, where no HResult says it."""
+
+    DATA_LOST = "DATA_LOST"
+    """What he asks for was not kept: it is before his cursor, or he is not known."""
+    OTHER_QUEUE = "OTHER_QUEUE"
+    """The queue was deleted, and another has its name."""
+
+
+class FeedRefused(Answer, frozen=True):
+    """A reader is told that he cannot go on as he thought."""
+
+    code: Refusal = Refusal.DATA_LOST
 
 
 class FeedView(Answer, frozen=True):
@@ -92,9 +111,15 @@ class FeedViews(Answer, frozen=True):
 
 
 class FeedRead(Answer, frozen=True):
-    """Positions, each with `arrival` set to its number in the feed."""
+    """Positions in the order of their numbers in the feed (`feed.numbering.arrival_of`).
+
+    The number of a position is its `arrival`, or where that is 0 the sequence in its LookupIdentifier, as it
+    is for most: so rows are handed on as they lie on disk.
+    """
 
     queue: int = 0
     positions: tuple[Position, ...] = ()
     more: bool = False
-    """There may be others up to `until` behind the last of these."""
+    """There may be others up to `until`: ask again, after `reached`."""
+    reached: int = 0
+    """All up to here is in this answer; never before the last position, and `until` itself at the end."""

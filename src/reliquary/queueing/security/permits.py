@@ -17,6 +17,7 @@ from uuid import UUID
 from reliquary.queueing import events
 from reliquary.queueing.directory import events as directory
 from reliquary.queueing.events import Access
+from reliquary.queueing.feed import events as feed
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.naming.expand import elements_of
 from reliquary.queueing.naming.formats import is_format_name
@@ -335,6 +336,20 @@ def _begin(state: State, request: events.BeginTransaction) -> str:
     return "" if request.identifier is None else _foreign_id(state, request, request.identifier)
 
 
+def _look_at_feeds(state: State, request: feed.LookAtFeeds) -> str:
+    """Those that are named; what a pattern finds, its rule looks at one by one."""
+    named = [name for name in request.queues if "*" not in name]
+    return next(filter(None, (_on(state, request, name, Act.PEEK) for name in named)), "")
+
+
+def _read_feed(state: State, request: feed.ReadFeed) -> str:
+    return _on(state, request, request.queue, Act.PEEK)
+
+
+def _consume(state: State, request: feed.OpenConsumer | feed.MoveConsumer | feed.DropConsumer) -> str:
+    return _on(state, request, request.queue, Act.RECEIVE)
+
+
 def _nothing(state: State, request: events.Request) -> str:
     del state, request
     return ""
@@ -384,4 +399,9 @@ DEMANDS: Final[Mapping[type[events.Request], Demand]] = {
     directory.WriteDirectory: _administer,
     directory.SwitchDirectory: _administer,
     directory.ImportDirectory: _administer,
+    feed.LookAtFeeds: _look_at_feeds,
+    feed.ReadFeed: _read_feed,
+    feed.OpenConsumer: _consume,
+    feed.MoveConsumer: _consume,
+    feed.DropConsumer: _consume,
 }

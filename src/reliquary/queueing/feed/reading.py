@@ -1,0 +1,112 @@
+"""Ranges of a feed: positions in the order of their arrival, from wherever they lie by now.
+
+    positions   lane by lane, each from its floor: those whose number is their own sequence
+    late        by number: those that lie among the positions, or put off in `delayed`
+    retained    by number: those that left, for a consumer alone
+
+Most queues have one lane in use and nothing late, so that a page is one range of rows as it is.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Final, NamedTuple
+
+from reliquary.base.faults import StoreDamage
+from reliquary.queueing.feed.numbering import arrival_of
+from reliquary.queueing.message import Position
+from reliquary.queueing.shelf import MANY
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.tables import (
+    DELAYED,
+    LANES,
+    LATE,
+    POSITIONS,
+    RETAINED,
+    SEQUENCE_MASK,
+    Late,
+    arrival_key,
+    lane_start,
+    position_key,
+)
+
+_NUMBER: Final = slice(4, None)
+"""Where in a key of `late` or `retained` the number is."""
+
+
+class Page(NamedTuple):
+    """A part of a feed."""
+
+    positions: list[Position]
+    reached: int
+    """All up to here is in it."""
+
+
+def read(state: State, queue: QueueState, after: int, until: int, limit: int, *, whole: bool) -> Page:
+    """Up to `limit` positions with after < arrival <= until: of the `whole` feed, or in the queue now."""
+    until = min(until, SEQUENCE_MASK - 1)
+    if after >= until:
+        return Page([], until)
+    sources: list[list[Position]] = []
+    reached = until
+    for page, last in _sources(state, queue, after, until, limit, whole=whole):
+        sources.append(page)
+        reached = min(reached, last)
+    if not sources:
+        return Page([], reached)
+    if len(sources) == 1:
+        return Page(sources[0], reached)
+    merged = sorted(chain.from_iterable(sources), key=arrival_of)[:limit]
+    if len(merged) == limit:
+        reached = min(reached, arrival_of(merged[-1]))
+    return Page([each for each in merged if arrival_of(each) <= reached], reached)
+
+
+def _sources(
+    state: State, queue: QueueState, after: int, until: int, limit: int, *, whole: bool
+) -> list[tuple[list[Position], int]]:
+    """For each place with something in the range: its first ones, and how far it was looked through."""
+    rows, number = state.rows, queue.number
+    found: list[tuple[list[Position], int]] = []
+    floors = queue.order.floors()
+    for lane in range(LANES):
+        start = lane_start(lane)
+        first, last = max(start + after + 1, floors[lane]), start + until + 1
+        if first >= last:
+            continue
+        page = rows.range(POSITIONS, position_key(number, first), position_key(number, last), limit=limit)
+        if page:
+            looked = page[-1][1].lookup_id & SEQUENCE_MASK if len(page) == limit else until
+            found.append(([position for _, position in page if not position.arrival], looked))
+    first_key, last_key = arrival_key(number, after + 1), arrival_key(number, until + 1)
+    late = rows.range(LATE, first_key, last_key, limit=limit)
+    if late:
+        looked = int.from_bytes(late[-1][0][_NUMBER]) if len(late) == limit else until
+        found.append((_resolve(state, queue, [row for _, row in late], whole=whole), looked))
+    if whole and queue.retained:
+        kept = rows.range(RETAINED, first_key, last_key, limit=limit)
+        if kept:
+            looked = int.from_bytes(kept[-1][0][_NUMBER]) if len(kept) == limit else until
+            found.append(([position for _, position in kept], looked))
+    return found
+
+
+def _resolve(state: State, queue: QueueState, late: list[Late], *, whole: bool) -> list[Position]:
+    """The positions of late rows; neighbours are read in one go, and what is put off is for consumers."""
+    rows, number = state.rows, queue.number
+    wanted = [position_key(number, row.lookup_id) for row in late]
+    near: dict[bytes, Position] = {}
+    lowest, highest = min(row.lookup_id for row in late), max(row.lookup_id for row in late)
+    if len(late) >= MANY and highest - lowest < 2 * len(late):
+        last = position_key(number, highest + 1)
+        near = dict(rows.range(POSITIONS, min(wanted), last, limit=highest - lowest + 1))
+    found: list[Position] = []
+    for key in wanted:
+        position = near.get(key) or rows.get(POSITIONS, key)
+        if position is None and whole:
+            position = rows.get(DELAYED, key)
+            if position is None:
+                raise StoreDamage(f"queue {number} has a late row {key.hex()} and no position for it")
+        if position is not None:
+            found.append(position)
+    return found

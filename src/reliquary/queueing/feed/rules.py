@@ -1,0 +1,222 @@
+"""What readers of feeds ask, and how it is answered."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event
+from reliquary.queueing.apply import apply
+from reliquary.queueing.events import Answer
+from reliquary.queueing.feed import events, reading, trimming
+from reliquary.queueing.feed.consumers import check_consumer
+from reliquary.queueing.feed.events import FeedRefused, Refusal
+from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
+from reliquary.queueing.feed.numbering import tell_mark
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.names import spoken
+from reliquary.queueing.queue import QueueType
+from reliquary.queueing.security.permits import Act, lacks
+from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.tables import Consumer
+
+if TYPE_CHECKING:
+    from reliquary.queueing.manager import Rule
+
+READ_LIMIT: Final = 10_000
+"""Positions in one answer."""
+
+
+# -- which feeds
+
+
+def look(state: State, request: events.LookAtFeeds, now: Instant) -> None:
+    """Tell the marks: in this turn they are set, and the answer waits for the disk as every answer does."""
+    del now
+    found: dict[int, QueueState] = {}
+    for name in request.queues:
+        if "*" in name:
+            found |= {queue.number: queue for queue in _matching(state, name)}
+            continue
+        queue = _find(state, name)
+        if isinstance(queue, Answer):
+            state.reply(request.to, queue)
+            return
+        found[queue.number] = queue
+    feeds = tuple(_view(state, queue, request.consumer) for queue in found.values())
+    state.reply(request.to, events.FeedViews(HResult.OK, feeds=feeds))
+
+
+def _find(state: State, name: str, incarnation: str = "") -> QueueState | Answer:
+    """The queue of this name, or why it has no feed for anybody."""
+    queue = destinations.find(state, name)
+    if queue is None:
+        return Answer(HResult.QUEUE_NOT_FOUND, f"there is no queue {name}")
+    if queue.link is not None:
+        raise UsageError(f"{name} is elsewhere, and what waits to go there has no feed: name a queue of ours")
+    if queue.is_closed:
+        return Answer(HResult.ACCESS_DENIED)  # DM-094
+    if incarnation and incarnation != str(queue.record.identifier):
+        why = (
+            f"{name} was deleted and created anew: {incarnation} is gone, now it is {queue.record.identifier}"
+        )
+        return FeedRefused(HResult.QUEUE_NOT_AVAILABLE, why, Refusal.OTHER_QUEUE)
+    return queue
+
+
+def _matching(state: State, pattern: str) -> list[QueueState]:
+    """The applications' queues that a pattern means and that may be read, by name; `*` is in no subqueue."""
+    fits = _expression(pattern).fullmatch
+    found = [
+        queue
+        for queue in state.queues.values()
+        if not (queue.link or queue.record.is_journal or queue.record.deleting)
+        and queue.record.kind is not QueueType.SYSTEM
+        and fits(spoken(queue.record.pathname))
+        and (state.by is MANAGER or not lacks(state, state.by, queue, Act.PEEK))
+    ]
+    return sorted(found, key=lambda queue: queue.record.pathname.casefold())
+
+
+@lru_cache(maxsize=256)
+def _expression(pattern: str) -> re.Pattern[str]:
+    return re.compile("[^;]*".join(map(re.escape, pattern.split("*"))), re.IGNORECASE)
+
+
+def _view(state: State, queue: QueueState, consumer: str) -> events.FeedView:
+    known = queue.consumers.get(consumer)
+    return events.FeedView(
+        HResult.OK,
+        queue=spoken(queue.record.pathname),
+        incarnation=str(queue.record.identifier),
+        mark=tell_mark(state, queue),
+        cursor=None if known is None else known.cursor,
+        messages=queue.stored + queue.delayed + queue.retained,
+        bytes=queue.stored_size + queue.retained_size,
+    )
+
+
+# -- consumers
+
+
+def open_consumer(state: State, request: events.OpenConsumer, now: Instant) -> None:
+    """Begin to keep what somebody has not read."""
+    queue = _find(state, request.queue)
+    if isinstance(queue, Answer):
+        state.reply(request.to, queue)
+        return
+    if request.name not in queue.consumers:
+        check_consumer(queue, request.name)
+        at = state.sequence if request.at is None else request.at
+        _check_number(at, state.sequence)
+        apply(state, ConsumerPlaced(queue.number, request.name, Consumer(at, now, now)))
+    state.reply(request.to, _view(state, queue, request.name))
+
+
+def move_consumer(state: State, request: events.MoveConsumer, now: Instant) -> None:
+    """He has read up to here; what nobody else has to read goes."""
+    found = _find(state, request.queue, request.incarnation)
+    if isinstance(found, Answer):
+        state.reply(request.to, found)
+        return
+    record = found.consumers.get(request.name)
+    if record is None:
+        state.reply(request.to, _unknown(request.queue, request.name))
+        return
+    _check_number(request.cursor, found.mark)
+    if request.cursor > record.cursor:
+        moved = msgspec.structs.replace(record, cursor=request.cursor, moved=now)
+        apply(state, ConsumerPlaced(found.number, request.name, moved))
+        trimming.trim(state, found)
+    state.reply(request.to, Answer(HResult.OK))
+
+
+def drop_consumer(state: State, request: events.DropConsumer, now: Instant) -> None:
+    """He will not come back."""
+    del now
+    queue = _find(state, request.queue)
+    if isinstance(queue, Answer):
+        state.reply(request.to, queue)
+        return
+    if request.name not in queue.consumers:
+        why = f"{request.queue} has no consumer {request.name!r}"
+        state.reply(request.to, Answer(HResult.OBJECT_NOT_FOUND, why))
+        return
+    apply(state, ConsumerDropped(queue.number, request.name))
+    trimming.trim(state, queue)
+    state.reply(request.to, Answer(HResult.OK))
+
+
+def _check_number(number: int, highest: int) -> None:
+    """Beyond what was told, numbers may still become somebody's."""
+    if not 0 <= number <= highest:
+        raise UsageError(
+            f"a place in this feed is 0 to {highest} by now, not {number}: look at the feed first; if it is"
+            " an older number, it is of another manager, or of this one before a backup was restored"
+        )
+
+
+def _unknown(queue: str, name: str) -> FeedRefused:
+    why = (
+        f"{queue} has no consumer {name!r}, so nothing was kept for it: open it anew, and see what was lost"
+        " meanwhile"
+    )
+    return FeedRefused(HResult.MESSAGE_NOT_FOUND, why, Refusal.DATA_LOST)
+
+
+# -- reading
+
+
+def read(state: State, request: events.ReadFeed, now: Instant) -> None:
+    """Positions of a range, in the order of arrival."""
+    del now
+    queue = _find(state, request.queue, request.incarnation)
+    if isinstance(queue, Answer):
+        state.reply(request.to, queue)
+        return
+    if not 1 <= request.limit <= READ_LIMIT:
+        raise UsageError(f"one read gives 1 to {READ_LIMIT} messages, not {request.limit}")
+    for number in (request.after, request.until):
+        _check_number(number, queue.mark if request.consumer in queue.consumers else state.sequence)
+    if request.consumer:
+        refused = _lost(queue, request)
+        if refused is not None:
+            state.reply(request.to, refused)
+            return
+    page = reading.read(
+        state, queue, request.after, request.until, request.limit, whole=bool(request.consumer)
+    )
+    more = page.reached < request.until
+    answer = events.FeedRead(HResult.OK, "", queue.number, tuple(page.positions), more, page.reached)
+    state.reply(request.to, answer)
+
+
+def _lost(queue: QueueState, request: events.ReadFeed) -> FeedRefused | None:
+    """Why a consumer cannot have this range, if so."""
+    record = queue.consumers.get(request.consumer)
+    if record is None:
+        return _unknown(request.queue, request.consumer)
+    if request.after >= record.cursor:
+        return None
+    why = (
+        f"{request.consumer!r} has read {request.queue} up to {record.cursor}, and what came before is not"
+        f" kept: begin after {record.cursor}, not after {request.after}"
+    )
+    return FeedRefused(HResult.MESSAGE_NOT_FOUND, why, Refusal.DATA_LOST)
+
+
+RULES: Final[dict[type[Event], Rule]] = {
+    events.LookAtFeeds: look,
+    events.OpenConsumer: open_consumer,
+    events.MoveConsumer: move_consumer,
+    events.DropConsumer: drop_consumer,
+    events.ReadFeed: read,
+    events.TrimFeed: trimming.go_on,
+}

@@ -1,0 +1,48 @@
+"""What nobody has to read any more goes, a turn's worth at a time, and goes on after a restart."""
+
+from __future__ import annotations
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Continue
+from reliquary.queueing.apply import apply
+from reliquary.queueing.feed.events import TrimFeed
+from reliquary.queueing.feed.facts import ConsumerDropped, RetainedDropped
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.tables import RETAINED, SEQUENCE_MASK, arrival_key
+
+
+def trim(state: State, queue: QueueState) -> None:
+    """Let go of what every consumer has passed: some now, the rest in later turns."""
+    if queue.retained and trim_some(state, queue):
+        state.draft.ask(Continue(TrimFeed(queue.number)))
+
+
+def trim_some(state: State, queue: QueueState) -> bool:
+    """One turn's worth; whether there may be more."""
+    passed = queue.pinned if queue.consumers else SEQUENCE_MASK
+    first, last = arrival_key(queue.number, queue.trimmed + 1), arrival_key(queue.number, passed + 1)
+    rows = state.rows.range(RETAINED, first, last, limit=state.sizes.at_once)
+    if rows:
+        apply(state, RetainedDropped(queue.number, tuple([position for _, position in rows])))
+    return len(rows) == state.sizes.at_once
+
+
+def go_on(state: State, event: TrimFeed, now: Instant) -> None:
+    """A later turn of the same; the queue may be gone by now."""
+    del now
+    queue = state.queues.get(event.queue)
+    if queue is not None:
+        trim(state, queue)
+
+
+def resume(state: State) -> None:
+    """A new process goes on where the old one was."""
+    for queue in state.queues.values():
+        if queue.retained:
+            state.draft.ask(Continue(TrimFeed(queue.number)))
+
+
+def end_feed(state: State, queue: QueueState) -> None:
+    """The queue goes, and nobody will read it to the end."""
+    for name in list(queue.consumers):
+        apply(state, ConsumerDropped(queue.number, name))

@@ -1,0 +1,59 @@
+"""What must never contradict itself in the feeds of a state."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from reliquary.queueing.feed.numbering import arrival_of
+from reliquary.queueing.message import Position
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.tables import Consumer, Late, arrival_key, consumer_key
+
+
+class Feeds(NamedTuple):
+    """The rows that feeds are made of."""
+
+    consumers: dict[bytes, Consumer]
+    late: dict[bytes, Late]
+    committed: dict[bytes, Position]
+    delayed: dict[bytes, Position]
+    retained: dict[bytes, Position]
+
+    def check(self, state: State) -> None:
+        """Each number of a feed is one message's, and what is not found by its own is noted."""
+        assert self.consumers == {
+            consumer_key(number, name): record
+            for number, queue in state.queues.items()
+            for name, record in queue.consumers.items()
+        }
+        assert {key: row.lookup_id for key, row in self.late.items()} == {
+            arrival_key(_queue(key), row.arrival): row.lookup_id
+            for key, row in [*self.committed.items(), *self.delayed.items()]
+            if row.arrival
+        }
+        for queue in state.queues.values():
+            self._check_queue(state, queue)
+        for key, row in self.retained.items():
+            assert key == arrival_key(_queue(key), arrival_of(row))
+            assert not row.express
+            state.shelf.get(row)
+
+    def _check_queue(self, state: State, queue: QueueState) -> None:
+        kept = _of(queue, self.retained)
+        assert (queue.retained, queue.retained_size) == (len(kept), sum(row.size for row in kept))
+        assert all(arrival_of(row) > queue.trimmed for row in kept), "it would never be let go of"
+        assert bool(queue.mark) == bool(queue.consumers)
+        assert queue.mark <= state.sequence
+        if queue.consumers:
+            assert queue.pinned == min(each.cursor for each in queue.consumers.values())
+            put_off = [row for row in _of(queue, self.delayed) if row.arrival]
+            arrived = [*_of(queue, self.committed), *put_off, *kept]
+            assert len(set(map(arrival_of, arrived))) == len(arrived), "two messages have one number"
+
+
+def _queue(key: bytes) -> int:
+    return int.from_bytes(key[:4])
+
+
+def _of(queue: QueueState, rows: dict[bytes, Position]) -> list[Position]:
+    return [row for key, row in rows.items() if _queue(key) == queue.number]

@@ -1,0 +1,48 @@
+"""What tests of feeds ask most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reliquary.queueing.feed.events import DropConsumer, LookAtFeeds, MoveConsumer, OpenConsumer, ReadFeed
+from reliquary.queueing.feed.numbering import arrival_of
+from tests.queueing.manager_harness import Bench
+
+LAKE = "lake"
+
+
+def opened(bench: Bench, queue: str = "orders", name: str = LAKE, at: int | None = None) -> int:
+    """Open a consumer; his cursor."""
+    cursor: int = bench.ask(OpenConsumer(0, queue, name, at)).cursor
+    return cursor
+
+
+def moved(bench: Bench, cursor: int, queue: str = "orders", name: str = LAKE) -> Any:
+    return bench.ask(MoveConsumer(0, queue, name, cursor))
+
+
+def dropped(bench: Bench, queue: str = "orders", name: str = LAKE) -> Any:
+    return bench.ask(DropConsumer(0, queue, name))
+
+
+def mark(bench: Bench, queue: str = "orders") -> int:
+    """Be told how far the feed goes."""
+    [view] = bench.ask(LookAtFeeds(0, (queue,))).feeds
+    told: int = view.mark
+    return told
+
+
+def feed(
+    bench: Bench, after: int = 0, until: int | None = None, queue: str = "orders", name: str = LAKE
+) -> dict[int, bytes]:
+    """The bodies of a range by their numbers; up to the mark where nothing else is said."""
+    until = mark(bench, queue) if until is None else until
+    read = bench.ask(ReadFeed(0, queue, after, until, 10_000, name))
+    return {arrival_of(each): bench.state.shelf.get(each).body for each in read.positions}
+
+
+def bodies(
+    bench: Bench, after: int = 0, until: int | None = None, queue: str = "orders", name: str = LAKE
+) -> list[bytes]:
+    """The bodies of a range."""
+    return list(feed(bench, after, until, queue, name).values())

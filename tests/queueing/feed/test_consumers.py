@@ -1,0 +1,51 @@
+"""Consumers: named readers of a feed, and how far each of them has come."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.feed.consumers import CONSUMER_LIMIT, NAME_LIMIT, check_consumer
+from reliquary.queueing.tables import CONSUMERS, Consumer, consumer_key
+from tests.queueing.feed.scenery import dropped, moved, opened
+from tests.queueing.manager_harness import NOON, Bench, check, every
+
+
+def test_a_consumer_is_a_row_and_is_known_again() -> None:
+    bench = Bench()
+    cursor = opened(bench)
+    number = bench.queue().number
+    row = Consumer(cursor, NOON, NOON)
+    assert every(bench.state, CONSUMERS) == {consumer_key(number, "lake"): row}
+    bench.restart()
+    assert bench.queue().consumers == {"lake": row}
+    assert bench.queue().mark == bench.state.ceiling - bench.sizes.sequence_block
+    check(bench.state)
+
+
+def test_the_lowest_cursor_pins() -> None:
+    bench = Bench()
+    bench.send("orders", *[b"x"] * 9)
+    opened(bench, name="one")
+    opened(bench, name="two", at=3)
+    assert bench.queue().pinned == 3
+    moved(bench, 5, name="two")
+    assert bench.queue().pinned == 5
+    dropped(bench, name="two")
+    assert bench.queue().pinned == 9
+    dropped(bench, name="one")
+    assert (bench.queue().pinned, bench.queue().mark) == (0, 0)
+    assert every(bench.state, CONSUMERS) == {}
+
+
+def test_a_queue_has_so_many_consumers_and_no_more() -> None:
+    queue = Bench().queue()
+    queue.consumers = {str(each): Consumer(0, 0, 0) for each in range(CONSUMER_LIMIT)}
+    with pytest.raises(UsageError, match="at most 1000 consumers"):
+        check_consumer(queue, "one more")
+
+
+@pytest.mark.parametrize("name", ["", "x" * (NAME_LIMIT + 1), "a\nb"])
+def test_a_name_that_none_may_have_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="the name of a consumer"):
+        check_consumer(Bench().queue(), name)

@@ -94,6 +94,7 @@ class Bench:
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         directory: Integration | None = None,
         signs: bool = False,
+        history: bool = False,
         start: bool = True,
     ) -> None:
         """`queues` are created at once; without any, the private queue "orders" is."""
@@ -105,6 +106,7 @@ class Bench:
         self.sizes = sizes
         self.directory = directory
         self.signs = signs
+        self.history = history
         self.now = NOON
         self.disk = MemoryDisk(self.TABLES)
         self.patient = False
@@ -126,7 +128,9 @@ class Bench:
         self.rows = StagedRows(self.disk)
         self.timers: dict[tuple[str, int], Instant] = {}
         self.pending: deque[Event] = deque()
-        self.manager = QueueManager(self.rows, self.chance, heard=self.heard, sizes=self.sizes)
+        self.manager = QueueManager(
+            self.rows, self.chance, heard=self.heard, sizes=self.sizes, history=self.history
+        )
         self.on_build(self)
 
     @property
@@ -341,6 +345,15 @@ class Snapshot(msgspec.Struct, frozen=True):
     """The readers of each queue, and whether what comes is numbered for them."""
     retained: dict[bytes, Position]
     """What left and is kept for them."""
+    history: tuple[int, int, int]
+    """The last event, the last one in files, and how many are missing."""
+
+
+def _history(state: State) -> tuple[int, int, int]:
+    history = state.history
+    if history is None:
+        return (0, 0, 0)
+    return (history.last + len(history.notes), history.exported, history.missing)
 
 
 def durable(state: State) -> Snapshot:
@@ -408,6 +421,7 @@ def durable(state: State) -> Snapshot:
             for n, queue in sorted(state.queues.items())
         },
         retained=every(state, tables.RETAINED),
+        history=_history(state),
     )
 
 

@@ -24,6 +24,7 @@ from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.directory.objects import Kind, Site
 from reliquary.queueing.feed import events as feed
 from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, MessageClass
+from reliquary.queueing.naming.names import spoken
 from reliquary.queueing.state import Sizes
 from reliquary.queueing.tables import EXPIRY, Consumer, expiry_of
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
@@ -36,6 +37,7 @@ from reliquary.queueing.travel.transfer import (
 )
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.feed.readers import Readers
+from tests.queueing.history.chronicle import events_of, folded
 from tests.queueing.manager_harness import Bench, Snapshot, check, durable, every, message, walk
 
 TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5)
@@ -50,7 +52,7 @@ class Life:
     """Each public method is one thing that can happen to a manager; what it needs is drawn by name."""
 
     def __init__(self) -> None:
-        self.bench = Exchange(None, "a", "b", "a;sub", sizes=TINY, directory=Integration())
+        self.bench = Exchange(None, "a", "b", "a;sub", sizes=TINY, directory=Integration(), history=True)
         self.bench.clerk.at_once = 3
         self.receipts: list[int] = []
         self.transactions: list[UUID] = []
@@ -300,6 +302,19 @@ def check_clock(bench: Bench) -> None:
         assert 0 < state.next_expiry <= expiry_of(min(ahead))[0]
 
 
+def check_history(bench: Bench) -> None:
+    """What was told since the first start, and nothing else, says what is in the queues."""
+    bench.flush()
+    seen = durable(bench.state)
+    there = {
+        (spoken(seen.queues[number].pathname), position.message, position.lookup_id)
+        for where in (seen.positions, seen.delayed)
+        for number, positions in where.items()
+        for position in positions
+    }
+    assert folded(events_of(bench.disk)) == there
+
+
 # -- chance
 
 Step = tuple[str, dict[str, Any]]
@@ -402,6 +417,7 @@ def play(steps: list[Step]) -> None:
         getattr(life, name)(**arguments)
         check(life.bench.state)
         check_clock(life.bench)
+    check_history(life.bench)
 
 
 def goes_wrong(steps: list[Step]) -> bool:

@@ -23,6 +23,7 @@ from reliquary.queueing.events import (
 )
 from reliquary.queueing.facts import MessagesStored, PositionAvailable, PositionDeleted
 from reliquary.queueing.feed import events as feed_events
+from reliquary.queueing.history import events as history_events
 from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.message import Delivery, MessageClass
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
@@ -32,6 +33,7 @@ from reliquary.queueing.travel.transfer import (
     BodiesUnwanted,
     ConnectionChanged,
     DestinationReached,
+    DuplicatesDropped,
     HoldsEnded,
     HoldWanted,
     MessageArrived,
@@ -53,7 +55,7 @@ from tests.queueing.manager_harness import NOON, Bench, Seeded, check, message
 def every_event() -> set[type[Event]]:
     found = {
         each
-        for room in (events, directory_events, feed_events)
+        for room in (events, directory_events, feed_events, history_events)
         for _, each in inspect.getmembers(room, inspect.isclass)
         if issubclass(each, Event)
     }
@@ -140,7 +142,7 @@ def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_noth
     )
     for signal in words:
         assert Bench().manager.hear(signal, NOON) == Turn()
-    of_no_queue = {MessageArrived, WebAddressKnown, AgentKnown, BodiesUnwanted}
+    of_no_queue = {DuplicatesDropped, MessageArrived, WebAddressKnown, AgentKnown, BodiesUnwanted}
     of_batches = {BatchArrived, QueuesWatched, HoldWanted, HoldsEnded}
     assert {type(signal) for signal in words} | of_no_queue | of_batches == set(HEARS)
 

@@ -17,6 +17,8 @@ from reliquary.queueing.feed import facts as feed_facts
 from reliquary.queueing.feed.consumers import consumer_dropped, consumer_placed
 from reliquary.queueing.feed.numbering import PENDING, forget_number, keep_numbers, number
 from reliquary.queueing.feed.retention import retain, retain_moved, retained_dropped
+from reliquary.queueing.history.keeping import keep
+from reliquary.queueing.history.telling import tell
 from reliquary.queueing.message import Position
 from reliquary.queueing.naming.formats import key_of, parse_format, parse_single
 from reliquary.queueing.naming.multicast import normalized
@@ -54,6 +56,8 @@ from reliquary.queueing.travel.transfer import Wrapper, wrapper_for
 
 def apply(state: State, fact: Fact) -> None:
     """Make a fact true and say it in this turn."""
+    if state.history is not None:
+        tell(state, state.history.notes, fact)
     _APPLY[type(fact)](state, fact)
     state.draft.state(fact)
 
@@ -71,6 +75,8 @@ def settle(state: State) -> None:
         state.sequence_dirty = False
         sequence = tables.Sequence(state.ceiling, state.expiry_floor, state.last_number, state.lost)
         state.rows.put(SEQUENCE, ONLY, sequence)
+    if state.history is not None:
+        keep(state, state.history)
 
 
 def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -> None:
@@ -115,6 +121,8 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
 
 def _manager_named(state: State, fact: facts.ManagerNamed) -> None:
     state.record = fact.record
+    if state.history is not None:
+        state.history.notes.lineage = fact.record.identifier
     state.permitted.clear()
     state.rows.put(MANAGER, ONLY, fact.record)
 

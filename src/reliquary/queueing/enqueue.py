@@ -15,6 +15,7 @@ from reliquary.base.time import SECOND, Instant, in_whole_seconds
 from reliquary.queueing import facts
 from reliquary.queueing.acknowledge import ANSWERS, asked, asked_in
 from reliquary.queueing.apply import apply
+from reliquary.queueing.history.telling import heard
 from reliquary.queueing.leave import bury, copy_to_system_journal, journal_has_room
 from reliquary.queueing.message import (
     FOREVER,
@@ -30,7 +31,9 @@ from reliquary.queueing.message import (
 from reliquary.queueing.queue import exceeds
 from reliquary.queueing.state import Owed, QueueState, State, Transaction
 from reliquary.queueing.tables import LANE_SHIFT, SEQUENCE_MASK, Operation
+from reliquary.wire.history import Happening
 
+_TOO_LATE: Final = MessageClass.NACK_REACH_QUEUE_TIMEOUT
 TRANSACTION_BYTES: Final = 256 * 1024 * 1024
 """What one transaction may send; until it is prepared or committed it is kept in memory."""
 
@@ -142,6 +145,9 @@ def insert(
     positions, stamped, lookup_ids = [], [], []
     for message, size in zip(messages, sizes, strict=True):
         if expires and message.sent_time and too_late(message, now):
+            if not travelled:
+                late = (message.identifier,)
+                heard(state, Happening.REFUSED, queue.record.pathname, late, _TOO_LATE)
             if message.negative_journaling and not travelled:
                 _bury_late(state, message, size, now, captured)
             if message.spool in state.shelf.bodies.loose:
@@ -213,7 +219,7 @@ def _bury_late(state: State, message: Message, size: int, now: Instant, captured
     late = Position(
         sequence, sequence, size, now, express=message.is_express, dead_letter=True, spool=message.spool
     )
-    bury(state, message, late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+    bury(state, message, late, _TOO_LATE)
 
 
 def refused(

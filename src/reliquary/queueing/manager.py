@@ -17,6 +17,8 @@ from reliquary.queueing.directory.rules import RULES as DIRECTORY_RULES
 from reliquary.queueing.events import Answer, Request
 from reliquary.queueing.feed.events import TrimFeed
 from reliquary.queueing.feed.rules import RULES as FEED_RULES
+from reliquary.queueing.history import keeping
+from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
 from reliquary.queueing.losses import warn
 from reliquary.queueing.naming.formats import IllegalFormatName
 from reliquary.queueing.news import send_news
@@ -39,14 +41,17 @@ class QueueManager:
         *,
         heard: frozenset[type] = frozenset(),
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
+        history: bool = False,
     ) -> None:
-        """`heard` are the signals that another machine listens to."""
+        """`heard` are the signals that another machine listens to; with `history`, all is told."""
         self.state = State(rows, chance, heard=heard, sizes=sizes)
-        recover(self.state)
+        recover(self.state, history=history)
 
     def handle(self, event: Event, now: Instant) -> Turn:
         """Take one event."""
         state = self.state
+        if state.history is not None:
+            state.history.notes.at(now)
         if state.manager_state is not ManagerState.READY and type(event) not in AT_ANY_TIME:
             why = f"the queue manager is {state.manager_state.value}"
             if state.manager_state is ManagerState.INITIALIZING:
@@ -85,6 +90,8 @@ class QueueManager:
     def hear(self, signal: Signal, now: Instant) -> Turn:
         """Take what a carrier of messages says, inside its turn or one of ours."""
         state = self.state
+        if state.history is not None:
+            state.history.notes.at(now)
         _HEARD[type(signal)](state, signal, now)
         self._finish(now)
         if state.stirred:
@@ -122,6 +129,8 @@ AT_ANY_TIME: Final = frozenset[type[Event]](
         events.DtcReenlistmentCommit,
         events.DtcReenlistmentAbort,
         events.DtcReenlistmentTimeout,
+        ForgetHistory,
+        ResumeHistory,
         TimerFired,
     }
 )
@@ -174,6 +183,8 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.AwaitDisk: requests.await_disk,
     events.EmptyQueue: requests.empty,
     events.DispatchMessages: dispatch.go_on,
+    ForgetHistory: keeping.forget,
+    ResumeHistory: keeping.resume,
     TimerFired: requests.timer,
 }
 
@@ -191,6 +202,7 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.HoldWanted: holds.on_hold_wanted,
     transfer.HoldsEnded: holds.on_holds_ended,
     transfer.BatchArrived: arrivals.on_batch,
+    transfer.DuplicatesDropped: arrivals.on_duplicates,
     transfer.BodiesUnwanted: spool.on_unwanted,
 }
 HEARS: Final = tuple(_HEARD)

@@ -15,6 +15,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing import acknowledge, trace
 from reliquary.queueing.enqueue import insert, manager_is_full
+from reliquary.queueing.history.notes import OURSELVES
 from reliquary.queueing.losses import lose
 from reliquary.queueing.message import Message, size_of
 from reliquary.queueing.naming import destinations
@@ -95,7 +96,9 @@ def send_news(state: State, now: Instant) -> None:
             _acknowledge(state, post, each)
         if each.asks & acknowledge.TRACED:
             _report(state, post, each, now)
+    before, state.bringer = state.bringer, OURSELVES
     post.send()
+    state.bringer = before
 
 
 def _find(state: State, name: str, now: Instant) -> QueueState | str:

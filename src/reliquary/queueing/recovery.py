@@ -17,6 +17,7 @@ from reliquary.base.rows import every
 from reliquary.queueing.apply import adopt
 from reliquary.queueing.feed.consumers import adopt_consumer
 from reliquary.queueing.feed.numbering import PENDING
+from reliquary.queueing.history import keeping
 from reliquary.queueing.message import Position
 from reliquary.queueing.state import State, Transaction
 from reliquary.queueing.tables import (
@@ -43,9 +44,14 @@ from reliquary.queueing.tables import (
 )
 
 
-def recover(state: State) -> None:
+def recover(state: State, *, history: bool = False) -> None:
     """Read back who we are, our queues, and the transactions and holds that wait for their outcome."""
     state.record = state.rows.get(MANAGER, ONLY)
+    if history:
+        state.history = keeping.History(state.sizes.history)
+        keeping.recover(state, state.history)
+    else:
+        keeping.leave_off(state.rows)
     if state.record is None:
         return
     sequence = state.rows.get(SEQUENCE, ONLY) or Sequence()

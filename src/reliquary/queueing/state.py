@@ -20,6 +20,8 @@ from reliquary.queueing.descriptors import Descriptor
 from reliquary.queueing.directory.holdings import Directory
 from reliquary.queueing.events import FOREVER_WAIT, Answer
 from reliquary.queueing.facts import PositionAvailable
+from reliquary.queueing.history.keeping import History, Room
+from reliquary.queueing.history.notes import API, Bringer
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.naming.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
@@ -50,6 +52,8 @@ class Sizes:
     cache_bytes: int = CACHE_BYTES
     outcomes: int = 10_000
     """Ended transactions whose outcome is remembered."""
+    history: Room = Room()  # noqa: RUF009 - it is frozen
+    """What may wait to be exported."""
 
 
 @dataclass(slots=True)
@@ -167,6 +171,10 @@ class State:
 
     by: Principal = MANAGER
     """On whose behalf this turn runs."""
+    bringer: Bringer = API
+    """By which way its messages come, for the history."""
+    history: History | None = None
+    """Not None: what happens to messages is told."""
     first_list: bytes = b""
     """What counts as the manager's access list until it is given one."""
 

@@ -23,6 +23,7 @@ staged        stage, index                     the positions of such a part, som
 ledger        query                            the last batch that each query published
 writers       writer                           the query that writes under this name
 history       first event                      what happened to messages, until it is exported
+history_mark  one row                          how far it is exported, and whether something is missing
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ import msgspec
 
 from reliquary.base.rows import Table
 from reliquary.queueing.directory.objects import DirectoryObject, Kind
-from reliquary.queueing.history.records import HistoryRow
+from reliquary.queueing.history.records import HistoryMark, HistoryRow
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import Queue, QueueManagerRecord
 
@@ -248,11 +249,12 @@ STAGED: Final = Table("staged", StagedChunk)
 LEDGER: Final = Table("ledger", Published)
 WRITERS: Final = Table("writers", Writer)
 HISTORY: Final = Table("history", HistoryRow)
+HISTORY_MARK: Final = Table("history_mark", HistoryMark)
 
 _ALL: Final[tuple[Table[Any], ...]] = (
     MANAGER, SEQUENCE, QUEUES, COUNTERS, POSITIONS, DELAYED, MESSAGES, SHARES, SPOOLS, PIECES, EXPIRY,
     TRANSACTIONS, DIRECTORY, OUTCOMES, HOLDS, CONSUMERS, LATE, RETAINED, STAGES, STAGED, LEDGER, WRITERS,
-    HISTORY,
+    HISTORY, HISTORY_MARK,
 )  # fmt: skip
 TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 

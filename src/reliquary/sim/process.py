@@ -126,7 +126,7 @@ class Process:
 
     def _manage(self, rows: StagedRows, heard: tuple[type[Signal], ...]) -> None:
         """The queue manager, which gets all the events that no other machine takes."""
-        self.manager = QueueManager(rows, self._chance, heard=frozenset(heard), sizes=SIZES)
+        self.manager = QueueManager(rows, self._chance, heard=frozenset(heard), sizes=SIZES, history=True)
         self._core.add(self.manager, hears=HEARS)
 
     # -- what the network and the host call
@@ -266,7 +266,7 @@ class Process:
 
     def checkpoint(self) -> None:
         """Compare everything with everything; between two batches only."""
-        rebuilt = QueueManager(StagedRows(self.disk.copied()), SeededChance(0), sizes=SIZES)
+        rebuilt = QueueManager(StagedRows(self.disk.copied()), SeededChance(0), sizes=SIZES, history=True)
         self._witness.checkpoint(self.manager, rebuilt, self.disk)
 
     # -- effects

@@ -23,10 +23,10 @@ from reliquary.protocols.httpr.events import Answer, RequestArrived
 from reliquary.protocols.httpr.refusals import REFUSALS, Said
 from reliquary.protocols.httpr.served import Asked, Connection, Pair, Served
 from reliquary.protocols.httpr.settings import AGENT_TYPE
-from reliquary.protocols.httpr.state import State
-from reliquary.protocols.httpr.tables import Channel
-from reliquary.queueing.message import Message
-from reliquary.queueing.travel.transfer import BodiesUnwanted
+from reliquary.protocols.httpr.state import HOLDER, State
+from reliquary.protocols.httpr.tables import Channel, Role
+from reliquary.queueing.message import NO_OBJECT, Message
+from reliquary.queueing.travel.transfer import BodiesUnwanted, DuplicatesDropped
 
 
 def standing(channel: Channel) -> Pair:
@@ -152,3 +152,11 @@ def _introduction(state: State, connection: int) -> str:
         return ""
     known.introduced = True
     return AGENT_TYPE
+
+
+def tell_duplicates(state: State, channel: int, batch: int, count: int) -> None:
+    """A batch came once more: its messages are not read again, so only its id says which they are."""
+    record = state.channels[channel]
+    peer = record.requester if record.role is Role.SERVER else record.responder
+    nameless = (NO_OBJECT,) * count
+    state.draft.tell(DuplicatesDropped(HOLDER, "", nameless, peer=peer, batch=f"{channel}:{batch}"))

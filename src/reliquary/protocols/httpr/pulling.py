@@ -17,7 +17,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, Duration, Instant
 from reliquary.base.turn import SetTimer, Warn
 from reliquary.protocols.httpr.addresses import read_target
-from reliquary.protocols.httpr.answering import unwanted
+from reliquary.protocols.httpr.answering import tell_duplicates, unwanted
 from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.asking import ask
 from reliquary.protocols.httpr.codec.faults import HttprFault
@@ -96,6 +96,8 @@ def on_batch(state: State, driven: Driven, event: ResponseArrived) -> None:
         return
     verdict = reception(state.channels[number], batch)
     if verdict is not Reception.TAKEN:  # HR-055, HR-081
+        if verdict is Reception.KNOWN and event.batch:
+            tell_duplicates(state, number, batch, len(event.batch))
         unwanted(state, event.batch)
         driven.unresolved = True
         why = f"{driven.url} sent batch {batch}, which is {verdict.value}"
@@ -119,7 +121,16 @@ def _bring_in(state: State, driven: Driven, fetched: Fetched) -> None:
     number = driven.channel
     transaction = UUID(int=number << 64 | fetched.batch)
     state.draft.tell(
-        BatchArrived(HOLDER, number, fetched.names, fetched.messages, transaction, MANAGER, checked=True)
+        BatchArrived(
+            HOLDER,
+            number,
+            fetched.names,
+            fetched.messages,
+            transaction,
+            MANAGER,
+            checked=True,
+            peer=state.channels[number].responder,
+        )
     )
 
 

@@ -41,6 +41,8 @@ def receive(state: State, served: Served, asked: Asked, now: Instant) -> bool:
     if verdict is not Reception.TAKEN:
         # DEPARTS from 6.2.16 (HR-116): the answer to an abort of an id that was received before says no
         # outcome, because ROLLBACK could contradict a COMMIT, and messages would come twice.
+        if verdict is Reception.KNOWN and event.batch:
+            answering.tell_duplicates(state, served.channel, batch, len(event.batch))
         why = f"batch {batch} is {verdict.value}"
         raise HttprFault(ErrorNumber.OUT_OF_SEQUENCE_TRANSACTION_DISCARDED, why, spec="5.6")
     if event.disposition is Disposition.ABORT:
@@ -56,7 +58,16 @@ def receive(state: State, served: Served, asked: Asked, now: Instant) -> bool:
         raise
     transaction = UUID(int=served.channel << 64 | batch)
     state.draft.tell(
-        BatchArrived(HOLDER, served.channel, names, messages, transaction, event.by, checked=True)
+        BatchArrived(
+            HOLDER,
+            served.channel,
+            names,
+            messages,
+            transaction,
+            event.by,
+            checked=True,
+            peer=state.channels[served.channel].requester,
+        )
     )
     return False
 

@@ -41,7 +41,13 @@ from reliquary.protocols.srmp.state import Arriving, Count, State
 from reliquary.protocols.srmp.streams_in import TAKEN, Verdict, advanced, judge
 from reliquary.protocols.srmp.tables import Remembered
 from reliquary.queueing.message import NO_GUID, Message, MessageClass, ObjectId
-from reliquary.queueing.travel.transfer import ArrivalJudged, ListenersChanged, MessageArrived, Outcome
+from reliquary.queueing.travel.transfer import (
+    ArrivalJudged,
+    DuplicatesDropped,
+    ListenersChanged,
+    MessageArrived,
+    Outcome,
+)
 
 ANONYMOUS_ID: Final = ObjectId(NO_GUID, 1)
 """What a message without `Msmq` has for an identifier; it says nothing."""
@@ -123,6 +129,8 @@ def _user_message(state: State, to: int, arrived: Arrived, way: Route, now: Inst
         verdict = judge(kept, place)
         if verdict not in TAKEN:
             _reject(state, key, verdict, now)
+            if verdict is Verdict.REPEATED:
+                _tell_duplicate(state, envelope, way)
             _answer(state, to, 200)  # SR-211
             return
         if kept is not None and not place.receipts_to:  # only the first message says it
@@ -214,7 +222,13 @@ def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) ->
     found = arrived is not None and now - arrived <= state.settings.history_age
     if found:
         state.counts[Count.DUPLICATES] += 1
+        _tell_duplicate(state, envelope, way)
     return found
+
+
+def _tell_duplicate(state: State, envelope: Envelope, way: Route) -> None:
+    by = "multicast" if way.multicast else CARRIER
+    state.draft.tell(DuplicatesDropped(by, way.destination, (envelope.identifier,)))
 
 
 # -- what the manager says
@@ -228,7 +242,10 @@ def _hand_over(state: State, arriving: Arriving, way: Route, message: Message) -
     # DEPARTS from 2.2.5.1.1 (SR-046): a message is not refused for its age, as 3.1.5.1.4 says, unless
     # the administrator wants that, because clocks differ and its sender has checked.
     expires = state.settings.check_expiry_on_receive
-    state.draft.tell(MessageArrived(CARRIER, ticket, way.destination, message, expires=expires))
+    arrived = MessageArrived(
+        CARRIER, ticket, way.destination, message, expires=expires, by_multicast=way.multicast
+    )
+    state.draft.tell(arrived)
 
 
 def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:

@@ -1,118 +1,117 @@
-"""The rows of the history: what one batch of turns told, group by group.
+"""The rows of the history: what one batch of turns told, as columns.
 
-A group is what one fact says of several messages at once, so its cost is a few numbers a message.  Rows are
-numbered by their first event; the events of all groups of a row follow each other without a gap.
-docs/reference/history.md lists the kinds and the columns that they become in the exported files.
+    heads    what several events have in common: what happened, in which queue, by whom, why
+    places   for each event, its head
+    then     numbers for each event, and more for those whose head has the shape for it
+
+A batch is mostly a thousand events with a few heads, so an event costs a few bytes and no struct of its own,
+and becomes columns of a file without being looked at one by one.  A row's key is the number of its first
+event.  `wire.history` lists the events and the columns that this becomes.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntFlag
+from typing import Final
 from uuid import UUID
 
 import msgspec
 
 
-class Happening(IntEnum):
-    """What happened; the numbers are on disk and never change their meaning."""
+class Shape(IntFlag):
+    """Which numbers each event of a head has, beside the message and the LookupIdentifier."""
 
-    ACCEPTED = 1
-    """An application's message is in a queue of this manager."""
-    ARRIVED = 2
-    """A message came from another manager and is in its queue."""
-    QUEUED = 3
-    """A message waits in an outgoing queue."""
-    DELAYED = 4
-    DUE = 5
-    HANDED_OUT = 6
-    """Somebody has it on trial or in a transaction."""
-    RETURNED = 7
-    """It came back from there."""
-    HELD = 8
-    """A carrier sends it in a batch, and the outcome is in doubt until RELEASED or DELIVERED."""
-    RELEASED = 9
-    """The batch did not get there: it waits again."""
-    SENT = 10
-    """The peer has it, and tells the end later."""
-    DELIVERED = 11
-    """It left an outgoing queue because the next manager has it."""
-    RECEIVED = 12
-    """An application took it."""
-    EXPIRED = 13
-    PURGED = 14
-    REJECTED = 15
-    """It left its queue unread for another reason, which is told."""
-    MOVED = 16
-    JOURNALED = 17
-    """A copy is in a journal."""
-    DEAD_LETTERED = 18
-    POISONED = 19
-    PREPARED = 20
-    """It was sent in a transaction that is in doubt until COMMITTED or ABORTED."""
-    COMMITTED = 21
-    ABORTED = 22
-    DUPLICATE = 23
-    """It came once more, was known, and was dropped."""
-    REFUSED = 24
-    """It came, or was sent, and was not taken."""
-    ACKNOWLEDGED = 25
-    """Another manager told what became of it; the reason says what."""
-    GAP = 26
-    """So many events are missing, because the history had no room; `message` counts them."""
+    SUBJECT = 1
+    """The message comes: size, sent time, priority.  It is `manager\\message` unless it is NAMED."""
+    NAMED = 2
+    """Its uniquifier; the lineage is in the head."""
+    NUMBERED = 4
+    """Its number in its stream, and the one before."""
+    TIMED = 8
+    """Its deadline."""
+    TRIED = 16
+    """How often it was handed out."""
+    CORRELATED = 32
+    """The message that it names."""
 
 
-class Subject(msgspec.Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
-    """What is known of one message when it comes; later events name it by its number alone."""
-
-    lineage: UUID | None = None
-    """None for a message of this manager: its uniquifier is in its number."""
-    uniquifier: int = 0
-    size: int = 0
-    priority: int = 3
-    sent_time: int = 0
-    """Seconds since 1970."""
-    deadline: int = 0
-    """Microseconds since 1970; 0 is never."""
-    ordinal: int = 0
-    """Of its stream: SequenceId, both parts 0 outside any."""
-    timestamp: int = 0
-    number: int = 0
-    """In its stream."""
-    previous: int = 0
-    transaction: UUID | None = None
-    correlation_lineage: UUID | None = None
-    correlation: int = 0
+EXPRESS: Final = 0x80
+"""Beside the priority of a message that is kept in memory only."""
 
 
-class Told(msgspec.Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
-    """One fact as the history tells it."""
+class Head(msgspec.Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
+    """What events have in common."""
 
-    happening: Happening
-    moment: int
-    """Microseconds since 1970."""
-    queue: str
+    happening: int
+    queue: str = ""
     """Its path name, or the destination of an outgoing queue; empty for none."""
-    messages: tuple[int, ...]
-    """Their numbers, as `Position.message`; 0 for one that never got any."""
-    lookup_ids: tuple[int, ...] = ()
-    subjects: tuple[Subject, ...] = ()
-    """With those that come; else empty."""
+    kind: str = ""
+    """Of the queue: local, outgoing, journal, dead-letter, system; empty for none."""
+    shape: int = 0
     reason: int = 0
     """A MessageClass."""
+    by: str = ""
+    """Who did it: api, srmp, httpr, multicast, loopback, spark, manager."""
     other: str = ""
     """The queue that it was moved to, or came from."""
-    by: str = ""
-    """The protocol that brought or carries it: api, srmp, httpr, multicast, loopback, spark."""
     peer: str = ""
     """Whom it came from or goes to."""
     batch: str = ""
-    """The batch, channel or transaction it belongs to."""
-    attempts: tuple[int, ...] = ()
-    """How often each was handed out."""
+    """The batch or the transaction it belongs to."""
+    lineage: UUID | None = None
+    """Of messages that are NAMED."""
+    ordinal: int = 0
+    """Of their stream: SequenceId, both parts 0 outside any."""
+    timestamp: int = 0
+    transaction: UUID | None = None
 
 
-class HistoryRow(msgspec.Struct, frozen=True, gc=False):
-    """All that one batch of turns told; its key is the number of the first event."""
+class HistoryRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """All that one batch of turns told.  The bytes are numbers in the order of the machine."""
 
     count: int
-    told: tuple[Told, ...]
+    total: int
+    """Bytes of all rows that were ever written, up to this one."""
+    heads: tuple[Head, ...]
+    moments: tuple[tuple[int, int], ...]
+    """From which event on it was when: microseconds since 1970."""
+    places: bytes
+    """32 bits for each event: its head."""
+    messages: bytes
+    """64 bits; the numbers under which they are stored, 0 for none."""
+    lookup_ids: bytes
+    """64 bits; 0 for none."""
+    sizes: bytes = b""
+    """64 bits."""
+    sents: bytes = b""
+    """32 bits; seconds since 1970."""
+    priorities: bytes = b""
+    """8 bits."""
+    uniquifiers: bytes = b""
+    """64 bits."""
+    numbers: bytes = b""
+    """64 bits."""
+    previous: bytes = b""
+    """64 bits."""
+    deadlines: bytes = b""
+    """64 bits; microseconds since 1970."""
+    attempts: bytes = b""
+    """32 bits."""
+    correlations: tuple[tuple[UUID, int], ...] = ()
+
+
+class HistoryMark(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How far the history is in files, and what is missing in it."""
+
+    exported: int = 0
+    """All events up to this one are in files."""
+    exported_total: int = 0
+    """The `total` of the last row that went to files."""
+    last: int = 0
+    """The last event that was told, when no row says it."""
+    missing: int = 0
+    """Events that were not told since there was no room; the next row begins with a GAP that says so."""
+    gap: bool = False
+    """The same, also where nobody counted them: the history was off."""
+    off: bool = False
+    """It was off when the store was opened last."""

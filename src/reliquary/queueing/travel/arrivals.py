@@ -25,6 +25,8 @@ from reliquary.queueing.enqueue import (
     why_full,
 )
 from reliquary.queueing.events import Access
+from reliquary.queueing.history.notes import API, OURSELVES, Bringer
+from reliquary.queueing.history.telling import heard
 from reliquary.queueing.message import (
     FOREVER,
     NO_OBJECT,
@@ -32,6 +34,7 @@ from reliquary.queueing.message import (
     Message,
     MessageClass,
     MessagePrivacy,
+    ObjectId,
     check,
     size_of,
 )
@@ -49,11 +52,15 @@ from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
     BatchArrived,
     BatchJudged,
+    DuplicatesDropped,
     MessageArrived,
     Outcome,
 )
+from reliquary.wire.history import Happening
 
 Verdict = tuple[Outcome, MessageClass]
+_BATCH: Final = (1 << 64) - 1
+"""The part of a carrier's transaction that numbers its batch."""
 
 _VERDICTS: Final[dict[Enqueued, Verdict]] = {
     Enqueued.DONE: (Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE),
@@ -66,10 +73,28 @@ _VERDICTS: Final[dict[Enqueued, Verdict]] = {
 
 def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
     """Take a message in, or say why not."""
+    state.bringer = _bringer(signal)
     outcome, reason = _take(state, signal, now)
-    if outcome is Outcome.REFUSED and not signal.message.soap_envelope:  # else the status of HTTP says it
-        refused(state, signal.message, reason, now)
+    if outcome is Outcome.REFUSED:
+        heard(state, Happening.REFUSED, signal.destination, (signal.message.identifier,), reason)
+        if not signal.message.soap_envelope:  # else the status of HTTP says it
+            refused(state, signal.message, reason, now)
+    state.bringer = API
     state.draft.tell(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
+
+
+def _bringer(signal: MessageArrived) -> Bringer:
+    if signal.message.identifier == NO_OBJECT:
+        return OURSELVES  # a receipt that a carrier wrote here
+    return Bringer("multicast" if signal.by_multicast else signal.carrier, signal.peer)
+
+
+def on_duplicates(state: State, signal: DuplicatesDropped, now: Instant) -> None:
+    """Tell of messages that came once more."""
+    del now
+    state.bringer = Bringer(signal.carrier, signal.peer, signal.batch)
+    heard(state, Happening.DUPLICATE, signal.destination, signal.identifiers)
+    state.bringer = API
 
 
 def _take(state: State, signal: MessageArrived, now: Instant) -> Verdict:
@@ -164,8 +189,14 @@ class _Part:
 
 def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     """Take all messages of a batch in, or none."""
+    batch = f"{signal.ticket}:{signal.transaction.int & _BATCH}"
+    state.bringer = Bringer(signal.carrier, signal.peer, batch)
     parts = _judge(state, signal, now)
     if isinstance(parts, _Refusal):
+        if parts.outcome is Outcome.REFUSED:
+            identifiers = [message.identifier for message in signal.messages]
+            heard(state, Happening.REFUSED, "", identifiers, parts.reason)
+        state.bringer = API
         state.draft.tell(BatchJudged(signal.carrier, signal.ticket, *parts))
         return
     for part in parts:
@@ -178,6 +209,7 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
                 state, queue, part.messages, part.sizes, now, travelled=True, expires=False, captured=captured
             )
     drop(state, [message.spool for message in signal.messages if message.stored_body])  # of those left out
+    state.bringer = API
     state.draft.tell(BatchJudged(signal.carrier, signal.ticket, Outcome.DELIVERED))
 
 
@@ -194,6 +226,7 @@ def _judge(state: State, signal: BatchArrived, now: Instant) -> list[_Part] | _R
         return _Refusal(Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE, -1, str(wrong))
     named: dict[str, _Part] = {}
     parts: dict[int | str, _Part] = {}  # two names may mean one queue
+    late: list[ObjectId] = []
     for place, (name, message) in enumerate(zip(signal.destinations, signal.messages, strict=True)):
         part = named.get(name)
         if part is None:
@@ -214,13 +247,17 @@ def _judge(state: State, signal: BatchArrived, now: Instant) -> list[_Part] | _R
                 return _Refusal(Outcome.REFUSED, mismatch, place, why)
         limited = message.time_to_be_received != FOREVER or message.time_to_reach_queue != FOREVER
         if limited and message.sent_time and _is_over(message, now):
+            late.append(message.identifier)
             continue
         if part.destination and not message.destination_queue:
             message = msgspec.structs.replace(message, destination_queue=part.destination)  # noqa: PLW2901
         part.messages.append(message)
         part.sizes.append(size_of(message))
         part.places.append(place)
-    return _without_room(state, list(parts.values())) or list(parts.values())
+    refusal = _without_room(state, list(parts.values()))
+    if late and refusal is None:
+        heard(state, Happening.EXPIRED, "", late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
+    return refusal or list(parts.values())
 
 
 Flaw = tuple[MessageClass, str]

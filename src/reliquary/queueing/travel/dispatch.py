@@ -18,6 +18,7 @@ Nothing is sent to them; they are told that messages wait.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -28,6 +29,7 @@ from reliquary.queueing import facts
 from reliquary.queueing.apply import apply
 from reliquary.queueing.events import DispatchMessages
 from reliquary.queueing.expiry import expire, is_over, release
+from reliquary.queueing.history.telling import noted
 from reliquary.queueing.leave import leave
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.queue import ManagerState
@@ -57,6 +59,7 @@ from reliquary.queueing.travel.transfer import (
     Wrapper,
     wrapper_for,
 )
+from reliquary.wire.history import Happening as Happened
 
 RESTS: Final = tuple(Duration(count * SECOND) for count in (1, 2, 5, 10, 30, 60))
 """How long a queue rests after so many failures in a row; then always as long as the last."""
@@ -252,8 +255,23 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
         else:
             link.refused += len(positions)
         reason = MessageClass.ACK_REACH_QUEUE if delivered else signal.reason
+        if signal.by_receipt:
+            noted(state, Happened.ACKNOWLEDGED, queue, positions, signal.reason)
         leave(state, queue, positions, reason, carried=True, told=_is_told(queue, reason))
     stir(state, queue)
+
+
+def _note(
+    state: State,
+    happened: Happened,
+    queue: QueueState,
+    lookup_ids: Sequence[int],
+    reason: MessageClass = MessageClass.NORMAL,
+) -> None:
+    """Tell the history what a carrier says of messages that are under way."""
+    if state.history is not None:
+        locked = queue.order.locked
+        noted(state, happened, queue, [locked[each] for each in lookup_ids if each in locked], reason)
 
 
 def _not_under_way(queue: QueueState, lookup_ids: tuple[int, ...], ended: list[int]) -> list[Position]:
@@ -284,6 +302,7 @@ def on_transfer_accepted(state: State, signal: TransferAccepted, now: Instant) -
     if entry is not None:
         link.accepted[signal.lookup_id] = entry
         link.failures = 0
+        _note(state, Happened.SENT, queue, (signal.lookup_id,))
         stir(state, queue)
 
 
@@ -295,6 +314,7 @@ def on_destination_reached(state: State, signal: DestinationReached, now: Instan
         return
     link = link_of(queue)
     timed = []
+    _note(state, Happened.ACKNOWLEDGED, queue, signal.lookup_ids, MessageClass.ACK_REACH_QUEUE)
     for lookup_id in signal.lookup_ids:
         # a receipt may overtake the answer to what it is for
         entry = link.accepted.pop(lookup_id, None) or link.sending.pop(lookup_id, None)

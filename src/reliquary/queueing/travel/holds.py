@@ -18,6 +18,8 @@ from reliquary.base.time import Instant
 from reliquary.queueing import facts
 from reliquary.queueing.apply import apply
 from reliquary.queueing.expiry import is_over, release_all
+from reliquary.queueing.history.notes import API, Bringer
+from reliquary.queueing.history.telling import noted
 from reliquary.queueing.leave import leave
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.naming import destinations
@@ -38,6 +40,7 @@ from reliquary.queueing.travel.transfer import (
     Outcome,
     QueuesWatched,
 )
+from reliquary.wire.history import Happening
 
 # -- a hold begins
 
@@ -171,10 +174,13 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
             continue
         locked = queue.order.locked
         there = [lookup_id for lookup_id in lookup_ids if lookup_id in locked]
+        state.bringer = Bringer(signal.holder)
         if signal.outcome is Outcome.TRY_LATER:
+            noted(state, Happening.RELEASED, queue, [locked[lookup_id] for lookup_id in there])
             release_all(state, queue, sorted(there), now)
         else:
             _take_out(state, queue, [locked[lookup_id] for lookup_id in there], signal)
+        state.bringer = API
 
 
 def _take_out(state: State, queue: QueueState, positions: list[Position], signal: HoldsEnded) -> None:

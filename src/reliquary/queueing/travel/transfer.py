@@ -25,6 +25,7 @@ A carrier that moves whole batches takes messages itself, and brings them so (HT
        | <------------------- HoldsEnded  |   they are there, or never will be: gone; or not: they wait again
        | <----------------- BatchArrived  |   the other direction: all of these, or none
        | BatchJudged -------------------> |
+       | <------------- DuplicatesDropped |   what came was known already
 
 A carrier answers only for the destinations it serves.  All of it happens inside turns, so facts
 of both sides join one write.
@@ -37,7 +38,7 @@ from uuid import UUID
 
 from reliquary.base.time import Duration
 from reliquary.base.turn import Signal
-from reliquary.queueing.message import Message, MessageClass
+from reliquary.queueing.message import Message, MessageClass, ObjectId
 from reliquary.queueing.naming.formats import DirectName, MulticastName, SingleName
 from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
@@ -272,6 +273,9 @@ class MessageArrived(Signal, frozen=True):
     message: Message
     expires: bool = True
     """Whether it is refused when its time to reach the queue is over."""
+    peer: str = ""
+    """Whom it comes from, as far as the carrier knows."""
+    by_multicast: bool = False
 
 
 class WebAddressKnown(Signal, frozen=True):
@@ -334,6 +338,21 @@ class BatchArrived(Signal, frozen=True):
     by: Principal = ANONYMOUS
     checked: bool = False
     """Its carrier has seen that they are within their ranges."""
+    peer: str = ""
+    """Whom they come from, as far as the carrier knows."""
+
+
+class DuplicatesDropped(Signal, frozen=True):
+    """Messages came once more and were known; nobody gets them a second time."""
+
+    carrier: str
+    destination: str
+    """Where they were to go, as far as that is known."""
+    identifiers: tuple[ObjectId, ...]
+    """NO_OBJECT for one that has none."""
+    peer: str = ""
+    batch: str = ""
+    """The carrier's own name for what brought them."""
 
 
 class BodiesUnwanted(Signal, frozen=True):

@@ -1,0 +1,141 @@
+"""The history as files: the kinds of events and the columns in which they are written.
+
+    FOLDER/day=2026-11-15/hour=22/00000000000000000001-00000000000000000417.parquet
+
+One list for both ends: the store writes files of it, pipelines read them.  docs/reference/history.md shows
+both tables, and a test holds it against this page.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+from reliquary.wire.columns import Column, Kind, Use
+
+VERSION: Final = 1
+"""Of the columns.  A file of a higher version may have columns of another meaning."""
+VERSION_KEY: Final = "reliquary.history.version"
+MANAGER_KEY: Final = "reliquary.history.manager"
+"""Whose history a file is, in its metadata."""
+
+
+class Happening(IntEnum):
+    """What happened; the numbers are on disk and never change their meaning."""
+
+    ACCEPTED = 1
+    ARRIVED = 2
+    QUEUED = 3
+    DELAYED = 4
+    DUE = 5
+    HANDED_OUT = 6
+    RETURNED = 7
+    HELD = 8
+    RELEASED = 9
+    SENT = 10
+    DELIVERED = 11
+    RECEIVED = 12
+    EXPIRED = 13
+    PURGED = 14
+    REJECTED = 15
+    MOVED = 16
+    JOURNALED = 17
+    DEAD_LETTERED = 18
+    POISONED = 19
+    PREPARED = 20
+    COMMITTED = 21
+    ABORTED = 22
+    DUPLICATE = 23
+    REFUSED = 24
+    ACKNOWLEDGED = 25
+    GAP = 26
+
+    @property
+    def word(self) -> str:
+        """As it stands in the column `event`."""
+        return self.name.lower().replace("_", "-")
+
+
+ABOUT: Final[dict[Happening, str]] = {
+    Happening.ACCEPTED: "an application's message, or one that the manager wrote, is in a queue here",
+    Happening.ARRIVED: "a message came from another manager and is in its queue",
+    Happening.QUEUED: "a message waits in an outgoing queue; `protocol` says who brought it",
+    Happening.DELAYED: "nobody sees it until its moment comes",
+    Happening.DUE: "that moment has come",
+    Happening.HANDED_OUT: "somebody has it on trial or in a transaction, for the `attempt`th time",
+    Happening.RETURNED: "it came back from there",
+    Happening.HELD: "a carrier sends it in a batch, in doubt until it is released, delivered or received",
+    Happening.RELEASED: "that batch did not get there: it waits again",
+    Happening.SENT: "the peer has it, and tells the end later",
+    Happening.DELIVERED: "it left an outgoing queue because the next manager has it",
+    Happening.RECEIVED: "an application took it, or a carrier from a queue of ours",
+    Happening.EXPIRED: "its time ran out, `reason` says which",
+    Happening.PURGED: "its queue was purged",
+    Happening.REJECTED: "it left its queue unread for another `reason`",
+    Happening.MOVED: "it is in `other_queue` now",
+    Happening.JOURNALED: "it, or a copy, is in a journal; `other_queue` is where it came from",
+    Happening.DEAD_LETTERED: "it is in a dead-letter queue; `other_queue` is where it came from or was to go",
+    Happening.POISONED: "it was handed out too often and is in `other_queue` now",
+    Happening.PREPARED: "it was sent in a transaction that is in doubt until it is committed or aborted",
+    Happening.COMMITTED: "that transaction was committed: it is in its queue",
+    Happening.ABORTED: "that transaction was not: there is no such message",
+    Happening.DUPLICATE: "it came once more, was known, and was dropped",
+    Happening.REFUSED: "it came, or was sent, and was not taken; `reason` says why",
+    Happening.ACKNOWLEDGED: "another manager told what became of it; `reason` says what",
+    Happening.GAP: "`message` events are missing: there was no room, or it was off; null is any number",
+}
+"""One line for each, for the reference."""
+
+CAME: Final = (
+    Happening.ACCEPTED,
+    Happening.ARRIVED,
+    Happening.QUEUED,
+    Happening.COMMITTED,
+)
+"""A message is in a queue that it was not in before."""
+LEFT: Final = (
+    Happening.DELIVERED,
+    Happening.RECEIVED,
+    Happening.EXPIRED,
+    Happening.PURGED,
+    Happening.REJECTED,
+)
+"""A message is no longer in its queue; journal and dead-letter copies are told after it."""
+
+
+def _column(name: str, kind: Kind, about: str) -> Column:
+    return Column(name, kind, Use.MESSAGE, about)
+
+
+HISTORY_COLUMNS: Final[tuple[Column, ...]] = (
+    _column("version", Kind.INT, "of this table: 1"),
+    _column("event_id", Kind.LONG, "numbers the events of a manager from 1 without a gap, in their order"),
+    _column("event", Kind.STRING, "what happened, a word of the table of events"),
+    _column("time", Kind.TIMESTAMP, "when, by the manager's calendar"),
+    _column("manager", Kind.STRING, "the manager, a GUID"),
+    _column("manager_name", Kind.STRING, "its computer's name when the file was written"),
+    _column("queue", Kind.STRING, "the queue's path name, or where an outgoing queue leads; null for none"),
+    _column("queue_kind", Kind.STRING, "local, outgoing, journal, dead-letter or system; null for none"),
+    _column("message", Kind.LONG, "the message's number at this manager: joins its events; null for none"),
+    _column("message_id", Kind.STRING, "GUID\\NUMBER, the same at every manager; null in later events"),
+    _column("lookup_id", Kind.LONG, "LookupIdentifier in its queue; null for none"),
+    _column("size", Kind.LONG, "what it counts against quotas, when it comes"),
+    _column("priority", Kind.INT, "0 to 7, when it comes"),
+    _column("durable", Kind.BOOL, "false for an express message, which a crash takes, when it comes"),
+    _column("sent", Kind.TIMESTAMP, "SentTime in whole seconds, when it comes"),
+    _column("deadline", Kind.TIMESTAMP, "when it expires in this queue; null is never, or in later events"),
+    _column("stream", Kind.STRING, "ORDINAL.TIMESTAMP of its stream, when it comes; null outside any"),
+    _column("stream_number", Kind.LONG, "its place in its stream"),
+    _column("previous_number", Kind.LONG, "the place of the one before"),
+    _column("transaction", Kind.STRING, "the transaction under which it came, a GUID"),
+    _column("correlation", Kind.STRING, "the identifier of another message, as it says when it comes"),
+    _column("reason", Kind.STRING, "a message class as a word, such as nack-purged; null for none"),
+    _column("other_queue", Kind.STRING, "where it came from or goes to"),
+    _column("protocol", Kind.STRING, "api, srmp, httpr, multicast, loopback, spark or manager: who did it"),
+    _column("peer", Kind.STRING, "whom it came from or goes to, as far as that is known"),
+    _column("batch", Kind.STRING, "the batch or the transaction that it is part of; QUERY:BATCH for spark"),
+    _column("attempt", Kind.INT, "how often it has been handed out"),
+)
+HISTORY_NAMES: Final = tuple(column.name for column in HISTORY_COLUMNS)
+PARTITIONS: Final = ("day", "hour")
+"""What the names of folders say: the day as YYYY-MM-DD, the hour as a number, in universal time."""

@@ -1,0 +1,69 @@
+"""Reads histories for tests: as dictionaries, and folded into what must be in the queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from reliquary.store.disk import Disk
+from reliquary.store.history.columns import rows_of
+from reliquary.wire.history import CAME, LEFT, Happening
+
+Event = dict[str, Any]
+_CAME = {each.word for each in CAME} | {Happening.JOURNALED.word, Happening.DEAD_LETTERED.word}
+_LEFT = {each.word for each in LEFT}
+_WENT_ELSEWHERE = {Happening.MOVED.word, Happening.POISONED.word}
+_STAYS = {
+    each.word
+    for each in (
+        Happening.DELAYED,
+        Happening.DUE,
+        Happening.HANDED_OUT,
+        Happening.RETURNED,
+        Happening.HELD,
+        Happening.RELEASED,
+        Happening.SENT,
+        Happening.ACKNOWLEDGED,
+    )
+}
+
+
+def events_of(disk: Disk) -> list[Event]:
+    """All that was told, in its order; without what is null."""
+    return [
+        {name: value for name, value in event.items() if value is not None}
+        for event in rows_of(disk).to_pylist()
+    ]
+
+
+def words(events: Iterable[Event], *names: str) -> list[tuple[Any, ...]]:
+    """Of each event what happened, and these columns."""
+    return [tuple(event.get(name) for name in ("event", *names)) for event in events]
+
+
+Place = tuple[str, int, int]
+"""Queue, message and LookupIdentifier."""
+
+
+def folded(events: Iterable[Event]) -> set[Place]:
+    """What is in which queue when all this has happened; express messages are left out."""
+    express: set[int] = set()
+    there: set[Place] = set()
+    for event in events:
+        if event.get("durable") is False:
+            express.add(event["message"])
+        word, message = event["event"], event.get("message", 0)
+        if "lookup_id" not in event or "queue" not in event or message in express:
+            continue
+        place = (event["queue"], message, event["lookup_id"])
+        if word in _CAME:
+            assert place not in there, f"it comes twice: {event}"
+            there.add(place)
+        elif word in _LEFT | _WENT_ELSEWHERE:
+            assert place in there, f"it leaves, and was not there: {event}"
+            there.discard(place)
+            if word in _WENT_ELSEWHERE:
+                there.add((event["other_queue"], *place[1:]))
+        elif word in _STAYS:
+            assert place in there, f"it was not there: {event}"
+    return there

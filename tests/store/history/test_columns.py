@@ -1,0 +1,169 @@
+"""Rows become columns: every number lands at its own event, whatever is told beside it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pyarrow as pa  # type: ignore[import-untyped]
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reliquary.base.time import Instant
+from reliquary.queueing.history.notes import API, NOBODY, Bringer, Notes
+from reliquary.queueing.history.records import HistoryRow
+from reliquary.queueing.message import (
+    NO_OBJECT,
+    Delivery,
+    Message,
+    MessageClass,
+    ObjectId,
+    Position,
+    SequenceId,
+)
+from reliquary.queueing.queue import Queue, QueueType
+from reliquary.store.history.columns import SCHEMA, table_of
+from reliquary.wire.history import HISTORY_NAMES, Happening
+
+US, THEM = UUID(int=1), UUID(int=2)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+ORDERS = Queue(
+    number=7,
+    identifier=US,
+    pathname="HERE\\private$\\orders",
+    qualified_pathname="",
+    kind=QueueType.PRIVATE,
+    create_time=0,
+    modify_time=0,
+)
+
+positions = st.builds(
+    Position,
+    lookup_id=st.integers(1, 2**59),
+    message=st.integers(1, 2**56),
+    size=st.integers(0, 2**40),
+    arrived=st.just(0),
+    expires=st.sampled_from([0, 0, 5_000_000]),
+    express=st.booleans(),
+    handed_out=st.integers(0, 9),
+)
+identities = st.one_of(st.none(), st.builds(ObjectId, st.sampled_from([US, THEM]), st.integers(1, 2**32 - 1)))
+bringers = st.sampled_from([API, NOBODY, Bringer("httpr", "a peer", "5:1")])
+reasons = st.sampled_from([MessageClass.NORMAL, MessageClass.NACK_PURGED])
+
+
+@st.composite
+def messages(draw: st.DrawFn, position: Position) -> Message:
+    identity = draw(identities) or ObjectId(US, position.message & 0xFFFFFFFF)
+    sequence = draw(st.sampled_from([None, SequenceId(3, 9)]))
+    return Message(
+        identifier=identity,
+        priority=draw(st.integers(0, 7)),
+        sent_time=draw(st.integers(0, 2**32 - 1)),
+        delivery=Delivery.RECOVERABLE,
+        sequence=sequence,
+        sequence_number=draw(st.integers(0, 9)) if sequence else 0,
+        previous_sequence_number=draw(st.integers(0, 9)) if sequence else 0,
+        transaction=draw(st.sampled_from([None, UUID(int=6)])),
+        correlation=draw(st.sampled_from([NO_OBJECT, ObjectId(THEM, 8)])),
+    )
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[list[tuple[int, HistoryRow]], list[dict[str, Any]]]:
+    """Rows, and what their events must look like: told one by one, in the plainest way there is."""
+    notes = Notes()
+    rows: list[tuple[int, HistoryRow]] = []
+    expected: list[dict[str, Any]] = []
+    notes.lineage = US
+    total, first = 0, draw(st.sampled_from([1, 2**40]))
+    for moment in draw(st.lists(st.integers(0, 10**15), min_size=1, max_size=4)):
+        notes.at(Instant(moment))
+        for _ in range(draw(st.integers(0, 4))):
+            expected += _told(draw, notes, moment)
+        if len(notes) and draw(st.booleans()):
+            row = notes.take(total)
+            rows.append((first + sum(each.count for _, each in rows), row))
+            total = row.total
+    if len(notes):
+        rows.append((first + sum(each.count for _, each in rows), notes.take(total)))
+    for number, event in enumerate(expected, first):
+        event["event_id"] = number
+    return rows, expected
+
+
+def _told(draw: st.DrawFn, notes: Notes, moment: int) -> list[dict[str, Any]]:
+    """One call of the notes, and what it must become."""
+    some = draw(st.lists(positions, min_size=1, max_size=3))
+    bringer, reason, way = (
+        draw(bringers),
+        draw(reasons),
+        draw(st.sampled_from(["came", "told", "tried", "heard"])),
+    )
+    happening = draw(st.sampled_from([Happening.ACCEPTED, Happening.DEAD_LETTERED, Happening.RECEIVED]))
+    alike = {
+        "event": happening.word,
+        "time": EPOCH + timedelta(microseconds=moment),
+        "queue": None if way == "heard" else "orders",
+        "queue_kind": None if way == "heard" else "local",
+        "reason": "nack-purged" if reason and way != "tried" else None,
+        "protocol": bringer.by or None,
+        "peer": bringer.peer or None,
+        "batch": bringer.batch or None,
+    }
+    if way == "heard":
+        named = [draw(identities) or NO_OBJECT for _ in some]
+        notes.heard(happening, None, named, reason, bringer, "there")
+        return [
+            alike | {"other_queue": "there", "message_id": None if each is NO_OBJECT else str(each)}
+            for each in named
+        ]
+    placed = [alike | {"message": each.message, "lookup_id": each.lookup_id} for each in some]
+    if way == "told":
+        notes.told(happening, ORDERS, some, reason, bringer)
+    elif way == "tried":
+        notes.tried(happening, ORDERS, some, bringer)
+        for event, each in zip(placed, some, strict=True):
+            event["attempt"] = each.handed_out
+    else:
+        sent = [draw(messages(each)) for each in some]
+        notes.came(happening, ORDERS, some, sent, reason, bringer)
+        for event, position, message in zip(placed, some, sent, strict=True):
+            event.update(_subject(position, message))
+    return placed
+
+
+def _subject(position: Position, message: Message) -> dict[str, Any]:
+    in_stream = message.sequence is not None
+    return {
+        "message_id": str(message.identifier),
+        "size": position.size,
+        "priority": message.priority,
+        "durable": not position.express,
+        "sent": EPOCH + timedelta(seconds=message.sent_time) if message.sent_time else None,
+        "deadline": EPOCH + timedelta(microseconds=position.expires) if position.expires else None,
+        "stream": "3.9" if in_stream else None,
+        "stream_number": message.sequence_number if in_stream else None,
+        "previous_number": message.previous_sequence_number if in_stream else None,
+        "transaction": str(message.transaction) if message.transaction else None,
+        "correlation": None if message.correlation == NO_OBJECT else str(message.correlation),
+    }
+
+
+@settings(max_examples=150, deadline=None)
+@given(histories())
+def test_columns_say_what_was_told_event_by_event(
+    history: tuple[list[tuple[int, HistoryRow]], list[dict[str, Any]]],
+) -> None:
+    rows, expected = history
+    whole = {"version": 1, "manager": str(US), "manager_name": "HERE"}
+    assert table_of(rows, US, "HERE").to_pylist() == [
+        dict.fromkeys(HISTORY_NAMES) | whole | event for event in expected
+    ]
+
+
+def test_no_rows_are_an_empty_table_with_all_its_columns() -> None:
+    table = table_of([], US, "HERE")
+    assert (len(table), table.schema) == (0, SCHEMA)
+    assert SCHEMA.field("time").type == pa.timestamp("us", tz="UTC")

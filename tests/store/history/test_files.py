@@ -1,0 +1,178 @@
+"""Files of the history: cut by hour and by number, whole or not there, and kept as long as wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reliquary.store.history import files
+from reliquary.store.history.columns import SCHEMA, table_of
+from reliquary.store.history.files import (
+    FileWriter,
+    HistoryFile,
+    Kept,
+    clear_unfinished,
+    files_in,
+    owner_of,
+    sweep,
+)
+from reliquary.wire.history import VERSION_KEY
+
+US = UUID(int=1)
+TEN = datetime(2026, 11, 15, 10, tzinfo=UTC)
+
+
+def events(first: int, moments: list[datetime]) -> pa.Table:
+    empty = table_of([], US, "HERE")
+    columns = {name: pa.nulls(len(moments), SCHEMA.field(name).type) for name in SCHEMA.names}
+    columns["event_id"] = pa.array(range(first, first + len(moments)), pa.int64())
+    columns["time"] = pa.array(moments, SCHEMA.field("time").type)
+    return pa.table(columns, schema=empty.schema)
+
+
+def written(folder: Path, tables: list[pa.Table], *, file_events: int = 1000) -> list[HistoryFile]:
+    writer = FileWriter(folder, US, file_events=file_events)
+    return [file for table in tables for file in writer.add(table)] + list(writer.end())
+
+
+def numbers_in(folder: Path) -> list[int]:
+    """All events of all files, in the order of their names."""
+    found = [
+        pq.read_table(file.path, partitioning=None).column("event_id").to_pylist()
+        for file in files_in(folder)
+    ]
+    return [number for each in found for number in each]
+
+
+def test_a_file_lies_under_its_day_and_hour_and_is_named_by_its_events(tmp_path: Path) -> None:
+    written(tmp_path, [events(1, [TEN, TEN + timedelta(minutes=59), TEN + timedelta(hours=1)])])
+    assert [str(file.path.relative_to(tmp_path)) for file in files_in(tmp_path)] == [
+        "day=2026-11-15/hour=10/00000000000000000001-00000000000000000002.parquet",
+        "day=2026-11-15/hour=11/00000000000000000003-00000000000000000003.parquet",
+    ]
+    assert [file.hour for file in files_in(tmp_path)] == [TEN, TEN + timedelta(hours=1)]
+
+
+def test_a_file_says_which_version_it_is_of_and_whose(tmp_path: Path) -> None:
+    [file] = written(tmp_path, [events(1, [TEN])])
+    assert owner_of(file) == str(US)
+    assert pq.read_metadata(file.path).metadata[VERSION_KEY.encode()] == b"1"
+    assert pq.read_table(file.path, partitioning=None).schema.equals(SCHEMA)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=8), min_size=1, max_size=4), st.integers(1, 6)
+)
+def test_every_event_is_in_one_file_of_its_own_hour(
+    tmp_path_factory: pytest.TempPathFactory, hours: list[list[int]], most: int
+) -> None:
+    """Also when the calendar jumps."""
+    folder = tmp_path_factory.mktemp("history")
+    first, tables = 1, []
+    for part in hours:
+        tables.append(events(first, [TEN + timedelta(hours=hour) for hour in part]))
+        first += len(part)
+    told = written(folder, tables, file_events=most)
+    assert told == files_in(folder)
+    assert numbers_in(folder) == list(range(1, first))
+    wanted = [TEN + timedelta(hours=hour) for part in hours for hour in part]
+    for file in told:
+        assert {wanted[number - 1] for number in range(file.first, file.last + 1)} == {file.hour}
+        assert file.last - file.first < most
+
+
+def test_what_is_not_whole_counts_for_nobody_and_is_cleared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path, [events(1, [TEN])])
+
+    def crash(*_: object) -> None:
+        raise OSError("the power went")
+
+    monkeypatch.setattr(Path, "rename", crash)
+    with pytest.raises(OSError, match="power"):
+        written(tmp_path, [events(2, [TEN])])
+    monkeypatch.undo()
+    assert numbers_in(tmp_path) == [1]
+    assert len(list(tmp_path.rglob("*.*"))) == 2
+    clear_unfinished(tmp_path)
+    assert len(list(tmp_path.rglob("*.*"))) == 1
+
+
+def test_a_file_and_its_folders_are_synced_before_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[str, bool]] = []
+    usual: Callable[[Path], None] = files._sync
+
+    def watch(path: Path) -> None:
+        synced.append((path.name, any(path.rglob("*.parquet")) if path.is_dir() else False))
+        usual(path)
+
+    monkeypatch.setattr(files, "_sync", watch)
+    written(tmp_path, [events(1, [TEN])])
+    assert [name.partition("-")[0] for name, _ in synced] == [
+        ".writing",
+        "hour=10",
+        "day=2026",
+        tmp_path.name,
+    ]
+    assert [whole for _, whole in synced] == [False, True, True, True]
+
+
+def test_a_writer_that_gives_up_leaves_nothing_behind(tmp_path: Path) -> None:
+    writer = FileWriter(tmp_path, US)
+    assert list(writer.add(events(1, [TEN]))) == []
+    writer.give_up()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_other_names_are_no_files_of_ours(tmp_path: Path) -> None:
+    folder = tmp_path / "day=2026-11-15" / "hour=10"
+    folder.mkdir(parents=True)
+    for name in ("1-2.parquet", "notes.txt", ".writing-7", "x" * 20 + "-" + "1" * 20 + ".parquet"):
+        (folder / name).write_bytes(b"")
+    assert files_in(tmp_path) == []
+    assert files_in(tmp_path / "missing") == []
+
+
+# -- retention
+
+
+def four_files(folder: Path) -> list[HistoryFile]:
+    return written(folder, [events(1, [TEN + timedelta(hours=hour) for hour in range(4)])])
+
+
+def test_files_that_are_too_old_go_with_their_folders(tmp_path: Path) -> None:
+    four_files(tmp_path)
+    now = TEN + timedelta(days=2, hours=2)
+    assert [file.first for file in sweep(tmp_path, Kept(days=2), 4, now)] == [1, 2]
+    assert numbers_in(tmp_path) == [3, 4]
+    assert not (tmp_path / "day=2026-11-15" / "hour=10").exists()
+    sweep(tmp_path, Kept(days=2), 4, now + timedelta(days=9))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_oldest_files_go_until_the_rest_is_small_enough(tmp_path: Path) -> None:
+    sizes = [file.size for file in four_files(tmp_path)]
+    sweep(tmp_path, Kept(bytes=sum(sizes[1:])), 4, TEN)
+    assert numbers_in(tmp_path) == [2, 3, 4]
+    sweep(tmp_path, Kept(bytes=0), 4, TEN)
+    assert numbers_in(tmp_path) == []
+
+
+def test_a_file_whose_rows_are_still_in_the_store_stays(tmp_path: Path) -> None:
+    four_files(tmp_path)
+    sweep(tmp_path, Kept(days=0, bytes=0), 2, TEN + timedelta(days=99))
+    assert numbers_in(tmp_path) == [3, 4]
+    sweep(tmp_path, Kept(), 9, TEN + timedelta(days=9999))
+    assert numbers_in(tmp_path) == [3, 4]

@@ -1,0 +1,24 @@
+"""The reference of the history says what the code says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reliquary.wire.history import ABOUT, CAME, HISTORY_COLUMNS, LEFT, Happening
+
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "history.md").read_text()
+
+
+def test_the_reference_lists_every_event_and_no_other() -> None:
+    assert list(ABOUT) == list(Happening)
+    rows = "\n".join(f"| `{each.word}` | {about} |" for each, about in ABOUT.items())
+    assert f"| Event | What happened |\n|---|---|\n{rows}\n\n" in REFERENCE
+
+
+def test_the_reference_lists_every_column_with_its_type_and_no_other() -> None:
+    rows = "\n".join(f"| `{each.name}` | {each.kind.value} | {each.about} |" for each in HISTORY_COLUMNS)
+    assert f"| Column | Type | What it is |\n|---|---|---|\n{rows}\n" in REFERENCE
+
+
+def test_no_event_both_comes_and_leaves() -> None:
+    assert not set(CAME) & set(LEFT)

@@ -313,16 +313,17 @@ def on_destination_reached(state: State, signal: DestinationReached, now: Instan
     if queue is None:
         return
     link = link_of(queue)
-    timed = []
-    _note(state, Happened.ACKNOWLEDGED, queue, signal.lookup_ids, MessageClass.ACK_REACH_QUEUE)
+    timed, reached = [], []
     for lookup_id in signal.lookup_ids:
         # a receipt may overtake the answer to what it is for
         entry = link.accepted.pop(lookup_id, None) or link.sending.pop(lookup_id, None)
         if entry is not None:
             link.reached[lookup_id] = entry
+            reached.append(lookup_id)
             position = queue.order.locked.get(lookup_id)
             if position is not None and position.expires:
                 timed.append(msgspec.structs.replace(position, expires=0))
+    _note(state, Happened.ACKNOWLEDGED, queue, reached, MessageClass.ACK_REACH_QUEUE)
     if timed:
         apply(state, facts.PositionsMarked(queue.number, tuple(timed)))
     stir(state, queue)

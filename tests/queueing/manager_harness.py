@@ -59,6 +59,7 @@ from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 from reliquary.wire.security import encode_descriptor
 from tests.queueing.feed.checks import Feeds
+from tests.queueing.history.chronicle import standing
 
 NOON = Instant(1_700_000_000 * SECOND)
 COMPUTER = "BENCH"
@@ -349,13 +350,6 @@ class Snapshot(msgspec.Struct, frozen=True):
     """The last event, the last one in files, and how many are missing."""
 
 
-def _history(state: State) -> tuple[int, int, int]:
-    history = state.history
-    if history is None:
-        return (0, 0, 0)
-    return (history.last + len(history.notes), history.exported, history.missing)
-
-
 def durable(state: State) -> Snapshot:
     """What must be the same in a new process before it is started."""
     prepared = {each.identifier: each for each in state.transactions.values() if each.prepared}
@@ -421,7 +415,7 @@ def durable(state: State) -> Snapshot:
             for n, queue in sorted(state.queues.items())
         },
         retained=every(state, tables.RETAINED),
-        history=_history(state),
+        history=standing(state),
     )
 
 

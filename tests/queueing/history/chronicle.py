@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from reliquary.queueing.state import State
 from reliquary.store.disk import Disk
 from reliquary.store.history.columns import rows_of
 from reliquary.wire.history import CAME, LEFT, Happening
@@ -39,6 +40,14 @@ def events_of(disk: Disk) -> list[Event]:
 def words(events: Iterable[Event], *names: str) -> list[tuple[Any, ...]]:
     """Of each event what happened, and these columns."""
     return [tuple(event.get(name) for name in ("event", *names)) for event in events]
+
+
+def standing(state: State) -> tuple[int, int, int]:
+    """The last event, the last one in files, and how many are missing."""
+    history = state.history
+    if history is None:
+        return (0, 0, 0)
+    return (history.last + len(history.notes), history.exported, history.missing)
 
 
 Place = tuple[str, int, int]

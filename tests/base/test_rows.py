@@ -62,6 +62,8 @@ def test_many_rows_are_written_as_each_alone(rows: dict[bytes, Letter | None]) -
 def test_many_rows_are_read_as_each_alone(rows: dict[bytes, Letter], data: st.DataObject) -> None:
     values = {key: LETTERS.encode(key, row) for key, row in rows.items()}
     assert LETTERS.decode_all(values.items()) == list(rows.items())
+    plain = msgspec.msgpack.Decoder(Letter)
+    assert [plain.decode(each) for each in LETTERS.records(values.items())] == list(rows.values())
     if values:
         key = data.draw(st.sampled_from(sorted(values)))
         place = data.draw(st.integers(0, len(values[key]) - 1))
@@ -71,6 +73,8 @@ def test_many_rows_are_read_as_each_alone(rows: dict[bytes, Letter], data: st.Da
             LETTERS.decode(key, bytes(damaged))
         with pytest.raises(type(alone.value), match=re.escape(str(alone.value))):
             LETTERS.decode_all((values | {key: bytes(damaged)}).items())
+        with pytest.raises(type(alone.value), match=re.escape(str(alone.value))):
+            LETTERS.records((values | {key: bytes(damaged)}).items())
 
 
 def test_the_frame_is_one_byte_of_version_and_eight_of_checksum_before_the_record() -> None:

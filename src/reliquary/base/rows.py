@@ -91,6 +91,18 @@ class Table(Generic[Record]):
             found.append((key, self.decode(key, value)))  # of another version, or damaged
         return found
 
+    def records(self, rows: Iterable[tuple[bytes, bytes]]) -> list[bytes | memoryview]:
+        """The records of many rows as bytes, checked, for whoever wants only some of their fields."""
+        version, size, found = self.version, _FRAME.size, list[bytes | memoryview]()
+        for key, value in rows:
+            body = memoryview(value)[size:]
+            seed = xxh3_64_intdigest(key, version)
+            if value[:size] == _pack(version, xxh3_64_intdigest(body, seed)):
+                found.append(body)
+            else:  # of another version, or damaged
+                found.append(_encode(self.decode(key, value)))
+        return found
+
     def _upgrade(self, key: bytes, version: int, body: memoryview) -> Record:
         if version > self.version:
             raise StoreFailure(

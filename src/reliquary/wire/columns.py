@@ -104,7 +104,7 @@ COLUMNS: Final[tuple[Column, ...]] = (
     Column("transaction_status_queue", Kind.STRING, _M, "of a connector"),
     Column("symmetric_key", Kind.BINARY, _M, "of a sealed body"),
     Column("signature", Kind.BINARY, _M, "as it came"),
-    Column("authentication_provider_type", Kind.INT, _M, "of the signature"),
+    Column("authentication_provider_type", Kind.LONG, _M, "of the signature"),
     Column("authentication_provider_name", Kind.STRING, _M, "of the signature"),
     Column("sequence_ordinal", Kind.LONG, _M, "of its stream; null outside any"),
     Column("sequence_timestamp", Kind.LONG, _M, "of its stream"),

@@ -1,0 +1,131 @@
+"""Messages as columns: every attribute, any messages, in any cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reliquary.net.feed import columns_out
+from reliquary.net.feed.columns_out import BATCH_ROWS, BODIES, END, PLACES, SOURCES, Columns, cut
+from reliquary.net.feed.stored_messages import Gone, StoredMessages
+from reliquary.queueing.message import Message, Position, StoredBody
+from reliquary.queueing.tables import PIECES, Piece, piece_key
+from reliquary.store import MemoryDisk
+from reliquary.store.disk import Changes
+from reliquary.wire.columns import BY_NAME, NAMES, Use
+from tests.net.feed.messages import disk_with, messages, positions, row
+
+INSIDE = {
+    "message", "origin", "shared", "express", "peekable", "dead_letter", "asks", "purged", "spool",
+}  # fmt: skip
+"""Of a position: how the manager finds and counts it, or what its message says anyway."""
+
+
+def test_every_attribute_has_its_column() -> None:
+    shown = {source.field for source in SOURCES.values()} | {"body", "stored_body"}
+    assert set(Message.__struct_fields__) - shown == {"tracing_requested"}, "that there is a tracing_queue"
+    assert set(Position.__struct_fields__) - {source.field for source in PLACES.values()} == INSIDE
+    assert {"queue", *PLACES, *SOURCES, *BODIES} == set(NAMES)
+    assert {"queue", *PLACES} == {name for name in NAMES if BY_NAME[name].use is Use.POSITION}
+
+
+def rows_of(columns: Columns, places: Sequence[Position]) -> list[dict[str, Any]]:
+    """What a reader gets of these."""
+    stream = b"".join([columns.opening(), *columns.batches(places), END])
+    table = pa.ipc.open_stream(stream).read_all()
+    table.validate(full=True)
+    assert table.schema == columns.schema
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def numbered(given: list[tuple[Position, Message]]) -> tuple[list[Position], MemoryDisk]:
+    """Places whose messages lie on a disk."""
+    places = [msgspec.structs.replace(place, message=number) for number, (place, _) in enumerate(given)]
+    return places, disk_with(dict(enumerate(message for _, message in given)))
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(positions, messages), max_size=4))
+def test_a_row_says_what_its_message_is(given: list[tuple[Position, Message]]) -> None:
+    places, disk = numbered(given)
+    columns = Columns((), "orders", StoredMessages(disk), may_miss=False)
+    assert rows_of(columns, places) == [row("orders", place, message) for place, message in given]
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(positions, messages), max_size=4),
+    st.lists(st.sampled_from(NAMES), min_size=1, max_size=5, unique=True),
+    st.data(),
+)
+def test_any_columns_in_any_cuts_are_the_same_rows(
+    given: list[tuple[Position, Message]], names: list[str], data: st.DataObject
+) -> None:
+    places, disk = numbered(given)
+    columns = Columns(names, "orders", StoredMessages(disk), may_miss=False)
+    at = data.draw(st.integers(0, len(places)))
+    parts = rows_of(columns, places[:at]) + rows_of(columns, places[at:])
+    assert parts == [
+        {name: each[name] for name in names} for each in (row("orders", *pair) for pair in given)
+    ]
+
+
+def test_columns_of_the_place_touch_no_message() -> None:
+    names = [name for name in NAMES if BY_NAME[name].use is Use.POSITION]
+    columns = Columns(names, "orders", StoredMessages(MemoryDisk([])), may_miss=False)
+    [only] = rows_of(columns, [Position(7, 99, 10, 5, arrival=8)])
+    assert (only["feed_id"], only["lookup_id"], only["size"]) == (8, 7, 10)
+
+
+def test_who_may_not_miss_a_message_is_told_that_it_went() -> None:
+    places = [Position(each, each, 10, 5, arrival=each) for each in (1, 2, 3)]
+    stored = StoredMessages(disk_with({1: Message(label="a"), 3: Message(label="c")}))
+    left = rows_of(Columns(["feed_id", "label"], "orders", stored, may_miss=True), places)
+    assert left == [{"feed_id": 1, "label": "a"}, {"feed_id": 3, "label": "c"}]
+    with pytest.raises(Gone):
+        rows_of(Columns(["feed_id", "label"], "orders", stored, may_miss=False), places)
+
+
+def test_a_body_in_pieces_is_put_together() -> None:
+    large = Message(stored_body=StoredBody(40, 8, 2), label="large")
+    disk = disk_with({1: Message(body=b"small"), 2: large})
+    pieces = {piece_key(40, 0): Piece(b"01234"), piece_key(40, 1): Piece(b"567")}
+    disk.apply(Changes(puts={"pieces": PIECES.encode_all(pieces)}))
+    stored = StoredMessages(disk)
+    places = [Position(1, 1, 5, 0, arrival=1), Position(2, 2, 8, 0, arrival=2, spool=40)]
+    columns = Columns(["body", "body_size"], "orders", stored, may_miss=True)
+    whole = [{"body": b"small", "body_size": 5}, {"body": b"01234567", "body_size": 8}]
+    assert rows_of(columns, places) == whole
+    assert rows_of(Columns(["body_size"], "q", stored, may_miss=False), places)[1] == {"body_size": 8}
+    disk.apply(Changes(puts={"pieces": {piece_key(40, 1): None}}))
+    assert rows_of(columns, places) == whole[:1]
+    with pytest.raises(Gone):
+        rows_of(Columns(["body"], "orders", stored, may_miss=False), places)
+
+
+@given(st.lists(st.integers(0, 30), max_size=20))
+def test_batches_are_bounded_and_have_a_row_at_least(sizes: list[int]) -> None:
+    places = [Position(each, each, size, 0) for each, size in enumerate(sizes)]
+    groups = list(cut(places, 40))
+    assert [each for group in groups for each in group] == places
+    for group in groups[:-1] if sizes else []:
+        assert group
+    assert all(len(group) == 1 or sum(each.size for each in group) <= 40 for group in groups if group)
+
+
+def test_rows_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [Position(each, each, 1, 0) for each in range(BATCH_ROWS + 1)]
+    assert [len(group) for group in cut(places, 0)] == [BATCH_ROWS, 1]
+    monkeypatch.setattr(columns_out, "BATCH_BYTES", 25)
+    disk = disk_with({each: Message(body=bytes(10)) for each in range(7)})
+    columns = Columns(["body"], "orders", StoredMessages(disk), may_miss=False)
+    sent = list(columns.batches([Position(each, each, 10, 0) for each in range(7)]))
+    stream = b"".join([columns.opening(), *sent, END])
+    assert [batch.num_rows for batch in pa.ipc.open_stream(stream)] == [2, 2, 2, 1]

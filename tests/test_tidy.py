@@ -47,7 +47,7 @@ EXEMPT: dict[str, str] = {
     "queueing/history/records.py": "values only; shown by tests/queueing/history",
     "queueing/staging/events.py": "values only; shown by the tests of the rules that take them",
     "queueing/staging/facts.py": "values only; shown by tests/queueing/test_recovery.py",
-    "wire/columns.py": "values only; shown by tests/net/feed/test_columns_out.py: every attribute has its column",
+    "wire/columns.py": "values only; shown by tests/net/feed/test_columns_out.py",
     "sim/between/correspondents.py": "shown by tests/sim/exchange/test_run.py: some of everything",
     "sim/between/observer.py": "what the observers share: shown by the mutants of each protocol",
     "sim/between/promises.py": "shown by the mutants of each protocol: tests/sim/exchange, tests/sim/httpr",

@@ -26,11 +26,15 @@ _NUMBERS = itertools.count(1)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the tests of the session together."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("spark"))
+            identity = getattr(item, "_id", None)
+            if identity is not None and getattr(config.option, "loadgroup", False):
+                # xdist 3.8 writes the group where pytest before 9.2 kept the id; so it is written here
+                item._id = type(identity).parse(f"{item.nodeid}@spark")  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,65 @@ from __future__ import annotations
 
 import pickle
 
-from reliquary.spark.errors import JavaMissing, SparkFault
+import pytest
+
+from reliquary.client.errors import AccessDenied, ReliquaryError, ServerUnreachable, error_of
+from reliquary.spark import errors
+from reliquary.spark.errors import JavaMissing, ServerRefused, SparkFault, explained, explaining
 
 
 def test_a_fault_travels_between_processes() -> None:
     again = pickle.loads(pickle.dumps(JavaMissing("install one")))  # noqa: S301 - our own
     assert isinstance(again, SparkFault)
     assert str(again) == "install one"
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ("SERVER_UNREACHABLE", errors.ServerGone),
+        ("OUTCOME_UNKNOWN", errors.ServerGone),
+        ("UNAUTHENTICATED", errors.TokenRefused),
+        ("ACCESS_DENIED", errors.TokenRefused),
+        ("QUEUE_NOT_FOUND", errors.QueueMissing),
+        ("OTHER_QUEUE", errors.QueueReplaced),
+        ("DATA_LOST", errors.DataLost),
+        ("WRITER_TAKEN", errors.WriterTaken),
+        ("STAGE_GONE", errors.StagesGone),
+        ("BATCH_TOO_LARGE", errors.BadOption),
+    ],
+)
+def test_each_code_of_the_server_has_its_name_here(code: str, fault: type[SparkFault]) -> None:
+    told = explained(error_of(code, "so it is."), "reading")
+    assert type(told) is fault
+    assert str(told).startswith("reading: so it is: ")
+
+
+def test_another_code_is_told_as_it_is() -> None:
+    told = explained(ReliquaryError("DISK_ON_FIRE", "it burns"), "writing")
+    assert type(told) is ServerRefused
+    assert str(told) == "writing: it burns"
+
+
+def test_only_errors_of_the_client_are_explained() -> None:
+    with pytest.raises(errors.TokenRefused, match="give a token") as refused, explaining("reading"):
+        raise AccessDenied("ACCESS_DENIED", "no")
+    assert isinstance(refused.value.__cause__, AccessDenied)
+    with pytest.raises(ZeroDivisionError), explaining("reading"):
+        raise ZeroDivisionError
+    with pytest.raises(errors.ServerGone), explaining("reading"):
+        raise ServerUnreachable
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        errors.queue_missing("orders"),
+        errors.queue_replaced("orders"),
+        errors.consumer_missing("orders", "lake"),
+        errors.data_lost("orders", "lake", 5, 9),
+    ],
+)
+def test_whoever_may_go_on_is_told_how(fault: SparkFault) -> None:
+    assert "'orders'" in str(fault)
+    assert "failOnDataLoss=false" in str(fault)

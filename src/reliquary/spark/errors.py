@@ -1,10 +1,29 @@
-"""What can go wrong for a query, each with a sentence that says what to do.
+"""What can stop a query, each with a sentence that says what to do.
 
 SparkFault               the sentence is all: Spark shows the class and the text
   JavaMissing            there is no Java that Spark runs on
+  BadOption              an option is unknown, missing or has no such value
+  BadSchema              a schema has columns or types that messages do not have
+  BadOffset              the checkpoint holds an offset that is not ours
+  QueueMissing           there is no queue of this name
+  QueueReplaced          the queue was deleted and made anew since the offset was written
+  ConsumerMissing        nothing was kept for this query
+  DataLost               what lies behind the offset is not kept any more
+  ServerGone             the server does not answer
+  TokenRefused           the server does not know who asks, or does not let him
+  WriterTaken            another query writes under this writerId
+  BadRow                 a row breaks a rule of messages; the batch is not published
+  StagesGone             staged parts were swept away before the batch was published
+  ServerRefused          anything else that the server refuses
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from reliquary.client.errors import ReliquaryError
 
 
 class SparkFault(Exception):
@@ -13,3 +32,135 @@ class SparkFault(Exception):
 
 class JavaMissing(SparkFault):
     """There is no Java that Spark runs on."""
+
+
+class BadOption(SparkFault):
+    """An option is unknown, missing, or has no such value."""
+
+
+class BadSchema(SparkFault):
+    """A schema has columns or types that messages do not have."""
+
+
+class BadOffset(SparkFault):
+    """The checkpoint holds an offset that this source did not write."""
+
+
+class QueueMissing(SparkFault):
+    """There is no queue of this name."""
+
+
+class QueueReplaced(SparkFault):
+    """The queue was deleted and made anew since the offset was written."""
+
+
+class ConsumerMissing(SparkFault):
+    """The consumer of the query is not there: nothing was kept for it."""
+
+
+class DataLost(SparkFault):
+    """Messages behind the offset are not kept any more."""
+
+
+class ServerGone(SparkFault):
+    """The server does not answer."""
+
+
+class TokenRefused(SparkFault):
+    """The server does not know who asks, or does not let him."""
+
+
+class WriterTaken(SparkFault):
+    """Another query writes under this name."""
+
+
+class BadRow(SparkFault):
+    """A row breaks a rule of messages."""
+
+
+class StagesGone(SparkFault):
+    """Staged parts were swept away before their batch was published."""
+
+
+class ServerRefused(SparkFault):
+    """The server refuses it for a reason of its own."""
+
+
+def queue_missing(queue: str) -> QueueMissing:
+    """The sentence for a queue that is not there."""
+    return QueueMissing(
+        f"there is no queue {queue!r}: create it, or correct the option queue; a query that goes on without "
+        "it needs a new checkpoint, or failOnDataLoss=false"
+    )
+
+
+def queue_replaced(queue: str) -> QueueReplaced:
+    """The sentence for a queue that was made anew."""
+    return QueueReplaced(
+        f"the queue {queue!r} was deleted and made anew since the last batch, and what was not read of the "
+        "old one is gone: to go on with the new one from its beginning, set failOnDataLoss=false or start "
+        "with a new checkpoint"
+    )
+
+
+def consumer_missing(queue: str, consumer: str) -> ConsumerMissing:
+    """The sentence for a reader that nobody kept anything for."""
+    return ConsumerMissing(
+        f"the queue {queue!r} has no consumer {consumer!r} any more, so messages may have left it unread: to "
+        "go on with what is there, set failOnDataLoss=false or start with a new checkpoint"
+    )
+
+
+def data_lost(queue: str, consumer: str, after: int, cursor: int) -> DataLost:
+    """The sentence for a range that is not kept any more."""
+    return DataLost(
+        f"of the queue {queue!r} the query wants what comes after {after}, and its consumer {consumer!r} is "
+        f"at {cursor}: the messages between may be gone; does another query use the same consumer, or is the "
+        "checkpoint an old copy?  To go on after the gap, set failOnDataLoss=false"
+    )
+
+
+_GONE: Final = "is the option url right, and does the server run?  Start the query again when it does"
+_TAKEN: Final = (
+    "stop the other query or give this one its own writerId; if the other is gone for good, set "
+    "takeOver=true once"
+)
+_ALLOWED: Final = "give a token that may do this with the option token or tokenFile"
+
+_EXPLAINED: Final[dict[str, tuple[Callable[[str], SparkFault], str]]] = {
+    "SERVER_UNREACHABLE": (ServerGone, _GONE),
+    "SERVICE_NOT_AVAILABLE": (ServerGone, _GONE),
+    "OUTCOME_UNKNOWN": (ServerGone, _GONE + "; nothing is lost or doubled"),
+    "UNAUTHENTICATED": (TokenRefused, _ALLOWED),
+    "ACCESS_DENIED": (TokenRefused, _ALLOWED),
+    "QUEUE_NOT_FOUND": (QueueMissing, "create the queue, or correct the option queue"),
+    "OTHER_QUEUE": (
+        QueueReplaced,
+        "it was deleted and made anew while the batch was read; start the query again to be told what to do",
+    ),
+    "DATA_LOST": (DataLost, "start the query again to be told what to do"),
+    "WRITER_TAKEN": (
+        WriterTaken,
+        _TAKEN,
+    ),
+    "STAGE_GONE": (StagesGone, "start the query again: it writes the batch anew, and nothing is doubled"),
+    "BATCH_TOO_LARGE": (
+        BadOption,
+        "make batches smaller, with maxRowsPerBatch or maxBytesPerBatch at the source",
+    ),
+}
+
+
+def explained(error: ReliquaryError, what: str) -> SparkFault:
+    """The fault for an error of the client; `what` was being done."""
+    kind, advice = _EXPLAINED.get(error.code, (ServerRefused, ""))
+    return kind(f"{what}: {error.sentence.rstrip('.')}{': ' if advice else ''}{advice}")
+
+
+@contextmanager
+def explaining(what: str) -> Iterator[None]:
+    """Turn the client's errors into faults that say what to do."""
+    try:
+        yield
+    except ReliquaryError as error:
+        raise explained(error, what) from error

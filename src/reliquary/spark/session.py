@@ -38,7 +38,7 @@ LOOPBACK: Final = {
 
 def settings(given: dict[str, str]) -> dict[str, str]:
     """What the session is made with; what is given wins."""
-    chosen = DEFAULTS | {"spark.pyspark.python": sys.executable} | given
+    chosen = DEFAULTS | given
     if chosen["spark.master"].startswith("local"):
         chosen = LOOPBACK | chosen
     return chosen
@@ -50,6 +50,7 @@ def session(name: str, /, **conf: str) -> SparkSession:
     chosen = settings(conf)
     if chosen["spark.master"].startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else its workers are any `python3`
     if "spark.sql.warehouse.dir" not in chosen:
         warehouse = tempfile.mkdtemp(prefix="reliquary-warehouse-")
         atexit.register(shutil.rmtree, warehouse, ignore_errors=True)

@@ -1,0 +1,33 @@
+"""A client of the server for one process of Spark: it waits out a restart, and then says who is gone."""
+
+from __future__ import annotations
+
+from reliquary.client.feed import FeedClient
+from reliquary.spark.options import Access
+
+FIRST, LONGEST = 0.2, 5.0
+
+
+def pauses(seconds: float) -> tuple[float, ...]:
+    """Waits between tries that double up to five seconds, and together last so long.
+
+    >>> pauses(3.0)
+    (0.2, 0.4, 0.8, 1.6)
+    """
+    waits: list[float] = []
+    wait = FIRST
+    while sum(waits) < seconds:
+        waits.append(min(wait, seconds - sum(waits)))
+        wait = min(2 * wait, LONGEST)
+    return tuple(round(each, 3) for each in waits)
+
+
+def connected(access: Access) -> FeedClient:
+    """A client; nobody is spoken to before its first call."""
+    return FeedClient(
+        access.url,
+        token=access.token,
+        ca=access.ca,
+        timeout=access.timeout,
+        pauses=pauses(access.timeout),
+    )

@@ -1,0 +1,55 @@
+"""`format("reliquary")`: what Spark asks for a reader or a writer."""
+
+from __future__ import annotations
+
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
+)
+from pyspark.sql.types import StructType
+
+from reliquary.spark.errors import BadOption
+from reliquary.spark.options import SOURCE, For, parse_reading, parse_writing
+from reliquary.spark.schema import ddl, projection, written
+from reliquary.spark.sink import StreamWriter, Writer
+from reliquary.spark.source import batch_reader
+from reliquary.spark.stream import StreamReader
+
+
+class ReliquarySource(DataSource):
+    """Queues of a server, to be read and written."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The word for `format`."""
+        return "reliquary"
+
+    def schema(self) -> str:
+        """All columns; asked at `load`, so bad options are refused there."""
+        parse_reading(self.options, SOURCE)
+        return ddl()
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """For `spark.read`."""
+        return batch_reader(parse_reading(self.options, For.READ), projection(schema.fields))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """For `spark.readStream`."""
+        return StreamReader(parse_reading(self.options, For.STREAM), projection(schema.fields))
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """For `df.write`."""
+        if overwrite:
+            raise BadOption('a queue is not overwritten: use mode("append")')
+        names = written(schema.fields)
+        return Writer(parse_writing(self.options, For.WRITE, queue_column="queue" in names), names)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        """For `df.writeStream`."""
+        if overwrite:
+            raise BadOption('a queue is not overwritten: use outputMode("append")')
+        names = written(schema.fields)
+        return StreamWriter(parse_writing(self.options, For.SINK, queue_column="queue" in names), names)

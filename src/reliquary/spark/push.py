@@ -1,0 +1,93 @@
+"""Filters of a batch read that the server can apply: the place in the queue, and the time of arrival.
+
+A filter that is *taken* is not applied again by Spark, so its bounds must be exact; one that only narrows
+(`IN`) gives its bounds to the server and stays with Spark as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from pyspark.sql.datasource import (
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNotNull,
+    LessThan,
+    LessThanOrEqual,
+)
+
+from reliquary.client.feed import Bounds
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_COLUMNS: Final = {"lookup_id": "lookup", "arrived": "time"}
+"""Columns that are never null and have bounds, and what the bounds are called."""
+
+
+def push(filters: Iterable[Filter], bounds: Bounds) -> tuple[Bounds, list[Filter]]:
+    """The bounds after all of these filters, and the filters that Spark has to apply itself."""
+    left: list[Filter] = []
+    for each in filters:
+        narrowed, exact = _narrow(each, bounds)
+        bounds = narrowed
+        if not exact:
+            left.append(each)
+    return bounds, left
+
+
+def _narrow(each: Filter, bounds: Bounds) -> tuple[Bounds, bool]:
+    """The bounds with one filter more, and whether they say all that it says."""
+    column: tuple[str, ...] = getattr(each, "attribute", ())
+    side = _COLUMNS.get(column[0]) if len(column) == 1 else None
+    if side is None or isinstance(each, IsNotNull):
+        return bounds, side is not None
+    values = each.value if isinstance(each, In) else (getattr(each, "value", None),)
+    numbers = [number for value in values if (number := _number(value, side)) is not None]
+    if not numbers or len(numbers) < len(values):
+        return bounds, False
+    low, high = min(numbers), max(numbers)
+    match each:
+        case EqualTo() | In():
+            return _between(bounds, side, low, high), low == high
+        case GreaterThan():
+            return _between(bounds, side, low + 1, None), True
+        case GreaterThanOrEqual():
+            return _between(bounds, side, low, None), True
+        case LessThan():
+            return _between(bounds, side, None, high - 1), True
+        case LessThanOrEqual():
+            return _between(bounds, side, None, high), True
+        case _:
+            return bounds, False
+
+
+def _number(value: Any, side: str) -> int | None:
+    """A lookup id, or microseconds since 1970; None for what is neither."""
+    if side == "lookup":
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return (value - _EPOCH) // timedelta(microseconds=1)
+    return None
+
+
+def _between(bounds: Bounds, side: str, low: int | None, high: int | None) -> Bounds:
+    """Narrower bounds: never wider than they were."""
+    lows = [each for each in (low, getattr(bounds, f"from_{side}")) if each is not None]
+    highs = [each for each in (high, getattr(bounds, f"to_{side}")) if each is not None]
+    lowest, highest = max(lows, default=None), min(highs, default=None)
+    if side == "lookup":
+        return Bounds(lowest, highest, bounds.from_time, bounds.to_time)
+    return Bounds(bounds.from_lookup, bounds.to_lookup, lowest, highest)
+
+
+def is_empty(bounds: Bounds) -> bool:
+    """Whether no row can be within."""
+    return _crossed(bounds.from_lookup, bounds.to_lookup) or _crossed(bounds.from_time, bounds.to_time)
+
+
+def _crossed(low: int | None, high: int | None) -> bool:
+    return low is not None and high is not None and low > high

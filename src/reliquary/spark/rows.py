@@ -1,0 +1,78 @@
+"""Record batches on their way: from the server's shape into Spark's, and from Spark's into the server's.
+
+A range is read to its end although the network breaks off: what was handed on stays so, and the rest is
+asked for after the last row that was.  So the place in the feed is always fetched, and dropped again when
+nobody asked for it.  No row comes twice, and none is left out.
+
+      asked:  (after, until]   --- rows 1 2 3 ---x broken
+      again:  (3,     until]                     rows 4 5 6 --- end
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from reliquary.client.errors import ServerUnreachable
+from reliquary.spark.errors import BadRow
+from reliquary.spark.schema import arrow_schema
+
+FEED_ID: Final = "feed_id"
+TRIES: Final = 5
+"""How often a range may break off without a row in between."""
+
+log = logging.getLogger(__name__)
+
+
+def fetched(names: Sequence[str]) -> tuple[str, ...]:
+    """The columns to ask the server for: the place in the feed too, which a resumed read needs."""
+    return tuple(names) if FEED_ID in names else (*names, FEED_ID)
+
+
+def read_range(
+    after: int, names: Sequence[str], read: Callable[[int], Iterator[pa.RecordBatch]]
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a range with exactly these columns; `read` reads from a place to the end of the range."""
+    schema = arrow_schema(names)
+    broken = 0
+    while True:
+        try:
+            for batch in read(after):
+                if batch.num_rows:
+                    shaped = shape(batch, schema)
+                    last = batch.column(FEED_ID)[-1].as_py()
+                    assert last > after, "a feed goes forward"
+                    yield shaped
+                    after, broken = last, 0
+            return
+        except ServerUnreachable as error:
+            broken += 1
+            if broken >= TRIES:
+                raise
+            log.warning("a read broke off after %d and goes on from there: %s", after, error)
+
+
+def shape(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The same rows with exactly the columns of a schema, which the batch has under any other order."""
+    return pa.RecordBatch.from_arrays([_cast(batch, field) for field in schema], schema=schema)
+
+
+def _cast(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
+    column = batch.column(field.name)
+    if column.type.equals(field.type):
+        return column
+    try:
+        return pc.cast(column, field.type)
+    except pa.ArrowInvalid as why:
+        raise BadRow(f"the column {field.name} has a value that does not fit {field.type}: {why}") from why
+
+
+def shaped(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Batches for the server: only columns that it takes, each of its one type; empty ones are left out."""
+    for batch in batches:
+        if batch.num_rows:
+            yield shape(batch, schema)

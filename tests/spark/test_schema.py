@@ -1,0 +1,99 @@
+"""Schemas of users: a projection for a source, rows for a sink; what does not fit is refused by name."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    NullType,
+    ShortType,
+    StringType,
+    StructType,
+    TimestampType,
+)
+
+from reliquary.spark.errors import BadSchema
+from reliquary.spark.schema import arrow_schema, ddl, projection, written
+from reliquary.wire.columns import COLUMNS, NAMES, WRITTEN, Kind
+
+SPARK: dict[Kind, DataType] = {
+    Kind.STRING: StringType(),
+    Kind.STRINGS: ArrayType(StringType()),
+    Kind.BINARY: BinaryType(),
+    Kind.BOOL: BooleanType(),
+    Kind.INT: IntegerType(),
+    Kind.LONG: LongType(),
+    Kind.DOUBLE: DoubleType(),
+    Kind.TIMESTAMP: TimestampType(),
+}
+
+
+def of(**types: DataType) -> StructType:
+    schema = StructType()
+    for name, kind in types.items():
+        schema = schema.add(name, kind)
+    return schema
+
+
+def test_all_columns_in_the_types_of_spark_and_of_arrow() -> None:
+    whole = of(**{column.name: SPARK[column.kind] for column in COLUMNS})
+    assert projection(whole.fields) == NAMES
+    assert arrow_schema(NAMES).equals(to_arrow_schema(whole, timezone="UTC"))
+    assert ddl().startswith("`queue` string, `feed_id` bigint")
+    assert ddl().count(",") == len(COLUMNS) - 1
+
+
+def test_a_projection_has_the_order_of_the_user() -> None:
+    assert projection(of(label=StringType(), lookup_id=LongType()).fields) == ("label", "lookup_id")
+
+
+@pytest.mark.parametrize(
+    ("schema", "sentence"),
+    [
+        (of(labell=StringType()), "messages have no column 'labell': they have queue, feed_id"),
+        (of(lookup_id=StringType()), "the column lookup_id is bigint, not string"),
+        (StructType().add("label", StringType(), nullable=False), "the column label may be null"),
+        (StructType().add("label", "string").add("label", "string"), "the schema names label twice"),
+        (StructType(), "the schema has no columns"),
+    ],
+)
+def test_a_projection_that_messages_do_not_have_is_refused(schema: StructType, sentence: str) -> None:
+    with pytest.raises(BadSchema) as refused:
+        projection(schema.fields)
+    assert str(refused.value).startswith(sentence)
+
+
+def test_a_sink_takes_what_fits_and_passes_over_what_the_manager_gives() -> None:
+    whole = of(**{column.name: SPARK[column.kind] for column in COLUMNS})
+    assert set(written(whole.fields)) == WRITTEN
+    near = of(body=StringType(), priority=LongType(), tag=ShortType(), delay=IntegerType(), label=NullType())
+    assert written(near.fields) == ("body", "priority", "tag", "delay", "label")
+
+
+@pytest.mark.parametrize(
+    ("schema", "sentence"),
+    [
+        (
+            of(body=BinaryType(), prio=IntegerType()),
+            "a sink knows no column 'prio': select or rename to queue",
+        ),
+        (
+            of(body=BinaryType(), priority=StringType()),
+            "the column priority is string and must be bigint or int",
+        ),
+        (of(body=LongType()), "the column body is bigint and must be binary or string"),
+        (of(label=StringType()), "the rows have no column body"),
+        (StructType().add("body", "string").add("body", "string"), "the rows have two columns body"),
+    ],
+)
+def test_rows_that_are_no_messages_are_refused(schema: StructType, sentence: str) -> None:
+    with pytest.raises(BadSchema) as refused:
+        written(schema.fields)
+    assert str(refused.value).startswith(sentence)

@@ -1,0 +1,184 @@
+"""The sink against a server in memory: staged unseen, published once, in order, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+from pyspark import TaskContext
+
+from reliquary.client.errors import BadRequest, ServerUnreachable
+from reliquary.client.feed import StagePlace
+from reliquary.spark.errors import BadRow, ServerGone, WriterTaken
+from reliquary.spark.options import For, Writing, parse_writing
+from reliquary.spark.sink import Part, StreamWriter, Writer, query_of_checkpoint, stage_part
+from tests.spark.feed_double import Double, World
+
+NAMES = ("body", "label")
+
+
+def options(use: For = For.SINK, **more: str) -> Writing:
+    return parse_writing({"url": "http://server:1", "queue": "out"} | more, use, queue_column=False)
+
+
+def batches(*bodies: str) -> Iterator[pa.RecordBatch]:
+    for body in bodies:
+        yield pa.RecordBatch.from_pydict({"lookup_id": [7], "label": [body], "body": [body]})
+
+
+class Task:
+    """What Spark tells a task about itself."""
+
+    def __init__(self, partition: int, batch: int | None = 0, query: str = "query-1") -> None:
+        self.partition = partition
+        self.properties = {"sql.streaming.queryId": query, "streaming.sql.batchId": str(batch)}
+
+    def partitionId(self) -> int:  # noqa: N802 - Spark's name
+        return self.partition
+
+    def attemptNumber(self) -> int:  # noqa: N802 - Spark's name
+        return 0
+
+    def getLocalProperty(self, name: str) -> str | None:  # noqa: N802 - Spark's name
+        return self.properties.get(name)
+
+
+@pytest.fixture
+def tasks(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """The tasks that write one after the other."""
+    waiting: list[Task] = []
+    monkeypatch.setattr(TaskContext, "get", lambda: waiting.pop(0))
+    return waiting
+
+
+def bodies(world: World) -> list[str]:
+    return [row["body"].decode() for row in world.published]
+
+
+def test_parts_are_unseen_until_the_commit_and_then_in_their_order(tasks: list[Task]) -> None:
+    world = World()
+    writer = StreamWriter(options(), NAMES, world.connect)
+    tasks += [Task(1), Task(0)]
+    second, first = writer.write(batches("c")), writer.write(batches("a", "b"))
+    assert bodies(world) == []
+    writer.commit([first, second], 0)
+    assert bodies(world) == ["a", "b", "c"]
+    assert world.published[0] == {"queue": "out", "part": 0, "body": b"a", "label": "a"}
+
+
+def test_a_batch_again_is_no_second_one(tasks: list[Task]) -> None:
+    world = World()
+    writer = StreamWriter(options(), NAMES, world.connect)
+    for _ in range(2):
+        tasks.append(Task(0))
+        writer.commit([writer.write(batches("a"))], 0)
+    assert bodies(world) == ["a"]
+    tasks.append(Task(0, batch=1))
+    writer.commit([writer.write(batches("b"))], 1)
+    assert bodies(world) == ["a", "b"]
+
+
+def test_an_abort_takes_back_what_was_staged_and_nothing_else(tasks: list[Task]) -> None:
+    world = World()
+    writer = StreamWriter(options(), NAMES, world.connect)
+    tasks += [Task(0), Task(0, batch=1)]
+    done = writer.write(batches("a"))
+    writer.commit([done], 0)
+    lost = writer.write(batches("b"))
+    writer.abort([done], 0)
+    writer.abort([lost, None], 1)
+    assert world.stages == {}
+    assert bodies(world) == ["a"]
+
+
+def test_an_abort_does_not_hide_why_it_was_called() -> None:
+    def gone(access: object) -> Any:
+        raise ServerUnreachable
+
+    StreamWriter(options(), NAMES, gone).abort([Part("q", 0, 1, 7)], 0)
+
+
+def test_an_empty_part_is_not_staged_and_the_batch_is_noted(tasks: list[Task]) -> None:
+    world = World()
+    writer = StreamWriter(options(), NAMES, world.connect)
+    tasks.append(Task(0, batch=4))
+    part = writer.write(iter([]))
+    assert part == Part("query-1", 4, 0, None)
+    writer.commit([part], 4)
+    assert world.ledger == {"query-1": 4}
+
+
+def test_without_a_message_the_checkpoint_tells_the_query(tmp_path: Path) -> None:
+    world = World()
+    (tmp_path / "metadata").write_text('{"id":"query-9"}')
+    for location in (str(tmp_path), tmp_path.as_uri()):
+        assert query_of_checkpoint(location) == "query-9"
+    StreamWriter(options(checkpointLocation=str(tmp_path)), NAMES, world.connect).commit([], 3)
+    assert world.ledger == {"query-9": 3}
+    StreamWriter(options(), NAMES, world.connect).commit([None], 3)
+    assert world.ledger == {"query-9": 3}
+
+
+@pytest.mark.parametrize("location", ["", "hdfs://there/x", "no/such/folder"])
+def test_a_checkpoint_elsewhere_tells_nothing(location: str) -> None:
+    assert query_of_checkpoint(location) is None
+
+
+def test_two_queries_under_one_writer_are_one_too_many(tasks: list[Task]) -> None:
+    world = World()
+    tasks += [Task(0, query="query-1"), Task(0, query="query-2")]
+    writer = StreamWriter(options(writerId="out"), NAMES, world.connect)
+    writer.commit([writer.write(batches("a"))], 0)
+    part = writer.write(batches("b"))
+    with pytest.raises(WriterTaken, match="query-1 writes as out: stop the other query"):
+        writer.commit([part], 0)
+    StreamWriter(options(writerId="out", takeOver="true"), NAMES, world.connect).commit([part], 0)
+    assert bodies(world) == ["a", "b"]
+
+
+def test_a_batch_write_is_known_by_its_run(tasks: list[Task]) -> None:
+    world = World()
+    for run in ("june", "june", ""):
+        tasks.append(Task(0))
+        more = {"runId": run} if run else {}
+        writer = Writer(options(For.WRITE, **more), NAMES, world.connect)
+        writer.commit([writer.write(batches("a"))])
+    assert bodies(world) == ["a", "a"]
+    assert len(world.ledger) == 2
+    tasks.append(Task(0))
+    last = Writer(options(For.WRITE), NAMES, world.connect)
+    last.abort([last.write(batches("b"))])
+    assert list(world.stages.values()) == [[{"queue": "out", "part": 0, "body": b"a", "label": "a"}]]
+
+
+def test_a_bad_row_is_told_in_the_words_of_the_server() -> None:
+    class Refusing(Double):
+        def stage(self, *given: object, **more: object) -> Any:
+            raise BadRequest("INVALID_PARAMETER", "row 17 (of part 3): a priority is 0 to 7, not 9")
+
+    def refusing(access: object) -> Any:
+        return Refusing(World())
+
+    place = StagePlace("q", 0, 3, "0-x")
+    with pytest.raises(
+        BadRow, match=r"row 17 \(of part 3\): a priority is 0 to 7, not 9; nothing of the batch"
+    ):
+        stage_part(options(), NAMES, batches("a"), place, refusing)
+
+
+def test_a_server_that_is_gone_is_named() -> None:
+    class Gone(Double):
+        def publish(self, *given: object, **more: object) -> Any:
+            raise ServerUnreachable
+
+    def gone(access: object) -> Any:
+        return Gone(World())
+
+    writer = StreamWriter(options(), NAMES, gone)
+    with pytest.raises(
+        ServerGone, match="publishing batch 5: the server does not answer: is the option url right"
+    ):
+        writer.commit([Part("q", 5, 0, None)], 5)

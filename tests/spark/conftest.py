@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             identity = getattr(item, "_id", None)
             if identity is not None and getattr(config.option, "loadgroup", False):
                 # xdist 3.8 writes the group where pytest before 9.2 kept the id; so it is written here
-                item._id = type(identity).parse(f"{item.nodeid}@spark")  # type: ignore[attr-defined]
+                item._id = type(identity).parse(f"{item.nodeid}@spark")
 
 
 @pytest.fixture(scope="session")

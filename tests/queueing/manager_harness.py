@@ -60,6 +60,8 @@ from reliquary.store.staging import StagedRows
 from reliquary.wire.security import encode_descriptor
 from tests.queueing.feed.checks import Feeds
 from tests.queueing.history.chronicle import standing
+from tests.queueing.owners import check_locks
+from tests.queueing.staging.inspection import check_staging, staging_of
 
 NOON = Instant(1_700_000_000 * SECOND)
 COMPUTER = "BENCH"
@@ -348,6 +350,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     """What left and is kept for them."""
     history: tuple[int, int, int]
     """The last event, the last one in files, and how many are missing."""
+    staging: Any
 
 
 def durable(state: State) -> Snapshot:
@@ -416,6 +419,7 @@ def durable(state: State) -> Snapshot:
         },
         retained=every(state, tables.RETAINED),
         history=standing(state),
+        staging=staging_of(state),
     )
 
 
@@ -455,7 +459,8 @@ def check(state: State) -> None:
     _check_queues(state, committed, delayed)
     retained = every(state, tables.RETAINED)
     shown = [*rows.values(), *delayed.values(), *retained.values()]
-    _check_messages(state, shown, {operation.position.message for operation in sent})
+    kept = {operation.position.message for operation in sent} | check_staging(state, shown)
+    _check_messages(state, shown, kept)
     _check_bodies(state, shown)
     Feeds(every(state, tables.CONSUMERS), every(state, tables.LATE), committed, delayed, retained).check(
         state
@@ -466,7 +471,7 @@ def check(state: State) -> None:
     assert set(every(state, tables.TRANSACTIONS)) == {each.identifier.bytes for each in prepared}
     assert every(state, tables.OUTCOMES) == {each.bytes: outcome for each, outcome in state.outcomes.items()}
     assert every(state, tables.HOLDS) == _stored_holds(state)
-    _check_locks(state)
+    check_locks(state)
     assert {row.object.identifier: row.object for row in every(state, tables.DIRECTORY).values()} == {
         identifier: each for kind in state.directory.objects.values() for identifier, each in kind.items()
     }
@@ -569,30 +574,3 @@ def _check_expiry(state: State, committed: dict[bytes, Position]) -> None:
         assert lookup_id in locked, f"{lookup_id:#x} of queue {number} would never expire ({deadline})"
     floor = min((deadline for deadline, _, _ in rows), default=None)
     assert floor is None or state.expiry_floor <= floor, "an expiry row lies below the floor"
-
-
-def _check_locks(state: State) -> None:
-    """Whoever holds a position, holds one that is locked, and nobody else does."""
-    owners: Counter[tuple[int, int]] = Counter()
-    for descriptor in state.handles.values():
-        if descriptor.queue is not None:
-            owners.update((descriptor.queue, lookup_id) for lookup_id in descriptor.held)
-    for queue in state.queues.values():
-        if queue.link is not None:
-            for lookup_id in (*queue.link.sending, *queue.link.accepted, *queue.link.reached):
-                owners[queue.number, lookup_id] += 1
-    for each in state.transactions.values():
-        for operation in each.operations:
-            if operation.kind != "enqueue" or each.prepared:
-                owners[operation.queue, operation.position.lookup_id] += 1
-    for hold in state.holds.values():
-        there = state.queues[hold.queue].order.locked if hold.queue in state.queues else {}
-        owners.update((hold.queue, lookup_id) for lookup_id in hold.lookup_ids if lookup_id in there)
-    locked = {
-        (number, each)
-        for number, queue in state.queues.items()
-        for each in queue.order.locked
-        if not queue.record.deleting
-    }
-    assert all(count == 1 for count in owners.values()), "held twice"
-    assert locked <= set(owners), f"locked for ever: {locked - set(owners)}"

@@ -25,6 +25,14 @@ from reliquary.queueing.directory.objects import Kind, Site
 from reliquary.queueing.feed import events as feed
 from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, MessageClass
 from reliquary.queueing.naming.names import spoken
+from reliquary.queueing.staging.events import (
+    BeginStage,
+    CompleteStage,
+    DropStages,
+    ForgetWriter,
+    PublishBatch,
+    StageMessages,
+)
 from reliquary.queueing.state import Sizes
 from reliquary.queueing.tables import EXPIRY, Consumer, expiry_of
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
@@ -40,7 +48,7 @@ from tests.queueing.feed.readers import Readers
 from tests.queueing.history.chronicle import events_of, folded
 from tests.queueing.manager_harness import Bench, Snapshot, check, durable, every, message, walk
 
-TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5)
+TINY = Sizes(window=2, at_once=2, sequence_block=4, cache_bytes=5, batch=9, queries=1, stage_age=seconds(120))
 """So that small examples reach every edge."""
 
 PATHS = ("a", "b", "a;sub", ".\\public")
@@ -160,6 +168,40 @@ class Life:
     def break_connection(self) -> None:
         if self.bench.state.outgoing:
             self.bench.happen(Happening.FAILED, ConnectionStatus.SOCKET_SEND_FAILURE)
+
+    # -- batches from outside
+
+    def begin_stage(self, query: str, batch: int, task: int, attempt: str) -> None:
+        self.bench.ask(BeginStage(0, query, batch, task, attempt))
+
+    def stage_messages(
+        self, which: int, path: str, count: int, attributes: dict[str, Any], away: bool
+    ) -> None:
+        messages = (message(b"body", **attributes),) * count
+        self.bench.ask(StageMessages(0, self._stage(which), ELSEWHERE if away else path, messages))
+
+    def complete_stage(self, which: int) -> None:
+        self.bench.ask(CompleteStage(0, self._stage(which)))
+
+    def publish(self, query: str, batch: int, writer: str, take_over: bool, late: bool) -> None:
+        """What is complete of a batch, one attempt at each part; or what another batch has, too late."""
+        stages = self.bench.state.staging.stages.items()
+        wanted = {
+            stage.part: number
+            for number, stage in stages
+            if stage.complete and (stage.query, stage.batch) == (query, batch + late)
+        }
+        self.bench.ask(PublishBatch(0, query, batch, tuple(wanted.values()), writer, take_over))
+
+    def drop_stages(self, which: int) -> None:
+        self.bench.ask(DropStages(0, (self._stage(which), self._stage(which + 1), 1)))
+
+    def forget(self, query: str, writer: str, name_only: bool) -> None:
+        self.bench.ask(ForgetWriter(0, "", writer) if name_only else ForgetWriter(0, query))
+
+    def _stage(self, which: int) -> int:
+        stages = list(self.bench.state.staging.stages)
+        return stages[which % len(stages)] if stages else 1
 
     # -- transactions
 
@@ -358,6 +400,11 @@ DRAW: dict[str, Callable[[Random], Any]] = {
     "name": one_of("lake", "audit"),
     "part": one_of(0, 1, 2),
     "attributes": attributes,
+    "query": one_of("p", "q"),
+    "batch": one_of(0, 1, 2),
+    "task": one_of(0, 1, 2),
+    "attempt": one_of("first", "second"),
+    "writer": one_of("", "w", "v"),
 }
 """By the name of the parameter; all others are yes or no."""
 
@@ -378,6 +425,12 @@ WEIGHTS: dict[Callable[..., None], int] = {
     Life.pause_or_resume: 1,
     Life.purge_or_delete_elsewhere: 1,
     Life.break_connection: 1,
+    Life.begin_stage: 5,
+    Life.stage_messages: 8,
+    Life.complete_stage: 5,
+    Life.publish: 5,
+    Life.drop_stages: 1,
+    Life.forget: 1,
     Life.begin: 1,
     Life.prepare: 4,
     Life.decide: 4,

@@ -11,6 +11,7 @@ from reliquary.queueing import facts
 from reliquary.queueing.apply import _APPLY
 from reliquary.queueing.feed import facts as feed_facts
 from reliquary.queueing.message import Message, MessageClass, Position
+from reliquary.queueing.staging import facts as staging_facts
 from reliquary.queueing.tables import Outcome, PreparedTransaction
 
 KEPT, EXPRESS = Position(1, 1, 100, 0), Position(2, 2, 100, 0, express=True)
@@ -63,7 +64,7 @@ def test_queues_and_transactions_are_never_forgotten() -> None:
 def test_every_fact_can_be_applied() -> None:
     declared = {
         value
-        for room in (facts, feed_facts)
+        for room in (facts, feed_facts, staging_facts)
         for value in vars(room).values()
         if isinstance(value, type) and issubclass(value, Fact) and value is not Fact
     }

@@ -26,6 +26,7 @@ from reliquary.queueing.feed import events as feed_events
 from reliquary.queueing.history import events as history_events
 from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.message import Delivery, MessageClass
+from reliquary.queueing.staging import events as staging_events
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
 from reliquary.queueing.travel.transfer import (
     AgentKnown,
@@ -55,7 +56,7 @@ from tests.queueing.manager_harness import NOON, Bench, Seeded, check, message
 def every_event() -> set[type[Event]]:
     found = {
         each
-        for room in (events, directory_events, feed_events, history_events)
+        for room in (events, directory_events, feed_events, history_events, staging_events)
         for _, each in inspect.getmembers(room, inspect.isclass)
         if issubclass(each, Event)
     }

@@ -202,3 +202,17 @@ class Sharing(RuleBasedStateMachine):
 
 TestSharing = Sharing.TestCase
 TestSharing.settings = settings(max_examples=150, stateful_step_count=30)
+
+
+def test_what_is_put_aside_is_a_row_and_takes_no_room_in_memory() -> None:
+    under = rows()
+    shelf = Shelf(under)
+    shelf.put_aside(5, (Message(body=b"a"), Message(body=b"b"), Message(body=b"c")))
+    shelf.put_again([(6, Message(body=b"better"))])
+    shelf.drop_aside([7])
+    assert shelf._cached_bytes == 0
+    assert [shelf.get(at(number)).body for number in (5, 6)] == [b"a", b"better"]
+    with pytest.raises(StoreDamage):
+        shelf.get(at(7))
+    shelf.drop((at(5), at(6)))
+    assert under.is_empty

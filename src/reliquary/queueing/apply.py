@@ -24,6 +24,8 @@ from reliquary.queueing.naming.formats import key_of, parse_format, parse_single
 from reliquary.queueing.naming.multicast import normalized
 from reliquary.queueing.order import Order
 from reliquary.queueing.queue import Queue
+from reliquary.queueing.staging.apply import APPLY as APPLY_STAGING
+from reliquary.queueing.staging.facts import StagePublished
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import (
     COUNTERS,
@@ -213,6 +215,11 @@ def _messages_stored(state: State, fact: facts.MessagesStored) -> None:
             queue.order.remove(position.lookup_id)
     state.shelf.put(fact.positions, fact.messages, fresh=not fact.prepared)
     _place(state, queue, fact.positions, fresh=not fact.prepared)
+
+
+def _stage_published(state: State, fact: StagePublished) -> None:
+    state.shelf.put_again(fact.stamped)
+    _place(state, state.queues[fact.queue], fact.positions, fresh=True)
 
 
 def _position_copied(state: State, fact: facts.PositionCopied) -> None:
@@ -520,4 +527,6 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     feed_facts.ConsumerPlaced: consumer_placed,
     feed_facts.ConsumerDropped: consumer_dropped,
     feed_facts.RetainedDropped: retained_dropped,
+    StagePublished: _stage_published,
+    **APPLY_STAGING,
 }

@@ -158,11 +158,11 @@ def insert(
         sequence = state.next_sequence()
         # before the stamp, which knows only whole seconds
         timed = outgoing or message.time_to_be_received != FOREVER
-        deadline = _deadline(queue, message, now) if timed else 0
+        deadline = deadline_in(queue, message, now) if timed else 0
         due = message.due(now) if message.delay else 0
         if captured is not None or not message.identifier.uniquifier:
             message = _stamp(state, message, sequence, now, captured)  # noqa: PLW2901
-        position = _position(queue, message, sequence, size, now, deadline, due)
+        position = position_in(queue, message, sequence, size, now, deadline, due)
         stamped.append(message)
         positions.append(position)
         lookup_ids.append(position.lookup_id)
@@ -255,15 +255,29 @@ def admit(
     travelled: bool = False,
 ) -> None:
     """Messages are in the queue for good: tell the disk, the journal and the clock (DM-194, DM-196)."""
-    here = queue.record.outgoing is None
-    if here and not travelled:  # elsewhere it is for the moment when it gets to its destination
+    if not travelled:
         positions = [
-            msgspec.structs.replace(position, shared=True)
-            if message.positive_journaling and journal_has_room(state, queue.number, position.size)
-            else position
+            share_with_journal(state, queue, position, message) if message.positive_journaling else position
             for position, message in zip(positions, messages, strict=True)
         ]
     apply(state, facts.MessagesStored(queue.number, tuple(positions), tuple(messages), prepared))
+    announce(state, queue, positions, messages, now)
+
+
+def share_with_journal(state: State, queue: QueueState, position: Position, message: Message) -> Position:
+    """The position of a message that the system journal will show too, where it asked for that."""
+    # elsewhere it is for the moment when it gets to its destination
+    wanted = message.positive_journaling and queue.record.outgoing is None
+    if wanted and journal_has_room(state, queue.number, position.size):
+        return msgspec.structs.replace(position, shared=True)
+    return position
+
+
+def announce(
+    state: State, queue: QueueState, positions: Sequence[Position], messages: Sequence[Message], now: Instant
+) -> None:
+    """Messages are in the queue: tell the journal, the clock, and those who asked for it."""
+    here = queue.record.outgoing is None
     for position, message in zip(positions, messages, strict=True):
         if position.asks and here:
             arrival = position.asks & ANSWERS[MessageClass.ACK_REACH_QUEUE]
@@ -297,7 +311,7 @@ def _stamp(state: State, message: Message, sequence: int, now: Instant, captured
     )
 
 
-def _deadline(queue: QueueState, message: Message, now: Instant) -> int:
+def deadline_in(queue: QueueState, message: Message, now: Instant) -> int:
     """When the message leaves the queue unread, or 0 for never."""
     if queue.link is None:
         return 0 if message.time_to_be_received == FOREVER else message.deadline(now)
@@ -306,9 +320,10 @@ def _deadline(queue: QueueState, message: Message, now: Instant) -> int:
     return min(filter(None, (message.deadline(now), message.reach_deadline(now))), default=0)
 
 
-def _position(
+def position_in(
     queue: QueueState, message: Message, sequence: int, size: int, now: Instant, expires: int, due: int
 ) -> Position:
+    """Where a new message stands in a queue, and what is known of it there."""
     # DEPARTS from 3.1.7.1.9 (AN-03): the printed condition is the wrong way round; a message
     # outside a stream is ordered by its priority, one in a transactional queue by arrival alone,
     # because otherwise the LookupIdentifier would not grow along the queue.

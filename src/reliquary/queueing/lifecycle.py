@@ -34,6 +34,7 @@ from reliquary.queueing.queue import (
 from reliquary.queueing.queue_life import Life, Step, after
 from reliquary.queueing.readiness import Happening, advance
 from reliquary.queueing.security.permissions import check_own_list, end_forbidden_waits, with_list
+from reliquary.queueing.staging import sweep
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import SEQUENCE_MASK
 from reliquary.queueing.transactions import abort, promised, uncommitted, undo_users
@@ -87,6 +88,7 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
             _go_on(state, 0, queue, MessageClass.NACK_QUEUE_DELETED)
     trimming.resume(state)
     spool.drop(state, tuple(state.shelf.bodies.loose))  # of a process that ended before their messages came
+    sweep.at_start(state, now)
     watch_next(state, now)  # DM-081
 
 

@@ -27,6 +27,8 @@ from reliquary.queueing.read import serve
 from reliquary.queueing.recovery import recover
 from reliquary.queueing.security.permits import refusal
 from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.staging.events import SweepStages
+from reliquary.queueing.staging.rules import RULES as STAGING_RULES
 from reliquary.queueing.state import Sizes, State
 from reliquary.queueing.travel import arrivals, dispatch, holds, listeners, steering, transfer
 
@@ -118,6 +120,7 @@ AT_ANY_TIME: Final = frozenset[type[Event]](
         events.EmptyQueue,
         TrimFeed,
         events.DispatchMessages,
+        SweepStages,
         events.FlowControl,
         events.CallerGone,
         events.AwaitDisk,
@@ -176,6 +179,7 @@ _RULES: Final[dict[type[Event], Rule]] = {
     events.CallerGone: requests.caller_gone,
     **DIRECTORY_RULES,
     **FEED_RULES,
+    **STAGING_RULES,
     events.GetQueuePath: requests.get_queue_path,
     events.StorePiece: spool.store_piece,
     events.DropSpool: spool.drop_spool,

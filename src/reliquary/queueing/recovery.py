@@ -1,8 +1,8 @@
 """The state after a restart, built from the rows alone.
 
-The time this takes depends on how many queues, prepared transactions and held messages there are,
-and not on how many messages: counters say how many, and each queue's order reads its rows when it is
-first asked.
+The time this takes depends on how many queues, prepared transactions, held messages and parts of batches
+there are, and not on how many messages: counters say how many, and each queue's order reads its rows
+when it is first asked.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from reliquary.queueing.tables import (
     COUNTERS,
     DIRECTORY,
     HOLDS,
+    LEDGER,
     MANAGER,
     MESSAGES,
     ONLY,
@@ -32,7 +33,9 @@ from reliquary.queueing.tables import (
     POSITIONS,
     QUEUES,
     SEQUENCE,
+    STAGES,
     TRANSACTIONS,
+    WRITERS,
     Counters,
     Hold,
     Operation,
@@ -80,6 +83,16 @@ def recover(state: State, *, history: bool = False) -> None:
     ended = sorted(every(state.rows, OUTCOMES), key=lambda row: (row[1].ended, row[0]))
     state.shelf.bodies.recover()
     state.outcomes = {UUID(bytes=key): outcome for key, outcome in ended}
+    _recover_staging(state)
+
+
+def _recover_staging(state: State) -> None:
+    """Parts of batches with their numbers, and what the ledger says, the longest unused first."""
+    for key, stage in every(state.rows, STAGES):
+        state.staging.put(int.from_bytes(key), stage)
+    last = sorted(every(state.rows, LEDGER), key=lambda row: (row[1].moment, row[0]))
+    state.staging.ledger = {key.decode(): record for key, record in last}
+    state.staging.writers = {key.decode(): writer.query for key, writer in every(state.rows, WRITERS)}
 
 
 def _locked(state: State, prepared: list[PreparedTransaction]) -> dict[int, int]:

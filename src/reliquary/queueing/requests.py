@@ -32,6 +32,7 @@ from reliquary.queueing.naming import destinations, paths
 from reliquary.queueing.queue import Queue, QueueType
 from reliquary.queueing.security import permissions
 from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.staging import sweep
 from reliquary.queueing.state import QueueState, State, Transaction
 from reliquary.queueing.tables import Operation
 from reliquary.queueing.transactions import Step
@@ -381,6 +382,8 @@ def timer(state: State, fired: TimerFired, now: Instant) -> None:
             dispatch.on_rest_over(state, number)
         case "idle":
             outgoing.on_look(state)
+        case "stages":
+            sweep.on_timer(state, now)
         case "in doubt":
             lifecycle.stay_in_doubt(state)
         case operations.QUERY_TIMER:

@@ -48,7 +48,7 @@ def send(
         verdict, lookup_ids = enqueue(state, each.queue, _addressed(messages, each, found), now, transaction)
         first = first or lookup_ids
         if verdict is not Enqueued.DONE:  # DM-265: copies that were made before stay
-            return Sent(STATUS[verdict], _sentence(state, each.queue, verdict), tuple(first), lineage)
+            return Sent(STATUS[verdict], why_not(state, each.queue, verdict), tuple(first), lineage)
         if len(found) > 1:
             messages = [_identified(state, *pair, now) for pair in zip(messages, lookup_ids, strict=True)]
     return Sent(STATUS[verdict], "", tuple(first), lineage)  # DM-263
@@ -100,7 +100,8 @@ def _identified(state: State, message: Message, lookup_id: int, now: Instant) ->
     )
 
 
-def _sentence(state: State, queue: QueueState, verdict: Enqueued) -> str:
+def why_not(state: State, queue: QueueState, verdict: Enqueued) -> str:
+    """What a sender is told of a queue that did not take his messages."""
     match verdict:
         case Enqueued.QUEUE_FULL:
             limit, used = queue.record.settings.quota, queue.total_bytes + queue.reserved

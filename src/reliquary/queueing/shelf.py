@@ -56,6 +56,20 @@ class Shelf:
             )
             cache.update(stored)
 
+    def put_aside(self, first: int, messages: Sequence[Message]) -> None:
+        """Keep new messages that no position shows yet, under numbers that follow each other."""
+        keys = map(message_key, range(first, first + len(messages)))
+        self._rows.put_all(MESSAGES, dict(zip(keys, messages, strict=True)))
+
+    def put_again(self, messages: Iterable[tuple[int, Message]]) -> None:
+        """Say something new of messages that were put aside."""
+        for number, message in messages:
+            self._rows.put(MESSAGES, message_key(number), message)
+
+    def drop_aside(self, numbers: Iterable[int]) -> None:
+        """Messages that were put aside will never be shown."""
+        self._rows.delete_all(MESSAGES, map(message_key, numbers))
+
     def get(self, position: Position, *, whole: bool = True) -> Message:
         """The message that a position shows; a large body is read only where the message is to be `whole`."""
         if position.spool and whole:

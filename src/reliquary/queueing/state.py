@@ -13,7 +13,7 @@ from uuid import UUID
 
 from reliquary.base.chance import Chance
 from reliquary.base.rows import Rows
-from reliquary.base.time import Duration, Instant
+from reliquary.base.time import DAY, Duration, Instant
 from reliquary.base.turn import Draft, Reply, SetTimer
 from reliquary.queueing.cursors import Cursor
 from reliquary.queueing.descriptors import Descriptor
@@ -28,6 +28,7 @@ from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
 from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
+from reliquary.queueing.staging.holdings import Staging
 from reliquary.queueing.tables import Consumer, Copy, Hold, Operation, Outcome
 from reliquary.queueing.travel.link import Link
 from reliquary.queueing.waiting import Waiter
@@ -54,6 +55,14 @@ class Sizes:
     """Ended transactions whose outcome is remembered."""
     history: Room = Room()  # noqa: RUF009 - it is frozen
     """What may wait to be exported."""
+    batch: int = 1_000_000
+    """Messages that one batch from outside publishes: they get their places in one turn."""
+    stages: int = 100_000
+    """Parts of such batches that are known at once."""
+    stage_age: Duration = DAY
+    """After so long, a part that nobody wrote to or published is dropped."""
+    queries: int = 100_000
+    """Queries whose last batch is remembered, beside those that write under a name."""
 
 
 @dataclass(slots=True)
@@ -209,6 +218,8 @@ class State:
         """How the last prepared transactions ended, the oldest first."""
         self.holds: dict[bytes, Hold] = {}
         """What carriers hold, by `tables.hold_key`."""
+        self.staging = Staging()
+        """Batches from outside that are not published yet, and what is known of their writers."""
         self.watched: frozenset[int] = frozenset()
         """Queues of our own whose messages a carrier takes in batches."""
         self.untold: set[int] = set()

@@ -19,7 +19,7 @@ consumers     queue, name                      how far each reader of a feed has
 late          queue, arrival                   positions that became visible later than their number says
 retained      queue, arrival                   positions that left, and that a consumer has yet to read
 stages        stage                            parts of a batch that will be published as a whole
-staged        stage, index                     the positions of such a part, some hundred a row
+staged        stage, index                     the messages of such a part, some hundred a row
 ledger        query                            the last batch that each query published
 writers       writer                           the query that writes under this name
 history       first event                      what happened to messages, until it is exported
@@ -186,23 +186,35 @@ class Stage(msgspec.Struct, frozen=True, omit_defaults=True):
     attempt: str
     begun: int
     """When, microseconds since 1970."""
+    written: int = 0
+    """When something was added last."""
     user: str = ""
     """The SID of the user who wrote it; empty when the manager did."""
     complete: bool = False
+    dropped: bool = False
+    """Nobody will publish it: it goes, some messages at a time."""
     messages: int = 0
     size: int = 0
     chunks: int = 0
     """Rows in `staged`."""
+    queues: dict[int, str] = {}
+    """Where its messages go: the numbers of the queues, and the names that were given for them."""
 
 
-class StagedChunk(msgspec.Struct, frozen=True, gc=False):
-    """Messages of one queue, in their order; of each LookupIdentifier only the lane is known yet."""
+class StagedChunk(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Messages for one queue, in their order; their positions are made when they are published."""
 
     queue: int
-    positions: tuple[Position, ...]
+    first: int
+    """The number of the first message; the others follow."""
+    sizes: tuple[int, ...]
+    lanes: bytes = b"\0"
+    """The lane of each in its queue; one byte where it is the same for all."""
+    marks: bytes = b""
+    """What else is known of each, in the bits of `staging.stage`; empty where there is nothing to say."""
 
 
-class Published(msgspec.Struct, frozen=True):
+class Published(msgspec.Struct, frozen=True, omit_defaults=True):
     """The last batch of a query."""
 
     batch: int
@@ -212,6 +224,8 @@ class Published(msgspec.Struct, frozen=True):
     """When, microseconds since 1970."""
     total: int = 0
     """Messages of all its batches."""
+    user: str = ""
+    """The SID of the user whose query it is; empty when it is the manager's."""
 
 
 class Writer(msgspec.Struct, frozen=True):

@@ -136,7 +136,7 @@ def put_both_ways(brought: list[tuple[int, set[str]]], *, watched: bool) -> None
 
 
 def test_messages_that_are_alike_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(enqueue, "_position")
+    monkeypatch.delattr(enqueue, "position_in")
     exchange = Exchange()
     batch = [message(b"a", identifier=ObjectId(UUID(int=7), 5 + place)) for place in range(3)]
     assert bring(exchange, *[("orders", each) for each in batch]).outcome is Outcome.DELIVERED

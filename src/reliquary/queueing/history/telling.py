@@ -253,7 +253,7 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.CopyLost: None,
     staging.StageChanged: None,
     staging.MessagesStaged: None,
-    staging.StagesDropped: None,
+    staging.ChunksDropped: None,
     staging.WriterForgotten: None,
     # of readers, who take nothing away
     feed.ConsumerPlaced: None,

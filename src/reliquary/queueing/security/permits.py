@@ -25,6 +25,7 @@ from reliquary.queueing.naming.names import Pathname
 from reliquary.queueing.queue import QueueType
 from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.security.rights import ManagerRight, QueueRight, check_descriptor, granted, names_of
+from reliquary.queueing.staging import events as staging
 from reliquary.queueing.state import QueueState, State, Transaction
 
 Right = QueueRight | ManagerRight
@@ -177,9 +178,14 @@ def _sentence(by: Principal, missing: Right, where: str) -> str:
 
 def may_use(state: State, by: Principal, transaction: Transaction) -> bool:
     """Whether a transaction is somebody's own; who may change the manager may decide any."""
+    return is_own(state, by, transaction.user)
+
+
+def is_own(state: State, by: Principal, user: str) -> bool:
+    """Whether what a user began is somebody's own; empty is the manager's."""
     return (
         by is MANAGER
-        or transaction.user == str(by.user)
+        or user == str(by.user)
         or not lacks_on_manager(state, by, ManagerRight.SET_MACHINE_PROPERTIES)
     )
 
@@ -350,6 +356,56 @@ def _consume(state: State, request: feed.OpenConsumer | feed.MoveConsumer | feed
     return _on(state, request, request.queue, Act.RECEIVE)
 
 
+def _foreign_stages(state: State, request: events.Request, *numbers: int | None) -> str:
+    for number in numbers:
+        stage = state.staging.stages.get(number or 0)
+        if stage is not None and not is_own(state, request.by, stage.user):
+            return f"stage {number} is another user's, and {request.by} may not use it"
+    return ""
+
+
+def _foreign_query(state: State, request: events.Request, query: str) -> str:
+    """Whoever published for another's query would let its later batches pass for published."""
+    known = state.staging.ledger.get(query)
+    if known is None or is_own(state, request.by, known.user):
+        return ""
+    return f"the query {query} is another user's, and {request.by} may not publish for it"
+
+
+def _begin_stage(state: State, request: staging.BeginStage) -> str:
+    place = (request.query, request.batch, request.part, request.attempt)
+    earlier = state.staging.places.get(place)
+    return _foreign_query(state, request, request.query) or _foreign_stages(state, request, earlier)
+
+
+def _stage(state: State, request: staging.StageMessages | staging.CompleteStage) -> str:
+    return _foreign_stages(state, request, request.stage)
+
+
+def _stage_messages(state: State, request: staging.StageMessages) -> str:
+    return _stage(state, request) or _on(state, request, request.queue, Act.SEND)
+
+
+def _drop_stages(state: State, request: staging.DropStages) -> str:
+    return _foreign_stages(state, request, *request.stages)
+
+
+def _publish(state: State, request: staging.PublishBatch) -> str:
+    """The parts are his own, and he still may send to where they go."""
+    owner = state.staging.writers.get(request.writer, "") if request.take_over else ""
+    foreign = (
+        _foreign_query(state, request, request.query)
+        or _foreign_query(state, request, owner)
+        or _foreign_stages(state, request, *request.stages)
+    )
+    if foreign:
+        return foreign
+    stages = filter(None, map(state.staging.find, request.stages))
+    numbers = dict.fromkeys(number for stage in stages for number in stage.queues if number in state.queues)
+    lacking = (lacks(state, request.by, state.queues[number], Act.SEND) for number in numbers)
+    return next(filter(None, lacking), "")
+
+
 def _nothing(state: State, request: events.Request) -> str:
     del state, request
     return ""
@@ -404,4 +460,10 @@ DEMANDS: Final[Mapping[type[events.Request], Demand]] = {
     feed.OpenConsumer: _consume,
     feed.MoveConsumer: _consume,
     feed.DropConsumer: _consume,
+    staging.BeginStage: _begin_stage,
+    staging.StageMessages: _stage_messages,
+    staging.CompleteStage: _stage,
+    staging.PublishBatch: _publish,
+    staging.DropStages: _drop_stages,
+    staging.ForgetWriter: _administer,
 }

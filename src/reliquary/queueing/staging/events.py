@@ -69,17 +69,18 @@ class SweepStages(Event, frozen=True):
 
 
 class StageAnswer(Answer, frozen=True):
-    """How it went with a stage."""
+    """How it went with a stage; STAGE_GONE and BATCH_TOO_LARGE are statuses of their own."""
 
     stage: int = 0
     messages: int = 0
+    """All that it holds by now."""
     size: int = 0
     bad: int = -1
     """The place of the message that was refused, in the request."""
 
 
 class PublishAnswer(Answer, frozen=True):
-    """What became of a batch."""
+    """What became of a batch; STAGE_GONE, WRITER_TAKEN and BATCH_TOO_LARGE are statuses of their own."""
 
     messages: int = 0
     already: bool = False

@@ -151,7 +151,7 @@ def on_look(state: State) -> None:
         for transaction in state.transactions.values()
         for operation in transaction.operations
         for number in (operation.queue, operation.target)
-    }
+    } | state.staging.awaited()
     for queue in list(state.outgoing.values()):
         link = link_of(queue)
         if queue.number in awaited or not is_idle(queue):

@@ -1,0 +1,65 @@
+"""Facts of staging made true, in memory and in the rows; what is published is placed by `queueing.apply`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from reliquary.base.turn import Fact
+from reliquary.queueing.staging import facts
+from reliquary.queueing.state import State
+from reliquary.queueing.tables import LEDGER, STAGED, STAGES, WRITERS, Writer, stage_key, staged_key
+
+
+def _stage_changed(state: State, fact: facts.StageChanged) -> None:
+    state.staging.put(fact.number, fact.stage)
+    state.rows.put(STAGES, stage_key(fact.number), fact.stage)
+
+
+def _messages_staged(state: State, fact: facts.MessagesStaged) -> None:
+    state.staging.put(fact.number, fact.stage)
+    state.rows.put(STAGES, stage_key(fact.number), fact.stage)
+    state.rows.put(STAGED, staged_key(fact.number, fact.stage.chunks - 1), fact.chunk, fresh=True)
+    state.shelf.put_aside(fact.chunk.first, fact.messages)
+
+
+def _batch_published(state: State, fact: facts.BatchPublished) -> None:
+    for number in fact.stages:
+        stage = state.staging.stages[number]
+        keys = [staged_key(number, index) for index in range(stage.chunks)]
+        state.rows.delete_all(STAGED, keys)
+        state.rows.delete(STAGES, stage_key(number))
+        state.staging.remove(number)
+    state.staging.publish(fact.query, fact.record)
+    state.rows.put(LEDGER, fact.query.encode(), fact.record)
+    if fact.record.writer:
+        state.rows.put(WRITERS, fact.record.writer.encode(), Writer(fact.query))
+
+
+def _chunks_dropped(state: State, fact: facts.ChunksDropped) -> None:
+    state.rows.delete_all(STAGED, [staged_key(fact.number, index) for index in fact.indexes])
+    state.shelf.drop_aside(fact.messages)
+    if fact.last:
+        state.staging.remove(fact.number)
+        state.rows.delete(STAGES, stage_key(fact.number))
+    elif fact.indexes:
+        state.staging.going[fact.number] = fact.indexes[-1] + 1
+
+
+def _writer_forgotten(state: State, fact: facts.WriterForgotten) -> None:
+    names = state.staging.names_of(fact.query) if fact.query else [fact.writer]
+    for name in names:
+        del state.staging.writers[name]
+        state.rows.delete(WRITERS, name.encode())
+    if fact.query:
+        del state.staging.ledger[fact.query]
+        state.rows.delete(LEDGER, fact.query.encode())
+
+
+APPLY: Final[dict[type[Fact], Callable[[Any, Any], None]]] = {
+    facts.StageChanged: _stage_changed,
+    facts.MessagesStaged: _messages_staged,
+    facts.BatchPublished: _batch_published,
+    facts.ChunksDropped: _chunks_dropped,
+    facts.WriterForgotten: _writer_forgotten,
+}

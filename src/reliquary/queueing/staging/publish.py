@@ -1,0 +1,264 @@
+"""PublishBatch: all parts of a batch get their places in one turn, and the ledger knows the batch.
+
+    parts, in the order given --> chunks --> positions, by queue --> StagePublished for each queue
+                                                                 --> BatchPublished: ledger, parts gone
+
+It is one write.  So whoever asks again, after whatever happened to him or to us, finds either the parts
+or the ledger, and never a batch that is there in half.
+
+    judged in this order         what is answered
+    batch <= the ledger's        already; its parts are dropped
+    another query's writer       WRITER_TAKEN, unless it is to be taken over
+    a part gone, or incomplete   STAGE_GONE
+    too many messages            BATCH_TOO_LARGE
+    a queue deleted meanwhile    QUEUE_NOT_FOUND, by its name
+    a quota                      INSUFFICIENT_RESOURCES
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import NamedTuple
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.queueing.apply import apply
+from reliquary.queueing.enqueue import (
+    STATUS,
+    Enqueued,
+    announce,
+    deadline_in,
+    judge,
+    manager_is_full,
+    position_in,
+    share_with_journal,
+    why_full,
+)
+from reliquary.queueing.expiry import expire, is_over
+from reliquary.queueing.message import Message, Position
+from reliquary.queueing.sending import why_not
+from reliquary.queueing.staging.events import PublishAnswer, PublishBatch, StageAnswer
+from reliquary.queueing.staging.facts import BatchPublished, StagePublished
+from reliquary.queueing.staging.ledger import forget_oldest, note, taken
+from reliquary.queueing.staging.stage import (
+    ASKS,
+    DEAD_LETTER,
+    PEEKABLE,
+    check_name,
+    check_number,
+    gone,
+    too_many,
+)
+from reliquary.queueing.staging.sweep import chunks_of, drop, numbers_of
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.tables import LANE_SHIFT, Stage, StagedChunk
+
+
+def publish(state: State, request: PublishBatch, now: Instant) -> None:
+    """Publish a batch, once."""
+    check_name("a query", request.query)
+    check_number("a batch", request.batch)
+    if request.writer:
+        check_name("a writer", request.writer)
+    known = state.staging.ledger.get(request.query)
+    if known is not None and request.batch <= known.batch:
+        drop(state, _own(state, request))
+        state.reply(request.to, PublishAnswer(HResult.OK, already=True))
+        return
+    refused = taken(state, request) or _missing(state, request)
+    if refused is not None:
+        state.reply(request.to, refused)
+        return
+    parts, ends = _by_queue(state, request.stages)
+    refused = _without_room(state, parts)
+    if refused is not None:
+        state.reply(request.to, refused)
+        return
+    total = sum(part.count for part in parts)
+    _place(state, request, parts, ends, now)
+    record = note(state, request, total, now)
+    apply(state, BatchPublished(request.query, record, request.stages))
+    drop(state, state.staging.settled(request.query, request.batch))  # attempts that did not win
+    forget_oldest(state)
+    state.reply(request.to, PublishAnswer(HResult.OK, messages=total))
+
+
+def _own(state: State, request: PublishBatch) -> list[int]:
+    """Those of the parts that are this batch's: a late request may name what is none of its own."""
+    return [
+        number
+        for number in request.stages
+        if (stage := state.staging.find(number)) and _belongs(stage, request)
+    ]
+
+
+def _belongs(stage: Stage, request: PublishBatch) -> bool:
+    return (stage.query, stage.batch) == (request.query, request.batch)
+
+
+# -- what is refused
+
+
+def _missing(state: State, request: PublishBatch) -> PublishAnswer | None:
+    """Whether all the parts can be published together.  Changes nothing."""
+    seen = dict[int, int]()
+    stages = list[Stage]()
+    for number in request.stages:
+        stage = state.staging.find(number)
+        if stage is None:
+            return _as_answer(gone(number))
+        if not _belongs(stage, request):
+            raise UsageError(
+                f"stage {number} is of batch {stage.batch} of query {stage.query},"
+                f" not of batch {request.batch} of {request.query}"
+            )
+        if stage.part in seen:
+            raise UsageError(
+                f"stages {seen[stage.part]} and {number} are both part {stage.part} of the batch"
+            )
+        if not stage.complete:
+            return PublishAnswer(HResult.STAGE_GONE, f"stage {number} is not complete; write it again")
+        seen[stage.part] = number
+        stages.append(stage)
+    many = sum(stage.messages for stage in stages)
+    if many > state.sizes.batch:
+        return _as_answer(too_many(state, 0, many))
+    for stage in stages:
+        for number, name in stage.queues.items():
+            queue = state.queues.get(number)
+            if queue is None or queue.record.deleting:
+                why = (
+                    f"the queue {name} was deleted after part {stage.part} was written: write the batch again"
+                )
+                return PublishAnswer(HResult.QUEUE_NOT_FOUND, why)
+    return None
+
+
+def _as_answer(refused: StageAnswer) -> PublishAnswer:
+    return PublishAnswer(refused.status, refused.why)
+
+
+def _without_room(state: State, parts: list[_Part]) -> PublishAnswer | None:
+    """Whether a quota is too small for all of them together."""
+    total = sum(part.size for part in parts)
+    if state.throttled or manager_is_full(state, total):
+        return PublishAnswer(HResult.INSUFFICIENT_RESOURCES, why_full(state))
+    for part in parts:
+        verdict = judge(state, part.queue, part.size)
+        if verdict is not Enqueued.DONE:
+            why = f"{part.queue.record.pathname}: {why_not(state, part.queue, verdict)}"
+            return PublishAnswer(STATUS[verdict], why)
+    return None
+
+
+# -- what is done
+
+
+@dataclass(slots=True)
+class _Part:
+    """What of a batch goes into one queue."""
+
+    queue: QueueState
+    chunks: list[StagedChunk] = field(default_factory=list)
+    count: int = 0
+    size: int = 0
+
+
+class _Ends(NamedTuple):
+    """The numbers of the first and the last message of a batch, which is a transaction (DM-103, DM-104)."""
+
+    first: int
+    last: int
+
+
+def _by_queue(state: State, numbers: Iterable[int]) -> tuple[list[_Part], _Ends]:
+    """All chunks of the parts in their order, queue by queue."""
+    parts, first, last = dict[int, _Part](), 0, 0
+    for number in numbers:
+        for chunk in chunks_of(state, number):
+            first, last = first or chunk.first, numbers_of(chunk)[-1]
+            part = parts.get(chunk.queue) or parts.setdefault(chunk.queue, _Part(state.queues[chunk.queue]))
+            part.chunks.append(chunk)
+            part.count += len(chunk.sizes)
+            part.size += sum(chunk.sizes)
+    return list(parts.values()), _Ends(first, last)
+
+
+def _place(state: State, request: PublishBatch, parts: list[_Part], ends: _Ends, now: Instant) -> None:
+    """The places that the messages of each queue get, in their order, and what each of them asked for."""
+    for part in parts:
+        positions, asking = list[Position](), dict[int, Message]()
+        for chunk in part.chunks:
+            positions += _positions(state, part.queue, chunk, ends, asking, now)
+        stamped = tuple(asking.items())
+        shown = StagePublished(request.query, request.batch, part.queue.number, tuple(positions), stamped)
+        apply(state, shown)
+        if asking:
+            those = [position for position in positions if position.message in asking]
+            messages = [asking[position.message] for position in those]
+            announce(state, part.queue, those, messages, now)
+            for position in those:
+                stored = part.queue.order.get(position.lookup_id)
+                if stored is not None and is_over(stored, now):  # AN-46: as in a commit
+                    expire(state, part.queue, stored)
+
+
+def _positions(
+    state: State,
+    queue: QueueState,
+    chunk: StagedChunk,
+    ends: _Ends,
+    asking: dict[int, Message],
+    now: Instant,
+) -> list[Position]:
+    """The positions of one chunk; the messages that have to be looked at join `asking`."""
+    count = len(chunk.sizes)
+    first, numbers = state.next_sequences(count)[0], range(chunk.first, chunk.first + count)
+    if len(chunk.lanes) == 1:
+        start = (chunk.lanes[0] << LANE_SHIFT) + first
+        lookup_ids: Iterable[int] = range(start, start + count)
+    else:
+        lookup_ids = [(lane << LANE_SHIFT) + first + place for place, lane in enumerate(chunk.lanes)]
+    positions = list(map(Position, lookup_ids, numbers, chunk.sizes, repeat(now)))
+    looked_at = {number - chunk.first for number in ends if number in numbers}
+    for place, mark in enumerate(chunk.marks):
+        if mark & ASKS:
+            looked_at.add(place)
+        elif mark:
+            positions[place] = msgspec.structs.replace(
+                positions[place], peekable=bool(mark & PEEKABLE), dead_letter=bool(mark & DEAD_LETTER)
+            )
+    for place in looked_at:
+        position = positions[place]
+        message = _sent(state.shelf.get(position), position.message, ends)
+        positions[place] = _timed(state, queue, position, message, first + place, now)
+        asking[position.message] = _dated(message, now)
+    return positions
+
+
+def _sent(message: Message, number: int, ends: _Ends) -> Message:
+    """The message as a transaction sends it."""
+    if number not in ends:
+        return message
+    return msgspec.structs.replace(
+        message, first_in_transaction=number == ends.first, last_in_transaction=number == ends.last
+    )
+
+
+def _dated(message: Message, now: Instant) -> Message:
+    return message if message.sent_time else msgspec.structs.replace(message, sent_time=in_whole_seconds(now))
+
+
+def _timed(
+    state: State, queue: QueueState, position: Position, message: Message, sequence: int, now: Instant
+) -> Position:
+    """The position of a message whose time runs, or that asked for something, as in `enqueue.insert`."""
+    expires, due = deadline_in(queue, message, now), message.due(now)
+    made = position_in(queue, message, sequence, position.size, now, expires, due)
+    made = msgspec.structs.replace(made, message=position.message)
+    return share_with_journal(state, queue, made, message)

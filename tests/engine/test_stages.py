@@ -1,0 +1,65 @@
+"""Pictures of batches for people."""
+
+from __future__ import annotations
+
+from reliquary.base.time import SECOND
+from reliquary.engine import stages
+from reliquary.queueing.security.principals import MANAGER, Principal
+from reliquary.queueing.security.rights import MANAGER_LIST
+from reliquary.queueing.staging.events import DropStages
+from reliquary.wire.security import parse_sid
+from tests.queueing.manager_harness import NOON, Bench
+from tests.queueing.staging.writing import begin, publish, stage, write
+
+ALICE = Principal(parse_sid("S-1-5-21-1-2-3-1001"), name="alice")
+BOB = Principal(parse_sid("S-1-5-21-1-2-3-1002"), name="bob")
+
+
+def test_a_part_is_shown_with_what_it_holds_and_how_long_nobody_touched_it() -> None:
+    bench = Bench("orders", "other")
+    number = begin(bench, 3, 1, "first")
+    stage(bench, number, b"abc")
+    size = stage(bench, number, b"d", queue="other").size
+    bench.advance(5)
+    assert list(stages.stages(bench.state, bench.now)) == [
+        stages.StageView(
+            stage=number, query="query", batch=3, part=1, attempt="first", queues=("orders", "other"),
+            messages=2, bytes=size, complete=False, begun=NOON, age=5 * SECOND,
+        )
+    ]  # fmt: skip
+
+
+def test_what_is_going_or_was_published_is_not_shown() -> None:
+    bench = Bench()
+    dropped, kept = write(bench, b"a"), write(bench, b"b", batch=1, part=2)
+    first = write(bench, b"c", batch=1, part=1)
+    bench.patient = True
+    bench.ask(DropStages(0, (dropped,)))
+    assert [each.stage for each in stages.stages(bench.state, bench.now)] == [first, kept]
+    publish(bench, first, kept, batch=1)
+    assert list(stages.stages(bench.state, bench.now)) == []
+
+
+def test_the_ledger_is_shown_with_what_waits() -> None:
+    bench = Bench()
+    publish(bench, write(bench, b"a", b"b"), writer="w")
+    bench.advance(5)
+    publish(bench, write(bench, b"c", batch=1), batch=1, writer="v")
+    write(bench, b"d", b"e", b"f", batch=2)
+    write(bench, b"g", query="nothing yet")
+    assert list(stages.ledger(bench.state)) == [
+        stages.LedgerView(
+            query="query", writers=("v", "w"), batch=1, messages=1, total=3,
+            published=NOON + 5 * SECOND, waiting=3,
+        )
+    ]  # fmt: skip
+
+
+def test_everybody_sees_his_own() -> None:
+    bench = Bench()
+    bench.state.first_list = MANAGER_LIST
+    begin(bench, by=ALICE)
+    publish(bench, query="hers", by=ALICE)
+    for by, shown in ((ALICE, 1), (BOB, 0), (MANAGER, 1)):
+        assert len(list(stages.stages(bench.state, bench.now, by))) == shown
+        assert len(list(stages.ledger(bench.state, by))) == shown

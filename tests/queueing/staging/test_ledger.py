@@ -1,0 +1,90 @@
+"""Which batches were published, and whose the writers' names are."""
+
+from __future__ import annotations
+
+from reliquary.base.hresult import HResult
+from reliquary.queueing.staging.events import ForgetWriter, PublishAnswer
+from reliquary.queueing.state import Sizes
+from reliquary.queueing.tables import Published
+from tests.queueing.manager_harness import Bench, check, durable
+from tests.queueing.staging.writing import publish, write
+
+
+def test_the_ledger_says_what_was_published_last_and_how_much_in_all() -> None:
+    bench = Bench()
+    publish(bench, write(bench, b"a", b"b", batch=4), batch=4, writer="w")
+    bench.advance(5)
+    publish(bench, write(bench, b"c", batch=7), batch=7, writer="w")
+    known = Published(7, "w", 1, bench.now, 3)
+    assert bench.state.staging.ledger == {"query": known}
+    assert bench.state.staging.writers == {"w": "query"}
+    bench.restart()
+    assert bench.state.staging.ledger == {"query": known}
+    assert bench.state.staging.writers == {"w": "query"}
+
+
+def test_a_second_query_under_one_name_is_refused_unless_it_takes_over() -> None:
+    bench = Bench()
+    publish(bench, write(bench, b"a"), writer="w")
+    mine = write(bench, b"b", query="copy")
+    before = durable(bench.state)
+    answer = publish(bench, mine, query="copy", writer="w")
+    assert answer.status is HResult.WRITER_TAKEN
+    assert answer.why == (
+        "query publishes as w, and copy is another query: give it another name, or let it take over when the"
+        " other one has ended"
+    )
+    assert durable(bench.state) == before
+    assert publish(bench, mine, query="copy", writer="w", take_over=True).messages == 1
+    late = write(bench, b"c", batch=1)
+    assert publish(bench, late, batch=1, writer="w").status is HResult.WRITER_TAKEN
+    assert publish(bench, late, batch=0, writer="w").already
+    assert publish(bench, late, batch=1).messages == 1
+    assert bench.bodies() == [b"a", b"b", b"c"]
+    check(bench.state)
+
+
+def test_a_forgotten_query_begins_anew_and_its_names_are_free() -> None:
+    bench = Bench()
+    publish(bench, write(bench, b"a", batch=5), batch=5, writer="w")
+    assert bench.ask(ForgetWriter(0, query="query")).status is HResult.OK
+    assert not bench.state.staging.ledger
+    assert not bench.state.staging.writers
+    assert publish(bench, write(bench, b"b"), writer="w") == PublishAnswer(HResult.OK, messages=1)
+    check(bench.state)
+
+
+def test_a_forgotten_name_is_anybodys_and_the_query_is_still_known() -> None:
+    bench = Bench()
+    publish(bench, write(bench, b"a"), writer="w")
+    assert bench.ask(ForgetWriter(0, writer="w")).status is HResult.OK
+    assert publish(bench, write(bench, b"b", query="copy"), query="copy", writer="w").messages == 1
+    assert publish(bench, batch=0).already
+    check(bench.state)
+
+
+def test_what_is_not_known_cannot_be_forgotten() -> None:
+    bench = Bench()
+    for request, why in (
+        (ForgetWriter(0, query="query"), "no query query has published anything"),
+        (ForgetWriter(0, writer="w"), "no writer w has published anything"),
+    ):
+        answer = bench.ask(request)
+        assert (answer.status, answer.why) == (HResult.OBJECT_NOT_FOUND, why)
+    for request in (ForgetWriter(0), ForgetWriter(0, query="q", writer="w")):
+        answer = bench.ask(request)
+        assert answer.status is HResult.INVALID_PARAMETER
+        assert answer.why == "either a query or a writer's name is forgotten: give one of them"
+
+
+def test_of_many_queries_the_longest_unused_is_forgotten_but_none_that_has_a_name() -> None:
+    bench = Bench(sizes=Sizes(queries=2))
+    publish(bench, query="named", writer="w")
+    for query in ("a", "b", "a", "c"):
+        bench.advance(1)
+        publish(bench, query=query, batch=int(bench.now))
+    assert set(bench.state.staging.ledger) == {"named", "a", "c"}
+    bench.restart()
+    publish(bench, query="d")
+    assert set(bench.state.staging.ledger) == {"named", "c", "d"}
+    check(bench.state)

@@ -1,0 +1,45 @@
+"""Every event of staging has its rule, and is answered by what its caller expects."""
+
+from __future__ import annotations
+
+import inspect
+
+from reliquary.base.hresult import HResult
+from reliquary.base.turn import Event
+from reliquary.queueing import manager
+from reliquary.queueing.events import Request
+from reliquary.queueing.staging import events
+from reliquary.queueing.staging.rules import RULES
+from tests.queueing.manager_harness import Bench, durable, message
+from tests.queueing.staging.writing import begin
+
+
+def test_every_event_has_its_rule() -> None:
+    found = {
+        each
+        for _, each in inspect.getmembers(events, inspect.isclass)
+        if issubclass(each, Event) and each not in (Event, Request)
+    }
+    assert set(RULES) == found
+    assert manager._RULES.items() >= RULES.items()
+
+
+def test_a_sweep_goes_on_while_the_manager_stops_and_nothing_else_does() -> None:
+    assert set(RULES) & manager.AT_ANY_TIME == {events.SweepStages}
+
+
+def test_a_manager_that_is_stopped_takes_no_batch() -> None:
+    bench = Bench()
+    number = begin(bench)
+    bench.stop()
+    before = durable(bench.state)
+    for request in (
+        events.BeginStage(0, "q", 0, 0, "a"),
+        events.StageMessages(0, number, "orders", (message(),)),
+        events.CompleteStage(0, number),
+        events.PublishBatch(0, "q", 0, ()),
+        events.DropStages(0, (number,)),
+        events.ForgetWriter(0, query="q"),
+    ):
+        assert bench.ask(request).status is HResult.SERVICE_NOT_AVAILABLE
+    assert durable(bench.state) == before

@@ -13,6 +13,7 @@ from reliquary.engine.core import Batch
 from reliquary.queueing import apply, manager, poison, read, transactions
 from reliquary.queueing import leave as leave_module
 from reliquary.queueing.enqueue import Enqueued
+from reliquary.queueing.feed import rules, trimming
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.news import send_news
@@ -80,7 +81,7 @@ def test_effects_that_leave_before_their_sync_are_found(process: type[Process]) 
 @pytest.mark.parametrize("process", [Hasty, Eager])
 def test_effects_that_leave_before_their_sync_are_found_by_what_they_lead_to(process: type[Process]) -> None:
     failure = first_failure(process=process)
-    assert failure.startswith(("loss", "duplication", "left behind")), failure
+    assert failure.startswith(("loss", "duplication", "left behind", "feed")), failure
 
 
 # -- the disk
@@ -283,6 +284,46 @@ def test_a_prepared_transaction_that_does_not_outlive_a_crash_is_found(
     monkeypatch.setattr(transactions, "prepare", prepare)
     failure = first_failure()
     assert failure.startswith("outcome"), failure
+
+
+# -- feeds
+
+
+def test_a_late_message_under_its_old_number_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apply, "number", lambda state, queue, positions, moved: positions)
+    failure = first_failure()
+    assert failure.startswith("feed"), failure
+
+
+def test_a_retry_that_forgets_its_number_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apply, "keep_numbers", lambda state, queue, positions: positions)
+    failure = first_failure()
+    assert failure.startswith("feed"), failure
+
+
+def test_a_message_that_is_let_go_of_before_all_have_read_it_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = trimming.trim_some
+
+    def trim_some(state: State, queue: Any) -> bool:
+        lowest, queue.pinned = queue.pinned, queue.mark
+        more = real(state, queue)
+        queue.pinned = lowest
+        return more
+
+    monkeypatch.setattr(trimming, "trim_some", trim_some)
+    failure = first_failure()
+    assert failure.startswith("feed"), failure
+
+
+def test_a_mark_that_is_told_too_high_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tell_mark(state: State, queue: Any) -> int:
+        queue.mark = queue.mark and state.sequence + 3
+        return queue.mark or state.sequence
+
+    monkeypatch.setattr(rules, "tell_mark", tell_mark)
+    first_failure()
 
 
 # -- acknowledgements

@@ -6,6 +6,8 @@ messages     each is shown, or waits in a prepared transaction
 shares       are kept for messages with more than one position, and are right
 expiry       has a row for each moment that a position waits for, and no other
 holds        name positions that are there, each once, as long as their queue is
+late         has a row for each position whose number in its feed is not its own, and no other
+retained     is kept for queues that are read, each under its number, once
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 
 from reliquary.base.rows import Record, Table
 from reliquary.queueing import tables
+from reliquary.queueing.feed.numbering import arrival_of
 from reliquary.queueing.message import Message, Position
 from reliquary.queueing.queue import Queue
 from reliquary.sim.history import Violation, named, shown
@@ -36,6 +39,9 @@ class Contents:
     transactions: dict[bytes, tables.PreparedTransaction]
     sequence: tables.Sequence
     holds: dict[bytes, tables.Hold]
+    consumers: dict[bytes, tables.Consumer]
+    late: dict[Key, tables.Late]
+    retained: dict[Key, Position]
 
     @property
     def uncommitted(self) -> set[Key]:
@@ -56,19 +62,25 @@ class Contents:
 
 def contents(disk: Disk) -> Contents:
     """Read everything."""
-    positions, delayed = _rows(disk, tables.POSITIONS), _rows(disk, tables.DELAYED)
     return Contents(
         queues={_number(key): row for key, row in _rows(disk, tables.QUEUES).items()},
         counters={_number(key): row for key, row in _rows(disk, tables.COUNTERS).items()},
-        positions={(_number(key[:4]), _number(key[4:])): row for key, row in positions.items()},
-        delayed={(_number(key[:4]), _number(key[4:])): row for key, row in delayed.items()},
+        positions=_places(disk, tables.POSITIONS),
+        delayed=_places(disk, tables.DELAYED),
         messages={_number(key): row for key, row in _rows(disk, tables.MESSAGES).items()},
         shares={_number(key): row.count for key, row in _rows(disk, tables.SHARES).items()},
         expiry={tables.expiry_of(key) for key in _rows(disk, tables.EXPIRY)},
         transactions=_rows(disk, tables.TRANSACTIONS),
         sequence=_rows(disk, tables.SEQUENCE).get(tables.ONLY, tables.Sequence()),
         holds=_rows(disk, tables.HOLDS),
+        consumers=_rows(disk, tables.CONSUMERS),
+        late=_places(disk, tables.LATE),
+        retained=_places(disk, tables.RETAINED),
     )
+
+
+def _places(disk: Disk, table: Table[Record]) -> dict[Key, Record]:
+    return {(_number(key[:4]), _number(key[4:])): row for key, row in _rows(disk, table).items()}
 
 
 def _rows(disk: Disk, table: Table[Record]) -> dict[bytes, Record]:
@@ -85,6 +97,7 @@ def audit(rows: Contents) -> None:
     for number in rows.queues.keys() | rows.counters.keys():
         _audit_counters(rows, number)
     _audit_messages(rows)
+    _audit_feeds(rows)
     due = {
         (moment, queue, each.lookup_id)
         for (queue, _), each in [*rows.committed.items(), *rows.delayed.items()]
@@ -113,9 +126,11 @@ def audit(rows: Contents) -> None:
 def _audit_counters(rows: Contents, number: int) -> None:
     here = [position for (queue, _), position in rows.committed.items() if queue == number]
     later = [position for (queue, _), position in rows.delayed.items() if queue == number]
-    counted = (len(here), len(later), sum(position.size for position in here + later))
+    kept = [position for (queue, _), position in rows.retained.items() if queue == number]
+    counted = (len(here), len(later), len(kept), _bytes(here + later), _bytes(kept))
     counters = rows.counters.get(number, tables.Counters())
-    _same(f"counters of queue {number}", (counters.count, counters.delayed, counters.size), counted)
+    said = (counters.count, counters.delayed, counters.retained, counters.size, counters.retained_size)
+    _same(f"counters of queue {number}", said, counted)
     if counters.floors:
         low = [
             each.lookup_id
@@ -125,8 +140,12 @@ def _audit_counters(rows: Contents, number: int) -> None:
         _none(f"positions below the floors of queue {number}", low)
 
 
+def _bytes(positions: list[Position]) -> int:
+    return sum(position.size for position in positions)
+
+
 def _audit_messages(rows: Contents) -> None:
-    everywhere = [*rows.positions.values(), *rows.delayed.values()]
+    everywhere = [*rows.positions.values(), *rows.delayed.values(), *rows.retained.values()]
     positions = Counter(position.message for position in everywhere)
     prepared = {
         operation.position.message
@@ -136,9 +155,22 @@ def _audit_messages(rows: Contents) -> None:
     }
     _none("positions without a message", positions.keys() - rows.messages.keys())
     _none("messages that nothing shows", rows.messages.keys() - positions.keys() - prepared)
-    queues = {queue for queue, _ in [*rows.positions, *rows.delayed]}
+    queues = {queue for queue, _ in [*rows.positions, *rows.delayed, *rows.retained]}
     _none("positions without a queue", queues - rows.queues.keys())
     _same("shares", rows.shares, {number: count for number, count in positions.items() if count > 1})
+
+
+def _audit_feeds(rows: Contents) -> None:
+    there = [*rows.committed.items(), *rows.delayed.items()]
+    noted = {(queue, row.arrival): row.lookup_id for (queue, _), row in there if row.arrival}
+    _same("late rows", {key: row.lookup_id for key, row in rows.late.items()}, noted)
+    wrong = [key for key, row in rows.retained.items() if arrival_of(row) != key[1] or row.express]
+    _none("retained positions in the wrong place", wrong)
+    read = {_number(key[:4]) for key in rows.consumers}
+    _none("consumers of no queue", read - rows.queues.keys())
+    visible = [(queue, arrival_of(row)) for (queue, _), row in rows.committed.items() if queue in read]
+    visible += [key for key in rows.retained if key[0] in read]
+    _none("numbers of two messages", [key for key, count in Counter(visible).items() if count > 1])
 
 
 def compare(rows: Contents, ledger: Ledger) -> None:

@@ -8,6 +8,7 @@
     news          who asked for it hears once what became of a message, and hears the truth
     cursors       a cursor goes forward only, unless what it waited for came in behind it
     order         one sender's messages of one priority come out of their queue as they went in
+    feeds         who reads a feed is given all of it, each message once, and never another under a number
 
 Order holds between two messages of one sender, one priority and one queue whose sends were both
 confirmed, outside a transaction, and which were taken by plain receives (no cursor, no lookup, no
@@ -25,6 +26,7 @@ from reliquary.queueing import events, facts
 from reliquary.queueing.message import Acknowledgement, MessageClass
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import Copy
+from reliquary.sim.feeds import check_feeds
 from reliquary.sim.history import History, Sending, Standing, Turned, Violation, acknowledged, named, shown
 from reliquary.sim.ledger import ITSELF, Ledger
 from reliquary.sim.reasons import is_for_good, received
@@ -40,6 +42,7 @@ def check_history(history: History, ledger: Ledger) -> None:
     check_acknowledgements(history, ledger)
     check_cursors(history)
     check_order(history)
+    check_feeds(history)
 
 
 def check_loss(history: History, ledger: Ledger) -> None:
@@ -218,6 +221,8 @@ def check_nothing_leaks(state: State) -> None:
         "locks": {n: queue.order.locked for n, queue in state.queues.items() if queue.order.locked},
         "reserved bytes": {n: queue.reserved for n, queue in state.queues.items() if queue.reserved},
         "bytes": state.total_bytes,
+        "consumers": {n: list(queue.consumers) for n, queue in state.queues.items() if queue.consumers},
+        "messages for them": {n: queue.retained for n, queue in state.queues.items() if queue.retained},
         "delayed messages": {n: queue.delayed for n, queue in state.queues.items() if queue.delayed},
         "queues that are being deleted": [n for n, queue in state.queues.items() if queue.record.deleting],
     }

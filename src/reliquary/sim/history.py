@@ -99,6 +99,10 @@ class History:
     intended: set[bytes] = field(default_factory=set)
     """Messages that an application has asked to be done with."""
     decisions: list[Decision] = field(default_factory=list)
+    feeds: dict[tuple[int, str], dict[int, tuple[int, int]]] = field(default_factory=dict)
+    """What readers of feeds were given: by queue and reader, under each number one message."""
+    read_to_the_end: set[tuple[int, str]] = field(default_factory=set)
+    """Those of them to whom nothing is owed any more."""
     lives: int = 0
     crashes: int = 0
     failures: int = 0

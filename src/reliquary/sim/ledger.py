@@ -16,6 +16,7 @@ from reliquary.base.turn import Fact
 from reliquary.protocols.httpr.apply import APPLIED as HTTPR_FACTS
 from reliquary.protocols.srmp.apply import FACTS as SRMP_FACTS
 from reliquary.queueing import facts
+from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.queue import Queue
 from reliquary.queueing.tables import Copy, PreparedTransaction
@@ -223,5 +224,8 @@ _TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
     facts.CopyLost: _unkept,
     facts.HoldBegun: _nothing,
     facts.HoldsOver: _nothing,
+    ConsumerPlaced: _nothing,
+    ConsumerDropped: _nothing,
+    RetainedDropped: _nothing,
     **dict.fromkeys(SRMP_FACTS + HTTPR_FACTS, _nothing),
 }

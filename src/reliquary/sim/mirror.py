@@ -15,6 +15,7 @@ from reliquary.queueing.expiry import some_delayed
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Position
 from reliquary.queueing.state import QueueState, State, Transaction
+from reliquary.queueing.tables import Consumer
 from reliquary.sim.history import Violation, named, shown
 from reliquary.sim.ledger import Key, Ledger
 
@@ -27,7 +28,7 @@ class Picture:
     names: dict[str, int]
     queues: dict[int, object]
     subqueues: dict[int, set[int]]
-    counters: dict[int, tuple[int, int]]
+    counters: dict[int, tuple[int, ...]]
     lost: dict[int, tuple[int, ...]]
     """Copies that could not be kept, by queue; 0 is for those that are gone."""
     positions: dict[int, list[Position]]
@@ -38,6 +39,8 @@ class Picture:
     outcomes: dict[UUID, Any]
     """How the last prepared transactions ended."""
     total_bytes: int
+    consumers: dict[int, tuple[dict[str, Consumer], bool]]
+    """Who reads which feed, and whether what comes is numbered for him."""
 
 
 Walk = dict[int, list[Position]]
@@ -69,7 +72,11 @@ def picture(state: State, walked: Walk) -> Picture:
         names=state.names,
         queues={number: queue.record for number, queue in queues.items()},
         subqueues={number: queue.subqueues for number, queue in queues.items()},
-        counters={number: (queue.stored, queue.stored_size) for number, queue in queues.items()},
+        counters={
+            number: (queue.stored, queue.stored_size, queue.retained, queue.retained_size)
+            for number, queue in queues.items()
+        },
+        consumers={number: (queue.consumers, queue.mark > 0) for number, queue in queues.items()},
         lost={0: state.lost} | {number: queue.lost for number, queue in queues.items()},
         positions={
             number: [

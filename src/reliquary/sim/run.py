@@ -9,6 +9,7 @@ from reliquary.sim.applications import Application
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.checkers import check_history, check_nothing_leaks
 from reliquary.sim.disk import SimulatedDisk
+from reliquary.sim.feeds import FeedReader
 from reliquary.sim.history import History
 from reliquary.sim.keepers import SPARE, Administrator, Keeper, Mover, Steward
 from reliquary.sim.process import Process, Surroundings
@@ -65,6 +66,7 @@ class _Run:
             quota=chance.pick((None, None, 24)),
         )
         self.site = Site(self.around, QUEUES, process=process, disk=disk)
+        self.feed_readers = [FeedReader(name, self.site.stage) for name in ("lake", "audit")]
 
     def play(self, steps: int) -> None:
         """From the first start to the last comparison."""
@@ -75,10 +77,14 @@ class _Run:
         for kind, count in CAST:
             for number in range(count):
                 stage.enter(kind(f"{kind.__name__.lower()}{number}", stage))
+        for reader in self.feed_readers:
+            stage.enter(reader)
         site.until(lambda: len(self.history.turns) >= steps, "the applications make no progress")
         self._clear_up()
         site.process.checkpoint()
         self._drain()
+        self._read_feeds()
+        check_nothing_leaks(site.process.manager.state)
         site.process.checkpoint()
         check_history(self.history, self.witness.ledger)
         site.restart()
@@ -102,4 +108,10 @@ class _Run:
             site.host.calendar.jump(DAY)  # it may have been set back while messages were delayed
             self.around.scheduler.pass_time(2 * MINUTE)
             site.read_to_the_end()
-        check_nothing_leaks(site.process.manager.state)
+
+    def _read_feeds(self) -> None:
+        """What was kept for readers is read to its end, and let go of."""
+        for reader in self.feed_readers:
+            self.site.stage.enter(reader)
+        self.site.until_nobody_acts("liveness: a feed cannot be read to its end")
+        self.site.until_idle()

@@ -11,6 +11,7 @@ from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Reply, Turn
 from reliquary.queueing.events import Received, ReceiveMessages, Sent
 from reliquary.queueing.expiry import is_over
+from reliquary.queueing.feed.events import FeedRead, FeedViews
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Message, MessageClass, ObjectId
 from reliquary.sim.audit import audit, compare, contents
@@ -35,6 +36,8 @@ class Witness:
         """Which message each Identifier names, as far as anybody was told."""
         self._given: set[int] = set()
         """LookupIdentifiers that senders were told."""
+        self._latest = 0
+        """The last batch with something durable."""
         self.ledger = self._account()
 
     def _court(self) -> Reasons:
@@ -58,6 +61,8 @@ class Witness:
             history.requests[life, asker] = event
         self._reasons.hear(self.ledger, turned)
         self.ledger.take(turned)
+        if any(not fact.volatile for fact in turn.facts):
+            self._latest = batch
         for to, answer in answers:
             self._note_answer(turned, to, answer)
         return turned
@@ -68,6 +73,8 @@ class Witness:
         if (turned.life, to) in self._answers:
             raise Violation(f"caller {to} is answered twice, the second time in turn {turned.number}")
         needs = turned.batch if any(not fact.volatile for fact in turned.facts) else 0
+        if isinstance(answer, FeedViews | FeedRead):  # a mark speaks of all that came before
+            needs = max(needs, self._latest)
         if isinstance(answer, Received):
             for delivered in answer.messages:
                 self._check_true(delivered.message)
@@ -116,6 +123,7 @@ class Witness:
             if turned.life != history.lives:
                 break
             turned.lost = turned.batch > survivor.durable and any(not fact.volatile for fact in turned.facts)
+        self._latest = 0
         self.ledger = self._account()
         rows = contents(survivor)
         audit(rows)

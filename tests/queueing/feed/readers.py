@@ -1,6 +1,6 @@
 """Readers of feeds beside a life of the manager: what each of them must see, told by the facts alone.
 
-    arrivals    a message becomes visible in a queue: it is owed to every reader of that queue, once
+    arrivals    what is owed to every reader of a queue (`sim.feeds`)
     memory      what a reader was given under which number; it outlives every crash, as he does
 
 A reader looks (and what he is told is on disk), reads in small pages, and finds exactly what is owed to
@@ -11,28 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from copy import deepcopy
-from dataclasses import dataclass, field
 
-from reliquary.base.turn import Fact
-from reliquary.queueing import facts
 from reliquary.queueing.feed import events
-from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
 from reliquary.queueing.feed.numbering import arrival_of
-from reliquary.queueing.message import Position
+from reliquary.sim.feeds import Arrivals, Row, row_of
 from tests.queueing.manager_harness import Bench
 
 PAGE = 2
-Row = tuple[int, int]
-"""LookupIdentifier and message."""
-
-
-@dataclass
-class Reader:
-    """One consumer, as the facts tell of him."""
-
-    identity: int
-    cursor: int
-    owed: list[Row] = field(default_factory=list)
 
 
 class Readers:
@@ -41,10 +26,8 @@ class Readers:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self._followed = 0
-        self._last = 0
-        self._known: dict[tuple[int, str], Reader] = {}
-        self._put_off: set[tuple[int, int]] = set()
-        self._safe = deepcopy((self._known, self._put_off))
+        self._arrivals = Arrivals()
+        self._safe = deepcopy(self._arrivals)
         self._memory: dict[int, dict[int, Row]] = {}
 
     # -- what is owed
@@ -53,52 +36,18 @@ class Readers:
         """Take the facts of all turns since the last call."""
         for turn in self.bench.turns[self._followed :]:
             for fact in turn.facts:
-                self._hear(fact)
+                self._arrivals.hear(fact)
         self._followed = len(self.bench.turns)
 
     def flushed(self) -> None:
         """A crash will lead back here."""
         self.follow()
-        self._safe = deepcopy((self._known, self._put_off))
+        self._safe = deepcopy(self._arrivals)
 
     def crashed(self) -> None:
         """What came after the last flush never was."""
         self._followed = len(self.bench.turns)
-        self._known, self._put_off = deepcopy(self._safe)
-
-    def _hear(self, fact: Fact) -> None:
-        match fact:
-            case ConsumerPlaced(queue, name, record):
-                if (queue, name) in self._known:
-                    self._known[queue, name].cursor = record.cursor
-                else:
-                    self._last += 1
-                    self._known[queue, name] = Reader(self._last, record.cursor)
-            case ConsumerDropped(queue, name):
-                del self._known[queue, name]
-            case facts.MessagesStored(queue, positions):
-                self._arrive(queue, [each for each in positions if not each.due])
-            case facts.PositionCopied(queue, position):
-                self._arrive(queue, [position])
-            case facts.PositionMoved(_, target, position):
-                self._arrive(target, [position])
-            case facts.PositionsDelayed(queue, positions):
-                if self._of(queue):
-                    self._put_off |= {(queue, each.lookup_id) for each in positions}
-            case facts.PositionsDue(queue, positions):
-                self._arrive(
-                    queue, [each for each in positions if (queue, each.lookup_id) not in self._put_off]
-                )
-                self._put_off -= {(queue, each.lookup_id) for each in positions}
-            case _:
-                pass
-
-    def _arrive(self, queue: int, positions: list[Position]) -> None:
-        for reader in self._of(queue):
-            reader.owed += [(each.lookup_id, each.message) for each in positions if not each.express]
-
-    def _of(self, queue: int) -> list[Reader]:
-        return [reader for (number, _), reader in self._known.items() if number == queue]
+        self._arrivals = deepcopy(self._safe)
 
     # -- what is seen
 
@@ -109,23 +58,22 @@ class Readers:
         rows = self._range(path, name, 0, queue.mark)
         there = self._range(path, "", 0, self.bench.state.sequence)
         assert set(there.items()) <= set(rows.items())
-        self._known[queue.number, name].owed = list(rows.values())
+        self._arrivals.owed[queue.number, name].rows = list(rows.values())
         self.flushed()
 
     def read(self, path: str, name: str, mark: int) -> None:
         """Read all up to a mark that was told and is on disk, and compare."""
         self.follow()
-        reader = self._known[self.bench.queue(path).number, name]
-        before = self._memory.setdefault(reader.identity, {})
-        rows = self._range(path, name, reader.cursor, mark)
-        passed = {number: row for number, row in before.items() if number <= reader.cursor}
-        again = {number: row for number, row in before.items() if number > reader.cursor}
+        owed = self._arrivals.owed[self.bench.queue(path).number, name]
+        before = self._memory.setdefault(owed.identity, {})
+        rows = self._range(path, name, owed.cursor, mark)
+        passed = {number: row for number, row in before.items() if number <= owed.cursor}
+        again = {number: row for number, row in before.items() if number > owed.cursor}
+        new = rows.keys() - again.keys()
         assert again.items() <= rows.items(), "a row that was read is another now, or gone"
-        assert not rows.keys() - again.keys() or min(rows.keys() - again.keys()) > max(again, default=0), (
-            "something new came before what was read"
-        )
-        self._memory[reader.identity] = passed | rows
-        assert Counter((passed | rows).values()) == Counter(reader.owed), "lost or doubled"
+        assert not new or min(new) > max(again, default=0), "something new came before what was read"
+        self._memory[owed.identity] = passed | rows
+        assert Counter((passed | rows).values()) == Counter(owed.rows), "lost or doubled"
 
     def _range(self, path: str, name: str, after: int, until: int) -> dict[int, Row]:
         """A range, page by page."""
@@ -138,7 +86,7 @@ class Readers:
             assert after < page.reached <= until or (not page.more and page.reached == until)
             numbers = [arrival_of(each) for each in page.positions]
             assert all(after < number <= page.reached for number in numbers)
-            found += zip(numbers, [(each.lookup_id, each.message) for each in page.positions], strict=True)
+            found += zip(numbers, map(row_of, page.positions), strict=True)
             after, more = page.reached, page.more
         numbers = [number for number, _ in found]
         assert numbers == sorted(set(numbers))

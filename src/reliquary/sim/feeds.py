@@ -1,0 +1,240 @@
+"""Readers of feeds, and what is owed to them.
+
+    Arrivals     told by the facts alone: what became visible in which queue while somebody reads it
+    FeedReader   looks, reads in pages, passes what he has, and remembers all he was ever given
+    check_feeds  he was given exactly what is owed to him, whatever crashed meanwhile
+
+What he was given under a number, and everything up to a mark that he read to, never changes: that is
+looked at with every page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from reliquary.base.turn import Fact
+from reliquary.queueing import facts
+from reliquary.queueing.feed.events import (
+    DropConsumer,
+    FeedRead,
+    FeedRefused,
+    LookAtFeeds,
+    MoveConsumer,
+    OpenConsumer,
+    ReadFeed,
+    Refusal,
+)
+from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
+from reliquary.queueing.feed.numbering import arrival_of
+from reliquary.queueing.message import Position
+from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, succeeded
+from reliquary.sim.history import History, Violation
+from reliquary.sim.keepers import SPARE
+
+Row: TypeAlias = tuple[int, int]
+"""LookupIdentifier and the number of the message."""
+FEEDS = ("orders", "ledger", SPARE, "orders;journal", "system$;deadletter")
+
+
+def row_of(position: Position) -> Row:
+    """What a message in a feed is known by; it may come into one queue more than once."""
+    return position.lookup_id, position.message
+
+
+# -- what is owed
+
+
+@dataclass(slots=True)
+class Owed:
+    """What one consumer is to be given."""
+
+    identity: int
+    """Another one for each time that a consumer of this name is opened."""
+    cursor: int
+    rows: list[Row] = field(default_factory=list)
+
+
+class Arrivals:
+    """A second account of feeds, that has no numbers."""
+
+    def __init__(self) -> None:
+        self.owed: dict[tuple[int, str], Owed] = {}
+        """By queue and consumer."""
+        self.ended: list[tuple[int, str, Owed]] = []
+        """Those whose queue is gone, or who went."""
+        self._put_off: set[tuple[int, int]] = set()
+        self._last = 0
+
+    def hear(self, fact: Fact) -> None:
+        """Take a fact that is on disk, or will be."""
+        match fact:
+            case ConsumerPlaced(queue, name, record):
+                if (queue, name) in self.owed:
+                    self.owed[queue, name].cursor = record.cursor
+                else:
+                    self._last += 1
+                    self.owed[queue, name] = Owed(self._last, record.cursor)
+            case ConsumerDropped(queue, name):
+                self.ended.append((queue, name, self.owed.pop((queue, name))))
+            case facts.MessagesStored(queue, positions):
+                self._arrive(queue, [each for each in positions if not each.due])
+            case facts.PositionCopied(queue, position):
+                self._arrive(queue, [position])
+            case facts.PositionMoved(_, target, position):
+                self._arrive(target, [position])
+            case facts.PositionsDelayed(queue, positions):
+                if self._of(queue):
+                    self._put_off |= {(queue, each.lookup_id) for each in positions}
+            case facts.PositionsDue(queue, positions):
+                new = [each for each in positions if (queue, each.lookup_id) not in self._put_off]
+                self._arrive(queue, new)
+                self._put_off -= {(queue, each.lookup_id) for each in positions}
+            case _:
+                pass
+
+    def _arrive(self, queue: int, positions: list[Position]) -> None:
+        for owed in self._of(queue):
+            owed.rows += [row_of(each) for each in positions if not each.express]
+
+    def _of(self, queue: int) -> list[Owed]:
+        return [owed for (number, _), owed in self.owed.items() if number == queue]
+
+
+def check_feeds(history: History) -> None:
+    """Every reader was given every message of his queue once; of a queue that is gone, none twice."""
+    arrivals = Arrivals()
+    for turned in history.turns:
+        for fact in turned.facts if not turned.lost else ():
+            arrivals.hear(fact)
+    if arrivals.owed:
+        raise Violation(f"feed: somebody still reads: {list(arrivals.owed)}")
+    for queue, name, owed in arrivals.ended:
+        given, due = Counter(history.feeds.get((queue, name), {}).values()), Counter(owed.rows)
+        if given - due:
+            raise Violation(f"feed: {name} was given what never came into queue {queue}: {given - due}")
+        if (queue, name) in history.read_to_the_end and due - given:
+            raise Violation(f"feed: {name} was never given these of queue {queue}: {due - given}")
+
+
+# -- who reads
+
+
+@dataclass(slots=True)
+class _Place:
+    """How far a reader is with one queue, as he knows it."""
+
+    incarnation: str
+    cursor: int
+    read: int
+    """He was given everything up to here."""
+    asked: int
+    """He may have passed all up to here: he asked for it, and perhaps heard nothing."""
+
+
+class FeedReader(Application):
+    """Reads feeds while others work."""
+
+    def __init__(self, name: str, stage: Stage) -> None:
+        super().__init__(name, stage)
+        self._places: dict[str, _Place] = {}
+
+    def script(self) -> Script:
+        """Who enters when all finish, and nobody sends any more, reads to the end and goes."""
+        if not self.stage.finishing:
+            yield from super().script()
+            return
+        for queue in FEEDS:
+            yield from self._finish(queue)
+
+    def act(self) -> Script:
+        """A look at one queue, and what is new in it."""
+        yield from self._read_on(self.chance.pick(FEEDS))
+
+    def _finish(self, queue: str) -> Script:
+        there = yield from self.ask_until_answered(lambda to: LookAtFeeds(to, (queue,)))
+        if not succeeded(there):
+            return
+        number = None
+        while number is None:
+            number = yield from self._read_on(queue)
+        self.history.read_to_the_end.add((number, self.name))
+        yield from self.ask_until_answered(lambda to: DropConsumer(to, queue, self.name))
+
+    def _read_on(self, queue: str) -> Part[int | None]:
+        """The number of the queue, when he is at its mark."""
+        place = self._places.get(queue)
+        if place is None:
+            yield from self._open(queue)
+            return None
+        look = yield Call(lambda to: LookAtFeeds(to, (queue,), self.name))
+        self.tell(look)
+        if not succeeded(look):
+            return None
+        [view] = answer_of(look).feeds
+        if view.incarnation != place.incarnation:
+            del self._places[queue]
+            return None
+        if view.cursor is None:
+            raise Violation(f"feed: {queue} has forgotten {self.name}")
+        number = yield from self._read(queue, place, view.mark)
+        if number is not None and self.chance.happens(0.5):
+            yield from self._pass(queue, place)
+        return number
+
+    def _open(self, queue: str) -> Script:
+        outcome = yield Call(lambda to: OpenConsumer(to, queue, self.name))
+        self.tell(outcome)
+        if succeeded(outcome):
+            view = answer_of(outcome)
+            self._places[queue] = _Place(view.incarnation, view.cursor, view.cursor, view.cursor)
+
+    def _pass(self, queue: str, place: _Place) -> Script:
+        place.asked = place.read
+        outcome = yield Call(lambda to: MoveConsumer(to, queue, self.name, place.asked, place.incarnation))
+        self.tell(outcome)
+        if succeeded(outcome):
+            place.cursor = place.asked
+
+    def _read(self, queue: str, place: _Place, mark: int) -> Part[int | None]:
+        """All up to the mark; now and then again what he has read, but not passed."""
+        after = place.cursor if self.chance.happens(0.4) else place.read
+        while True:
+            start, limit = after, self.chance.pick((1, 2, 5, 100))
+            outcome = yield Call(
+                lambda to: ReadFeed(to, queue, start, mark, limit, self.name, place.incarnation)  # noqa: B023
+            )
+            self.tell(outcome)
+            if isinstance(outcome.answer, FeedRefused):
+                self._refused(outcome.answer, place, after)
+                return None
+            if not succeeded(outcome):
+                return None
+            page: FeedRead = answer_of(outcome)
+            self._remember(place, page, after)
+            after = page.reached
+            if not page.more:
+                place.read = max(place.read, mark)
+                return page.queue
+
+    def _refused(self, answer: FeedRefused, place: _Place, after: int) -> None:
+        """Only a queue that went, or a move whose answer was lost, excuses it."""
+        if answer.code is Refusal.DATA_LOST and after >= place.asked:
+            raise Violation(f"feed: {self.name} is refused what was kept for him: {answer.why}")
+        place.cursor = place.asked
+
+    def _remember(self, place: _Place, page: FeedRead, after: int) -> None:
+        memory = self.history.feeds.setdefault((page.queue, self.name), {})
+        rows = {arrival_of(each): row_of(each) for each in page.positions}
+        numbers = [arrival_of(each) for each in page.positions]
+        if numbers != sorted(set(numbers)) or not all(after < each <= page.reached for each in numbers):
+            raise Violation(f"feed: {numbers} is no page of what came after {after} up to {page.reached}")
+        before = {number: row for number, row in memory.items() if after < number <= page.reached}
+        changed = [number for number, row in before.items() if rows.get(number) != row]
+        if changed:
+            raise Violation(f"feed: what {self.name} was given under {changed} is another now, or gone")
+        late = [number for number in rows if number not in memory and number <= place.read]
+        if late:
+            raise Violation(f"feed: {late} came to queue {page.queue} when {place.read} was read already")
+        memory |= rows

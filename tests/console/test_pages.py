@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from reliquary.console.metrics import family
 from reliquary.net.multicast.carrier import Count as Multicast
+from reliquary.queueing.feed.events import OpenConsumer
 from reliquary.queueing.travel.link import OutgoingState
 from reliquary.server.srmp_options import SrmpOptions
 from tests.console.stage import Stage, play
@@ -54,6 +55,24 @@ def test_a_copy_that_was_lost_shows_in_metrics_and_views(tmp_path: Path) -> None
         assert found['reliquary_queue_copies_lost_total{queue="kept",copy="journal"}'] == 2
         assert (await stage.ok("GET", "/queues/kept"))["copies_lost"] == {"journal": 2}
         assert (await stage.ok("GET", "/manager"))["copies_lost"] == {"journal": 2}
+
+    play(tmp_path, scene)
+
+
+def test_readers_of_feeds_show_with_what_is_kept_for_them(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert b"retained" not in (await stage.get("/metrics")).body
+        ask = stage.server.opened.engine.ask
+        await ask(lambda to: OpenConsumer(to, "orders", "lake"))
+        await stage.send("orders", "a", "b", "c")
+        await stage.data.request("POST", "/api/v1/queues/orders/receive", b'{"count": 2}')
+        found = samples((await stage.get("/metrics")).body.decode())
+        assert found['reliquary_queue_messages_retained{queue="orders"}'] == 2
+        assert found['reliquary_queue_bytes_retained{queue="orders"}'] == 2 * 223
+        assert found['reliquary_queue_messages{queue="orders"}'] == 1
+        assert found['reliquary_consumer_lag{queue="orders",consumer="lake"}'] >= 3
+        shown = await stage.ok("GET", "/queues/orders")
+        assert (shown["messages_retained"], shown["bytes_retained"]) == (2, 2 * 223)
 
     play(tmp_path, scene)
 

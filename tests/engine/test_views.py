@@ -18,6 +18,7 @@ from reliquary.queueing.events import (
     SendMessages,
     TakeOffline,
 )
+from reliquary.queueing.feed.events import LookAtFeeds, MoveConsumer, OpenConsumer
 from reliquary.queueing.message import Delivery, Message, size_of
 from reliquary.queueing.naming.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueueSettings, QueueType
@@ -164,3 +165,30 @@ def test_the_manager_says_whether_it_takes_and_sends_messages() -> None:
     bench.handle(FlowControl(throttled=True))
     view = views.manager(bench.state)
     assert (view.state, view.online, view.throttled) == (ManagerState.READY, False, True)
+
+
+def test_readers_of_feeds_are_shown_with_what_is_kept_for_them() -> None:
+    bench = Bench("orders", "other")
+    bench.send("orders", b"before")
+    for queue, name in (("orders", "lake"), ("orders", "audit"), ("system$;journal", "lake")):
+        bench.ask(OpenConsumer(0, queue, name))
+    bench.send("orders", b"x", b"y")
+    bench.receive("orders", count=2)
+    bench.ask(LookAtFeeds(0, ("orders",)))
+    bench.advance(5)
+    bench.ask(MoveConsumer(0, "orders", "lake", bench.state.sequence))
+    seen = list(views.consumers(bench.state))
+    assert [(each.queue, each.name) for each in seen] == [
+        ("orders", "audit"), ("orders", "lake"), ("system$;journal", "lake"),
+    ]  # fmt: skip
+    assert seen[:2] == list(views.consumers(bench.state, "orders"))
+    assert list(views.consumers(bench.state, "nowhere")) == list(views.consumers(bench.state, "other")) == []
+    audit, lake = seen[:2]
+    assert (audit.messages_retained, audit.bytes_retained) == (1, size_of(Message(body=b"x")))
+    assert (audit.lag, lake.lag) == (2, 0)
+    assert (lake.created, lake.moved) == (NOON, NOON + 5 * SECOND)
+    view = views.queue(bench.state, "orders")
+    assert view is not None
+    assert (view.messages, view.messages_retained, view.bytes_retained) == (1, 1, audit.bytes_retained)
+    whole = views.manager(bench.state)
+    assert (whole.messages, whole.messages_retained, whole.bytes_retained) == (1, 1, audit.bytes_retained)

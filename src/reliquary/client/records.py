@@ -129,6 +129,9 @@ class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):
     created: datetime
     modified: datetime
     settings: Settings
+    messages_retained: int = 0
+    """Gone, and kept for those who read its feed; in no other number here."""
+    bytes_retained: int = 0
 
 
 class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -170,6 +170,8 @@ def queue_info(view: views.QueueView) -> records.QueueInfo:
         created=_moment(view.created * SECOND),
         modified=_moment(view.modified * SECOND),
         settings=records.Settings(**settings),
+        messages_retained=view.messages_retained,
+        bytes_retained=view.bytes_retained,
     )
 
 

@@ -98,6 +98,7 @@ def _families(context: Context) -> Iterable[str]:
     ):
         samples: list[Sample] = [({"queue": queue.name}, getattr(queue, name)) for queue in queues]
         yield family(f"reliquary_queue_{name}", "gauge", meaning, samples)
+    yield from _feeds(context)
     yield from _outgoing(list(views.outgoing_queues(state)))
     yield from _posts(context.receiving, context.courier)
     yield from _agents(context)
@@ -115,6 +116,25 @@ def _families(context: Context) -> Iterable[str]:
             [({"kind": each.value}, context.carrier.counts[each]) for each in Multicast],
         )
     yield from _streams(list(streams(state, context.opened.srmp)))
+
+
+def _feeds(context: Context) -> Iterable[str]:
+    """Who reads feeds, and what is kept for them, where anybody does."""
+    readers = list(views.consumers(context.opened.state))
+    kept = {each.queue: each for each in readers}
+    for name, meaning in (
+        ("messages", "Messages that left the queue and are kept for readers of its feed."),
+        ("bytes", "Their bytes, which count against no quota."),
+    ):
+        samples: list[Sample] = [
+            ({"queue": queue}, getattr(each, f"{name}_retained")) for queue, each in kept.items()
+        ]
+        if samples:
+            yield family(f"reliquary_queue_{name}_retained", "gauge", meaning, samples)
+    lag: list[Sample] = [({"queue": each.queue, "consumer": each.name}, each.lag) for each in readers]
+    if lag:
+        meaning = "Numbers that a reader of a feed has yet to pass; at least as many as messages."
+        yield family("reliquary_consumer_lag", "gauge", meaning, lag)
 
 
 def _posts(receiving: Receiving | None, courier: Courier | None) -> Iterable[str]:

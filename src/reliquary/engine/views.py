@@ -11,6 +11,7 @@ import msgspec
 from reliquary.queueing.events import Access
 from reliquary.queueing.losses import by_word
 from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.names import spoken
 from reliquary.queueing.queue import ManagerState, QueueManagerRecord, QueueSettings, QueueType
 from reliquary.queueing.security.permits import Act, lacks, may_use
 from reliquary.queueing.security.principals import MANAGER, Principal
@@ -37,6 +38,9 @@ class QueueView(msgspec.Struct, frozen=True, kw_only=True):
     created: int
     modified: int
     settings: QueueSettings
+    messages_retained: int = 0
+    """Messages that left, and that a reader of its feed has not passed; in no other number here."""
+    bytes_retained: int = 0
 
 
 class ManagerView(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +61,31 @@ class ManagerView(msgspec.Struct, frozen=True, kw_only=True):
     online: bool
     """Messages come from and go to other managers."""
     throttled: bool
+    messages_retained: int = 0
+    """Of all its queues: messages that left, and that a reader of a feed has not passed."""
+    bytes_retained: int = 0
+
+
+class ConsumerView(msgspec.Struct, frozen=True, kw_only=True):
+    """A reader of a queue's feed as a person wants to see him; moments are microseconds since 1970."""
+
+    queue: str
+    name: str
+    cursor: int
+    """He has passed all up to here."""
+    mark: int
+    """The highest number there is, of all queues of the manager together."""
+    created: int
+    moved: int
+    """When he passed something last."""
+    messages_retained: int
+    """What left the queue and is kept for him and the others who read it."""
+    bytes_retained: int
+
+    @property
+    def lag(self) -> int:
+        """Numbers that he has yet to pass: at least as many as messages."""
+        return self.mark - self.cursor
 
 
 class OutgoingView(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,7 +168,28 @@ def manager(state: State) -> ManagerView:
         state=state.manager_state,
         online=state.online,
         throttled=state.throttled,
+        messages_retained=sum(each.retained for each in state.queues.values()),
+        bytes_retained=sum(each.retained_size for each in state.queues.values()),
     )
+
+
+def consumers(state: State, path: str = "", by: Principal = MANAGER) -> Iterator[ConsumerView]:
+    """The readers of one queue's feed, or of all that somebody may look at, by queue and name."""
+    named = destinations.find(state, path) if path else None
+    found = [named] if named is not None else [] if path else list(state.queues.values())
+    shown = [each for each in found if each.consumers and not lacks(state, by, each, Act.SHOW)]
+    for each in sorted(shown, key=lambda each: each.record.pathname.casefold()):
+        for name, record in sorted(each.consumers.items()):
+            yield ConsumerView(
+                queue=spoken(each.record.pathname),
+                name=name,
+                cursor=record.cursor,
+                mark=state.sequence,
+                created=record.created,
+                moved=record.moved,
+                messages_retained=each.retained,
+                bytes_retained=each.retained_size,
+            )
 
 
 def outgoing_queues(state: State) -> Iterator[OutgoingView]:
@@ -240,6 +290,8 @@ def _view(state: State, each: QueueState) -> QueueView:
         created=record.create_time,
         modified=record.modify_time,
         settings=record.settings,
+        messages_retained=each.retained,
+        bytes_retained=each.retained_size,
     )
 
 

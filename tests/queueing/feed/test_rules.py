@@ -46,8 +46,20 @@ def test_a_look_changes_nothing_that_is_kept() -> None:
     opened(bench)
     before = durable(bench.state)
     turn = bench.handle(LookAtFeeds(7, ("orders",)))
-    assert turn.facts == ()  # so the answer waits for all that came before
+    assert turn.facts == ()
     assert durable(bench.state) == before
+
+
+def test_what_is_told_of_a_feed_waits_for_all_that_came_before() -> None:
+    """Whatever else happens in the turn: work for express messages alone would not wait."""
+    bench = Bench()
+    opened(bench)
+    for asked in (
+        LookAtFeeds(1, ("orders",)),
+        ReadFeed(2, "orders", 0, 0, 10),
+        OpenConsumer(3, "orders", "lake"),
+    ):
+        assert bench.handle(asked).waits
 
 
 def test_a_pattern_finds_the_queues_of_applications_whatever_their_case() -> None:

@@ -38,7 +38,7 @@ READ_LIMIT: Final = 10_000
 
 
 def look(state: State, request: events.LookAtFeeds, now: Instant) -> None:
-    """Tell the marks: in this turn they are set, and the answer waits for the disk as every answer does."""
+    """Tell the marks: in this turn they are set, and the answer waits for all that came before."""
     del now
     found: dict[int, QueueState] = {}
     for name in request.queues:
@@ -92,6 +92,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 def _view(state: State, queue: QueueState, consumer: str) -> events.FeedView:
     known = queue.consumers.get(consumer)
+    state.draft.wait()
     return events.FeedView(
         HResult.OK,
         queue=spoken(queue.record.pathname),
@@ -194,6 +195,7 @@ def read(state: State, request: events.ReadFeed, now: Instant) -> None:
         state, queue, request.after, request.until, request.limit, whole=bool(request.consumer)
     )
     more = page.reached < request.until
+    state.draft.wait()
     answer = events.FeedRead(HResult.OK, "", queue.number, tuple(page.positions), more, page.reached)
     state.reply(request.to, answer)
 

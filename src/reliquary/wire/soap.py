@@ -5,19 +5,16 @@
       <Body>...</Body>        directly behind; what it holds is for somebody else
     </Envelope>
 
-No document type, so no entity of any kind is ever declared, fetched or expanded; nothing is nested
-deeper than libxml2 allows without `huge_tree` (256 levels); sizes are limited.
+It is a hardened document (`wire.xml`), and sizes are limited.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final
+from typing import Final
 from xml.parsers import expat
 
-from lxml import etree
-
 from reliquary.base.faults import PeerFault
+from reliquary.wire.xml import Element, XmlFault, root_of
 
 NAMESPACE: Final = "http://schemas.xmlsoap.org/soap/envelope/"
 SPEC: Final = "SOAP 1.1 section 4"
@@ -31,13 +28,6 @@ _ENVELOPE: Final = f"{{{NAMESPACE}}}Envelope"
 _HEADER: Final = f"{{{NAMESPACE}}}Header"
 _BODY: Final = f"{{{NAMESPACE}}}Body"
 
-_PROLOG: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r\n]|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
-_ENCODING: Final = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"']*)[\"']")
-_UTF8: Final = (b"utf-8", b"utf8", b"us-ascii")
-
-Element = Any
-"""An element of lxml; its stubs do not know that tags of such a tree are always text."""
-
 
 class SoapFault(PeerFault):
     """An envelope that is none; `element` is what is wrong."""
@@ -47,28 +37,14 @@ class SoapFault(PeerFault):
         self.element = element
 
 
-_PARSER: Final = etree.XMLParser(
-    encoding="utf-8",
-    resolve_entities=False,
-    load_dtd=False,
-    no_network=True,
-    huge_tree=False,
-    remove_comments=True,
-    remove_pis=True,
-    collect_ids=False,
-)
-
-
 def header_of(data: bytes) -> Element:
     """The Header of an envelope, with its blocks as children."""
     if len(data) > ENVELOPE_LIMIT:
         raise SoapFault("Envelope", f"an envelope has at most {ENVELOPE_LIMIT} bytes, this one {len(data)}")
-    if not data.startswith(b"<") or data.startswith((b"<?", b"<!")):
-        _check_prolog(data)
     try:
-        root: Element = etree.fromstring(data, _PARSER)
-    except (etree.XMLSyntaxError, ValueError) as why:
-        raise SoapFault("Envelope", f"the envelope is not well-formed XML: {str(why)[:200]}") from None
+        root = root_of(data)
+    except XmlFault as fault:
+        raise SoapFault("Envelope", f"the envelope {fault.why}") from None
     if len(data) > ATTRIBUTE_LIMIT:
         _check_attributes(root)
     if root.tag != _ENVELOPE:
@@ -80,16 +56,6 @@ def header_of(data: bytes) -> Element:
     if body is None or body.tag != _BODY:
         raise SoapFault("Body", "the Header is not followed by the Body")
     return header
-
-
-def _check_prolog(data: bytes) -> None:
-    prolog = _PROLOG.match(data)
-    assert prolog is not None  # it may be empty
-    if data.startswith(b"<!", prolog.end()):
-        raise SoapFault("Envelope", "an envelope has no document type definition")
-    declared = _ENCODING.match(data)
-    if declared is not None and declared[1].lower() not in _UTF8:
-        raise SoapFault("Envelope", "an envelope is written in UTF-8")
 
 
 def _check_attributes(root: Element) -> None:

@@ -13,7 +13,8 @@ import msgspec
 
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.lexical import SPACE, spec
-from reliquary.wire.soap import MUST_UNDERSTAND, Element, block_text
+from reliquary.wire.soap import MUST_UNDERSTAND, block_text
+from reliquary.wire.xml import Element
 
 ROUTING: Final = "http://schemas.xmlsoap.org/rp/"
 SRMP: Final = "http://schemas.xmlsoap.org/srmp/"

@@ -1,0 +1,100 @@
+"""Bronze: messages and events as they came, each batch once.
+
+    queues   --readStream "reliquary"--> bronze/messages   a batch of the query is a batch of the table
+    history  --files that are new------> bronze/history    a batch is files; its commit names them
+
+A query numbers its batches in its checkpoint, which lies in the lake, and gives a batch that it does over the same
+rows; so the number is the key.  A file of the history never changes once it is there; which files were read
+is in the commits, so a file that comes late, for a day long past, is just a file that is new.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from reliquary.spark.pipelines.tables import Commit, Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+MESSAGES: Final = "bronze/messages"
+HISTORY: Final = "bronze/history"
+CHECKPOINT: Final = "_checkpoints/messages"
+FILES_PER_BATCH: Final = 200
+UNKNOWN_DAY: Final = "unknown"
+
+HISTORY_SCHEMA: Final = (
+    "version int, event_id bigint, event string, time timestamp, manager string, manager_name string,"
+    " queue string, queue_kind string, message bigint, message_id string, lookup_id bigint, size bigint,"
+    " priority int, sent timestamp, deadline timestamp, stream string, stream_number bigint,"
+    " previous_number bigint, transaction string, correlation string, reason string, other_queue string,"
+    " protocol string, peer string, batch string, attempt int"
+)
+"""The exporter's files, version 1."""
+
+
+def day_of(moment: str) -> Column:
+    """The day of a timestamp in UTC, whatever zone the session is in."""
+    from pyspark.sql import functions as f
+
+    day = f.date_from_unix_date((f.floor(f.unix_seconds(f.col(moment)) / 86_400)).cast("int"))
+    return f.coalesce(day.cast("string"), f.lit(UNKNOWN_DAY))
+
+
+# -- messages
+
+
+def start_messages(table: Table, lake: Path, feed: DataFrame, every: float | None) -> StreamingQuery:
+    """Let the messages of a feed come into the lake: all that are there, or for ever, every so many seconds."""
+    from pyspark.sql import functions as f
+
+    checkpoint = lake / CHECKPOINT
+
+    def keep(frame: DataFrame, batch: int) -> None:
+        day = f.coalesce(f.nullif(day_of("arrived"), f.lit(UNKNOWN_DAY)), day_of("sent"))
+        table.append(batch, frame.withColumn("day", day), query_of(checkpoint))
+
+    writer = feed.writeStream.foreachBatch(keep).option("checkpointLocation", str(checkpoint))
+    writer = writer.queryName("lake-bronze-messages")
+    if every is None:
+        return writer.trigger(availableNow=True).start()
+    return writer.trigger(processingTime=f"{every} seconds").start()
+
+
+def query_of(checkpoint: Path) -> str:
+    """The id of the query that a checkpoint belongs to."""
+    identifier: str = json.loads((checkpoint / "metadata").read_text())["id"]
+    return identifier
+
+
+# -- history
+
+
+def take_history(spark: SparkSession, table: Table, folders: Sequence[Path]) -> list[Commit]:
+    """Bring the files that are new into the lake, some at a time."""
+    from pyspark.sql import functions as f
+
+    read = {name for batch in table.batches() for name in table.commit_of(batch).inputs}
+    new = [name for name in history_files(folders) if name not in read]
+    commits = []
+    for start in range(0, len(new), FILES_PER_BATCH):
+        names = new[start : start + FILES_PER_BATCH]
+        frame = spark.read.schema(HISTORY_SCHEMA).parquet(*names).withColumnRenamed("batch", "carried_in")
+        commits.append(
+            table.append(table.last() + 1, frame.withColumn("day", day_of("time")), "history", names)
+        )
+    return commits
+
+
+def history_files(folders: Iterable[Path]) -> list[str]:
+    """The files of the exporter that are whole, each folder in the order of its names."""
+    return [
+        str(path)
+        for folder in folders
+        for path in sorted(folder.absolute().glob("day=*/hour=*/*.parquet"))
+        if not path.name.startswith((".", "_"))
+    ]

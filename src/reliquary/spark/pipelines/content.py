@@ -1,0 +1,76 @@
+"""What a body turned out to be, as values; `decode` makes them, `silver` makes columns of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+import msgspec
+
+from reliquary.protocols.srmp.codec.values import Envelope
+
+
+class Kind(Enum):
+    """What a body is."""
+
+    EMPTY = "empty"
+    TEXT = "text"
+    JSON = "json"
+    XML = "xml"
+    SOAP = "soap"
+    """An envelope of an application."""
+    SRMP = "srmp"
+    """A message of another manager, as it travels: an envelope, alone or in a MIME body."""
+    MIME = "mime"
+    HTTPR = "httpr"
+    """A datastream of HTTPR: a command, and a batch if it has one."""
+    BINARY = "binary"
+
+
+class Part(msgspec.Struct, frozen=True, gc=False):
+    """One part of a MIME body, or one message of a batch."""
+
+    content_type: str
+    content_id: str
+    fields: Mapping[str, str]
+    """The header of a message of a batch."""
+    data: bytes
+
+
+class Soap(msgspec.Struct, frozen=True, gc=False):
+    """What an envelope of SOAP says of itself."""
+
+    version: str
+    blocks: tuple[str, ...]
+    """The names of the header blocks, as `{namespace}name`."""
+    operation: str
+    """The name of the first element of the Body; empty without one."""
+    fault: str
+    """What went wrong, if this is a Fault."""
+
+
+class Content(msgspec.Struct, frozen=True, gc=False):
+    """A message that was understood."""
+
+    kind: Kind
+    encoding: str = ""
+    """Of the text; empty for what is none."""
+    text: str | None = None
+    envelope: Envelope | None = None
+    """Of SRMP: with which the message came, or which the body is."""
+    soap: Soap | None = None
+    fields: Mapping[str, str] | None = None
+    """Of HTTPR: the header with which the message came, or that of the command which the body is."""
+    parts: tuple[Part, ...] = ()
+
+
+class Damage(msgspec.Struct, frozen=True, gc=False):
+    """Why a message was not understood."""
+
+    kind: Kind
+    """What it seemed to be."""
+    why: str
+    place: str = ""
+    """The element, the part or the attribute that is wrong."""
+    at: int | None = None
+    """The byte of the body where that shows, if it is known."""

@@ -1,0 +1,305 @@
+"""A message as it came, understood: with the codecs that the server uses, or a reason why not.
+
+                       soap_envelope?  httpr_header?        with which it came: their damage is a reason
+                               |
+    body: empty | --boundary | POST | request: | message-size: | text? | binary
+                       |         |        |           |            |
+                     MIME       APDU    HTTPR       HTTPR    { [  <  other
+                       '--SRMP?--'                           |    |     |
+                                                           JSON  XML   text
+                                                                  '--SOAP? SRMP?
+
+Pure functions of bytes: they run inside the tasks of Spark and never raise, so that every row that goes in
+comes out once, understood or not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from reliquary.base.faults import PeerFault
+from reliquary.protocols.httpr.codec.headers import fields_of
+from reliquary.protocols.httpr.codec.reader import (
+    Cut,
+    HeaderRead,
+    LargeBegun,
+    LargeEnded,
+    LargePiece,
+    MessageRead,
+    Read,
+    RequestReader,
+    ResponseReader,
+)
+from reliquary.protocols.httpr.codec.values import BatchLimits
+from reliquary.protocols.srmp.codec.canonical import canonical_envelope
+from reliquary.protocols.srmp.codec.decode import decode as decode_post
+from reliquary.protocols.srmp.codec.decode import decode_apdu, decode_envelope
+from reliquary.protocols.srmp.codec.elements import ROUTING
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.values import Arrived
+from reliquary.spark.pipelines.content import Content, Damage, Kind, Part, Soap
+from reliquary.spark.pipelines.text import NotInItsEncoding, Text, has_controls, text_of, without_declaration
+from reliquary.wire import soap
+from reliquary.wire.mime import MimeFault, media_type, split
+from reliquary.wire.xml import Element, XmlFault, root_of
+
+SOAP_12: Final = "http://www.w3.org/2003/05/soap-envelope"
+_VERSIONS: Final = {soap.NAMESPACE: "1.1", SOAP_12: "1.2"}
+_LARGEST: Final = 1 << 40
+"""Bytes and messages: whoever stored it has set the limits."""
+_NO_LIMITS: Final = BatchLimits(_LARGEST, _LARGEST)
+
+_BOUNDARY: Final = re.compile(rb"--([^\r\n]{1,70})\r\n(?=content-[a-z-]+:)", re.IGNORECASE).match
+_POST: Final = re.compile(rb"POST [^\r\n]* HTTP/1\.[01]\r\n").match
+_COMMAND: Final = re.compile(rb"request[ \t]*:[ \t]*[A-Z-]+ HTTPR/", re.IGNORECASE).match
+_ANSWER: Final = re.compile(rb"HTTPR/1\.[0-9]+\r\n").match
+_BATCH: Final = re.compile(rb"message-(?:size|encoding)[ \t]*:", re.IGNORECASE).match
+_BATCH_HEADER: Final = b"transactionid:0000000000000001\r\n\r\n"
+"""What a batch that was kept without its command is read behind."""
+_JSON: Final = re.compile(
+    r'[ \t\r\n]*(?:\{[ \t\r\n]*["}]|\[[ \t\r\n]*(?:[\[\]{"0-9-]|true|false|null))'
+).match
+_XML: Final = re.compile(r"[ \t\r\n]*<[?!A-Za-z_:\u0080-\U0010ffff]").match
+_AT_BYTE: Final = re.compile(r" \(byte (\d+)\)$")
+
+
+def decode(
+    body: bytes | None,
+    body_type: int | None = None,
+    soap_envelope: str | None = None,
+    soap_compound_message: str | None = None,
+    httpr_header: str | None = None,
+) -> Content | Damage:
+    """What a message says, from its columns in the feed."""
+    content = decode_body(body or b"", body_type or 0)
+    if not (soap_envelope or soap_compound_message or httpr_header) or isinstance(content, Damage):
+        return content
+    envelope, fields = content.envelope, content.fields
+    try:
+        if soap_envelope:
+            envelope = decode_envelope(soap_envelope)
+        elif soap_compound_message:
+            envelope = _enclosed(soap_compound_message).envelope
+        if httpr_header:
+            fields = _fields(httpr_header)
+    except SrmpFault as fault:
+        return Damage(Kind.SRMP, fault.why, fault.element)
+    except PeerFault as fault:
+        return Damage(Kind.HTTPR, fault.why, "httpr_header")
+    return msgspec.structs.replace(content, envelope=envelope, fields=fields)
+
+
+def decode_body(body: bytes, body_type: int = 0) -> Content | Damage:
+    """What a body says."""
+    if not body:
+        return _EMPTY
+    first = body[0]
+    if first in _FRAMED_BEGINS:
+        for begins, kind, read in _FRAMED:
+            if begins(body) is not None:
+                return _read_framed(body, kind, read)
+    try:
+        found = text_of(body, body_type)
+    except NotInItsEncoding as wrong:
+        return Damage(Kind.XML, wrong.why, "the XML declaration", wrong.at)
+    if found is None:
+        return _neither(body)
+    if _XML(found.text) is not None:
+        return _read_xml(body, found)
+    if _JSON(found.text) is not None:
+        return _read_json(found)
+    return _BINARY if has_controls(found.text) else Content(Kind.TEXT, found.encoding, found.text)
+
+
+def _neither(body: bytes) -> Content | Damage:
+    """What is no text is binary, but for a document that is damaged."""
+    head = body[:64].decode("latin-1")
+    kind = Kind.XML if _XML(head) is not None else Kind.JSON if _JSON(head) is not None else None
+    if kind is None:
+        return _BINARY
+    try:
+        body.decode()
+    except UnicodeDecodeError as why:
+        return Damage(kind, f"it begins as {kind.name} and is not UTF-8: {why.reason}", "", why.start)
+    return _BINARY
+
+
+_EMPTY: Final = Content(Kind.EMPTY)
+_BINARY: Final = Content(Kind.BINARY)
+
+
+# -- JSON
+
+
+def _read_json(found: Text) -> Content | Damage:
+    try:
+        msgspec.json.decode(found.text, type=msgspec.Raw)
+    except msgspec.DecodeError as wrong:
+        why = str(wrong)
+        at = _AT_BYTE.search(why)
+        offset = int(at[1]) if at is not None and found.encoding == "utf-8" else None
+        return Damage(Kind.JSON, _AT_BYTE.sub("", why), "", offset)
+    except RecursionError:
+        return Damage(Kind.JSON, "it is nested too deeply")
+    return Content(Kind.JSON, found.encoding, found.text)
+
+
+# -- XML, SOAP, SRMP's envelopes
+
+
+def _read_xml(body: bytes, found: Text) -> Content | Damage:
+    envelope = canonical_envelope(found.text)
+    if envelope is not None:
+        return Content(Kind.SRMP, found.encoding, found.text, envelope=envelope)
+    data = body
+    if found.encoding != "utf-8" or body[0] in b" \t\r\n":
+        data = without_declaration(found.text.strip()).encode()
+    try:
+        root = root_of(data)
+    except XmlFault as fault:
+        return Damage(Kind.XML, f"it {fault.why}", "", fault.at if data is body else None)
+    namespace, _, name = root.tag.rpartition("}")
+    version = _VERSIONS.get(namespace[1:]) if name == "Envelope" else None
+    if version is None:
+        return Content(Kind.XML, found.encoding, found.text)
+    return _read_soap(root, version, found)
+
+
+def _read_soap(root: Element, version: str, found: Text) -> Content | Damage:
+    header = body = None
+    space = root.tag[: -len("Envelope")]
+    for child in root:
+        if child.tag == f"{space}Header" and header is None and body is None:
+            header = child
+        elif child.tag == f"{space}Body" and body is None:
+            body = child
+    if body is None:
+        return Damage(Kind.SOAP, "the Envelope has no Body behind its Header", "Body")
+    if version == "1.1" and header is not None and header.find(f"{{{ROUTING}}}path") is not None:
+        try:
+            return Content(
+                Kind.SRMP,
+                found.encoding,
+                found.text,
+                envelope=decode_envelope(without_declaration(found.text)),
+            )
+        except SrmpFault as fault:
+            return Damage(Kind.SRMP, fault.why, fault.element)
+    blocks = () if header is None else tuple([block.tag for block in header])
+    operation = body[0].tag if len(body) else ""
+    fault_text = " ".join("".join(body[0].itertext()).split()) if operation == f"{space}Fault" else ""
+    return Content(Kind.SOAP, found.encoding, found.text, soap=Soap(version, blocks, operation, fault_text))
+
+
+# -- bodies in a frame of their own: MIME, posts, batches
+
+
+def _read_framed(body: bytes, kind: Kind, read: _Reading) -> Content | Damage:
+    try:
+        return read(body)
+    except SrmpFault as fault:
+        return Damage(Kind.SRMP, fault.why, fault.element)
+    except MimeFault as fault:
+        return Damage(Kind.MIME, fault.why, fault.part)
+    except PeerFault as fault:
+        return Damage(kind, fault.why, fault.spec)
+    except Cut as cut:
+        return Damage(kind, str(cut), "", len(body))
+
+
+def _read_mime(body: bytes) -> Content:
+    boundary = _BOUNDARY(body)
+    assert boundary is not None
+    name = boundary[1].rstrip(b" \t").decode("latin-1")
+    parts = split(body, name)
+    root = parts[0]
+    if media_type(root.content_type).kind == "text/xml" and ROUTING.encode() in root.data:
+        return _read_arrived(decode_post(f'multipart/related; boundary="{name}"', body, largest=_LARGEST))
+    return Content(
+        Kind.MIME, parts=tuple(Part(each.content_type, each.content_id, {}, each.data) for each in parts)
+    )
+
+
+def _read_post(body: bytes) -> Content:
+    return _read_arrived(decode_apdu(body, largest=_LARGEST))
+
+
+def _read_arrived(arrived: Arrived) -> Content:
+    parts = [Part("", "body", {}, arrived.body)] if arrived.has_body else []
+    if arrived.has_extension:
+        parts.append(Part("", "extension", {}, arrived.extension))
+    return Content(Kind.SRMP, "utf-8", arrived.text, envelope=arrived.envelope, parts=tuple(parts))
+
+
+def _read_command(body: bytes) -> Content:
+    reader = RequestReader(lambda _: _NO_LIMITS, lenient=True)
+    return _read_httpr(reader, reader.feed(body), _fields_of(body))
+
+
+def _read_answer(body: bytes) -> Content:
+    reader = ResponseReader(_NO_LIMITS)
+    return _read_httpr(reader, reader.feed(body), _fields_of(body[body.index(b"\r\n") + 2 :]))
+
+
+def _read_batch(body: bytes) -> Content:
+    reader = ResponseReader(_NO_LIMITS)
+    return _read_httpr(reader, reader.feed(_BATCH_HEADER + body), {})
+
+
+def _read_httpr(
+    reader: RequestReader | ResponseReader, events: list[Read], fields: Mapping[str, str]
+) -> Content:
+    reader.end()
+    parts: list[Part] = []
+    header = ""
+    pieces: list[bytes] = []
+    for event in events:
+        match event:
+            case MessageRead(carried):
+                parts.append(Part("", "", _fields(carried.header), carried.body))
+            case LargeBegun():
+                header, pieces = event.header, []
+            case LargePiece(data):
+                pieces.append(data)
+            case LargeEnded():
+                parts.append(Part("", "", _fields(header), b"".join(pieces)))
+            case HeaderRead():
+                pass
+            case _:
+                break  # the terminator
+    return Content(Kind.HTTPR, fields=fields, parts=tuple(parts))
+
+
+@lru_cache(maxsize=1024)
+def _fields(header: str) -> Mapping[str, str]:
+    """The fields of a message's header, by name; what senders repeat is read once."""
+    return dict(fields_of(f"{header}\r\n".encode("latin-1"))) if header else {}
+
+
+def _fields_of(block: bytes) -> Mapping[str, str]:
+    return dict(fields_of(block[: block.index(b"\r\n\r\n") + 4]))
+
+
+def _enclosed(compound: str) -> Arrived:
+    """What came by SRMP, from the text of the whole: an envelope alone, or parts."""
+    body = compound.encode()
+    boundary = _BOUNDARY(body)
+    kind = "text/xml" if boundary is None else f'multipart/related; boundary="{boundary[1].decode()}"'
+    return decode_post(kind, body, largest=_LARGEST)
+
+
+_Reading = Callable[[bytes], Content]
+_FRAMED: Final[tuple[tuple[Callable[[bytes], re.Match[bytes] | None], Kind, _Reading], ...]] = (
+    (_BOUNDARY, Kind.MIME, _read_mime),
+    (_POST, Kind.SRMP, _read_post),
+    (_COMMAND, Kind.HTTPR, _read_command),
+    (_ANSWER, Kind.HTTPR, _read_answer),
+    (_BATCH, Kind.HTTPR, _read_batch),
+)
+_FRAMED_BEGINS: Final = frozenset(b"-PRrHMm")
+"""The bytes that they can begin with, so that most bodies are asked nothing else."""

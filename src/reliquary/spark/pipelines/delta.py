@@ -1,0 +1,136 @@
+"""The same tables with a Delta log, through `deltalake`: no jar, and readers of Delta see each batch once.
+
+    lake/bronze/messages/_delta_log/
+                         batch=0/day=2026-11-15/part-....parquet
+
+The files of a batch are renamed into place as with Parquet, and the commit is the entry in the log that names them.  It
+carries a transaction, (table, batch): a batch whose number the log has is not entered again, and a second writer that
+did not see it is refused.  A folder that is there without its entry is what a crash left: the entry is made now.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
+
+import pyarrow.parquet as pq
+
+from reliquary.base.faults import UsageError
+from reliquary.spark.pipelines.tables import Staged, Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+APP: Final = "reliquary-lake"
+"""Of the transactions: who numbers the batches."""
+
+
+def require_delta() -> None:
+    """Refuse by name when the extra is missing."""
+    try:
+        import deltalake  # noqa: F401
+    except ImportError:
+        raise UsageError("--format delta needs deltalake: pip install 'reliquary[delta]'") from None
+
+
+class DeltaTable(Table):
+    """One table of batches, with a Delta log."""
+
+    variants = False
+
+    def batches(self) -> list[int]:
+        """The numbers of the batches that the log has, in order."""
+        entered = self._entered()
+        return [batch for batch in super().batches() if batch <= entered]
+
+    def _entered(self) -> int:
+        from deltalake import DeltaTable as Log
+
+        if not Log.is_deltatable(str(self.folder)):
+            return -1
+        version = Log(str(self.folder)).transaction_version(APP)
+        return -1 if version is None else version
+
+    def _show(self, staged: Staged, place: Path) -> None:
+        if place.exists():  # renamed before a crash, and never entered
+            shutil.rmtree(place)
+        super()._show(staged, place)
+        self._enter(staged, place)
+
+    def _enter(self, staged: Staged, place: Path) -> None:
+        from deltalake import CommitProperties, Transaction
+        from deltalake import DeltaTable as Log
+        from deltalake.transaction import AddAction, create_table_with_add_actions
+
+        properties = CommitProperties(app_transactions=[Transaction(APP, staged.batch)])
+        actions = [
+            AddAction(
+                path=str(file.relative_to(self.folder)),
+                size=file.stat().st_size,
+                partition_values={
+                    "batch": str(staged.batch),
+                    "day": unquote(file.parent.name.removeprefix("day=")),
+                },
+                modification_time=int(file.stat().st_mtime * 1000),
+                data_change=True,
+                stats=f'{{"numRecords": {pq.read_metadata(file).num_rows}}}',
+            )
+            for file in sorted(place.rglob("*.parquet"))
+        ]
+        keys = ["batch", "day"]
+        if Log.is_deltatable(str(self.folder)):
+            log = Log(str(self.folder))
+            log.create_write_transaction(actions, "append", log.schema(), keys, commit_properties=properties)
+        else:
+            create_table_with_add_actions(
+                str(self.folder),
+                _schema(staged.schema),
+                actions,
+                partition_by=keys,
+                commit_properties=properties,
+            )
+
+    def replace_day(self, day: str, frame: DataFrame) -> int:
+        """Put rows in place of all that a day had, at once: one entry takes out and brings in."""
+        from deltalake import write_deltalake
+
+        rows: Any = frame.toArrow()
+        table = rows.append_column("day", [[day] * len(rows)]) if len(rows) else None
+        return self._replace(day, table, write_deltalake)
+
+    def _replace(self, day: str, table: Any, write: Any) -> int:
+        from deltalake import DeltaTable as Log
+
+        if table is None:
+            if Log.is_deltatable(str(self.folder)):
+                Log(str(self.folder)).delete(f"day = '{day}'")
+            return 0
+        there = Log.is_deltatable(str(self.folder))
+        write(
+            str(self.folder),
+            table,
+            mode="overwrite",
+            partition_by=["day"],
+            predicate=f"day = '{day}'" if there else None,
+        )
+        return len(table)
+
+    def read_days(self, spark: SparkSession) -> DataFrame | None:
+        """All rows of a table that is replaced by days."""
+        from deltalake import DeltaTable as Log
+
+        if not Log.is_deltatable(str(self.folder)):
+            return None
+        files = Log(str(self.folder)).file_uris()
+        return spark.read.option("basePath", str(self.folder)).parquet(*files) if files else None
+
+
+def _schema(schema: StructType) -> Any:
+    import pyarrow as pa
+    from deltalake import Schema
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return Schema.from_arrow(to_arrow_schema(schema).append(pa.field("batch", pa.int64())))

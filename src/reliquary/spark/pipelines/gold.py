@@ -1,0 +1,260 @@
+"""Gold: what people ask, a row for each queue and minute; one file for each day.
+
+    flow           came in and went out, by the history; seen and quarantined, by the feed
+    latency        from the sending to the receiving: percentiles in milliseconds
+    retries        handed out again, come back, given back by a carrier, poisoned
+    dead_letters   by their reason
+
+A day that new rows belong to is computed anew from all that the lake has of it, and its file is replaced by one rename;
+so rows that come late are counted as if they had come in time.  A message may come on one day and leave on
+another: with a day, those after it are computed anew too, as far as messages are followed back (`lookback`).
+Which batches are counted is written down last; a crash before that computes the same days once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from reliquary.spark.pipelines.bronze import HISTORY_SCHEMA, UNKNOWN_DAY
+from reliquary.spark.pipelines.tables import Table, read_state, write_state
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+COMES: Final = ("accepted", "arrived", "queued")
+"""Events with which a message is in a queue; they tell its size and when it was sent."""
+LEAVES: Final = ("received", "delivered", "expired", "purged", "rejected", "moved")
+RETRIES: Final = ("handed-out", "returned", "released", "poisoned")
+PERCENTILES: Final = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+
+SILVER_SCHEMA: Final = "queue string, arrived timestamp, sent timestamp, size bigint, kind string"
+_HISTORY: Final = HISTORY_SCHEMA.replace(" batch string,", " carried_in string,")
+
+
+# -- one day, as frames
+
+
+def came(history: DataFrame) -> DataFrame:
+    """What is known of each message on its manager, and when it was first seen anywhere."""
+    from pyspark.sql import functions as f
+
+    events = history.where(f.col("event").isin(*COMES))
+    born = (
+        events.where(f.col("message_id").isNotNull() & (f.col("event") != "arrived"))
+        .groupBy("message_id")
+        .agg(f.min("time").alias("born"))
+    )
+    known = events.groupBy("manager", "message").agg(
+        f.first("message_id", ignorenulls=True).alias("message_id"),
+        f.max("size").alias("size"),
+        f.min("sent").alias("sent"),
+    )
+    return known.join(born, "message_id", "left").select(
+        "manager", "message", f.col("size").alias("known_size"), f.coalesce("born", "sent").alias("begun")
+    )
+
+
+def flow(today: DataFrame, known: DataFrame, silver: DataFrame | None, bad: DataFrame | None) -> DataFrame:
+    """In and out for each queue and minute."""
+    from pyspark.sql import functions as f
+
+    comes, leaves = f.col("event").isin(*COMES), f.col("event").isin(*LEAVES)
+    bytes_of = f.coalesce("size", "known_size", f.lit(0))
+    told = (
+        _with_minute(today.where(comes | leaves), "time")
+        .join(known, ["manager", "message"], "left")
+        .groupBy("queue", "minute")
+        .agg(
+            f.count_if(comes).alias("in_messages"),
+            f.sum(f.when(comes, bytes_of).otherwise(0)).alias("in_bytes"),
+            f.count_if(leaves).alias("out_messages"),
+            f.sum(f.when(leaves, bytes_of).otherwise(0)).alias("out_bytes"),
+        )
+    )
+    seen = _seen(silver, "seen_messages", "seen_bytes")
+    quarantined = _seen(bad, "quarantined", None)
+    for frame in (seen, quarantined):
+        if frame is not None:
+            told = told.join(frame, ["queue", "minute"], "full")
+    if seen is None:
+        told = told.withColumn("seen_messages", f.lit(None).cast("bigint"))
+        told = told.withColumn("seen_bytes", f.lit(None).cast("bigint"))
+    if quarantined is None:
+        told = told.withColumn("quarantined", f.lit(None).cast("bigint"))
+    return told.select(
+        "queue", "minute", "in_messages", "in_bytes", "out_messages", "out_bytes",
+        "seen_messages", "seen_bytes", "quarantined",
+    )  # fmt: skip
+
+
+def _seen(frame: DataFrame | None, messages: str, size: str | None) -> DataFrame | None:
+    from pyspark.sql import functions as f
+
+    if frame is None:
+        return None
+    counts = [f.count("*").alias(messages)]
+    if size is not None:
+        counts.append(f.sum("size").alias(size))
+    return (
+        frame.withColumn("minute", f.date_trunc("minute", f.coalesce("arrived", "sent")))
+        .groupBy("queue", "minute")
+        .agg(*counts)
+    )
+
+
+def latency(today: DataFrame, known: DataFrame) -> DataFrame:
+    """From the sending to the receiving, for each queue and minute of receiving."""
+    from pyspark.sql import functions as f
+
+    took = f.greatest((f.unix_micros("time") - f.unix_micros("begun")) / 1000, f.lit(0.0))
+    received = _with_minute(today.where(f.col("event") == "received"), "time").join(
+        known, ["manager", "message"], "left"
+    )
+    places = [f.percentile("took", at).alias(f"{name}_ms") for name, at in PERCENTILES.items()]
+    return (
+        received.withColumn("took", took)
+        .groupBy("queue", "minute")
+        .agg(
+            f.count("*").alias("received"),
+            f.count_if(f.col("took").isNull()).alias("unmeasured"),
+            *places,
+            f.max("took").alias("longest_ms"),
+            f.avg("took").alias("mean_ms"),
+        )
+    )
+
+
+def retries(today: DataFrame, _: DataFrame) -> DataFrame:
+    """What had to be tried again, for each queue and minute."""
+    from pyspark.sql import functions as f
+
+    event = f.col("event")
+    again = (event == "handed-out") & (f.coalesce("attempt", f.lit(1)) > 1)
+    return (
+        _with_minute(today.where(event.isin(*RETRIES)), "time")
+        .groupBy("queue", "minute")
+        .agg(
+            f.count_if(event == "handed-out").alias("handed_out"),
+            f.count_if(again).alias("again"),
+            f.count_if(event == "returned").alias("returned"),
+            f.count_if(event == "released").alias("released"),
+            f.count_if(event == "poisoned").alias("poisoned"),
+            f.max("attempt").alias("most_attempts"),
+        )
+        .where("again + returned + released + poisoned > 0")
+    )
+
+
+def dead_letters(today: DataFrame, known: DataFrame) -> DataFrame:
+    """Dead letters, for each queue, minute and reason."""
+    from pyspark.sql import functions as f
+
+    return (
+        _with_minute(today.where(f.col("event") == "dead-lettered"), "time")
+        .join(known, ["manager", "message"], "left")
+        .groupBy("queue", "minute", "reason")
+        .agg(f.count("*").alias("messages"), f.sum(f.coalesce("size", "known_size", f.lit(0))).alias("bytes"))
+    )
+
+
+def _with_minute(frame: DataFrame, moment: str) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    return frame.withColumn("minute", f.date_trunc("minute", f.col(moment)))
+
+
+_OF_HISTORY: Final[dict[str, Callable[[DataFrame, DataFrame], DataFrame]]] = {
+    "latency": latency,
+    "retries": retries,
+    "dead_letters": dead_letters,
+}
+NAMES: Final = ("flow", *_OF_HISTORY)
+
+
+# -- days
+
+
+class Sources:
+    """The tables that gold is made of."""
+
+    def __init__(self, silver: Table, quarantine: Table, history: Table) -> None:
+        self.silver = silver
+        self.quarantine = quarantine
+        self.history = history
+
+    def touched(self, counted: dict[str, int], lookback: int) -> list[str]:
+        """The days that batches behind those that are counted belong to, and those that depend on them."""
+        feed = {day for table in (self.silver, self.quarantine) for day in _days(table, counted["silver"])}
+        told = _days(self.history, counted["history"])
+        later = {
+            day
+            for day in (_days(self.history, -1) if told else ())
+            for first in told
+            if first <= day <= _plus(first, lookback)
+        }
+        return sorted((feed | told | later) - {UNKNOWN_DAY})
+
+
+def _days(table: Table, after: int) -> set[str]:
+    return {day for batch in table.batches() if batch > after for day in table.days(batch)} - {UNKNOWN_DAY}
+
+
+def _plus(day: str, days: int) -> str:
+    return (date.fromisoformat(day) + timedelta(days)).isoformat()
+
+
+def advance(
+    spark: SparkSession,
+    sources: Sources,
+    tables: dict[str, Table],
+    state: Path,
+    lookback: int,
+    told: Callable[[str], None] = lambda _: None,
+) -> list[str]:
+    """Bring gold to where silver and the history are; returns the days that were computed anew."""
+    counted = {"silver": -1, "history": -1} | read_state(state)
+    reached = {
+        "silver": max(sources.silver.last(), sources.quarantine.last()),
+        "history": sources.history.last(),
+    }
+    days = sources.touched(counted, lookback)
+    for day in days:
+        told(day)
+        _compute(spark, sources, tables, day, lookback)
+    if reached != counted:
+        write_state(state, reached)
+    return days
+
+
+def _compute(
+    spark: SparkSession, sources: Sources, tables: dict[str, Table], day: str, lookback: int
+) -> None:
+    before = (_plus(day, -back) for back in range(lookback + 1))
+    history = _or_empty(spark, sources.history, before)
+    today = history.where(history["day"] == day)
+    known = came(history)
+    silver = sources.silver.read(spark, _schema(SILVER_SCHEMA), days=[day])
+    bad = sources.quarantine.read(spark, _schema(SILVER_SCHEMA), days=[day])
+    tables["flow"].replace_day(day, flow(today, known, silver, bad).orderBy("queue", "minute"))
+    for name, compute in _OF_HISTORY.items():
+        tables[name].replace_day(day, compute(today, known).orderBy("queue", "minute"))
+
+
+def _or_empty(spark: SparkSession, table: Table, days: Iterable[str]) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    schema = _schema(_HISTORY)
+    found = table.read(spark, schema, days=days)
+    if found is not None:
+        return found
+    return spark.createDataFrame([], schema).withColumn("day", f.lit(""))
+
+
+def _schema(ddl: str) -> StructType:
+    from pyspark.sql.types import StructType
+
+    return StructType.fromDDL(ddl)

@@ -1,0 +1,271 @@
+"""The lake: queues and histories as tables that analysts and programs read.
+
+    queues --stream--> bronze/messages --decode--> silver/messages -----.
+                              '--------- bad ----> silver/quarantine    |--> gold/flow, latency,
+    history --files--> bronze/history ----------------------------------'    retries, dead_letters
+
+**The batch is the unit of the whole lake.**  Batch 7 of bronze makes batch 7 of silver and of the quarantine; each
+of them is seen at once and never changes (`tables`).  So every step knows by the numbers what is left to do, a run
+that died is finished by the next one, and running twice is the same as running once.
+
+The quarantine of a batch is there before its silver: whoever sees silver sees all of the batch.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from reliquary.base.faults import UsageError
+from reliquary.spark.pipelines import bronze, gold, silver
+from reliquary.spark.pipelines.delta import DeltaTable, require_delta
+from reliquary.spark.pipelines.progress import Progress
+from reliquary.spark.pipelines.settings import LakeSettings
+from reliquary.spark.pipelines.tables import Table, read_state, write_state
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+SILVER: Final = "silver/messages"
+QUARANTINE: Final = "silver/quarantine"
+STATE: Final = "_lake.json"
+COUNTED: Final = "_gold.json"
+LOCK: Final = "_lock"
+PATIENCE: Final = 1.0
+"""Seconds between looks at what the query has brought."""
+
+
+class TableReport(NamedTuple):
+    """One table at the end of a run."""
+
+    table: str
+    rows: int
+    """All that it has."""
+    added: int
+    """Of this run; of gold, the rows of the days that were computed anew."""
+    where: str
+
+
+class LakeReport(NamedTuple):
+    """What a run did."""
+
+    tables: tuple[TableReport, ...]
+    days: tuple[str, ...]
+    """The days whose gold was computed anew."""
+
+    def added(self, table: str) -> int:
+        """Rows that this run added to a table."""
+        return next(each.added for each in self.tables if each.table == table)
+
+
+class Lake:
+    """The tables of one folder."""
+
+    def __init__(self, folder: Path, format: str) -> None:
+        kind: type[Table] = DeltaTable if format == "delta" else Table
+        self.folder = folder
+        self.messages = kind(folder / bronze.MESSAGES)
+        self.history = kind(folder / bronze.HISTORY)
+        self.silver = kind(folder / SILVER)
+        self.quarantine = kind(folder / QUARANTINE)
+        self.gold = {name: kind(folder / "gold" / name) for name in gold.NAMES}
+
+    @property
+    def batched(self) -> dict[str, Table]:
+        """The tables that grow by batches, by name."""
+        return {
+            bronze.MESSAGES: self.messages,
+            bronze.HISTORY: self.history,
+            SILVER: self.silver,
+            QUARANTINE: self.quarantine,
+        }
+
+
+def open_lake(folder: Path, format: str = "") -> Lake:
+    """The lake of a folder that exists; its format is the one it was made with."""
+    kept = read_state(folder / STATE)
+    if not kept:
+        raise UsageError(f"{folder} is no lake: `reliquary pipeline run lake` makes one")
+    if format and kept["format"] != format:
+        raise UsageError(
+            f"the lake {folder} is kept as {kept['format']}, not as {format}; begin another in a folder of its own"
+        )
+    return Lake(folder, kept["format"])
+
+
+def lake_id(folder: Path) -> str:
+    """The identifier of a lake, which no other has."""
+    identifier: str = read_state(folder / STATE)["id"]
+    return identifier
+
+
+def run_lake(
+    spark: SparkSession,
+    settings: LakeSettings,
+    *,
+    progress: Progress | None = None,
+    feed: Callable[[SparkSession, LakeSettings], DataFrame] | None = None,
+    go_on: Callable[[], bool] = lambda: True,
+) -> LakeReport:
+    """Bring a lake up to date, or keep it so while `go_on` says yes; returns what was done.
+
+    `feed` is where the messages come from, for those who do not read queues.
+    """
+    if settings.format == "delta":
+        require_delta()
+    folder = settings.lake.absolute()
+    with _locked(folder):
+        _begin(folder, settings.format)
+        return _Run(spark, settings, open_lake(folder, settings.format), progress or Progress()).run(
+            feed or queue_feed, go_on
+        )
+
+
+def queue_feed(spark: SparkSession, settings: LakeSettings) -> DataFrame:
+    """The queues of a server as a stream."""
+    options = {
+        "url": settings.server,
+        "queue": ",".join(settings.queues),
+        "consumer": settings.consumer,
+        "startingOffset": "earliest",
+        "maxRowsPerBatch": str(settings.rows_per_batch),
+        "token": settings.token,
+        "ca": settings.ca,
+    }
+    reader = spark.readStream.format("reliquary")
+    return reader.options(**{name: value for name, value in options.items() if value}).load()
+
+
+def _begin(folder: Path, format: str) -> None:
+    if not (folder / STATE).exists():
+        if any(path.name != LOCK for path in folder.iterdir()):
+            raise UsageError(f"{folder} is not empty and no lake; give a folder of its own")
+        write_state(folder / STATE, {"version": 1, "id": os.urandom(16).hex(), "format": format})
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One run at a time; the lock of a run that died is free."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"another run has the lake {folder}; one at a time") from None
+        yield
+
+
+class _Run:
+    """One run: the query brings bronze while silver and gold follow it here."""
+
+    def __init__(self, spark: SparkSession, settings: LakeSettings, lake: Lake, progress: Progress) -> None:
+        self.spark = spark
+        self.settings = settings
+        self.lake = lake
+        self.progress = progress
+        self.days: set[str] = set()
+        spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")  # what all readers know
+
+    def run(
+        self, feed: Callable[[SparkSession, LakeSettings], DataFrame], go_on: Callable[[], bool]
+    ) -> LakeReport:
+        lake = self.lake
+        before = {name: table.rows() for name, table in lake.batched.items()}
+        self._follow()  # what an earlier run left undone
+        every = self.settings.continuous
+        query = None
+        if self.settings.queues:
+            query = bronze.start_messages(lake.messages, lake.folder, feed(self.spark, self.settings), every)
+        try:
+            while self._comes(query) and go_on():
+                self._follow(with_gold=every is not None)
+        finally:
+            if query is not None:
+                query.stop()
+        if query is not None and (failed := query.exception()) is not None:
+            raise failed
+        self._follow()
+        return self._report(before)
+
+    def _comes(self, query: StreamingQuery | None) -> bool:
+        """Wait a moment; whether more may come."""
+        if query is not None:
+            over = query.awaitTermination(1 if PATIENCE < 1 else int(PATIENCE))
+            self._tell_query(query)
+            return not over
+        return False
+
+    def _tell_query(self, query: StreamingQuery) -> None:
+        last: Any = query.lastProgress
+        if last is not None:
+            self.progress.tell("bronze", f"batch {last.batchId}", 0, _lag(last))
+
+    def _follow(self, *, with_gold: bool = True) -> None:
+        """Bring history, silver and gold to where bronze is."""
+        lake = self.lake
+        if with_gold and self.settings.history:
+            for commit in bronze.take_history(self.spark, lake.history, self.settings.history):
+                self.progress.tell("history", f"batch {commit.batch}", commit.rows)
+        done = lake.silver.last()
+        for batch in lake.messages.batches():
+            if batch > done:
+                rows = decode_batch(self.spark, lake, batch, self.settings.json_schema)
+                self.progress.tell("silver", f"batch {batch}", rows)
+        if with_gold:
+            sources = gold.Sources(lake.silver, lake.quarantine, lake.history)
+            self.days |= set(
+                gold.advance(
+                    self.spark,
+                    sources,
+                    lake.gold,
+                    lake.folder / COUNTED,
+                    self.settings.lookback,
+                    lambda day: self.progress.tell("gold", day),
+                )
+            )
+
+    def _report(self, before: dict[str, int]) -> LakeReport:
+        reports = []
+        for name, table in self.lake.batched.items():
+            rows = table.rows()
+            reports.append(TableReport(name, rows, rows - before[name], str(table.folder)))
+        for name, table in self.lake.gold.items():
+            frame = table.read_days(self.spark)
+            rows = 0 if frame is None else frame.count()
+            added = 0 if frame is None else frame.where(frame["day"].isin(*self.days)).count()
+            reports.append(TableReport(f"gold/{name}", rows, added, str(table.folder)))
+        return LakeReport(tuple(reports), tuple(sorted(self.days)))
+
+
+def decode_batch(spark: SparkSession, lake: Lake, batch: int, json_schema: str = "") -> int:
+    """Make silver and quarantine of one batch of bronze; returns the rows of both together."""
+    came = lake.messages.commit_of(batch)
+    frame = lake.messages.read(spark, batches=[batch])
+    if frame is None:  # a batch without rows
+        return 0
+    columns = [name for name in frame.columns if name != "batch"]
+    frame = frame.drop("batch").withColumn("day", frame["day"].cast("string"))
+    decoded = silver.decoded(frame, json_schema=json_schema, variants=lake.silver.variants)
+    good = lake.silver.stage(batch, silver.understood(decoded))
+    bad = came.rows - good.rows
+    if bad:
+        kept = lake.quarantine.append(batch, silver.quarantined(decoded, columns), came.by)
+        assert kept.rows == bad, (
+            f"batch {batch}: {came.rows} rows came, {good.rows} and {kept.rows} were kept"
+        )
+    lake.silver.publish(good, came.by)
+    return came.rows
+
+
+def _lag(progress: Any) -> int | None:
+    """Rows that the source knows to wait, if it says so."""
+    for source in progress.sources:
+        metrics = source.metrics or {}
+        if "lag" in metrics:
+            return int(metrics["lag"])
+    return None

@@ -1,0 +1,126 @@
+"""What a run of the lake is told: options of the command line over a TOML file over defaults.
+
+    server = "http://127.0.0.1:8480"       [lake] in a file of several pipelines, or at its top
+    queues = ["orders", "inv*"]
+    lake = "lake"
+
+A setting that is not known is refused by name: a slip of the pen must not become a default.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final, get_type_hints
+
+from reliquary.base.faults import UsageError
+
+FORMATS: Final = ("parquet", "delta")
+LONGEST_LOOKBACK: Final = 366
+
+
+@dataclass(frozen=True, slots=True)
+class LakeSettings:
+    """Everything a run of the lake can be told."""
+
+    lake: Path = Path("lake")
+    """The folder of the lake; driver and executors must see it."""
+    server: str = "http://127.0.0.1:8480"
+    queues: tuple[str, ...] = ()
+    """Names and patterns; without any, only the history is read."""
+    history: tuple[Path, ...] = ()
+    """Folders that managers export their history to."""
+    consumer: str = "lake"
+    """The name under which the server keeps what the lake has not read yet."""
+    token: str = ""
+    ca: str = ""
+    """A PEM file that vouches for the server."""
+    format: str = "parquet"
+    continuous: float | None = None
+    """Seconds between batches; None: take what is there, and end."""
+    rows_per_batch: int = 100_000
+    json_schema: str = ""
+    """The columns of JSON bodies as Spark writes them, `order bigint, items array<string>`; empty: VARIANT."""
+    lookback: int = 7
+    """Days that a message is followed back to its sending."""
+
+    def __post_init__(self) -> None:
+        if not self.queues and not self.history:
+            raise UsageError("a lake needs queues or a history: give --queue, --history or both")
+        if self.format not in FORMATS:
+            raise UsageError(f"format is parquet or delta, not {self.format!r}")
+        if self.continuous is not None and not 0 < self.continuous <= 86_400:
+            raise UsageError(f"continuous is more than 0 and at most 86400 seconds, not {self.continuous}")
+        if self.rows_per_batch < 1:
+            raise UsageError(f"rows_per_batch is at least 1, not {self.rows_per_batch}")
+        if not 0 <= self.lookback <= LONGEST_LOOKBACK:
+            raise UsageError(f"lookback is 0 to {LONGEST_LOOKBACK} days, not {self.lookback}")
+        if not self.consumer:
+            raise UsageError("consumer is empty: the server keeps messages for a name")
+        for folder in self.history:
+            if not folder.is_dir():
+                raise UsageError(f"history is {folder}, and there is no such folder")
+        if self.lake.exists() and not self.lake.is_dir():
+            raise UsageError(f"lake is {self.lake}, which is a file")
+
+
+def load(file: Path | None, given: Mapping[str, object]) -> LakeSettings:
+    """Settings from a file, and what is given over them; None means not given."""
+    chosen: dict[str, Any] = {}
+    if file is not None:
+        chosen.update(_read(file))
+    chosen.update({name: value for name, value in given.items() if value is not None})
+    return LakeSettings(**chosen)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(file.read_text())
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {file}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
+        raise UsageError(f"{file} is not TOML: {why}") from None
+    found = found.get("lake", found) if isinstance(found.get("lake"), dict) else found
+    hints = get_type_hints(LakeSettings)
+    known = {field.name for field in fields(LakeSettings)}
+    chosen: dict[str, Any] = {}
+    for name, value in found.items():
+        if name not in known:
+            raise UsageError(
+                f"{file} has {name!r}, which is no setting of a lake; there are {', '.join(sorted(known))}"
+            )
+        chosen[name] = _converted(file, name, value, hints[name])
+    return chosen
+
+
+def _converted(file: Path, name: str, value: object, kind: object) -> object:
+    match kind:
+        case _ if kind is Path and isinstance(value, str):
+            return file.parent / value
+        case _ if kind == tuple[Path, ...] and _are_texts(value):
+            return tuple(file.parent / each for each in value)  # type: ignore[attr-defined]
+        case _ if kind == tuple[str, ...] and _are_texts(value):
+            return tuple(value)  # type: ignore[arg-type]
+        case _ if kind is str and isinstance(value, str):
+            return value
+        case _ if kind is int and isinstance(value, int) and not isinstance(value, bool):
+            return value
+        case _ if kind == float | None and isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        case _:
+            raise UsageError(f"{file}: {name} is not as it must be: {value!r}")
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def with_schema_file(settings: LakeSettings, file: Path) -> LakeSettings:
+    """The same with the JSON schema of a file: Spark's own JSON, or columns as in CREATE TABLE."""
+    try:
+        text = file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as why:
+        raise UsageError(f"--json-schema: {file} cannot be read: {why}") from None
+    return replace(settings, json_schema=text)

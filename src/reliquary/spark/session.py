@@ -48,6 +48,7 @@ def session(name: str, /, **conf: str) -> SparkSession:
     """Start a session, or take the one that runs; `session("lake", **{"spark.driver.memory": "4g"})`."""
     ensure_java()
     chosen = settings(conf)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the setting alone is for spark-submit
     if chosen["spark.master"].startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else its workers are any `python3`

@@ -3,9 +3,9 @@
     queues   --readStream "reliquary"--> bronze/messages   a batch of the query is a batch of the table
     history  --files that are new------> bronze/history    a batch is files; its commit names them
 
-A query numbers its batches in its checkpoint, which lies in the lake, and gives a batch that it does over the same
-rows; so the number is the key.  A file of the history never changes once it is there; which files were read
-is in the commits, so a file that comes late, for a day long past, is just a file that is new.
+A query numbers its batches in its checkpoint, which lies in the lake, and gives a batch that it does over
+the same rows; so the number is the key.  A file of the history never changes once it is there; which files
+were read is in the commits, so a file that comes late, for a day long past, is just a file that is new.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reliquary.spark.pipelines.tables import Commit, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 MESSAGES: Final = "bronze/messages"
 HISTORY: Final = "bronze/history"
@@ -49,7 +49,7 @@ def day_of(moment: str) -> Column:
 
 
 def start_messages(table: Table, lake: Path, feed: DataFrame, every: float | None) -> StreamingQuery:
-    """Let the messages of a feed come into the lake: all that are there, or for ever, every so many seconds."""
+    """Let messages come into the lake: all that are there, or for ever, every so many seconds."""
     from pyspark.sql import functions as f
 
     checkpoint = lake / CHECKPOINT
@@ -76,8 +76,6 @@ def query_of(checkpoint: Path) -> str:
 
 def take_history(spark: SparkSession, table: Table, folders: Sequence[Path]) -> list[Commit]:
     """Bring the files that are new into the lake, some at a time."""
-    from pyspark.sql import functions as f
-
     read = {name for batch in table.batches() for name in table.commit_of(batch).inputs}
     new = [name for name in history_files(folders) if name not in read]
     commits = []

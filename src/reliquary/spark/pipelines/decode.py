@@ -142,8 +142,10 @@ def _read_json(found: Text) -> Content | Damage:
     except msgspec.DecodeError as wrong:
         why = str(wrong)
         at = _AT_BYTE.search(why)
-        offset = int(at[1]) if at is not None and found.encoding == "utf-8" else None
-        return Damage(Kind.JSON, _AT_BYTE.sub("", why), "", offset)
+        offset = (
+            len(found.text.encode()) if at is None else int(at[1])
+        )  # it names none where the end is missing
+        return Damage(Kind.JSON, _AT_BYTE.sub("", why), "", offset if found.encoding == "utf-8" else None)
     except RecursionError:
         return Damage(Kind.JSON, "it is nested too deeply")
     return Content(Kind.JSON, found.encoding, found.text)

@@ -3,9 +3,10 @@
     lake/bronze/messages/_delta_log/
                          batch=0/day=2026-11-15/part-....parquet
 
-The files of a batch are renamed into place as with Parquet, and the commit is the entry in the log that names them.  It
-carries a transaction, (table, batch): a batch whose number the log has is not entered again, and a second writer that
-did not see it is refused.  A folder that is there without its entry is what a crash left: the entry is made now.
+The files of a batch are renamed into place as with Parquet, and the commit is the entry in the log that
+names them.  It carries a transaction, our name and the batch: a batch whose number the log has is not entered
+again, and a second writer that did not see it is refused.  A folder that is there without its entry is what
+a crash left, and is made anew.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
-import pyarrow.parquet as pq
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
 from reliquary.spark.pipelines.tables import Staged, Table
@@ -83,7 +84,9 @@ class DeltaTable(Table):
         keys = ["batch", "day"]
         if Log.is_deltatable(str(self.folder)):
             log = Log(str(self.folder))
-            log.create_write_transaction(actions, "append", log.schema(), keys, commit_properties=properties)
+            log.create_write_transaction(
+                [*actions], "append", log.schema(), keys, commit_properties=properties
+            )
         else:
             create_table_with_add_actions(
                 str(self.folder),
@@ -97,7 +100,7 @@ class DeltaTable(Table):
         """Put rows in place of all that a day had, at once: one entry takes out and brings in."""
         from deltalake import write_deltalake
 
-        rows: Any = frame.toArrow()
+        rows: Any = frame.orderBy(*frame.columns[:2]).toArrow()
         table = rows.append_column("day", [[day] * len(rows)]) if len(rows) else None
         return self._replace(day, table, write_deltalake)
 
@@ -118,6 +121,20 @@ class DeltaTable(Table):
         )
         return len(table)
 
+    def day_rows(self) -> dict[str, int]:
+        """How many rows each day of a table has that is replaced by days."""
+        from deltalake import DeltaTable as Log
+
+        if not Log.is_deltatable(str(self.folder)):
+            return {}
+        actions: Any = Log(str(self.folder)).get_add_actions(flatten=True)
+        rows: dict[str, int] = {}
+        for day, count in zip(
+            actions["partition.day"].to_pylist(), actions["num_records"].to_pylist(), strict=True
+        ):
+            rows[day] = rows.get(day, 0) + count
+        return rows
+
     def read_days(self, spark: SparkSession) -> DataFrame | None:
         """All rows of a table that is replaced by days."""
         from deltalake import DeltaTable as Log
@@ -133,4 +150,4 @@ def _schema(schema: StructType) -> Any:
     from deltalake import Schema
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    return Schema.from_arrow(to_arrow_schema(schema).append(pa.field("batch", pa.int64())))
+    return Schema.from_arrow(to_arrow_schema(schema, timezone="UTC").append(pa.field("batch", pa.int64())))

@@ -5,10 +5,11 @@
     retries        handed out again, come back, given back by a carrier, poisoned
     dead_letters   by their reason
 
-A day that new rows belong to is computed anew from all that the lake has of it, and its file is replaced by one rename;
-so rows that come late are counted as if they had come in time.  A message may come on one day and leave on
-another: with a day, those after it are computed anew too, as far as messages are followed back (`lookback`).
-Which batches are counted is written down last; a crash before that computes the same days once more.
+A day that new rows belong to is computed anew from all that the lake has of it, and its file is replaced by
+one rename; so rows that come late are counted as if they had come in time.  A message may come on one day and
+leave on another: with a day, those after it are computed anew too, as far as messages are followed back
+(`lookback`).  Which batches are counted is written down last; a crash before that computes the same days
+once more.
 """
 
 from __future__ import annotations
@@ -29,6 +30,11 @@ COMES: Final = ("accepted", "arrived", "queued")
 """Events with which a message is in a queue; they tell its size and when it was sent."""
 LEAVES: Final = ("received", "delivered", "expired", "purged", "rejected", "moved")
 RETRIES: Final = ("handed-out", "returned", "released", "poisoned")
+DEAD: Final = "dead-lettered"
+FLOW: Final = (
+    "queue", "minute", "in_messages", "in_bytes", "out_messages", "out_bytes",
+    "seen_messages", "seen_bytes", "quarantined",
+)  # fmt: skip
 PERCENTILES: Final = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 SILVER_SCHEMA: Final = "queue string, arrived timestamp, sent timestamp, size bigint, kind string"
@@ -58,65 +64,66 @@ def came(history: DataFrame) -> DataFrame:
     )
 
 
-def flow(today: DataFrame, known: DataFrame, silver: DataFrame | None, bad: DataFrame | None) -> DataFrame:
+def told_of(history: DataFrame, day: str) -> DataFrame:
+    """The events of a day that are counted, each with its minute, its bytes and when its message was sent."""
+    from pyspark.sql import functions as f
+
+    counted = {*COMES, *LEAVES, *RETRIES, DEAD}
+    today = history.where((f.col("day") == day) & f.col("event").isin(*counted))
+    return today.join(came(history), ["manager", "message"], "left").select(
+        f.coalesce("queue", f.lit("")).alias("queue"),
+        f.date_trunc("minute", "time").alias("minute"),
+        "event",
+        "reason",
+        "attempt",
+        f.coalesce("size", "known_size", f.lit(0)).alias("bytes"),
+        ((f.unix_micros("time") - f.unix_micros("begun")) / 1000).alias("took"),
+    )
+
+
+def flow(events: DataFrame, silver: DataFrame | None, bad: DataFrame | None) -> DataFrame:
     """In and out for each queue and minute."""
     from pyspark.sql import functions as f
 
     comes, leaves = f.col("event").isin(*COMES), f.col("event").isin(*LEAVES)
-    bytes_of = f.coalesce("size", "known_size", f.lit(0))
     told = (
-        _with_minute(today.where(comes | leaves), "time")
-        .join(known, ["manager", "message"], "left")
+        events.where(comes | leaves)
         .groupBy("queue", "minute")
         .agg(
             f.count_if(comes).alias("in_messages"),
-            f.sum(f.when(comes, bytes_of).otherwise(0)).alias("in_bytes"),
+            f.sum(f.when(comes, f.col("bytes")).otherwise(0)).alias("in_bytes"),
             f.count_if(leaves).alias("out_messages"),
-            f.sum(f.when(leaves, bytes_of).otherwise(0)).alias("out_bytes"),
+            f.sum(f.when(leaves, f.col("bytes")).otherwise(0)).alias("out_bytes"),
         )
     )
-    seen = _seen(silver, "seen_messages", "seen_bytes")
-    quarantined = _seen(bad, "quarantined", None)
-    for frame in (seen, quarantined):
+    for frame, names in ((silver, ("seen_messages", "seen_bytes")), (bad, ("quarantined", ""))):
         if frame is not None:
-            told = told.join(frame, ["queue", "minute"], "full")
-    if seen is None:
-        told = told.withColumn("seen_messages", f.lit(None).cast("bigint"))
-        told = told.withColumn("seen_bytes", f.lit(None).cast("bigint"))
-    if quarantined is None:
-        told = told.withColumn("quarantined", f.lit(None).cast("bigint"))
-    return told.select(
-        "queue", "minute", "in_messages", "in_bytes", "out_messages", "out_bytes",
-        "seen_messages", "seen_bytes", "quarantined",
-    )  # fmt: skip
+            told = told.join(_seen(frame, *names), ["queue", "minute"], "full")
+    missing = [name for name in FLOW if name not in told.columns]
+    for name in missing:
+        told = told.withColumn(name, f.lit(None).cast("bigint"))
+    return told.select(*FLOW)
 
 
-def _seen(frame: DataFrame | None, messages: str, size: str | None) -> DataFrame | None:
+def _seen(frame: DataFrame, messages: str, size: str) -> DataFrame:
     from pyspark.sql import functions as f
 
-    if frame is None:
-        return None
     counts = [f.count("*").alias(messages)]
-    if size is not None:
+    if size:
         counts.append(f.sum("size").alias(size))
-    return (
-        frame.withColumn("minute", f.date_trunc("minute", f.coalesce("arrived", "sent")))
-        .groupBy("queue", "minute")
-        .agg(*counts)
-    )
+    minute = f.date_trunc("minute", f.coalesce("arrived", "sent"))
+    return frame.withColumn("minute", minute).groupBy("queue", "minute").agg(*counts)
 
 
-def latency(today: DataFrame, known: DataFrame) -> DataFrame:
+def latency(events: DataFrame) -> DataFrame:
     """From the sending to the receiving, for each queue and minute of receiving."""
     from pyspark.sql import functions as f
 
-    took = f.greatest((f.unix_micros("time") - f.unix_micros("begun")) / 1000, f.lit(0.0))
-    received = _with_minute(today.where(f.col("event") == "received"), "time").join(
-        known, ["manager", "message"], "left"
-    )
+    took = f.when(f.col("took") < 0, 0.0).otherwise(f.col("took"))  # clocks of two managers differ
     places = [f.percentile("took", at).alias(f"{name}_ms") for name, at in PERCENTILES.items()]
     return (
-        received.withColumn("took", took)
+        events.where(f.col("event") == "received")
+        .withColumn("took", took)
         .groupBy("queue", "minute")
         .agg(
             f.count("*").alias("received"),
@@ -128,14 +135,14 @@ def latency(today: DataFrame, known: DataFrame) -> DataFrame:
     )
 
 
-def retries(today: DataFrame, _: DataFrame) -> DataFrame:
+def retries(events: DataFrame) -> DataFrame:
     """What had to be tried again, for each queue and minute."""
     from pyspark.sql import functions as f
 
     event = f.col("event")
     again = (event == "handed-out") & (f.coalesce("attempt", f.lit(1)) > 1)
     return (
-        _with_minute(today.where(event.isin(*RETRIES)), "time")
+        events.where(event.isin(*RETRIES))
         .groupBy("queue", "minute")
         .agg(
             f.count_if(event == "handed-out").alias("handed_out"),
@@ -149,25 +156,18 @@ def retries(today: DataFrame, _: DataFrame) -> DataFrame:
     )
 
 
-def dead_letters(today: DataFrame, known: DataFrame) -> DataFrame:
+def dead_letters(events: DataFrame) -> DataFrame:
     """Dead letters, for each queue, minute and reason."""
     from pyspark.sql import functions as f
 
     return (
-        _with_minute(today.where(f.col("event") == "dead-lettered"), "time")
-        .join(known, ["manager", "message"], "left")
+        events.where(f.col("event") == DEAD)
         .groupBy("queue", "minute", "reason")
-        .agg(f.count("*").alias("messages"), f.sum(f.coalesce("size", "known_size", f.lit(0))).alias("bytes"))
+        .agg(f.count("*").alias("messages"), f.sum("bytes").alias("bytes"))
     )
 
 
-def _with_minute(frame: DataFrame, moment: str) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    return frame.withColumn("minute", f.date_trunc("minute", f.col(moment)))
-
-
-_OF_HISTORY: Final[dict[str, Callable[[DataFrame, DataFrame], DataFrame]]] = {
+_OF_HISTORY: Final[dict[str, Callable[[DataFrame], DataFrame]]] = {
     "latency": latency,
     "retries": retries,
     "dead_letters": dead_letters,
@@ -234,14 +234,16 @@ def _compute(
     spark: SparkSession, sources: Sources, tables: dict[str, Table], day: str, lookback: int
 ) -> None:
     before = (_plus(day, -back) for back in range(lookback + 1))
-    history = _or_empty(spark, sources.history, before)
-    today = history.where(history["day"] == day)
-    known = came(history)
+    events = told_of(_or_empty(spark, sources.history, before), day).persist()
     silver = sources.silver.read(spark, _schema(SILVER_SCHEMA), days=[day])
     bad = sources.quarantine.read(spark, _schema(SILVER_SCHEMA), days=[day])
-    tables["flow"].replace_day(day, flow(today, known, silver, bad).orderBy("queue", "minute"))
-    for name, compute in _OF_HISTORY.items():
-        tables[name].replace_day(day, compute(today, known).orderBy("queue", "minute"))
+    try:
+        tables["flow"].replace_day(day, flow(events, silver, bad))
+        if sources.history.batches():
+            for name, compute in _OF_HISTORY.items():
+                tables[name].replace_day(day, compute(events))
+    finally:
+        events.unpersist()
 
 
 def _or_empty(spark: SparkSession, table: Table, days: Iterable[str]) -> DataFrame:
@@ -257,4 +259,6 @@ def _or_empty(spark: SparkSession, table: Table, days: Iterable[str]) -> DataFra
 def _schema(ddl: str) -> StructType:
     from pyspark.sql.types import StructType
 
-    return StructType.fromDDL(ddl)
+    found = StructType.fromDDL(ddl)
+    assert isinstance(found, StructType)
+    return found

@@ -4,9 +4,9 @@
                               '--------- bad ----> silver/quarantine    |--> gold/flow, latency,
     history --files--> bronze/history ----------------------------------'    retries, dead_letters
 
-**The batch is the unit of the whole lake.**  Batch 7 of bronze makes batch 7 of silver and of the quarantine; each
-of them is seen at once and never changes (`tables`).  So every step knows by the numbers what is left to do, a run
-that died is finished by the next one, and running twice is the same as running once.
+**The batch is the unit of the whole lake.**  Batch 7 of bronze makes batch 7 of silver and of the quarantine;
+each of them is seen at once and never changes (`tables`).  So every step knows by the numbers what is left to
+do, a run that died is finished by the next one, and running twice is the same as running once.
 
 The quarantine of a batch is there before its silver: whoever sees silver sees all of the batch.
 """
@@ -29,14 +29,14 @@ from reliquary.spark.pipelines.tables import Table, read_state, write_state
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 SILVER: Final = "silver/messages"
 QUARANTINE: Final = "silver/quarantine"
 STATE: Final = "_lake.json"
 COUNTED: Final = "_gold.json"
 LOCK: Final = "_lock"
-PATIENCE: Final = 1.0
+PATIENCE: Final = 1
 """Seconds between looks at what the query has brought."""
 
 
@@ -66,8 +66,8 @@ class LakeReport(NamedTuple):
 class Lake:
     """The tables of one folder."""
 
-    def __init__(self, folder: Path, format: str) -> None:
-        kind: type[Table] = DeltaTable if format == "delta" else Table
+    def __init__(self, folder: Path, kept_as: str) -> None:
+        kind: type[Table] = DeltaTable if kept_as == "delta" else Table
         self.folder = folder
         self.messages = kind(folder / bronze.MESSAGES)
         self.history = kind(folder / bronze.HISTORY)
@@ -86,14 +86,15 @@ class Lake:
         }
 
 
-def open_lake(folder: Path, format: str = "") -> Lake:
+def open_lake(folder: Path, kept_as: str = "") -> Lake:
     """The lake of a folder that exists; its format is the one it was made with."""
     kept = read_state(folder / STATE)
     if not kept:
         raise UsageError(f"{folder} is no lake: `reliquary pipeline run lake` makes one")
-    if format and kept["format"] != format:
+    if kept_as and kept["format"] != kept_as:
         raise UsageError(
-            f"the lake {folder} is kept as {kept['format']}, not as {format}; begin another in a folder of its own"
+            f"the lake {folder} is kept as {kept['format']}, not as {kept_as};"
+            " begin another in a folder of its own"
         )
     return Lake(folder, kept["format"])
 
@@ -119,7 +120,7 @@ def run_lake(
     if settings.format == "delta":
         require_delta()
     folder = settings.lake.absolute()
-    with _locked(folder):
+    with locked(folder):
         _begin(folder, settings.format)
         return _Run(spark, settings, open_lake(folder, settings.format), progress or Progress()).run(
             feed or queue_feed, go_on
@@ -141,15 +142,15 @@ def queue_feed(spark: SparkSession, settings: LakeSettings) -> DataFrame:
     return reader.options(**{name: value for name, value in options.items() if value}).load()
 
 
-def _begin(folder: Path, format: str) -> None:
+def _begin(folder: Path, kept_as: str) -> None:
     if not (folder / STATE).exists():
         if any(path.name != LOCK for path in folder.iterdir()):
             raise UsageError(f"{folder} is not empty and no lake; give a folder of its own")
-        write_state(folder / STATE, {"version": 1, "id": os.urandom(16).hex(), "format": format})
+        write_state(folder / STATE, {"version": 1, "id": os.urandom(16).hex(), "format": kept_as})
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """One run at a time; the lock of a run that died is free."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("w") as file:
@@ -195,7 +196,7 @@ class _Run:
     def _comes(self, query: StreamingQuery | None) -> bool:
         """Wait a moment; whether more may come."""
         if query is not None:
-            over = query.awaitTermination(1 if PATIENCE < 1 else int(PATIENCE))
+            over = query.awaitTermination(PATIENCE)
             self._tell_query(query)
             return not over
         return False
@@ -235,10 +236,9 @@ class _Run:
             rows = table.rows()
             reports.append(TableReport(name, rows, rows - before[name], str(table.folder)))
         for name, table in self.lake.gold.items():
-            frame = table.read_days(self.spark)
-            rows = 0 if frame is None else frame.count()
-            added = 0 if frame is None else frame.where(frame["day"].isin(*self.days)).count()
-            reports.append(TableReport(f"gold/{name}", rows, added, str(table.folder)))
+            counts = table.day_rows()
+            added = sum(rows for day, rows in counts.items() if day in self.days)
+            reports.append(TableReport(f"gold/{name}", sum(counts.values()), added, str(table.folder)))
         return LakeReport(tuple(reports), tuple(sorted(self.days)))
 
 
@@ -249,7 +249,7 @@ def decode_batch(spark: SparkSession, lake: Lake, batch: int, json_schema: str =
     if frame is None:  # a batch without rows
         return 0
     columns = [name for name in frame.columns if name != "batch"]
-    frame = frame.drop("batch").withColumn("day", frame["day"].cast("string"))
+    frame = frame.drop("batch")
     decoded = silver.decoded(frame, json_schema=json_schema, variants=lake.silver.variants)
     good = lake.silver.stage(batch, silver.understood(decoded))
     bad = came.rows - good.rows

@@ -42,7 +42,7 @@ class LakeSettings:
     """Seconds between batches; None: take what is there, and end."""
     rows_per_batch: int = 100_000
     json_schema: str = ""
-    """The columns of JSON bodies as Spark writes them, `order bigint, items array<string>`; empty: VARIANT."""
+    """The columns of JSON bodies, as `order bigint, items array<string>`; empty: VARIANT."""
     lookback: int = 7
     """Days that a message is followed back to its sending."""
 

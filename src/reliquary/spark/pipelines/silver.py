@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
+import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.protocols.srmp.codec.kinds import kind_of
 from reliquary.protocols.srmp.codec.values import Envelope
@@ -46,6 +46,21 @@ def _seconds(value: int | None) -> int | None:
     return None if value is None else value * 1_000_000
 
 
+def _receipts_to(envelope: Envelope) -> str | None:
+    """Where a receipt is wanted."""
+    if envelope.stream is not None and envelope.stream.receipts_to:
+        return envelope.stream.receipts_to
+    return envelope.delivery_to or (envelope.commitment.send_to if envelope.commitment else None)
+
+
+def _receipt_for(envelope: Envelope) -> str | None:
+    """What this is a receipt for."""
+    receipt = envelope.delivery_receipt or envelope.commitment_receipt
+    if receipt is not None:
+        return receipt.id
+    return envelope.stream_receipt.identifier if envelope.stream_receipt else None
+
+
 _ENVELOPE_FIELDS: Final[tuple[tuple[str, pa.DataType, Callable[[Envelope], Any]], ...]] = (
     ("what", _TEXT, lambda envelope: kind_of(envelope).value),
     ("action", _TEXT, lambda envelope: envelope.action),
@@ -62,8 +77,8 @@ _ENVELOPE_FIELDS: Final[tuple[tuple[str, pa.DataType, Callable[[Envelope], Any]]
     ("stream", _TEXT, lambda envelope: envelope.stream.identifier if envelope.stream else None),
     ("stream_number", pa.int64(), lambda envelope: envelope.stream.current if envelope.stream else None),
     ("stream_previous", pa.int64(), lambda envelope: envelope.stream.previous if envelope.stream else None),
-    ("receipts_to", _TEXT, lambda envelope: _receipts_to(envelope)),
-    ("receipt_for", _TEXT, lambda envelope: _receipt_for(envelope)),
+    ("receipts_to", _TEXT, _receipts_to),
+    ("receipt_for", _TEXT, _receipt_for),
 )
 _ENVELOPE: Final = pa.struct([(name, kind) for name, kind, _ in _ENVELOPE_FIELDS])
 
@@ -83,21 +98,6 @@ DECODED: Final = pa.schema(
 )
 """The columns that decoding adds."""
 FAULT: Final = ("fault", "fault_place", "fault_position")
-
-
-def _receipts_to(envelope: Envelope) -> str | None:
-    """Where a receipt is wanted."""
-    if envelope.stream is not None and envelope.stream.receipts_to:
-        return envelope.stream.receipts_to
-    return envelope.delivery_to or (envelope.commitment.send_to if envelope.commitment else None)
-
-
-def _receipt_for(envelope: Envelope) -> str | None:
-    """What this is a receipt for."""
-    receipt = envelope.delivery_receipt or envelope.commitment_receipt
-    if receipt is not None:
-        return receipt.id
-    return envelope.stream_receipt.identifier if envelope.stream_receipt else None
 
 
 # -- record batches

@@ -2,12 +2,13 @@
 
     lake/bronze/messages/batch=0/day=2026-11-15/part-....parquet
                          batch=0/_commit.json            who made it, how many rows, of what
+                         batch=0/_schema.json            its columns: nobody has to look into the files
                          batch=1/...
                          _staging/                       what is being written; readers pass over it
 
-Spark writes a batch into `_staging`, its files are synced, and **one rename** puts the folder in its place: that is
-the commit.  The number of the batch is the key.  A batch that is there is never written again, so a pipeline
-that died and does its last batch over changes nothing; what died before the rename is overwritten.
+Spark writes a batch into `_staging`, its files are synced, and **one rename** puts the folder in its place:
+that is the commit.  The number of the batch is the key.  A batch that is there is never written again, so
+a pipeline that died and does its last batch over changes nothing; what died before the rename is overwritten.
 
 A table has one file of one day where it is replaced and not appended to (`replace_day`): gold.
 """
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import pyarrow.parquet as pq
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 COMMIT: Final = "_commit.json"
+SCHEMA: Final = "_schema.json"
 STAGING: Final = "_staging"
 _BATCH: Final = "batch="
 _DAY: Final = "day="
@@ -101,17 +103,21 @@ class Table:
         batches: Iterable[int] | None = None,
         days: Iterable[str] | None = None,
     ) -> DataFrame | None:
-        """The rows of these batches and days, with columns `batch` and `day`; None if there is no file."""
-        places = [self.place(batch) for batch in (self.batches() if batches is None else batches)]
+        """The rows of these batches and days, with columns `batch` and `day`; None if there is no file.
+
+        Without a schema they have the columns of the last of these batches.
+        """
+        numbers = self.batches() if batches is None else [*batches]
+        places = [self.place(batch) for batch in numbers]
+        if schema is None and places:
+            schema = _kept_schema(places[-1])
         if days is not None:
             wanted = [f"{_DAY}{day}" for day in days]
             places = [place / day for place in places for day in wanted]
         paths = [str(place) for place in places if next(place.rglob("*.parquet"), None) is not None]
-        if not paths:
+        if not paths or schema is None:
             return None
-        reader = spark.read.option("basePath", str(self.folder))
-        reader = reader.option("mergeSchema", "true") if schema is None else reader.schema(_with_keys(schema))
-        return reader.parquet(*paths)
+        return spark.read.option("basePath", str(self.folder)).schema(_with_keys(schema)).parquet(*paths)
 
     # -- batches
 
@@ -127,6 +133,7 @@ class Table:
         """Let everybody see it, at once and for good."""
         commit = Commit(staged.batch, by, staged.rows, tuple(inputs))
         _write(staged.folder / COMMIT, commit._asdict())
+        _write(staged.folder / SCHEMA, staged.schema.jsonValue())
         _sync(staged.folder)
         self._show(staged, self.place(staged.batch))
         return commit
@@ -141,8 +148,8 @@ class Table:
             there = self.commit_of(batch)
             if there.by != by:
                 raise UsageError(
-                    f"batch {batch} of {self.folder} was made by another query: its checkpoint is gone, and going on"
-                    " would lose messages; put it back, or begin a new lake in another folder"
+                    f"batch {batch} of {self.folder} was made by another query: its checkpoint is gone, and"
+                    " going on would lose messages; put it back, or begin a new lake in another folder"
                 )
             return there
         return self.publish(self.stage(batch, frame), by, inputs)
@@ -152,7 +159,7 @@ class Table:
     def replace_day(self, day: str, frame: DataFrame) -> int:
         """Put rows in place of all that a day had, at once: one file is renamed over another."""
         folder = self.folder / STAGING / f"{_DAY}{day}"
-        frame.coalesce(1).write.mode("overwrite").parquet(str(folder))
+        _ordered(frame).write.mode("overwrite").parquet(str(folder))
         files = sorted(folder.glob("*.parquet"))
         place = self.folder / f"{_DAY}{day}" / "rows.parquet"
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -168,11 +175,27 @@ class Table:
         shutil.rmtree(folder)
         return rows
 
+    def day_rows(self) -> dict[str, int]:
+        """How many rows each day of a table has that is replaced by days."""
+        return {
+            path.parent.name.removeprefix(_DAY): pq.read_metadata(path).num_rows
+            for path in sorted(self.folder.glob(f"{_DAY}*/*.parquet"))
+        }
+
     def read_days(self, spark: SparkSession) -> DataFrame | None:
         """All rows of a table that is replaced by days."""
-        if next(self.folder.glob(f"{_DAY}*/*.parquet"), None) is None:
-            return None
-        return spark.read.parquet(str(self.folder))
+        return spark.read.parquet(str(self.folder)) if self.day_rows() else None
+
+
+def _ordered(frame: DataFrame) -> DataFrame:
+    """As one part, by its first two columns."""
+    return frame.coalesce(1).sortWithinPartitions(*frame.columns[:2])
+
+
+def _kept_schema(place: Path) -> StructType:
+    from pyspark.sql.types import StructType
+
+    return StructType.fromJson(json.loads((place / SCHEMA).read_text()))
 
 
 def _with_keys(schema: StructType) -> StructType:

@@ -1,0 +1,110 @@
+"""Message rows and histories as files, for the lake's tests: what a server would have told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+from reliquary.spark.pipelines.settings import LakeSettings
+from reliquary.wire.columns import COLUMNS, Kind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+_ARROW = {
+    Kind.STRING: pa.string(),
+    Kind.STRINGS: pa.list_(pa.string()),
+    Kind.BINARY: pa.binary(),
+    Kind.BOOL: pa.bool_(),
+    Kind.INT: pa.int32(),
+    Kind.LONG: pa.int64(),
+    Kind.DOUBLE: pa.float64(),
+    Kind.TIMESTAMP: pa.timestamp("us", tz="UTC"),
+}
+MESSAGES = pa.schema([(column.name, _ARROW[column.kind]) for column in COLUMNS])
+_TIME = pa.timestamp("us", tz="UTC")
+HISTORY = pa.schema(
+    [
+        ("version", pa.int32()), ("event_id", pa.int64()), ("event", pa.string()), ("time", _TIME),
+        ("manager", pa.string()), ("manager_name", pa.string()), ("queue", pa.string()),
+        ("queue_kind", pa.string()), ("message", pa.int64()), ("message_id", pa.string()),
+        ("lookup_id", pa.int64()), ("size", pa.int64()), ("priority", pa.int32()), ("sent", _TIME),
+        ("deadline", _TIME), ("stream", pa.string()), ("stream_number", pa.int64()),
+        ("previous_number", pa.int64()), ("transaction", pa.string()), ("correlation", pa.string()),
+        ("reason", pa.string()), ("other_queue", pa.string()), ("protocol", pa.string()),
+        ("peer", pa.string()), ("batch", pa.string()), ("attempt", pa.int32()),
+    ]
+)  # fmt: skip
+
+
+def at(seconds: float) -> datetime:
+    return START + timedelta(seconds=seconds)
+
+
+def message(
+    feed_id: int, body: bytes, *, queue: str = "orders", after: float = 0, **more: Any
+) -> dict[str, Any]:
+    arrived = at(after)
+    return {
+        "queue": queue,
+        "feed_id": feed_id,
+        "lookup_id": feed_id,
+        "id": f"5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10\\{feed_id}",
+        "arrived": arrived,
+        "sent": arrived.replace(microsecond=0),
+        "size": len(body) + 100,
+        "body_size": len(body),
+        "body": body,
+        "priority": 3,
+        **more,
+    }
+
+
+def event(number: int, name: str, message: int, seconds: float, **more: Any) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "event_id": number,
+        "event": name,
+        "time": at(seconds),
+        "manager": "m1",
+        "queue": "orders",
+        "queue_kind": "local",
+        "message": message,
+        **more,
+    }
+
+
+def write_messages(folder: Path, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    _write(folder / f"{name}.parquet", rows, MESSAGES)
+
+
+def write_history(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """As the exporter does: by the day and hour of the first event, named by first and last."""
+    first, last = rows[0], rows[-1]
+    place = folder / first["time"].strftime("day=%Y-%m-%d/hour=%H")
+    _write(place / f"{first['event_id']}-{last['event_id']}.parquet", rows, HISTORY)
+
+
+def _write(path: Path, rows: Iterable[Mapping[str, Any]], schema: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}")
+    pq.write_table(pa.Table.from_pylist([*rows], schema=schema), draft)
+    draft.rename(path)
+
+
+def files_feed(folder: Path) -> Any:
+    """A feed that reads the files of a folder, one a batch."""
+
+    def feed(spark: SparkSession, _: LakeSettings) -> DataFrame:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        reader = spark.readStream.schema(from_arrow_schema(MESSAGES)).option("maxFilesPerTrigger", 1)
+        return reader.parquet(str(folder))
+
+    return feed

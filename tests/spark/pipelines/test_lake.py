@@ -1,0 +1,219 @@
+"""The lake in one session: run twice, finished after a crash, right with late files, nothing lost."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.spark.pipelines import lake as pipeline
+from reliquary.spark.pipelines.lake import LakeReport, open_lake, run_lake
+from reliquary.spark.pipelines.settings import LakeSettings
+from tests.protocols.srmp.codec.vector import VECTORS
+from tests.spark.pipelines.feeds import at, event, files_feed, message, write_history, write_messages
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+BODIES = [
+    b'{"order": 1, "items": ["a", "b"]}',
+    b"<order><number>2</number></order>",
+    b"plain text",
+    b"\x00\x01\x02\xff",
+    b'{"order": 3,',
+    b"<order><number>4</order>",
+    VECTORS["c2_min"].data,
+    b"",
+    b'{"twice": 1, "twice": 2}',
+]
+GOOD = 6
+
+
+class Place:
+    """A lake, the files that its messages come from and a history."""
+
+    def __init__(self, spark: SparkSession, folder: Path, kept_as: str = "parquet") -> None:
+        self.spark = spark
+        self.feed = folder / "feed"
+        self.history = folder / "history"
+        self.lake = folder / "lake"
+        self.kept_as = kept_as
+        for each in (self.feed, self.history):
+            each.mkdir()
+
+    def run(self, **more: Any) -> LakeReport:
+        settings = LakeSettings(
+            lake=self.lake, queues=("orders",), history=(self.history,), format=self.kept_as, **more
+        )
+        return run_lake(self.spark, settings, feed=files_feed(self.feed))
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        lake = open_lake(self.lake)
+        if table.startswith("gold/"):
+            frame = lake.gold[table.removeprefix("gold/")].read_days(self.spark)
+        else:
+            frame = lake.batched[table].read(self.spark)
+        return [] if frame is None else [row.asDict() for row in frame.collect()]
+
+    def minutes(self, table: str, *columns: str) -> dict[Any, Any]:
+        found = sorted(self.rows(f"gold/{table}"), key=lambda row: row["minute"])
+        return {row["minute"].strftime("%d %H:%M"): tuple(row[name] for name in columns) for row in found}
+
+
+@pytest.fixture
+def place(spark: SparkSession, tmp_path: Path) -> Place:
+    return Place(spark, tmp_path)
+
+
+def some_messages(first: int) -> list[dict[str, Any]]:
+    return [message(first + number, body, after=number) for number, body in enumerate(BODIES)]
+
+
+def test_every_message_is_understood_or_quarantined_and_a_second_run_changes_nothing(place: Place) -> None:
+    write_messages(place.feed, "one", some_messages(1))
+    write_messages(place.feed, "two", some_messages(101))
+    report = place.run()
+    assert report.added("bronze/messages") == 2 * len(BODIES)
+    silver, bad = place.rows("silver/messages"), place.rows("silver/quarantine")
+    assert len(silver) == 2 * GOOD
+    assert {row["feed_id"] for row in silver} | {row["feed_id"] for row in bad} == {
+        first + number for first in (1, 101) for number in range(len(BODIES))
+    }
+    assert len(silver) + len(bad) == 2 * len(BODIES)
+
+    by_id = {row["feed_id"]: row for row in silver}
+    assert by_id[1]["data"].toPython() == {"order": 1, "items": ["a", "b"]}
+    assert by_id[2]["data"].toPython() == {"number": 2}
+    assert [by_id[number]["kind"] for number in (3, 4, 7, 8)] == ["text", "binary", "srmp", "empty"]
+    assert by_id[7]["srmp"]["what"] == "user-message"
+    broken = {row["feed_id"]: row for row in bad}
+    assert bytes(broken[5]["body"]) == BODIES[4]
+    assert broken[5]["fault_position"] == len(BODIES[4])
+    assert "well-formed" in broken[6]["fault"]
+    assert "VARIANT" in broken[9]["fault"]
+
+    again = place.run()
+    assert [(each.rows, each.added) for each in again.tables] == [(each.rows, 0) for each in report.tables]
+    assert place.minutes("flow", "seen_messages", "quarantined") == {"15 12:00": (2 * GOOD, 6)}
+
+
+def test_what_died_between_bronze_and_silver_is_finished_by_the_next_run(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_messages(place.feed, "one", some_messages(1))
+
+    def die(*_: object) -> None:
+        raise OSError("no more")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pipeline, "decode_batch", die)
+        with pytest.raises(OSError, match="no more"):
+            place.run()
+    assert place.rows("silver/messages") == []
+    assert len(place.rows("bronze/messages")) == len(BODIES)
+    # the quarantine is there, and silver is not
+    with monkeypatch.context() as patched:
+        patched.setattr("reliquary.spark.pipelines.tables.Table.publish", _dies_at_silver())
+        with pytest.raises(OSError, match="no more"):
+            place.run()
+    assert len(place.rows("silver/quarantine")) == len(BODIES) - GOOD
+    place.run()
+    assert len(place.rows("silver/messages")) == GOOD
+    assert len(place.rows("silver/quarantine")) == len(BODIES) - GOOD
+
+
+def _dies_at_silver() -> Any:
+    from reliquary.spark.pipelines.tables import Staged, Table
+
+    publish = Table.publish
+
+    def die(table: Table, staged: Staged, *rest: Any) -> Any:
+        if table.folder.parts[-2:] == ("silver", "messages"):
+            raise OSError("no more")
+        return publish(table, staged, *rest)
+
+    return die
+
+
+DAY = 86_400
+
+
+def test_gold_is_right_with_events_that_come_late(place: Place) -> None:
+    """The receiving is told a day after the sending, and its file comes first."""
+    write_history(
+        place.history, [event(9, "received", 1, DAY), event(10, "dead-lettered", 5, DAY, reason="timeout")]
+    )
+    report = place.run()
+    assert report.days == ("2026-11-16",)
+    assert place.minutes("latency", "received", "unmeasured", "p50_ms") == {"16 12:00": (1, 1, None)}
+    write_history(
+        place.history,
+        [
+            event(1, "accepted", 1, 0, message_id="m1\\1", size=500, sent=at(0)),
+            event(2, "accepted", 2, 61, message_id="m1\\2", size=700, sent=at(61)),
+            event(3, "handed-out", 2, 62, attempt=1),
+            event(4, "returned", 2, 63),
+            event(5, "handed-out", 2, 64, attempt=2),
+            event(6, "received", 2, 64.5),
+        ],
+    )
+    assert place.run().days == ("2026-11-15", "2026-11-16")
+    assert place.minutes("latency", "received", "unmeasured", "p50_ms") == {
+        "15 12:01": (1, 0, 3500.0),
+        "16 12:00": (1, 0, DAY * 1000.0),
+    }
+    assert place.minutes("flow", "in_messages", "in_bytes", "out_messages", "out_bytes") == {
+        "15 12:00": (1, 500, 0, 0),
+        "15 12:01": (1, 700, 1, 700),
+        "16 12:00": (0, 0, 1, 500),
+    }
+    assert place.minutes("retries", "handed_out", "again", "returned", "most_attempts") == {
+        "15 12:01": (2, 1, 1, 2)
+    }
+    assert place.minutes("dead_letters", "reason", "messages") == {"16 12:00": ("timeout", 1)}
+    assert place.run().days == ()
+
+
+def test_delta_has_each_batch_once(spark: SparkSession, tmp_path: Path) -> None:
+    from deltalake import DeltaTable
+
+    place = Place(spark, tmp_path, "delta")
+    write_messages(place.feed, "one", some_messages(1))
+    write_history(place.history, [event(1, "accepted", 1, 0, message_id="m1\\1", size=500, sent=at(0))])
+    place.run()
+    write_messages(place.feed, "two", some_messages(101))
+    place.run()
+    place.run()
+    bronze = DeltaTable(str(place.lake / "bronze" / "messages"))
+    assert bronze.version() == 1
+    assert sorted(bronze.to_pyarrow_table(columns=["feed_id"])["feed_id"].to_pylist()) == [
+        first + number for first in (1, 101) for number in range(len(BODIES))
+    ]
+    silver = DeltaTable(str(place.lake / "silver" / "messages")).to_pyarrow_table(columns=["feed_id", "data"])
+    found = {row["feed_id"]: row["data"] for row in silver.to_pylist()}
+    assert len(found) == 2 * GOOD
+    assert found[101] == '{"items":["a","b"],"order":1}'
+    gold = DeltaTable(str(place.lake / "gold" / "flow")).to_pyarrow_table()
+    assert [row["in_messages"] for row in gold.to_pylist()] == [1]
+
+
+def test_one_run_at_a_time_and_no_other_folder(place: Place) -> None:
+    with pipeline.locked(place.lake), pytest.raises(UsageError, match="one at a time"):
+        place.run()
+    (place.lake / "letters.txt").write_text("mine")
+    with pytest.raises(UsageError, match="not empty"):
+        place.run()
+    with pytest.raises(UsageError, match="is no lake"):
+        open_lake(place.lake)
+
+
+def test_a_checkpoint_that_is_gone_is_noticed_before_anything_is_lost(place: Place) -> None:
+    write_messages(place.feed, "one", some_messages(1))
+    place.run()
+    shutil.rmtree(place.lake / "_checkpoints")
+    with pytest.raises(Exception, match="its checkpoint is gone"):
+        place.run()
+    assert len(place.rows("bronze/messages")) == len(BODIES)

@@ -15,6 +15,7 @@ from reliquary.cli.examples import examples
 from reliquary.cli.manager import manager
 from reliquary.cli.message import message
 from reliquary.cli.outgoing import outgoing
+from reliquary.cli.pipeline import pipeline
 from reliquary.cli.queue import queue
 from reliquary.cli.serve import serve
 from reliquary.cli.store import store
@@ -102,6 +103,7 @@ for command in (
     channel,
     directory,
     store,
+    pipeline,
     transaction,
     manager,
     access,

@@ -24,6 +24,7 @@ import msgspec
 
 from reliquary.base.faults import PeerFault
 from reliquary.protocols.httpr.codec.headers import fields_of
+from reliquary.protocols.httpr.codec.lexical import malformed
 from reliquary.protocols.httpr.codec.reader import (
     Cut,
     HeaderRead,
@@ -280,7 +281,13 @@ def _read_httpr(
 @lru_cache(maxsize=1024)
 def _fields(header: str) -> Mapping[str, str]:
     """The fields of a message's header, by name; what senders repeat is read once."""
-    return dict(fields_of(f"{header}\r\n".encode("latin-1"))) if header else {}
+    if not header:
+        return {}
+    try:
+        block = f"{header}\r\n".encode("latin-1")
+    except UnicodeEncodeError:
+        raise malformed("a header has characters of Latin-1 only", "2.3") from None
+    return dict(fields_of(block))
 
 
 def _fields_of(block: bytes) -> Mapping[str, str]:

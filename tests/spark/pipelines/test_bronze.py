@@ -1,0 +1,41 @@
+"""Which files of a history are read, and whose query a checkpoint is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reliquary.spark.pipelines.bronze import HISTORY_SCHEMA, day_of, history_files, query_of
+from tests.spark.pipelines.feeds import HISTORY
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_whole_files_are_read_in_their_order(tmp_path: Path) -> None:
+    names = ["day=2026-11-15/hour=09/1-5.parquet", "day=2026-11-15/hour=10/6-7.parquet"]
+    for name in (*names, "day=2026-11-15/hour=10/.8-9.parquet", "day=2026-11-15/8.tmp", "other.parquet"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert history_files([tmp_path]) == [str(tmp_path / name) for name in names]
+    assert history_files([tmp_path / "day=2026-11-15"]) == []
+
+
+def test_the_query_of_a_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "metadata").write_text('{"id":"abc"}')
+    assert query_of(tmp_path) == "abc"
+
+
+def test_the_columns_are_those_of_the_exporter() -> None:
+    assert [column.split()[0] for column in HISTORY_SCHEMA.split(", ")] == HISTORY.names
+
+
+def test_a_day_is_one_of_utc_whatever_the_zone_of_the_session(spark: SparkSession) -> None:
+    moments = ["1969-12-31T23:59:59Z", "2026-11-15T23:59:59.999999Z", "2026-11-16T00:00:00Z", None]
+    frame = spark.createDataFrame([(each,) for each in moments], "text string")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        found = frame.selectExpr("cast(text as timestamp) as moment").select(day_of("moment")).collect()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert [row[0] for row in found] == ["1969-12-31", "2026-11-15", "2026-11-16", "unknown"]

@@ -49,7 +49,6 @@ EXEMPT: dict[str, str] = {
     "queueing/staging/facts.py": "values only; shown by tests/queueing/test_recovery.py",
     "wire/columns.py": "values only; shown by tests/net/feed/test_columns_out.py",
     "spark/pipelines/content.py": "values only; shown by tests/spark/pipelines/test_decode.py",
-    "wire/columns.py": "values only; shown by tests/net/feed: every attribute has its column",
     "sim/between/correspondents.py": "shown by tests/sim/exchange/test_run.py: some of everything",
     "sim/between/observer.py": "what the observers share: shown by the mutants of each protocol",
     "sim/between/promises.py": "shown by the mutants of each protocol: tests/sim/exchange, tests/sim/httpr",

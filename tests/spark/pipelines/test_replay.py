@@ -99,7 +99,7 @@ def test_a_slice_of_silver_is_found_by_what_was_decoded_and_goes_as_it_came(
 )
 def test_what_is_wrong_is_named(more: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        ReplaySettings(**({"lake": Path("lake"), "to_queue": "again"} | more))
+        ReplaySettings(**({"lake": Path("lake"), "to_queue": "again"} | more))  # type: ignore[arg-type]
 
 
 def test_the_name_of_a_replay_says_slice_target_and_lake() -> None:

@@ -24,6 +24,7 @@ from reliquary.net.api import DataPlane
 from reliquary.net.api.users import Users
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
+from reliquary.net.feed.endpoint import FeedEndpoint
 from reliquary.net.http import Limits, Listener
 from reliquary.net.srv import find_servers
 from reliquary.queueing.directory.integration import Integration
@@ -60,6 +61,7 @@ class Server:
     """None where it is switched off."""
     httpr: HttprEndpoint | None
     """The same."""
+    feeds: FeedEndpoint
 
     async def listen(self, settings: Settings) -> tuple[str, str]:
         """Open both planes; the answer is their addresses."""
@@ -80,6 +82,7 @@ class Server:
             self.srmp.stop_accepting()
         if self.httpr is not None:
             self.httpr.stop_accepting()
+        await self.feeds.stop()
         await self.opened.close()
         if self.httpr is not None:
             self.httpr.stop()
@@ -122,9 +125,9 @@ async def build(settings: Settings) -> Server:
         (None, None, None) if srmp is None else (srmp.receiving, srmp.courier, srmp.carrier)
     )
     users = Users(opened.state.identity().identifier, settings.users)
-    plane = DataPlane(
-        opened.engine, opened.state, chance, release(), users, receiving.take if receiving else None
-    )
+    feeds = FeedEndpoint(opened.engine, opened.state, opened.disk)
+    beside = receiving.take if receiving else None
+    plane = DataPlane(opened.engine, opened.state, chance, release(), users, beside, feeds.routes())
     limits = replace(LIMITS, special=receiving.limits()) if receiving else LIMITS
     agents = (
         httpr.endpoint(opened, settings.httpr, users, trust_in_agents) if settings.httpr.enabled else None
@@ -140,7 +143,7 @@ async def build(settings: Settings) -> Server:
         opened, release(), lambda: data.connections, users, receiving, courier, carrier, counted
     )
     control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
-    return Server(opened, plane, data, control, srmp, agents)
+    return Server(opened, plane, data, control, srmp, agents, feeds)
 
 
 def _pause(data: Listener, srmp: Endpoint | None, pressed: bool) -> None:

@@ -46,7 +46,7 @@ positions = st.builds(
     aborted=st.integers(0, 9),
     moved=st.integers(0, 9),
     due=st.one_of(st.just(0), st.integers(1, 2**52)),
-    arrival=st.integers(1, 2**56),
+    arrival=st.one_of(st.just(0), st.integers(1, 2**56)),
 )
 
 
@@ -78,7 +78,7 @@ def row(queue: str, place: Position, message: Message) -> dict[str, object]:
     }
     expected: dict[str, object] = {
         "queue": queue,
-        "feed_id": place.arrival,
+        "feed_id": place.arrival or place.lookup_id % 2**56,
         "lookup_id": place.lookup_id,
         "arrived": START + timedelta(microseconds=place.arrived),
         "expires_at": moment(place.expires),

@@ -30,14 +30,20 @@ INSIDE = {
 def test_every_attribute_has_its_column() -> None:
     shown = {source.field for source in SOURCES.values()} | {"body", "stored_body"}
     assert set(Message.__struct_fields__) - shown == {"tracing_requested"}, "that there is a tracing_queue"
-    assert set(Position.__struct_fields__) - {source.field for source in PLACES.values()} == INSIDE
-    assert {"queue", *PLACES, *SOURCES, *BODIES} == set(NAMES)
-    assert {"queue", *PLACES} == {name for name in NAMES if BY_NAME[name].use is Use.POSITION}
+    places = {source.field for source in PLACES.values()} | {"arrival"}
+    assert set(Position.__struct_fields__) - places == INSIDE
+    assert {"queue", "feed_id", *PLACES, *SOURCES, *BODIES} == set(NAMES)
+    assert {"queue", "feed_id", *PLACES} == {name for name in NAMES if BY_NAME[name].use is Use.POSITION}
+
+
+def batches(columns: Columns, places: Sequence[Position]) -> list[memoryview]:
+    """What is sent of these."""
+    return [sent for some in cut(places, columns.most_bytes) if (sent := columns.batch(some))]
 
 
 def rows_of(columns: Columns, places: Sequence[Position]) -> list[dict[str, Any]]:
     """What a reader gets of these."""
-    stream = b"".join([columns.opening(), *columns.batches(places), END])
+    stream = b"".join([columns.opening(), *batches(columns, places), END])
     table = pa.ipc.open_stream(stream).read_all()
     table.validate(full=True)
     assert table.schema == columns.schema
@@ -126,6 +132,6 @@ def test_rows_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns_out, "BATCH_BYTES", 25)
     disk = disk_with({each: Message(body=bytes(10)) for each in range(7)})
     columns = Columns(["body"], "orders", StoredMessages(disk), may_miss=False)
-    sent = list(columns.batches([Position(each, each, 10, 0) for each in range(7)]))
+    sent = batches(columns, [Position(each, each, 10, 0) for each in range(7)])
     stream = b"".join([columns.opening(), *sent, END])
     assert [batch.num_rows for batch in pa.ipc.open_stream(stream)] == [2, 2, 2, 1]

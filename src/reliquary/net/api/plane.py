@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -20,7 +20,7 @@ from reliquary.net.api.errors import (
     refuse_stopping,
 )
 from reliquary.net.api.origin import is_foreign
-from reliquary.net.api.routes import ROUTES, allowed, shape_of
+from reliquary.net.api.routes import ROUTES, ApiHandler, allowed, shape_of
 from reliquary.net.api.users import CHALLENGE, UNAUTHENTICATED, NotKnown, Users
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.message import NO_GUID
@@ -38,11 +38,14 @@ class DataPlane:
         version: str,
         users: Users | None = None,
         beside: Callable[[Request, Responder], bool] | None = None,
+        more: Mapping[str, Mapping[str, ApiHandler]] | None = None,
     ) -> None:
         """Without `users`, all who come are anonymous.
 
-        `beside` is asked about paths that are not of this API, and says whether they are its own.
+        `beside` is asked about paths that are not of this API, and says whether they are its own; `more`
+        are paths of this API whose handlers live elsewhere.
         """
+        self._routes = {**ROUTES, **(more or {})}
         self._context = Context(engine, state, chance, version, users or Users(NO_GUID))
         self._beside = beside
 
@@ -54,7 +57,7 @@ class DataPlane:
         """Take a request; the responder is answered now or when its event has been."""
         context = self._context
         shape, name = shape_of(request.path)
-        methods = ROUTES.get(shape)
+        methods = self._routes.get(shape)
         if methods is None:
             if self._beside is not None and self._beside(request, responder):
                 return

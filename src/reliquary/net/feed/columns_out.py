@@ -22,6 +22,7 @@ from reliquary.base.time import SECOND
 from reliquary.net.feed.schema import TYPE_OF, schema_of
 from reliquary.net.feed.stored_fields import DEFAULTS, StoredFields
 from reliquary.net.feed.stored_messages import Gone, Stored
+from reliquary.queueing.feed.numbering import arrival_of
 from reliquary.queueing.message import FOREVER, MessageClass, Position, StoredBody
 from reliquary.queueing.naming.names import spoken
 from reliquary.wire.columns import BY_NAME, Use
@@ -64,7 +65,6 @@ def _reasons(values: Values) -> Values:
 
 
 PLACES: Final[dict[str, Source]] = {
-    "feed_id": Source("arrival"),
     "lookup_id": Source("lookup_id"),
     "arrived": Source("arrived"),
     "expires_at": Source("expires", _or_null),
@@ -199,7 +199,7 @@ class Columns:
         """`may_miss` leaves out messages that went meanwhile; else that is `Gone`."""
         self.schema = schema_of(names)
         self._names: tuple[str, ...] = tuple(self.schema.names)
-        self._queue = queue
+        self.queue = queue
         self._stored = stored
         self._may_miss = may_miss
         wanted = {SOURCES[name].field for name in self._names if name in SOURCES}
@@ -212,27 +212,30 @@ class Columns:
         """How the stream begins."""
         return memoryview(self.schema.serialize())
 
-    def batches(self, positions: Sequence[Position]) -> Iterator[memoryview]:
-        """Record batches as they are sent; at least one row each, then as many as the bounds allow."""
-        for some in cut(positions, BATCH_BYTES if self._touches else 0):
-            batch = self._batch(some)
-            if batch.num_rows:
-                yield memoryview(batch.serialize())
+    @property
+    def most_bytes(self) -> int:
+        """How many bytes of messages a batch may have; 0 where none is touched."""
+        return BATCH_BYTES if self._touches else 0
 
-    def _batch(self, positions: Sequence[Position]) -> pa.RecordBatch:
+    def batch(self, positions: Sequence[Position]) -> memoryview | None:
+        """A record batch as it is sent, of so many rows as `cut` allows; None where all of them went."""
         rows: list[Any] = []
         bodies: Values = []
         if self._touches:
             positions, rows = self._rows(positions)
             if "body" in self._names:
                 positions, rows, bodies = self._bodies(positions, rows)
+        if not positions:
+            return None
         arrays = [self._column(name, positions, rows, bodies) for name in self._names]
-        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        return memoryview(pa.RecordBatch.from_arrays(arrays, schema=self.schema).serialize())
 
     def _column(self, name: str, positions: Sequence[Position], rows: list[Any], bodies: Values) -> pa.Array:
         count = len(positions)
         if name == "queue":
-            return _queue(self._queue).slice(0, count)
+            return _queue(self.queue).slice(0, count)
+        if name == "feed_id":
+            return pa.array([arrival_of(each) for each in positions], TYPE_OF[name])
         if name in PLACES:
             return _array(name, PLACES[name], positions)
         if name == "body":

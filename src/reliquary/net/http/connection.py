@@ -344,7 +344,7 @@ class Connection(asyncio.Protocol):
         if self._transport is None or self._shut:
             return
         queue = self._queue
-        ready: list[bytes] = []
+        ready: list[bytes | memoryview] = []
         while queue and (out := queue[0].out) is not None:
             ready.append(out)
             queue.popleft()

@@ -27,12 +27,12 @@ class Streamed:
     __slots__ = ("_chunked", "_on_taken", "_pieces", "_without_body")
 
     def __init__(self, head: bytes, *, chunked: bool, without_body: bool) -> None:
-        self._pieces = [head]
+        self._pieces: list[bytes | memoryview] = [head]
         self._chunked = chunked
         self._without_body = without_body
         self._on_taken: Callable[[], None] | None = None
 
-    def add(self, piece: bytes) -> None:
+    def add(self, piece: bytes | memoryview) -> None:
         """One more piece."""
         if self._without_body or not piece:
             return
@@ -41,7 +41,7 @@ class Streamed:
         else:
             self._pieces.append(piece)
 
-    def take(self) -> list[bytes]:
+    def take(self) -> list[bytes | memoryview]:
         """All that was not sent yet."""
         pieces, self._pieces = self._pieces, []
         return pieces
@@ -129,7 +129,7 @@ class Responder:
         self.streamed = Streamed(head, chunked=not self.mode & OLD, without_body=bool(self.mode & HEAD_ONLY))
         self._more()
 
-    def write(self, piece: bytes) -> None:
+    def write(self, piece: bytes | memoryview) -> None:
         """Send one more piece; whoever makes many waits in between until they are taken."""
         self._begun().add(piece)
         self._more()

@@ -67,7 +67,7 @@ def _find(state: State, name: str, incarnation: str = "") -> QueueState | Answer
         why = (
             f"{name} was deleted and created anew: {incarnation} is gone, now it is {queue.record.identifier}"
         )
-        return FeedRefused(HResult.QUEUE_NOT_AVAILABLE, why, Refusal.OTHER_QUEUE)
+        return FeedRefused(HResult.OTHER_QUEUE, why, Refusal.OTHER_QUEUE)
     return queue
 
 
@@ -169,7 +169,7 @@ def _unknown(queue: str, name: str) -> FeedRefused:
         f"{queue} has no consumer {name!r}, so nothing was kept for it: open it anew, and see what was lost"
         " meanwhile"
     )
-    return FeedRefused(HResult.MESSAGE_NOT_FOUND, why, Refusal.DATA_LOST)
+    return FeedRefused(HResult.DATA_LOST, why, Refusal.DATA_LOST)
 
 
 # -- reading
@@ -211,7 +211,7 @@ def _lost(queue: QueueState, request: events.ReadFeed) -> FeedRefused | None:
         f"{request.consumer!r} has read {request.queue} up to {record.cursor}, and what came before is not"
         f" kept: begin after {record.cursor}, not after {request.after}"
     )
-    return FeedRefused(HResult.MESSAGE_NOT_FOUND, why, Refusal.DATA_LOST)
+    return FeedRefused(HResult.DATA_LOST, why, Refusal.DATA_LOST)
 
 
 RULES: Final[dict[type[Event], Rule]] = {

@@ -1,0 +1,122 @@
+"""How far a batch goes, and how it is cut into parts of about equal size.
+
+    places      o  o   o o     o   o  o      o          each with its bytes
+    admitted   |<-- at most so many rows and bytes -->|
+    parts      |<---------->|<--------->|<----------->| by bytes, and a little for each row
+
+Parts are ranges of numbers, one behind the other: each place of the batch lies in just one of them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+import msgspec
+
+ROW: Final = 256
+"""What a row costs beside its bytes, in bytes."""
+
+
+class PartOut(msgspec.Struct, frozen=True):
+    """A range: after < place <= until."""
+
+    after: str
+    until: str
+    rows: int
+    bytes: int
+
+
+class PlanOut(msgspec.Struct, frozen=True):
+    """A batch."""
+
+    until: str
+    rows: int
+    bytes: int
+    parts: tuple[PartOut, ...]
+
+
+class Step(NamedTuple):
+    """Places up to a number, taken together."""
+
+    until: int
+    rows: int
+    bytes: int
+
+
+class Admission:
+    """Counts places, in their order, until a batch has enough."""
+
+    def __init__(self, rows: int | None, size: int | None) -> None:
+        self._most_rows = rows
+        self._most_bytes = size
+        self._ends = array("q")
+        self._rows = array("q")
+        self._sizes = array("q")
+        self._total = 0
+        self.full = False
+        """The next place did not fit."""
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every place has to be counted."""
+        return self._most_rows is not None or self._most_bytes is not None
+
+    @property
+    def rows(self) -> int:
+        """How many places were counted one by one."""
+        return len(self._ends)
+
+    @property
+    def last(self) -> int:
+        """The last place that fits."""
+        return self._ends[-1]
+
+    def take(self, numbers: Sequence[int], sizes: Sequence[int]) -> None:
+        """More places; those behind the first that does not fit are passed over."""
+        if self.full or not numbers:
+            return
+        room = len(numbers)
+        if self._most_rows is not None and len(self._ends) + room > self._most_rows:
+            room = max(self._most_rows - len(self._ends), 0)
+        if self._most_bytes is not None:
+            totals = list(accumulate(sizes[:room], initial=self._total))
+            room = min(room, bisect_left(totals, self._most_bytes + 1, lo=1) - 1)
+        if not self._ends:
+            room = max(room, 1)  # one row at least, or nothing would ever move
+        self.full = room < len(numbers)
+        self._ends.extend(numbers[:room])
+        self._rows.extend([1] * room)
+        self._sizes.extend(sizes[:room])
+        self._total += sum(sizes[:room])
+
+    def estimate(self, steps: Sequence[Step]) -> None:
+        """Places behind those that were counted, not one by one but about so many."""
+        self._ends.extend([step.until for step in steps])
+        self._rows.extend([step.rows for step in steps])
+        self._sizes.extend([step.bytes for step in steps])
+
+    def plan(self, after: int, until: int, parts: int) -> PlanOut:
+        """The batch, which goes to `until` unless it is full."""
+        if self.full:
+            until = self.last
+        ends, rows, sizes = self._ends, self._rows, self._sizes
+        if not ends:
+            return PlanOut(str(until), 0, 0, ())
+        weights = list(accumulate(size + ROW * count for size, count in zip(sizes, rows, strict=True)))
+        cuts = [
+            bisect_left(weights, weights[-1] * part / parts) + 1 for part in range(1, min(parts, len(ends)))
+        ]
+        found: list[PartOut] = []
+        first = 0
+        for last in sorted({*cuts, len(ends)}):
+            if last <= first:
+                continue
+            end = until if last == len(ends) else ends[last - 1]
+            count, size = sum(rows[first:last]), sum(sizes[first:last])
+            found.append(PartOut(str(after), str(end), count, size))
+            after, first = end, last
+        return PlanOut(str(until), sum(rows), sum(sizes), tuple(found))

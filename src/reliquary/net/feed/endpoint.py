@@ -1,0 +1,47 @@
+"""All of the data plane that is about feeds and batches, for a server to plug in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reliquary.engine.loop import Engine
+from reliquary.net.api.routes import ApiHandler
+from reliquary.net.feed import feeds
+from reliquary.net.feed.asking import Conversations
+from reliquary.net.feed.planning import Plans
+from reliquary.net.feed.reading import Readings
+from reliquary.net.feed.stored_messages import StoredMessages
+from reliquary.queueing.state import State
+from reliquary.store.disk import Disk
+
+
+class FeedEndpoint:
+    """What of a server is there for readers of feeds and writers of batches."""
+
+    def __init__(self, engine: Engine, state: State, disk: Disk) -> None:
+        self._conversations = Conversations(engine)
+        self._readings = Readings(self._conversations, state, StoredMessages(disk))
+        self._plans = Plans(self._conversations)
+
+    def routes(self) -> Mapping[str, Mapping[str, ApiHandler]]:
+        """The paths that are its own."""
+        return {
+            "feeds": {"GET": feeds.look},
+            "queues/*/consumers": {
+                "GET": feeds.consumers,
+                "POST": feeds.open_consumer,
+                "PATCH": feeds.move_consumer,
+                "DELETE": feeds.drop_consumer,
+            },
+            "queues/*/plan": {"POST": self._plans.plan},
+            "queues/*/feed": {"GET": self._readings.read},
+        }
+
+    @property
+    def under_way(self) -> int:
+        """Requests that take more than one turn, and have not ended."""
+        return self._conversations.under_way
+
+    async def stop(self) -> None:
+        """Cut off what is under way, before the disk closes: whoever reads will ask again."""
+        await self._conversations.stop()

@@ -1,0 +1,159 @@
+"""Feeds and their consumers: how far they go, who reads them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.errors import Refused
+from reliquary.net.api.messages import moment
+from reliquary.net.feed.values import number_of
+from reliquary.net.http import Request, Responder
+from reliquary.queueing.feed.events import (
+    DropConsumer,
+    FeedView,
+    FeedViews,
+    LookAtFeeds,
+    MoveConsumer,
+    OpenConsumer,
+)
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.security.permits import Act, lacks
+
+EARLIEST: Final = "earliest"
+LATEST: Final = "latest"
+
+
+class FeedOut(msgspec.Struct):
+    """How far a feed goes."""
+
+    queue: str
+    incarnation: str
+    mark: str
+    cursor: str | None
+    messages: int
+    bytes: int
+
+
+class FeedsOut(msgspec.Struct):
+    """Several of them."""
+
+    feeds: list[FeedOut]
+
+
+class OpenIn(msgspec.Struct, forbid_unknown_fields=True):
+    """A consumer, and where it begins."""
+
+    name: str
+    at: str | int = EARLIEST
+
+
+class MoveIn(msgspec.Struct, forbid_unknown_fields=True):
+    """How far a consumer has read."""
+
+    name: str
+    cursor: str | int
+    incarnation: str = ""
+
+
+class ConsumerOut(msgspec.Struct):
+    """A consumer."""
+
+    name: str
+    cursor: str
+    created: str
+    moved: str
+
+
+class ConsumersOut(msgspec.Struct):
+    """Those of one queue."""
+
+    consumers: list[ConsumerOut]
+
+
+_encode = msgspec.json.Encoder().encode
+_open = msgspec.json.Decoder(OpenIn)
+_move = msgspec.json.Decoder(MoveIn)
+
+
+def look(context: Context, request: Request, responder: Responder, _: str) -> None:
+    """GET /feeds?match=orders,inv*&consumer=lake."""
+    query = parameters(request, "match", "consumer")
+    names = tuple(name.strip() for name in query.get("match", "*").split(","))
+    if not all(names):
+        raise UsageError("match has the names of queues, or patterns with *, with commas between them")
+    caller = context.engine.caller(partial(_seen, context, responder))
+    context.engine.submit(LookAtFeeds(caller, names, query.get("consumer", "")))
+
+
+def _seen(context: Context, responder: Responder, answer: object) -> None:
+    if isinstance(answer, FeedViews) and answer.status is HResult.OK:
+        responder.respond(200, _encode(FeedsOut([_shown(each) for each in answer.feeds])))
+    else:
+        context.refuse(responder, answer)  # type: ignore[arg-type]
+
+
+def _shown(view: FeedView) -> FeedOut:
+    cursor = None if view.cursor is None else str(view.cursor)
+    return FeedOut(view.queue, view.incarnation, str(view.mark), cursor, view.messages, view.bytes)
+
+
+def open_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """POST /queues/{queue}/consumers."""
+    parameters(request)
+    given = read_body(_open, request)
+    known = destinations.find(context.state, queue)
+    status = 200 if known is not None and given.name in known.consumers else 201
+    at = {EARLIEST: 0, LATEST: None}.get(str(given.at), -1)
+    if at == -1:
+        if not str(given.at).isdigit():
+            raise UsageError(f"at is {EARLIEST}, {LATEST} or a number, not {str(given.at)[:40]!r}")
+        at = number_of("at", given.at)
+    caller = context.engine.caller(partial(_opened, context, responder, status))
+    context.engine.submit(OpenConsumer(caller, queue, given.name, at))
+
+
+def _opened(context: Context, responder: Responder, status: int, answer: object) -> None:
+    if isinstance(answer, FeedView) and answer.status is HResult.OK:
+        responder.respond(status, _encode(_shown(answer)))
+    else:
+        context.refuse(responder, answer)  # type: ignore[arg-type]
+
+
+def consumers(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """GET /queues/{queue}/consumers."""
+    parameters(request)
+    state, by = context.state, context.engine.by
+    found = destinations.find(state, queue)
+    if found is None:
+        raise Refused(HResult.QUEUE_NOT_FOUND, f"there is no queue {queue}")
+    missing = lacks(state, by, found, Act.PEEK)
+    if missing:
+        raise Refused(HResult.ACCESS_DENIED, missing)
+    seen = [
+        ConsumerOut(name, str(each.cursor), moment(each.created), moment(each.moved))
+        for name, each in sorted(found.consumers.items())
+    ]
+    body = _encode(ConsumersOut(seen))
+    context.settled(lambda _: responder.respond(200, body))
+
+
+def move_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """PATCH /queues/{queue}/consumers."""
+    parameters(request)
+    given = read_body(_move, request)
+    cursor = number_of("cursor", given.cursor)
+    context.submit(responder, lambda to: MoveConsumer(to, queue, given.name, cursor, given.incarnation))
+
+
+def drop_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:
+    """DELETE /queues/{queue}/consumers?name=lake."""
+    name = parameters(request, "name").get("name")
+    if not name:
+        raise UsageError("the name of the consumer is missing")
+    context.submit(responder, lambda to: DropConsumer(to, queue, name))

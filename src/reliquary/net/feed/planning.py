@@ -1,0 +1,131 @@
+"""POST /queues/{queue}/plan: how far a batch goes, and how it is cut.
+
+Where the batch is bounded, every place of it is counted.  One without bounds may be all of a long queue,
+and to count it would take as long as to read it: there only the first pages are counted, and behind them the
+feed is looked at in some places, to see how close together and how large its messages are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.feed.asking import Conversations
+from reliquary.net.feed.cutting import Admission, Step
+from reliquary.net.feed.reading import Range
+from reliquary.net.feed.values import BOUNDS, bounds_of, number_of
+from reliquary.net.http import Request, Responder
+from reliquary.queueing.feed.events import FeedRead, FeedViews, LookAtFeeds, ReadFeed
+from reliquary.queueing.feed.numbering import arrival_of
+
+PAGE: Final = 10_000
+COUNTED: Final = 2 * PAGE
+"""So many places are counted in any case."""
+LOOKS: Final = 48
+"""Behind those: in so many places."""
+LOOK: Final = 32
+"""Positions that are seen in each."""
+MOST_PARTS: Final = 10_000
+
+
+class PlanIn(msgspec.Struct, forbid_unknown_fields=True):
+    """What a batch may have."""
+
+    after: str | int
+    until: str | int | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    parts: int = 1
+    consumer: str = ""
+    incarnation: str = ""
+    bounds: dict[str, str | int] = {}
+
+
+_plan = msgspec.json.Decoder(PlanIn)
+_encode = msgspec.json.Encoder().encode
+
+
+class Plans:
+    """Answers how batches can be cut."""
+
+    def __init__(self, conversations: Conversations) -> None:
+        self._conversations = conversations
+
+    def plan(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
+        """POST /queues/{queue}/plan."""
+        parameters(request)
+        given = read_body(_plan, request)
+        for name, number in (("rows", given.rows), ("bytes", given.bytes)):
+            if number is not None and number < 1:
+                raise UsageError(f"{name} is at least 1, or null for any number, not {number}")
+        if not 1 <= given.parts <= MOST_PARTS:
+            raise UsageError(f"parts is 1 to {MOST_PARTS}, not {given.parts}")
+        for name in given.bounds:
+            if name not in BOUNDS:
+                raise UsageError(f"bounds has no {name[:80]!r}; there is {', '.join(BOUNDS)}")
+        until = None if given.until is None else number_of("until", given.until)
+        asked = Range(
+            queue,
+            number_of("after", given.after),
+            0 if until is None else until,
+            given.consumer,
+            given.incarnation,
+            bounds_of(given.bounds),
+            context.engine.by,
+        )
+        work = self._answer(responder, asked, given, to_the_mark=until is None)
+        self._conversations.start(responder, f"a plan for {queue}", work)
+
+    async def _answer(self, responder: Responder, asked: Range, given: PlanIn, *, to_the_mark: bool) -> None:
+        if to_the_mark:
+            asked = replace(asked, until=max(await self._mark(asked), asked.after))
+        admission = Admission(given.rows, given.bytes)
+        after, more = asked.after, True
+        while more and not admission.full and (admission.is_bounded or admission.rows < COUNTED):
+            page = await self._page(asked, after, PAGE)
+            wanted = asked.bounds.wanted(page.positions)
+            admission.take([arrival_of(each) for each in wanted], [each.size for each in wanted])
+            after, more = page.reached, page.more
+        if more and not admission.full:
+            admission.estimate(await self._looks(asked, after))
+        responder.respond(200, _encode(admission.plan(asked.after, asked.until, given.parts)))
+
+    async def _mark(self, asked: Range) -> int:
+        """How far the feed goes now."""
+        views = await self._conversations.ask(
+            asked.by, FeedViews, lambda to: LookAtFeeds(to, (asked.queue,), asked.consumer)
+        )
+        return views.feeds[0].mark
+
+    async def _page(self, asked: Range, after: int, limit: int) -> FeedRead:
+        return await self._conversations.ask(
+            asked.by,
+            FeedRead,
+            lambda to: ReadFeed(
+                to, asked.queue, after, asked.until, limit, asked.consumer, asked.incarnation
+            ),
+        )
+
+    async def _looks(self, asked: Range, after: int) -> list[Step]:
+        """What about lies behind a number, without reading all of it."""
+        steps: list[Step] = []
+        for look in range(LOOKS):
+            end = after + (asked.until - after) * (look + 1) // LOOKS
+            start = steps[-1].until if steps else after
+            if end <= start:
+                continue
+            page = await self._page(asked, start, LOOK)
+            if page.reached >= end:  # nothing, or little that lies far apart
+                within = [each for each in page.positions if arrival_of(each) <= end]
+                share = 1.0
+            else:
+                within = list(page.positions)
+                share = (end - start) / (page.reached - start)
+            wanted = asked.bounds.wanted(within)
+            rows, size = len(wanted), sum(each.size for each in wanted)
+            steps.append(Step(end, round(rows * share), round(size * share)))
+        return [step for step in steps if step.rows]

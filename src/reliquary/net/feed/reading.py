@@ -1,0 +1,137 @@
+"""GET /queues/{queue}/feed: a range of a feed, made while it leaves.
+
+    loop     ReadFeed --> page --> ReadFeed --> page ...     some thousand positions a turn
+    thread        '--> columns      '--> columns ...         while the next page is read
+    client                 '--> taken      '--> taken        one batch of rows is on its way at a time
+
+What cannot be brought to its end is cut off, so that no client takes a part of a range for all of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.net.api.context import Context, parameters
+from reliquary.net.feed.asking import Conversations, CutOff, NotOk
+from reliquary.net.feed.columns_out import END, Columns, cut
+from reliquary.net.feed.stored_messages import Stored
+from reliquary.net.feed.values import BOUNDS, Bounds, bounds_of, number_of
+from reliquary.net.http import Request, Responder
+from reliquary.queueing.feed.events import FeedRead, ReadFeed
+from reliquary.queueing.message import Position
+from reliquary.queueing.naming.names import spoken
+from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.state import State
+
+ARROW: Final = b"application/vnd.apache.arrow.stream"
+PAGE: Final = 4096
+"""Positions that one turn reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What of a feed is asked for, and by whom."""
+
+    queue: str
+    after: int
+    until: int
+    consumer: str
+    incarnation: str
+    bounds: Bounds
+    by: Principal
+
+
+class Readings:
+    """Hands out ranges of feeds."""
+
+    def __init__(self, conversations: Conversations, state: State, stored: Stored) -> None:
+        self._conversations = conversations
+        self._state = state
+        self._stored = stored
+
+    def read(self, context: Context, request: Request, responder: Responder, queue: str) -> None:
+        """GET /queues/{queue}/feed."""
+        query = parameters(request, "after", "until", "columns", "consumer", "incarnation", *BOUNDS)
+        for name in ("after", "until"):
+            if name not in query:
+                raise UsageError(f"{name} is missing: a range is what came after one number, until another")
+        asked = Range(
+            queue,
+            number_of("after", query["after"]),
+            number_of("until", query["until"]),
+            query.get("consumer", ""),
+            query.get("incarnation", ""),
+            bounds_of(query),
+            context.engine.by,
+        )
+        given = query.get("columns", "")
+        names = [name.strip() for name in given.split(",")] if given else []
+        columns = Columns(names, queue, self._stored, may_miss=not asked.consumer)
+        work = self._answer(responder, asked, columns, alone=request.method == "HEAD")
+        self._conversations.start(responder, f"the feed of {queue}", work)
+
+    async def _answer(self, responder: Responder, asked: Range, columns: Columns, *, alone: bool) -> None:
+        """`alone`: only the head is wanted."""
+        page = await self._page(asked, asked.after)
+        found = self._state.queues.get(page.queue)
+        if found is not None:
+            columns.queue = spoken(found.record.pathname)
+        responder.begin(200, ARROW)
+        if not alone:
+            responder.write(columns.opening())
+            async with aclosing(self._pieces(asked, columns, page)) as pieces:
+                async for piece in pieces:
+                    await taken(responder)
+                    responder.write(piece)
+            responder.write(END)
+        responder.end()
+
+    async def _page(self, asked: Range, after: int) -> FeedRead:
+        return await self._conversations.ask(
+            asked.by,
+            FeedRead,
+            lambda to: ReadFeed(to, asked.queue, after, asked.until, PAGE, asked.consumer, asked.incarnation),
+        )
+
+    async def _pieces(self, asked: Range, columns: Columns, page: FeedRead) -> AsyncGenerator[memoryview]:
+        """Record batches; the next page is read meanwhile."""
+        while True:
+            coming = asyncio.ensure_future(self._page(asked, page.reached)) if page.more else None
+            if coming is not None:
+                coming.add_done_callback(_seen)
+            try:
+                for some in cut(asked.bounds.wanted(page.positions), columns.most_bytes):
+                    piece = await self._piece(columns, some)
+                    if piece:
+                        yield piece
+                if coming is None:
+                    return
+                page = await coming
+            except NotOk as refusal:
+                raise CutOff(str(refusal)) from refusal
+            finally:
+                if coming is not None:
+                    coming.cancel()
+
+    async def _piece(self, columns: Columns, positions: Sequence[Position]) -> memoryview | None:
+        if not positions:
+            return None
+        return await self._conversations.beside(lambda: columns.batch(positions))
+
+
+async def taken(responder: Responder) -> None:
+    """Wait until the client has taken what was written."""
+    went: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    responder.when_taken(lambda: None if went.done() else went.set_result(None))
+    await went
+
+
+def _seen(page: asyncio.Future[FeedRead]) -> None:
+    """A page that nobody waits for any more may have been refused."""
+    if not page.cancelled():
+        page.exception()

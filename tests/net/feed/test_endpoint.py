@@ -1,0 +1,17 @@
+"""The endpoint: its paths are the API's, beside those that were there."""
+
+from __future__ import annotations
+
+from reliquary.net.api.routes import ROUTES
+from tests.client.served import Served
+from tests.net.feed.asked import call
+
+
+def test_its_paths_are_its_own(server: Served) -> None:
+    routes = server.server.feeds.routes()
+    assert not set(routes) & set(ROUTES)
+    for shape, methods in routes.items():
+        path = "/" + shape.replace("*", "nowhere")
+        status, answer = call(server.data, "TRACE", path)
+        assert (status, answer["code"]) == (405, "METHOD_NOT_ALLOWED")
+        assert all(method in answer["error"] for method in methods)

@@ -1,0 +1,179 @@
+"""Ranges of a feed over HTTP: the same rows however they are cut, and never a part taken for all."""
+
+from __future__ import annotations
+
+from http.client import HTTPConnection
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import reliquary
+from reliquary import Queue, ReliquaryError, ServerUnreachable
+from reliquary.client.errors import DataLost
+from reliquary.client.feed import Bounds, FeedClient
+from reliquary.net.feed import reading
+from tests.client.served import Served, served
+from tests.net.feed.asked import call, refused
+
+LARGE = b"x" * 1_000_000
+
+
+def rows(
+    client: FeedClient, queue: str, after: int, until: int, consumer: str = ""
+) -> list[dict[str, object]]:
+    """The places and bodies of a range."""
+    columns = ["feed_id", "body"]
+    return [
+        row
+        for batch in client.read(queue, after, until, columns=columns, consumer=consumer)
+        for row in batch.to_pylist()
+    ]
+
+
+@pytest.fixture(scope="module")
+def told(client: FeedClient, server: Served) -> tuple[str, int, list[dict[str, object]]]:
+    """A feed of which some has left its queue, its mark and all of its rows."""
+    with reliquary.connect(server.data, control=server.control) as manager:
+        queue = manager.create_queue("told")
+        client.open_consumer("told", "lake", "earliest")
+        for number in range(40):
+            queue.send(f"m{number}", priority=number % 8)
+            if number % 3 == 0:
+                queue.receive()
+    mark = client.feeds(["told"])[0].mark
+    return "told", mark, rows(client, "told", 0, mark, "lake")
+
+
+def test_a_consumer_gets_what_has_left_its_queue(told: tuple[str, int, list[dict[str, object]]]) -> None:
+    _, _, whole = told
+    assert [row["body"] for row in whole] == [f"m{number}".encode() for number in range(40)]
+
+
+def test_others_get_what_is_still_there(
+    client: FeedClient, told: tuple[str, int, list[dict[str, object]]]
+) -> None:
+    queue, mark, whole = told
+    assert len(rows(client, queue, 0, mark)) == 26
+    assert len(whole) == 40
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_cuts_give_the_whole(
+    client: FeedClient,
+    told: tuple[str, int, list[dict[str, object]]],
+    monkeypatch: pytest.MonkeyPatch,
+    data: st.DataObject,
+) -> None:
+    queue, mark, whole = told
+    monkeypatch.setattr(reading, "PAGE", data.draw(st.integers(1, 50)))
+    cuts = sorted(data.draw(st.sets(st.integers(0, mark), max_size=4)) | {0, mark})
+    found = [row for after, until in pairwise(cuts) for row in rows(client, queue, after, until, "lake")]
+    assert found == whole
+
+
+def test_bounds_leave_out_what_lies_beyond(client: FeedClient, queue: Queue) -> None:
+    sent = queue.send_many(["a", "b", "c"])
+    mark = client.feeds([queue.name])[0].mark
+    for bounds, expected in (
+        (Bounds(from_lookup=sent[1].lookup_id), [b"b", b"c"]),
+        (Bounds(to_lookup=sent[1].lookup_id), [b"a", b"b"]),
+        (Bounds(to_time=1), []),
+        (Bounds(from_time=1), [b"a", b"b", b"c"]),
+    ):
+        batches = client.read(queue.name, 0, mark, columns=["body"], bounds=bounds)
+        assert [body for batch in batches for body in batch.column(0).to_pylist()] == expected
+
+
+def test_the_queue_has_its_own_name_in_every_row(client: FeedClient, queue: Queue) -> None:
+    queue.send("a")
+    mark = client.feeds([queue.name])[0].mark
+    [batch] = client.read(f"private$\\{queue.name}", 0, mark, columns=["queue", "label"])
+    assert batch.to_pylist() == [{"queue": queue.name, "label": ""}]
+
+
+def test_a_range_without_rows_is_a_stream_with_a_schema(server: Served, queue: Queue) -> None:
+    status, answer = call(server.data, "GET", f"/queues/{queue.name}/feed?after=0&until=0")
+    assert status == 200
+    assert answer.endswith(b"\xff\xff\xff\xff\0\0\0\0")
+    status, answer = call(server.data, "HEAD", f"/queues/{queue.name}/feed?after=0&until=0")
+    assert (status, answer) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("until=1", "after is missing"),
+        ("after=1", "until is missing"),
+        ("after=0&until=0&columns=bodies", "there is no column 'bodies'"),
+        ("after=0&until=0&columns=body,body", "asked for twice"),
+        ("after=0&until=0&limit=5", "the query has no parameter 'limit'"),
+        ("after=0&until=99999999", "a place in this feed is 0 to"),
+    ],
+)
+def test_what_is_wrong_is_said(server: Served, queue: Queue, query: str, sentence: str) -> None:
+    status, code, error = refused(server.data, "GET", f"/queues/{queue.name}/feed?{query}")
+    assert (status, code) == (400, "INVALID_PARAMETER")
+    assert sentence in error
+
+
+def test_a_consumer_that_goes_meanwhile_ends_its_stream_and_not_as_if_whole(
+    client: FeedClient, queue: Queue
+) -> None:
+    client.open_consumer(queue.name, "lake", "earliest")
+    for _ in range(60):
+        queue.send(LARGE)
+    mark = client.feeds([queue.name])[0].mark
+    batches = client.read(queue.name, 0, mark, consumer="lake")
+    assert next(batches).num_rows
+    client.drop_consumer(queue.name, "lake")
+    queue.purge()
+    with pytest.raises(ServerUnreachable, match="broke off in the middle"):
+        list(batches)
+    with pytest.raises(DataLost, match="no consumer 'lake'"):
+        list(client.read(queue.name, 0, mark, consumer="lake"))
+
+
+def test_a_client_that_hangs_up_is_not_served_on(server: Served, queue: Queue, client: FeedClient) -> None:
+    for _ in range(40):
+        queue.send(LARGE)
+    batches = client.read(queue.name, 0, client.feeds([queue.name])[0].mark)
+    next(batches)
+    assert server.server.feeds.under_way == 1
+    batches.close()  # type: ignore[attr-defined]
+    while server.server.feeds.under_way:
+        client.feeds([queue.name])
+
+
+def test_a_server_that_stops_cuts_off_what_is_under_way(tmp_path: Path) -> None:
+    with served(tmp_path / "s") as running, FeedClient(running.data, pauses=()) as client:
+        with reliquary.connect(running.data, control=running.control) as manager:
+            queue = manager.create_queue("orders")
+            for _ in range(40):
+                queue.send(LARGE)
+        batches = client.read("orders", 0, client.feeds(["orders"])[0].mark)
+        next(batches)
+        running.portal.call(running.server.stop())
+        with pytest.raises(ServerUnreachable, match="broke off in the middle"):
+            list(batches)
+        with pytest.raises(ReliquaryError):
+            client.feeds(["orders"])
+
+
+def test_a_slow_reader_holds_up_its_own_stream_alone(
+    server: Served, queue: Queue, client: FeedClient
+) -> None:
+    for _ in range(60):
+        queue.send(LARGE)
+    connection = HTTPConnection(urlsplit(server.data).netloc)
+    mark = client.feeds([queue.name])[0].mark
+    connection.request("GET", f"/api/v1/queues/{queue.name}/feed?after=0&until={mark}&columns=body")
+    response = connection.getresponse()
+    response.read(10)
+    queue.send("meanwhile")
+    assert len(response.read()) > 60_000_000
+    connection.close()

@@ -5,7 +5,7 @@ At each restart the new process must know what the old one knew; after a crash, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from random import Random
 from typing import Any
@@ -385,7 +385,8 @@ def one_of(*values: Any) -> Callable[[Random], Any]:
     return lambda chance: chance.choice(values)
 
 
-DRAW: dict[str, Callable[[Random], Any]] = {
+Draw = Mapping[str, Callable[[Random], Any]]
+DRAW: Draw = {
     "path": one_of(*PATHS),
     "readable": one_of(*PATHS, *READABLE),
     "count": one_of(1, 2, 3, 4),
@@ -408,7 +409,8 @@ DRAW: dict[str, Callable[[Random], Any]] = {
 }
 """By the name of the parameter; all others are yes or no."""
 
-WEIGHTS: dict[Callable[..., None], int] = {
+Weights = Mapping[Callable[..., None], int]
+WEIGHTS: Weights = {
     Life.send: 10,
     Life.store_piece: 4,
     Life.drop_spool: 1,
@@ -454,12 +456,12 @@ WEIGHTS: dict[Callable[..., None], int] = {
 }
 
 
-def story(seed: int, length: int = 40) -> list[Step]:
+def story(seed: int, length: int = 40, weights: Weights = WEIGHTS, draw: Draw = DRAW) -> list[Step]:
     chance = Random(seed)
     steps: list[Step] = []
-    for happening in chance.choices(list(WEIGHTS), list(WEIGHTS.values()), k=length):
+    for happening in chance.choices(list(weights), list(weights.values()), k=length):
         parameters = [name for name in signature(happening).parameters if name != "self"]
-        drawn = {name: DRAW.get(name, one_of(True, False))(chance) for name in parameters}
+        drawn = {name: draw.get(name, one_of(True, False))(chance) for name in parameters}
         steps.append((happening.__name__, drawn))
     return steps
 
@@ -493,9 +495,9 @@ def shortest(steps: list[Step]) -> list[Step]:
     return steps
 
 
-def try_seeds(seeds: range) -> None:
+def try_seeds(seeds: range, weights: Weights = WEIGHTS, draw: Draw = DRAW) -> None:
     for seed in seeds:
-        steps = story(seed)
+        steps = story(seed, weights=weights, draw=draw)
         if goes_wrong(steps):
             steps = shortest(steps)
             told = "\n".join(f"    life.{name}(**{arguments})" for name, arguments in steps)

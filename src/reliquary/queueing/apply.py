@@ -230,8 +230,9 @@ def _position_copied(state: State, fact: facts.PositionCopied) -> None:
 def _position_moved(state: State, fact: facts.PositionMoved) -> None:
     source, position = state.queues[fact.source], fact.position
     [before] = _displace(state, source, (position,))
-    if before.arrival:  # the number is of the feed that it leaves
+    if before.arrival:
         forget_number(state, source, before)
+    if position.arrival:  # the number is of the feed that it leaves
         position = msgspec.structs.replace(position, arrival=0)
     if source.consumers and retain_moved(state, source, before):
         position = msgspec.structs.replace(position, shared=True)

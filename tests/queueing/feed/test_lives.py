@@ -1,0 +1,40 @@
+"""Whatever happens to a queue, who reads its feed sees each of its messages once, under one number for ever.
+
+Lives as in `test_recovery`, of few queues and many readers, who are looked at after every restart and look
+themselves now and then.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.queueing.manager_lives import DRAW, WEIGHTS, Draw, Life, Weights, one_of, try_seeds
+
+READ: Weights = {
+    **{step: weight for step, weight in WEIGHTS.items() if "elsewhere" not in step.__name__},
+    Life.open_consumer: 6,
+    Life.read_feed: 5,
+    Life.move_consumer: 4,
+    Life.drop_consumer: 2,
+    Life.move: 12,
+    Life.watch_for_poison: 4,
+    Life.end_read: 6,
+    Life.crash: 2,
+}
+FEW: Draw = {
+    **DRAW,
+    "path": one_of("a", "a", "b"),
+    "readable": one_of("a", "a", "b", "a;journal"),
+    "early": one_of(True, False, False),
+}
+
+
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_a_feed_is_read_whole_and_once(first: int) -> None:
+    try_seeds(range(first, first + 50), READ, FEW)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(1_000, 7_000, 250))
+def test_a_feed_is_read_whole_and_once_in_every_life(first: int) -> None:
+    try_seeds(range(first, first + 250), READ, FEW)

@@ -11,36 +11,16 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.spark.pipelines.settings import LakeSettings
-from reliquary.wire.columns import COLUMNS, Kind
+from reliquary.spark.schema import ARROW
+from reliquary.wire.columns import COLUMNS
+from reliquary.wire.history import HISTORY_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-_ARROW = {
-    Kind.STRING: pa.string(),
-    Kind.STRINGS: pa.list_(pa.string()),
-    Kind.BINARY: pa.binary(),
-    Kind.BOOL: pa.bool_(),
-    Kind.INT: pa.int32(),
-    Kind.LONG: pa.int64(),
-    Kind.DOUBLE: pa.float64(),
-    Kind.TIMESTAMP: pa.timestamp("us", tz="UTC"),
-}
-MESSAGES = pa.schema([(column.name, _ARROW[column.kind]) for column in COLUMNS])
-_TIME = pa.timestamp("us", tz="UTC")
-HISTORY = pa.schema(
-    [
-        ("version", pa.int32()), ("event_id", pa.int64()), ("event", pa.string()), ("time", _TIME),
-        ("manager", pa.string()), ("manager_name", pa.string()), ("queue", pa.string()),
-        ("queue_kind", pa.string()), ("message", pa.int64()), ("message_id", pa.string()),
-        ("lookup_id", pa.int64()), ("size", pa.int64()), ("priority", pa.int32()), ("sent", _TIME),
-        ("deadline", _TIME), ("stream", pa.string()), ("stream_number", pa.int64()),
-        ("previous_number", pa.int64()), ("transaction", pa.string()), ("correlation", pa.string()),
-        ("reason", pa.string()), ("other_queue", pa.string()), ("protocol", pa.string()),
-        ("peer", pa.string()), ("batch", pa.string()), ("attempt", pa.int32()),
-    ]
-)  # fmt: skip
+MESSAGES = pa.schema([(column.name, ARROW[column.kind]) for column in COLUMNS])
+HISTORY = pa.schema([(column.name, ARROW[column.kind]) for column in HISTORY_COLUMNS])
 
 
 def at(seconds: float) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reliquary.spark.pipelines.bronze import HISTORY_SCHEMA, day_of, history_files, query_of
+from reliquary.spark.pipelines.bronze import day_of, history_files, history_schema, query_of
 from tests.spark.pipelines.feeds import HISTORY
 
 if TYPE_CHECKING:
@@ -26,8 +26,11 @@ def test_the_query_of_a_checkpoint(tmp_path: Path) -> None:
     assert query_of(tmp_path) == "abc"
 
 
-def test_the_columns_are_those_of_the_exporter() -> None:
-    assert [column.split()[0] for column in HISTORY_SCHEMA.split(", ")] == HISTORY.names
+def test_the_batch_of_the_history_makes_room_for_that_of_the_table() -> None:
+    assert [column.split("`")[1] for column in history_schema(kept=False).split(", ")] == HISTORY.names
+    kept = history_schema(kept=True)
+    assert "`carried_in` string" in kept
+    assert "`batch`" not in kept
 
 
 def test_a_day_is_one_of_utc_whatever_the_zone_of_the_session(spark: SparkSession) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reliquary.spark.pipelines.tables import Commit, Table
+from reliquary.wire.history import HISTORY_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -27,14 +28,14 @@ CHECKPOINT: Final = "_checkpoints/messages"
 FILES_PER_BATCH: Final = 200
 UNKNOWN_DAY: Final = "unknown"
 
-HISTORY_SCHEMA: Final = (
-    "version int, event_id bigint, event string, time timestamp, manager string, manager_name string,"
-    " queue string, queue_kind string, message bigint, message_id string, lookup_id bigint, size bigint,"
-    " priority int, sent timestamp, deadline timestamp, stream string, stream_number bigint,"
-    " previous_number bigint, transaction string, correlation string, reason string, other_queue string,"
-    " protocol string, peer string, batch string, attempt int"
-)
-"""The exporter's files, version 1."""
+CARRIED_IN: Final = "carried_in"
+"""The column `batch` of the history, which in the lake is the batch of the table."""
+
+
+def history_schema(*, kept: bool) -> str:
+    """The columns of the exporter's files, or of the table that keeps them."""
+    names = {"batch": CARRIED_IN} if kept else {}
+    return ", ".join(f"`{names.get(each.name, each.name)}` {each.kind.value}" for each in HISTORY_COLUMNS)
 
 
 def day_of(moment: str) -> Column:
@@ -81,7 +82,8 @@ def take_history(spark: SparkSession, table: Table, folders: Sequence[Path]) -> 
     commits = []
     for start in range(0, len(new), FILES_PER_BATCH):
         names = new[start : start + FILES_PER_BATCH]
-        frame = spark.read.schema(HISTORY_SCHEMA).parquet(*names).withColumnRenamed("batch", "carried_in")
+        frame = spark.read.schema(history_schema(kept=False)).parquet(*names)
+        frame = frame.withColumnRenamed("batch", CARRIED_IN)
         commits.append(
             table.append(table.last() + 1, frame.withColumn("day", day_of("time")), "history", names)
         )

@@ -19,61 +19,67 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from reliquary.spark.pipelines.bronze import HISTORY_SCHEMA, UNKNOWN_DAY
+from reliquary.spark.pipelines.bronze import UNKNOWN_DAY, history_schema
 from reliquary.spark.pipelines.tables import Table, read_state, write_state
+from reliquary.wire.history import CAME, LEFT, Happening
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-COMES: Final = ("accepted", "arrived", "queued")
-"""Events with which a message is in a queue; they tell its size and when it was sent."""
-LEAVES: Final = ("received", "delivered", "expired", "purged", "rejected", "moved")
-RETRIES: Final = ("handed-out", "returned", "released", "poisoned")
-DEAD: Final = "dead-lettered"
+COMES: Final = frozenset({*CAME, Happening.JOURNALED, Happening.DEAD_LETTERED})
+MOVES: Final = frozenset({Happening.MOVED, Happening.POISONED})
+"""They leave one queue and come into another."""
+LEAVES: Final = frozenset({*LEFT, *MOVES})
+RETRIES: Final = frozenset({Happening.HANDED_OUT, Happening.RETURNED, Happening.RELEASED, Happening.POISONED})
+MOVED_IN: Final = "moved-in"
+"""The other side of a move, made here."""
+PERCENTILES: Final = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+SILVER_SCHEMA: Final = "queue string, arrived timestamp, sent timestamp, size bigint, kind string"
 FLOW: Final = (
     "queue", "minute", "in_messages", "in_bytes", "out_messages", "out_bytes",
     "seen_messages", "seen_bytes", "quarantined",
 )  # fmt: skip
-PERCENTILES: Final = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
-
-SILVER_SCHEMA: Final = "queue string, arrived timestamp, sent timestamp, size bigint, kind string"
-_HISTORY: Final = HISTORY_SCHEMA.replace(" batch string,", " carried_in string,")
-
 
 # -- one day, as frames
 
 
+def _words(events: Iterable[Happening]) -> list[str]:
+    return sorted(event.word for event in events)
+
+
 def came(history: DataFrame) -> DataFrame:
-    """What is known of each message on its manager, and when it was first seen anywhere."""
+    """What is known of each message on its manager, and when it was sent.
+
+    SentTime has whole seconds; an event of that second, mostly of the manager that it was sent at, tells the
+    moment.
+    """
     from pyspark.sql import functions as f
 
-    events = history.where(f.col("event").isin(*COMES))
-    born = (
-        events.where(f.col("message_id").isNotNull() & (f.col("event") != "arrived"))
-        .groupBy("message_id")
-        .agg(f.min("time").alias("born"))
+    told = history.where(f.col("message_id").isNotNull())
+    born = told.groupBy("message_id").agg(f.min("time").alias("born"))
+    known = told.groupBy("manager", "message").agg(
+        f.first("message_id").alias("message_id"), f.max("size").alias("size"), f.min("sent").alias("sent")
     )
-    known = events.groupBy("manager", "message").agg(
-        f.first("message_id", ignorenulls=True).alias("message_id"),
-        f.max("size").alias("size"),
-        f.min("sent").alias("sent"),
-    )
+    at_once = f.col("born") < f.col("sent") + f.expr("interval 1 second")
+    begun = f.when(at_once, f.greatest("born", "sent")).otherwise(f.coalesce("sent", "born"))
     return known.join(born, "message_id", "left").select(
-        "manager", "message", f.col("size").alias("known_size"), f.coalesce("born", "sent").alias("begun")
+        "manager", "message", f.col("size").alias("known_size"), begun.alias("begun")
     )
 
 
 def told_of(history: DataFrame, day: str) -> DataFrame:
-    """The events of a day that are counted, each with its minute, its bytes and when its message was sent."""
+    """The events of a day that are counted, with their minute, their bytes and the time since the sending."""
     from pyspark.sql import functions as f
 
-    counted = {*COMES, *LEAVES, *RETRIES, DEAD}
-    today = history.where((f.col("day") == day) & f.col("event").isin(*counted))
+    counted = _words(COMES | LEAVES | RETRIES)
+    today = history.where((f.col("day") == day) & f.col("event").isin(counted))
+    here = f.struct("queue", "event")
+    there = f.struct(f.col("other_queue").alias("queue"), f.lit(MOVED_IN).alias("event"))
+    sides = f.when(f.col("event").isin(_words(MOVES)), f.array(here, there)).otherwise(f.array(here))
     return today.join(came(history), ["manager", "message"], "left").select(
-        f.coalesce("queue", f.lit("")).alias("queue"),
+        f.inline(sides),
         f.date_trunc("minute", "time").alias("minute"),
-        "event",
         "reason",
         "attempt",
         f.coalesce("size", "known_size", f.lit(0)).alias("bytes"),
@@ -85,7 +91,8 @@ def flow(events: DataFrame, silver: DataFrame | None, bad: DataFrame | None) -> 
     """In and out for each queue and minute."""
     from pyspark.sql import functions as f
 
-    comes, leaves = f.col("event").isin(*COMES), f.col("event").isin(*LEAVES)
+    comes = f.col("event").isin([*_words(COMES), MOVED_IN])
+    leaves = f.col("event").isin(_words(LEAVES))
     told = (
         events.where(comes | leaves)
         .groupBy("queue", "minute")
@@ -142,7 +149,7 @@ def retries(events: DataFrame) -> DataFrame:
     event = f.col("event")
     again = (event == "handed-out") & (f.coalesce("attempt", f.lit(1)) > 1)
     return (
-        events.where(event.isin(*RETRIES))
+        events.where(event.isin(_words(RETRIES)))
         .groupBy("queue", "minute")
         .agg(
             f.count_if(event == "handed-out").alias("handed_out"),
@@ -161,7 +168,7 @@ def dead_letters(events: DataFrame) -> DataFrame:
     from pyspark.sql import functions as f
 
     return (
-        events.where(f.col("event") == DEAD)
+        events.where(f.col("event") == Happening.DEAD_LETTERED.word)
         .groupBy("queue", "minute", "reason")
         .agg(f.count("*").alias("messages"), f.sum("bytes").alias("bytes"))
     )
@@ -249,7 +256,7 @@ def _compute(
 def _or_empty(spark: SparkSession, table: Table, days: Iterable[str]) -> DataFrame:
     from pyspark.sql import functions as f
 
-    schema = _schema(_HISTORY)
+    schema = _schema(history_schema(kept=True))
     found = table.read(spark, schema, days=days)
     if found is not None:
         return found

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reliquary.base.faults import UsageError
+from reliquary.client.sync.manager import connect
 from reliquary.spark.pipelines import lake as pipeline
 from reliquary.spark.pipelines.lake import LakeReport, open_lake, run_lake
 from reliquary.spark.pipelines.settings import LakeSettings
+from tests.client.served import Served
 from tests.protocols.srmp.codec.vector import VECTORS
 from tests.spark.pipelines.feeds import at, event, files_feed, message, write_history, write_messages
 
@@ -222,3 +224,18 @@ def test_a_checkpoint_that_is_gone_is_noticed_before_anything_is_lost(place: Pla
     with pytest.raises(Exception, match="its checkpoint is gone"):
         place.run()
     assert len(place.rows("bronze/messages")) == len(BODIES)
+
+
+def test_queues_of_a_server_come_into_the_lake_and_stay_in_their_queue(
+    spark: SparkSession, server: Served, queue: str, tmp_path: Path
+) -> None:
+    with connect(server.data, control=server.control) as manager:
+        orders = manager.queue(queue)
+        for body in BODIES:
+            orders.send(body)
+        settings = LakeSettings(lake=tmp_path / "lake", server=server.data, queues=(queue,), consumer=queue)
+        assert run_lake(spark, settings).added("bronze/messages") == len(BODIES)
+        orders.send(b'{"order": 5}')
+        report = run_lake(spark, settings)
+        assert [report.added(table) for table in ("bronze/messages", "silver/messages")] == [1, 1]
+        assert orders.info().messages == len(BODIES) + 1

@@ -22,6 +22,7 @@ from reliquary.spark.pipelines.decode import decode
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
 DECODED_FROM: Final = ("body", "body_type", "soap_envelope", "soap_compound_message", "httpr_header")
 DROPPED: Final = ("body", "soap_envelope", "soap_compound_message", "httpr_header")
@@ -171,17 +172,20 @@ def decode_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 # -- frames
 
 
-def decoded(bronze: DataFrame, *, json_schema: str = "", variants: bool = True) -> DataFrame:
+def decoded(
+    bronze: DataFrame, *, json_schema: str = "", variants: bool = True, columns: StructType | None = None
+) -> DataFrame:
     """Bronze with what its messages say; JSON and XML as `data`, a VARIANT or a given schema.
 
-    Without `variants`, for tables that have no such type, `data` is the VARIANT as JSON text.
+    Without `variants`, for tables that have no such type, `data` is the VARIANT as JSON text.  `columns` are
+    those of bronze, for one that cannot be asked yet: in the definition of a declarative pipeline.
     """
     from pyspark.sql import functions as f
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
-    added = from_arrow_schema(DECODED)
-    frame = bronze.mapInArrow(decode_batches, StructType([*bronze.schema, *added]))
+    came = bronze.schema if columns is None else columns
+    frame = bronze.mapInArrow(decode_batches, StructType([*came, *from_arrow_schema(DECODED)]))
     is_json = (f.col("kind") == "json") & f.col("fault").isNull()
     is_xml = f.col("kind").isin("xml", "soap") & f.col("fault").isNull()
     xml = f.when(is_xml, f.from_xml("text", "variant"))
@@ -213,9 +217,9 @@ def _with_record(frame: DataFrame, schema: str, is_json: Column) -> DataFrame:
 
 def understood(frame: DataFrame) -> DataFrame:
     """The rows of silver: without a fault, and without the bytes that bronze keeps."""
-    return frame.where(frame["fault"].isNull()).drop(*DROPPED, *FAULT)
+    return frame.where("fault is null").drop(*DROPPED, *FAULT)
 
 
 def quarantined(frame: DataFrame, bronze: Sequence[str]) -> DataFrame:
     """The rows of the quarantine: as they came, with what is wrong."""
-    return frame.where(frame["fault"].isNotNull()).select(*bronze, "kind", *FAULT)
+    return frame.where("fault is not null").select(*bronze, "kind", *FAULT)

@@ -9,6 +9,7 @@ from reliquary.queueing import facts
 from reliquary.queueing.feed.events import FeedRead
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
 from reliquary.queueing.message import Position
+from reliquary.queueing.staging.facts import StagePublished
 from reliquary.queueing.tables import Consumer
 from reliquary.sim.feeds import Arrivals, FeedReader, _Place, check_feeds
 from reliquary.sim.history import Violation
@@ -73,11 +74,11 @@ def test_only_what_becomes_visible_is_owed_and_each_time_it_does() -> None:
         stored(8), opened(), opened(OTHER), stored(1, 2), stored(3, express=True), stored(5, due=9),
         facts.PositionsDelayed(ORDERS, (put_off,)), facts.PositionsDue(ORDERS, (late, put_off)),
         moved(2), facts.PositionMoved(OTHER, ORDERS, position(2), removed(2).reason),
-        facts.PositionCopied(OTHER, position(7)),
+        facts.PositionCopied(OTHER, position(7)), StagePublished("q", 1, OTHER, (position(9),)),
     ):  # fmt: skip
         arrivals.hear(fact)
     assert arrivals.owed[ORDERS, LAKE].rows == [(1, 1), (2, 2), (5, 5), (2, 2)]
-    assert arrivals.owed[OTHER, LAKE].rows == [(2, 2), (7, 7)]
+    assert arrivals.owed[OTHER, LAKE].rows == [(2, 2), (7, 7), (9, 9)]
 
 
 # -- who reads

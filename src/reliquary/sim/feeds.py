@@ -14,21 +14,22 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from reliquary.base.hresult import HResult
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts
+from reliquary.queueing.events import Answer
 from reliquary.queueing.feed.events import (
     DropConsumer,
     FeedRead,
-    FeedRefused,
     LookAtFeeds,
     MoveConsumer,
     OpenConsumer,
     ReadFeed,
-    Refusal,
 )
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
 from reliquary.queueing.feed.numbering import arrival_of
 from reliquary.queueing.message import Position
+from reliquary.queueing.staging.facts import StagePublished
 from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, succeeded
 from reliquary.sim.history import History, Violation
 from reliquary.sim.keepers import SPARE
@@ -78,7 +79,7 @@ class Arrivals:
                     self.owed[queue, name] = Owed(self._last, record.cursor)
             case ConsumerDropped(queue, name):
                 self.ended.append((queue, name, self.owed.pop((queue, name))))
-            case facts.MessagesStored(queue, positions):
+            case facts.MessagesStored(queue, positions) | StagePublished(queue=queue, positions=positions):
                 self._arrive(queue, [each for each in positions if not each.due])
             case facts.PositionCopied(queue, position):
                 self._arrive(queue, [position])
@@ -206,10 +207,9 @@ class FeedReader(Application):
                 lambda to: ReadFeed(to, queue, start, mark, limit, self.name, place.incarnation)  # noqa: B023
             )
             self.tell(outcome)
-            if isinstance(outcome.answer, FeedRefused):
-                self._refused(outcome.answer, place, after)
-                return None
             if not succeeded(outcome):
+                if outcome.answer is not None and outcome.answer.status is HResult.DATA_LOST:
+                    self._refused(outcome.answer, place, after)
                 return None
             page: FeedRead = answer_of(outcome)
             self._remember(place, page, after)
@@ -218,9 +218,9 @@ class FeedReader(Application):
                 place.read = max(place.read, mark)
                 return page.queue
 
-    def _refused(self, answer: FeedRefused, place: _Place, after: int) -> None:
-        """Only a queue that went, or a move whose answer was lost, excuses it."""
-        if answer.code is Refusal.DATA_LOST and after >= place.asked:
+    def _refused(self, answer: Answer, place: _Place, after: int) -> None:
+        """Only a move whose answer was lost excuses it."""
+        if after >= place.asked:
             raise Violation(f"feed: {self.name} is refused what was kept for him: {answer.why}")
         place.cursor = place.asked
 

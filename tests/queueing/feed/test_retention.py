@@ -8,8 +8,10 @@ import pytest
 
 from reliquary.queueing import events
 from reliquary.queueing.events import PieceStored, SendMessages, StorePiece
-from reliquary.queueing.message import StoredBody
+from reliquary.queueing.message import MessageClass, StoredBody
 from reliquary.queueing.tables import MESSAGES, PIECES, RETAINED, SHARES
+from reliquary.queueing.travel.transfer import HoldsEnded, HoldWanted, Outcome
+from tests.queueing.exchange import Exchange
 from tests.queueing.feed.scenery import bodies, feed, mark, moved, opened
 from tests.queueing.manager_harness import Bench, check, every, message, walk
 
@@ -115,3 +117,20 @@ def test_what_is_kept_makes_room_in_memory_for_what_comes() -> None:
     bench.receive("orders")
     assert bench.state.shelf._cached_bytes == 0
     assert bodies(bench) == [b"x" * 100]
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_what_a_carrier_holds_is_read_and_kept_when_it_is_delivered(outcome: Outcome) -> None:
+    exchange = Exchange(None, "orders")
+    cursor = opened(exchange)
+    exchange.send("orders", b"a", b"b")
+    before = feed(exchange, cursor)
+    exchange.say(HoldWanted("httpr", (1, 7), ("orders",), 100, 1_000_000))
+    assert exchange.bodies() == []
+    assert feed(exchange, cursor) == feed(exchange, name="") == before
+    exchange.restart()
+    assert feed(exchange, cursor) == before
+    exchange.say(HoldsEnded("httpr", ((1, 7),), outcome, MessageClass.NACK_ACCESS_DENIED))
+    assert feed(exchange, cursor) == before
+    assert exchange.queue().retained == (0 if outcome is Outcome.TRY_LATER else 2)
+    check(exchange.state)

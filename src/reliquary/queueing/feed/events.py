@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 from reliquary.base.turn import Event
 from reliquary.queueing.events import Answer, Request
 from reliquary.queueing.message import Position
@@ -53,7 +51,8 @@ class DropConsumer(Request, frozen=True):
 class ReadFeed(Request, frozen=True):
     """Positions of a feed with after < arrival <= until, the first `limit` of them, in the order of arrival.
 
-    With a consumer: refused where `after` is before his cursor, or `until` behind the mark that was told.
+    With a consumer: DATA_LOST where `after` is before his cursor or he is not known, and refused where
+    `until` is behind the mark that was told.
     Without: only what still is in the queue.
     """
 
@@ -71,21 +70,6 @@ class TrimFeed(Event, frozen=True):
     """Go on letting go of what nobody has to read any more."""
 
     queue: int
-
-
-class Refusal(Enum):
-    """Why a reader is refused, where no HResult says it."""
-
-    DATA_LOST = "DATA_LOST"
-    """What he asks for was not kept: it is before his cursor, or he is not known."""
-    OTHER_QUEUE = "OTHER_QUEUE"
-    """The queue was deleted, and another has its name."""
-
-
-class FeedRefused(Answer, frozen=True):
-    """A reader is told that he cannot go on as he thought."""
-
-    code: Refusal = Refusal.DATA_LOST
 
 
 class FeedView(Answer, frozen=True):

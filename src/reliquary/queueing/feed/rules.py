@@ -16,7 +16,6 @@ from reliquary.queueing.apply import apply
 from reliquary.queueing.events import Answer
 from reliquary.queueing.feed import events, reading, trimming
 from reliquary.queueing.feed.consumers import check_consumer
-from reliquary.queueing.feed.events import FeedRefused, Refusal
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
 from reliquary.queueing.feed.numbering import tell_mark
 from reliquary.queueing.naming import destinations
@@ -67,7 +66,7 @@ def _find(state: State, name: str, incarnation: str = "") -> QueueState | Answer
         why = (
             f"{name} was deleted and created anew: {incarnation} is gone, now it is {queue.record.identifier}"
         )
-        return FeedRefused(HResult.OTHER_QUEUE, why, Refusal.OTHER_QUEUE)
+        return Answer(HResult.OTHER_QUEUE, why)
     return queue
 
 
@@ -164,12 +163,12 @@ def _check_number(number: int, highest: int) -> None:
         )
 
 
-def _unknown(queue: str, name: str) -> FeedRefused:
+def _unknown(queue: str, name: str) -> Answer:
     why = (
         f"{queue} has no consumer {name!r}, so nothing was kept for it: open it anew, and see what was lost"
         " meanwhile"
     )
-    return FeedRefused(HResult.DATA_LOST, why, Refusal.DATA_LOST)
+    return Answer(HResult.DATA_LOST, why)
 
 
 # -- reading
@@ -200,7 +199,7 @@ def read(state: State, request: events.ReadFeed, now: Instant) -> None:
     state.reply(request.to, answer)
 
 
-def _lost(queue: QueueState, request: events.ReadFeed) -> FeedRefused | None:
+def _lost(queue: QueueState, request: events.ReadFeed) -> Answer | None:
     """Why a consumer cannot have this range, if so."""
     record = queue.consumers.get(request.consumer)
     if record is None:
@@ -211,7 +210,7 @@ def _lost(queue: QueueState, request: events.ReadFeed) -> FeedRefused | None:
         f"{request.consumer!r} has read {request.queue} up to {record.cursor}, and what came before is not"
         f" kept: begin after {record.cursor}, not after {request.after}"
     )
-    return FeedRefused(HResult.DATA_LOST, why, Refusal.DATA_LOST)
+    return Answer(HResult.DATA_LOST, why)
 
 
 RULES: Final[dict[type[Event], Rule]] = {

@@ -1,28 +1,29 @@
 """One Spark session and one server for all tests of this folder that ask for them.
 
     spark     the session; it takes ten seconds to start, so a worker of pytest has one
-    server    a real server in a thread of this process, with all its queues
-    queue     the name of a fresh queue of it
+    server    a real server in a thread of this process; each test makes queues of its own
+    manager   a client of it
+    desk      all of these, and a folder of the test's own
 
 Every test that asks for `spark` is put into one group: with `--dist loadgroup` one worker runs them all.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from reliquary.client.sync.manager import connect
+from reliquary.client.sync.manager import Manager, connect
 from tests.client.served import Served, served
+from tests.spark.desk import Desk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m"
-_NUMBERS = itertools.count(1)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -65,10 +66,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def manager(server: Served) -> Iterator[Manager]:
+    """A client of that server."""
+    with connect(server.data, control=server.control) as connected:
+        yield connected
+
+
 @pytest.fixture
-def queue(server: Served) -> str:
-    """The name of a fresh queue."""
-    name = f"q{next(_NUMBERS)}"
-    with connect(server.data, control=server.control) as manager:
-        manager.create_queue(name)
-    return name
+def desk(spark: SparkSession, server: Served, manager: Manager, tmp_path: Path) -> Desk:
+    """All of it, with a folder of the test's own."""
+    return Desk(spark, manager, server.data, tmp_path)

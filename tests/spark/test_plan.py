@@ -154,3 +154,8 @@ def test_batch_after_batch_every_row_is_taken_once_and_nobody_starves(
 def test_a_busy_small_queue_does_not_starve_a_large_one() -> None:
     served = [bool(allotted(Limit(1), [[1], [1] * 9], turn)[1]) for turn in range(4)]
     assert served == [False, True, False, True]
+
+
+def test_where_there_is_not_a_row_for_each_the_turn_goes_round() -> None:
+    served = [allotted(Limit(2, 4), [[1], [2], [3]], turn)[2] is not None for turn in range(3)]
+    assert served == [False, False, True], "whoever is largest is not last for ever"

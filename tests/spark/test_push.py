@@ -86,3 +86,9 @@ def test_times_are_microseconds_of_the_arrival() -> None:
 )
 def test_what_the_server_cannot_do_stays_with_spark(each: Filter) -> None:
     assert push([each], Bounds()) == (Bounds(), [each])
+
+
+def test_a_list_narrows_and_stays_with_spark_unless_it_has_one_value() -> None:
+    several, one = In(ID, (5, 1, 9)), In(ID, (7,))
+    assert push([several], Bounds()) == (Bounds(from_lookup=1, to_lookup=9), [several])
+    assert push([one], Bounds()) == (Bounds(from_lookup=7, to_lookup=7), [])

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from reliquary.client.errors import ServerUnreachable
 from reliquary.spark.errors import BadRow
@@ -66,7 +65,7 @@ def _cast(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
     if column.type.equals(field.type):
         return column
     try:
-        return pc.cast(column, field.type)
+        return column.cast(field.type)
     except pa.ArrowInvalid as why:
         raise BadRow(f"the column {field.name} has a value that does not fit {field.type}: {why}") from why
 

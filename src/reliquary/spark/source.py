@@ -88,7 +88,6 @@ class Reader(DataSourceReader):
                 ranges += (
                     Range(feed.queue, feed.incarnation, part.after, part.until, self._bounds)
                     for part in plan.parts
-                    if part.rows
                 )
         return ranges
 

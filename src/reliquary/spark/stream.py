@@ -264,7 +264,6 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 ranges += (
                     Range(queue, place.incarnation, part.after, part.until)
                     for part in self._parts(queue, first.get(queue), place)
-                    if part.rows
                 )
         return ranges
 

@@ -3,6 +3,7 @@
     spark     the session; it takes ten seconds to start, so a worker of pytest has one
     server    a real server in a thread of this process; each test makes queues of its own
     manager   a client of it
+    queue     the name of a fresh queue of it
     desk      all of these, and a folder of the test's own
 
 Every test that asks for `spark` is put into one group: with `--dist loadgroup` one worker runs them all.
@@ -18,7 +19,7 @@ import pytest
 
 from reliquary.client.sync.manager import Manager, connect
 from tests.client.served import Served, served
-from tests.spark.desk import Desk
+from tests.spark.desk import Desk, fresh
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,6 +72,14 @@ def manager(server: Served) -> Iterator[Manager]:
     """A client of that server."""
     with connect(server.data, control=server.control) as connected:
         yield connected
+
+
+@pytest.fixture
+def queue(manager: Manager) -> str:
+    """The name of a fresh queue."""
+    name = fresh("queue")
+    manager.create_queue(name)
+    return name
 
 
 @pytest.fixture

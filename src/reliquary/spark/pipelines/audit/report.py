@@ -1,0 +1,324 @@
+"""The report: one HTML file for people, with everything in it.
+
+    the verdict, as a sentence
+    what was looked at, in numbers
+    the flow, the times, the findings by kind            (`charts`)
+    the streams, each with its verdict
+    the findings, by kind: what it means, what to do, which messages
+    what could not be judged, and which histories there were
+
+All data is escaped, nothing is loaded from anywhere, and it prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any, Final
+
+from reliquary.spark.pipelines.audit import charts
+from reliquary.spark.pipelines.audit.charts import Series, Spread, number, span
+from reliquary.spark.pipelines.audit.rules import Kind, Verdict
+from reliquary.spark.pipelines.audit.streams import Stream
+
+if TYPE_CHECKING:
+    from reliquary.spark.pipelines.audit.run import AuditReport
+
+WORDS: Final[Mapping[Verdict, str]] = {
+    Verdict.PROVEN: "Proven",
+    Verdict.REFUTED: "Refuted",
+    Verdict.NOT_JUDGED: "Not judged",
+}
+COLORS: Final[Mapping[Kind, str]] = {
+    Kind.LOST: "#b91c1c",
+    Kind.DUPLICATED: "#c2410c",
+    Kind.REORDERED: "#a16207",
+    Kind.LATE: "#4d7c0f",
+    Kind.IN_DOUBT: "#6d28d9",
+    Kind.ACKNOWLEDGED: "#be185d",
+}
+NAMES: Final[Mapping[Kind, str]] = {
+    Kind.LOST: "Lost",
+    Kind.DUPLICATED: "Duplicated",
+    Kind.REORDERED: "Out of order",
+    Kind.LATE: "Late",
+    Kind.IN_DOUBT: "Stuck in doubt",
+    Kind.ACKNOWLEDGED: "Acknowledged, not delivered",
+}
+MEANINGS: Final[Mapping[Kind, tuple[str, str]]] = {
+    Kind.LOST: (
+        "The sending side recorded that these messages were handed over, and the receiving side, whose records "
+        "are complete for that time, has no trace of them.",
+        "Send them again: the sending application or its journal has them. Then find out what happened at the "
+        "receiving side at that time: a restore from an old backup is the most frequent cause.",
+    ),
+    Kind.DUPLICATED: (
+        "These messages got into the same queue twice, or were read twice, so their work may have been done twice.",
+        "Check in the receiving application whether the work was done twice, and undo one. If an application sends "
+        "a message again by itself, let it use the same identifier.",
+    ),
+    Kind.REORDERED: (
+        "These messages came after messages that were sent later, in a stream that keeps the order.",
+        "Check whether the order matters to the receiving application; if it does, look at what it made of these "
+        "messages and of their neighbours.",
+    ),
+    Kind.LATE: (
+        "These messages took longer than the limit of this report, or were read after their deadline.",
+        "Look at the time: was the receiving side stopped or slow, or was the network cut? If such times are "
+        "normal for this stream, raise the limit with --late.",
+    ),
+    Kind.IN_DOUBT: (
+        "A batch or a transaction was begun with these messages and nobody told how it ended. They are not lost, but "
+        "nobody gets them either.",
+        "Ask the other side, or decide in its place: `reliquary channel` for batches, `reliquary transaction` for "
+        "transactions.",
+    ),
+    Kind.ACKNOWLEDGED: (
+        "The sender was told that these messages are in their queue, or were read, and the records of the receiving "
+        "side do not show it.",
+        "Do not trust the acknowledgement: ask the receiving application, and send again what it does not have.",
+    ),
+}
+
+
+def write(report: AuditReport) -> None:
+    """Write the page, whole or not at all."""
+    draft = report.page.with_suffix(".html.new")
+    draft.write_text(page(report), encoding="utf-8")
+    draft.replace(report.page)
+
+
+def page(report: AuditReport) -> str:
+    """The page as text."""
+    template = Template(files(__package__).joinpath("report.html").read_text(encoding="utf-8"))
+    return template.substitute(
+        tone=str(report.verdict),
+        verdict=WORDS[report.verdict],
+        sentence=escape(sentence(report)),
+        period=escape(_period(report)),
+        cards=_cards(report),
+        flow=_flow(report),
+        times=_times(report),
+        kinds=_kinds(report),
+        streams=_streams(report),
+        findings=_findings(report),
+        unjudged=_unjudged(report),
+        histories=_histories(report),
+        limits=escape(_limits(report)),
+    )
+
+
+def sentence(report: AuditReport) -> str:
+    """The verdict in one sentence."""
+    messages = sum(stream.sent for stream in report.streams)
+    if report.verdict is Verdict.REFUTED:
+        found = [f"{number(count)} {NAMES[kind].lower()}" for kind, count in report.found.items() if count]
+        bad = sum(1 for stream in report.streams if stream.verdict is Verdict.REFUTED)
+        return (
+            f"Not every message was delivered as promised: {', '.join(found)}, "
+            f"in {bad} of {len(report.streams)} streams."
+        )
+    if report.verdict is Verdict.NOT_JUDGED:
+        open_ = sum(report.unjudged.values())
+        return (
+            f"No fault was found, but not everything could be judged: {number(open_)} messages are open, because "
+            "histories are missing or do not reach far enough."
+        )
+    return (
+        f"All {number(messages)} messages of {len(report.streams)} streams were delivered once, in order and in time, "
+        "or are still on their way."
+    )
+
+
+def _moment(micros: int) -> str:
+    return datetime.fromtimestamp(micros / 1e6, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _period(report: AuditReport) -> str:
+    if not report.stretches:
+        return "no history"
+    begins = min(stretch.begins for stretch in report.stretches.values())
+    ends = max(stretch.until for stretch in report.stretches.values())
+    return f"{_moment(begins)} to {_moment(ends)} (UTC)"
+
+
+def _cards(report: AuditReport) -> str:
+    crossing = [stream for stream in report.streams if not stream.is_local]
+    cards = (
+        (number(len(report.stretches)), "queue managers"),
+        (number(report.events), "recorded events"),
+        (number(sum(stream.sent for stream in crossing)), "messages to other managers"),
+        (number(sum(stream.arrived for stream in crossing)), "of them arrived"),
+        (number(sum(stream.received for stream in report.streams if stream.is_local)), "messages read"),
+        (number(sum(report.found.values())), "findings"),
+    )
+    return "".join(f"<div><b>{value}</b><span>{name}</span></div>" for value, name in cards)
+
+
+def _flow(report: AuditReport) -> str:
+    if not report.flow:
+        return "<p>There were no messages.</p>"
+    width = report.flow[0]["width"]
+    known = {column["at"]: column for column in report.flow}
+    places = range(min(known), max(known) + width, width)
+    if len(places) > 400:  # mostly empty: only what there is
+        places = sorted(known)  # type: ignore[assignment]
+    pattern = "%d %b %H:%M" if width < 86400_000_000 else "%d %b %Y"
+    labels = [datetime.fromtimestamp(at / 1e6, UTC).strftime(pattern) for at in places]
+    series = [
+        Series(f"{name}", color, [known.get(at, {}).get(key, 0) for at in places])
+        for key, name, color in (
+            ("sent", "sent by applications", "#94a3b8"),
+            ("arrived", "arrived from other managers", "#2563eb"),
+            ("received", "read by applications", "#0f766e"),
+        )
+    ]
+    chart = charts.lines("Messages over time", labels, series)
+    return f"<p>Messages in every {span(width / 1e6)}.</p>{chart}"
+
+
+def _times(report: AuditReport) -> str:
+    timed = sorted(
+        (stream for stream in report.streams if stream.times),
+        key=lambda stream: -sum(stream.times.values()),
+    )
+    rows = [
+        Spread(stream.text, *(stream.percentile(share) or 0.0 for share in (0.5, 0.9, 0.99, 1.0)))
+        for stream in timed[:15]
+    ]
+    if not rows:
+        return "<p>No message arrived or was read.</p>"
+    more = f"<p>The {len(rows)} busiest of {len(timed)} streams.</p>" if len(timed) > len(rows) else ""
+    return more + charts.spreads("How long messages took", rows)
+
+
+def _kinds(report: AuditReport) -> str:
+    rows = [(NAMES[kind], float(report.found[kind]), COLORS[kind]) for kind in Kind]
+    return charts.bars("Findings by kind", rows)
+
+
+def _chip(verdict: Verdict) -> str:
+    return f'<span class="chip {verdict}">{WORDS[verdict]}</span>'
+
+
+def _streams(report: AuditReport) -> str:
+    order = {Verdict.REFUTED: 0, Verdict.NOT_JUDGED: 1, Verdict.PROVEN: 2}
+    rows = sorted(report.streams, key=lambda stream: (order[stream.verdict], stream.is_local, stream.text))
+    shown, most = "".join(map(_stream, rows[:300])), 300
+    more = f'<p class="more">{len(rows) - most} more are in the table <code>streams</code>.</p>' if len(rows) > most else ""
+    head = "".join(
+        f"<th{' class=n' if place else ''}>{name}</th>"
+        for place, name in enumerate(
+            ("Stream", "Sent", "Arrived", "Read", "On the way", "Half within", "99 % within", "Findings", "Open")
+        )
+    )
+    return f"<table><thead><tr>{head}<th>Verdict</th></tr></thead><tbody>{shown}</tbody></table>{more}"
+
+
+def _stream(stream: Stream) -> str:
+    if stream.is_local:
+        name = f"{_place(stream.source.text)} <i>and its readers</i>"
+        arrived = ""
+    else:
+        to = stream.destination.text if stream.destination and stream.destination.hashed else "unknown"
+        name = f"{_place(stream.source.text)} <i>to</i> {_place(to)}"
+        arrived = number(stream.arrived)
+    cells = (
+        number(stream.sent), arrived, number(stream.received), number(stream.waiting),
+        span(stream.percentile(0.5)), span(stream.percentile(0.99)), number(stream.faults), number(stream.not_judged),
+    )  # fmt: skip
+    numbers = "".join(f"<td class=n>{cell}</td>" for cell in cells)
+    return f"<tr><td class=name>{name}</td>{numbers}<td>{_chip(stream.verdict)}</td></tr>"
+
+
+def _place(text: str) -> str:
+    manager, _, queue = text.partition(": ")
+    return f"<b>{escape(manager)}</b> {escape(queue)}"
+
+
+def _findings(report: AuditReport) -> str:
+    if not sum(report.found.values()):
+        return "<p>There are none.</p>"
+    return "".join(_kind(report, kind, count) for kind, count in report.found.items() if count)
+
+
+def _kind(report: AuditReport, kind: Kind, count: int) -> str:
+    meaning, advice = MEANINGS[kind]
+    rows = [row for row in report.shown if row["kind"] == kind]
+    shown = "".join(map(_finding, rows))
+    more = ""
+    if count > len(rows):
+        more = (
+            f'<p class="more">{number(count - len(rows))} more are in the table <code>findings</code> beside this '
+            "page (Parquet).</p>"
+        )
+    return (
+        f'<section class="kind"><h3><span style="background:{COLORS[kind]}"></span>{NAMES[kind]}: {number(count)}</h3>'
+        f"<p>{escape(meaning)}</p><p><b>What to do:</b> {escape(advice)}</p>"
+        "<table><thead><tr><th>When (UTC)</th><th>Message</th><th>Where</th><th>What</th><th>Proof</th></tr></thead>"
+        f"<tbody>{shown}</tbody></table>{more}</section>"
+    )
+
+
+def _finding(row: Mapping[str, Any]) -> str:
+    when = row["time"].strftime("%Y-%m-%d %H:%M:%S") if row["time"] else ""
+    lineage, _, last = (row["message_id"] or "").partition("\\")
+    proof = f"events {_ids(row['events'])} of {row['manager_name'] or row['manager']}"
+    if row["other_events"]:
+        proof += f"; {_ids(row['other_events'])} there" if row["other_manager"] else f", {_ids(row['other_events'])}"
+    return (
+        f"<tr><td>{when}</td><td class=id>{escape(lineage)}\\<b>{escape(last)}</b></td>"
+        f"<td class=name>{escape(row['stream'] or '')}</td><td>{escape(row['sentence'])}</td><td>{escape(proof)}</td></tr>"
+    )
+
+
+def _ids(events: Iterable[int] | None) -> str:
+    return ", ".join(str(each) for each in events or ())
+
+
+def _unjudged(report: AuditReport) -> str:
+    rows = [
+        f"<tr><td class=name>{escape(stream.text)}</td><td class=n>{number(count)}</td>"
+        f"<td>{escape(reason.sentence)}</td></tr>"
+        for stream in report.streams
+        for reason, count in stream.unjudged.items()
+    ]
+    if not rows:
+        return "<p>Everything that left a queue could be judged.</p>"
+    more = f'<p class="more">{len(rows) - 300} more rows are in the table <code>streams</code>.</p>' if len(rows) > 300 else ""
+    return (
+        "<p>These are neither faults nor proven. Give the histories of all managers, name destinations with "
+        "<code>--route</code>, or run the audit again when newer files are there.</p>"
+        "<table><thead><tr><th>Stream</th><th class=n>Messages</th><th>Why</th></tr></thead>"
+        f"<tbody>{''.join(rows[:300])}</tbody></table>{more}"
+    )
+
+
+def _histories(report: AuditReport) -> str:
+    rows = []
+    for manager, stretch in sorted(report.stretches.items(), key=lambda item: report.names.get(item[0], "")):
+        holes = "none"
+        if stretch.holes:
+            first = "; ".join(f"{_moment(begin)} to {_moment(end)}" for begin, end in stretch.holes[:3])
+            holes = f"{len(stretch.holes)}: {first}{' …' if len(stretch.holes) > 3 else ''}"
+        since = _moment(stretch.begins) + ("" if stretch.since is None else " (older events are gone)")
+        rows.append(
+            f"<tr><td class=name><b>{escape(report.names.get(manager) or '')}</b> {escape(manager)}</td>"
+            f"<td class=n>{number(stretch.events)}</td><td>{since}</td><td>{_moment(stretch.until)}</td>"
+            f"<td>{holes}</td></tr>"
+        )
+    return (
+        "<table><thead><tr><th>Manager</th><th class=n>Events</th><th>From</th><th>Until</th><th>Missing</th></tr>"
+        f"</thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _limits(report: AuditReport) -> str:
+    limits = report.limits
+    return (
+        f"A message is late after {span(limits.late / 1e6)}, in doubt too long after {span(limits.doubt / 1e6)}; clocks of "
+        f"two managers may differ by {span(limits.grace / 1e6)}. Times of streams are right to four percent."
+    )

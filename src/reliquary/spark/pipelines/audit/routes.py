@@ -1,0 +1,60 @@
+"""Which managers a queue sends to: told, seen, or read from the name of its destination.
+
+    given      --route NAME=MANAGER           somebody knows better than the data
+    seen       a message of it arrived there  whoever got one is a destination
+    named      DIRECT=HTTP://beta/msmq/orders and a manager is called beta
+
+A queue with several destinations lost a message only if none of them has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.spark.pipelines.audit.coverage import Place
+
+_HOST: Final = re.compile(r"(?i)^(?:direct=)?(?:https?://|os:|tcp:|httpr?://)?([^/:\\]+)")
+
+
+def host(destination: str) -> str:
+    r"""The computer in the name of a destination, in small letters.
+
+    >>> host("DIRECT=HTTP://Beta:8480/msmq/private$/orders"), host(r"DIRECT=OS:beta\private$\orders")
+    ('beta', 'beta')
+    """
+    found = _HOST.match(destination)
+    return found[1].lower() if found else ""
+
+
+def routes(
+    places: Iterable[Place], seen: Mapping[int, frozenset[str]], given: Mapping[str, str]
+) -> dict[int, frozenset[str]]:
+    """The managers that each queue sends to, as far as anybody can tell."""
+    places = tuple(places)
+    by_name = {place.manager_name.lower(): place.manager for place in places if place.manager_name}
+    told = {name.lower(): _manager(name, called, places, by_name) for name, called in given.items()}
+    found: dict[int, frozenset[str]] = {}
+    for place in places:
+        computer = host(place.queue)
+        chosen = told.get(place.queue.lower()) or told.get(computer)
+        if chosen is not None:
+            found[place.hashed] = frozenset({chosen})
+        elif place.hashed in seen:
+            found[place.hashed] = seen[place.hashed]
+        elif place.kind == "outgoing" and computer in by_name:
+            found[place.hashed] = frozenset({by_name[computer]})
+    return found
+
+
+def _manager(name: str, called: str, places: tuple[Place, ...], by_name: Mapping[str, str]) -> str:
+    for place in places:
+        if place.manager.lower() == called.lower():
+            return place.manager
+    known = by_name.get(called.lower())
+    if known is None:
+        names = ", ".join(sorted(by_name)) or "none"
+        raise UsageError(f"--route {name}={called}: no history is of a manager {called}; there are: {names}")
+    return known

@@ -45,6 +45,10 @@ class Exit(IntEnum):
     """A listener cannot have its address."""
     IN_DOUBT = 21
     """Transactions were prepared before, and nobody told their outcome in time."""
+    AUDIT_REFUTED = 30
+    """The delivery audit found that messages were lost, doubled, out of order, late or stuck."""
+    AUDIT_NOT_JUDGED = 31
+    """The delivery audit found no fault, and could not judge everything."""
     INTERRUPTED = 130
     """Stopped by a second signal, before all was in order."""
 

@@ -1,4 +1,4 @@
-"""The audit once more, over plain rows and one message at a time: slow, short, and written from the guide alone.
+"""The audit once more, over plain rows and one message at a time: slow, short, written from the guide alone.
 
 Spark's answer must be the same.  It knows nothing of masks, hashes or shares of work.
 """
@@ -13,7 +13,7 @@ from tests.spark.pipelines.audit.world import HOUR, SECOND, Expected, Row
 
 ENTRIES = {"accepted", "arrived", "queued", "committed"}
 GONE = {"received", "expired", "purged", "rejected", "moved", "dead-lettered", "poisoned"}
-OUT_OF_LINE = {"returned", "delayed", "due", "prepared", "moved", "poisoned", "rejected"}
+OUT_OF_LINE = {"returned", "released", "delayed", "due", "prepared", "moved", "poisoned", "rejected"}
 SETTLED = GONE | ENTRIES | {"released", "delivered", "aborted", "returned"}
 COPIES = {"journal", "dead-letter"}
 
@@ -37,13 +37,15 @@ class Told:
         return next(iter(self.of(*ENTRIES)), None)
 
     @property
-    def express(self) -> bool:
-        return any(row["durable"] is False for row in self.rows)
+    def unpromised(self) -> bool:
+        """An express message, or one that a manager wrote to another."""
+        receipt = any(row["protocol"] == "manager" or row["reason"] for row in self.of(*ENTRIES))
+        return receipt or any(row["durable"] is False for row in self.rows)
 
     @property
     def start(self) -> int:
         assert self.entry is not None
-        return max([row["time"] for row in self.of("due")] + [self.entry["time"]])
+        return int(max([row["time"] for row in self.of("due")] + [self.entry["time"]]))
 
     @property
     def fetched(self) -> list[Row]:
@@ -59,7 +61,13 @@ class Reference:
     """All findings of these rows."""
 
     def __init__(
-        self, rows: list[Row], *, late: int = HOUR, doubt: int = HOUR, grace: int = 300 * SECOND, in_order: str = ""
+        self,
+        rows: list[Row],
+        *,
+        late: int = HOUR,
+        doubt: int = HOUR,
+        grace: int = 300 * SECOND,
+        in_order: str = "",
     ) -> None:
         self.late, self.doubt, self.grace, self.in_order = late, doubt, grace, in_order
         self.found: set[Expected] = set()
@@ -81,7 +89,9 @@ class Reference:
         for row in sorted(rows, key=lambda row: row["event_id"]):
             if row["event"] == "gap" or not (row["message"] or row["message_id"]):
                 continue
-            each = told.setdefault((row["manager"], row["message"] or row["message_id"]), Told(row["manager"]))
+            each = told.setdefault(
+                (row["manager"], row["message"] or row["message_id"]), Told(row["manager"])
+            )
             each.rows.append(row)
             each.identifier = each.identifier or row["message_id"]
         return list(told.values())
@@ -122,7 +132,10 @@ class Reference:
             each
             for each in self.by_identifier[source.identifier]
             if each is not source
-            and (each.manager != source.manager or (each.has("arrived") and each.entry["queue_kind"] == "local"))  # type: ignore[index]
+            and (
+                each.manager != source.manager
+                or any(row["queue_kind"] == "local" for row in each.of("arrived"))
+            )
             and (each.has("arrived") or not each.has("accepted", "queued", "prepared", "committed"))
         ]
 
@@ -148,16 +161,24 @@ class Reference:
         last = (0, 0)
         for source in sources:
             assert source.entry is not None
+            lineage = str(source.identifier).partition("\\")[0]
             for each in there[id(source)]:
                 arrived = each.of("arrived")
                 if arrived and not source.has(*OUT_OF_LINE):
                     number = arrived[0]["stream_number"]
                     if number is not None:
                         last = max(last, (source.entry["event_id"], arrived[0]["time"]))
-                        line: object = (each.manager, arrived[0]["queue"], arrived[0]["stream"])
+                        line: object = (each.manager, arrived[0]["queue"], arrived[0]["stream"], lineage)
                         lines[line].append((arrived[0]["event_id"], number, source))
                     elif arrived[0]["protocol"] == "httpr":
-                        line = (each.manager, arrived[0]["queue"], source.entry["priority"])
+                        channel = (arrived[0]["batch"] or "").partition(":")[0]
+                        line = (
+                            each.manager,
+                            arrived[0]["queue"],
+                            source.entry["lookup_id"] >> 56,
+                            lineage,
+                            channel,
+                        )
                         lines[line].append((arrived[0]["event_id"], source.entry["event_id"], source))
         for source in sources:
             self._passage(source, there[id(source)], to, last)
@@ -173,7 +194,7 @@ class Reference:
             row for row in source.of("acknowledged") if row["reason"] in {"ack-reach-queue", "ack-receive"}
         ]
         since = entry["time"] - self.grace
-        if not there and not source.express:
+        if not there and not source.unpromised:
             if acknowledged:
                 until = acknowledged[0]["time"] + self.grace
                 self._judge(("acknowledged", *place), to, since, until)
@@ -191,7 +212,7 @@ class Reference:
                 continue
             arrival = each.of("arrived")[0]
             read = [row for row in acknowledged if row["reason"] == "ack-receive"]
-            if read and not each.has(*GONE) and not source.express:
+            if read and not each.has(*GONE) and not source.unpromised:
                 until = acknowledged[0]["time"] + self.grace
                 self._judge(("acknowledged", *place), {each.manager}, arrival["time"], until)
             slow = arrival["time"] - source.start > self.late
@@ -232,7 +253,7 @@ class Reference:
                 and not each.fetched
             ):
                 came = each.of("received", "handed-out")[0]["event_id"]
-                line = (each.manager, entry["queue"], entry["priority"])
+                line = (each.manager, entry["queue"], entry["lookup_id"] >> 56)
                 lines[line].append((came, entry["event_id"], each, each.manager, entry["queue"]))
         self.found |= {("duplicated", *place) for place, count in arrivals.items() if count > 1}
         for its in lines.values():
@@ -256,5 +277,10 @@ class Reference:
         doubts = each.of("held", "prepared")
         settled = max((row["event_id"] for row in each.of(*SETTLED)), default=0)
         end = self.covered[each.manager][-1][1]
-        if doubts and doubts[-1]["event_id"] > settled and doubts[-1]["time"] + self.doubt <= end and not each.express:
+        if (
+            doubts
+            and doubts[-1]["event_id"] > settled
+            and doubts[-1]["time"] + self.doubt <= end
+            and not each.unpromised
+        ):
             self._judge(("in-doubt", *place), ours, doubts[-1]["time"], end)

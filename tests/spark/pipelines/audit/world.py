@@ -1,9 +1,9 @@
 """A small world of managers that tell their history, with faults planted in it on purpose.
 
-Each message gets a way (within a queue, by a numbered stream, by a protocol of batches, by plain messages) and
-a life on it, as the manager would tell it.  A planted fault changes the story of one message, and the world notes
-what the audit must say of it: `expected`.  Whatever else happens (returns, delays, journals, dead letters,
-dropped duplicates, batches that come back, refusals) is no fault.
+Each message gets a way (within a queue, by a numbered stream, by a protocol of batches, by plain messages)
+and a life on it, as the manager would tell it.  A planted fault changes the story of one message, and the
+world notes what the audit must say of it: `expected`.  Whatever else happens (returns, delays, journals,
+dead letters, dropped duplicates, batches that come back, refusals) is no fault.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 SECOND: Final = 1_000_000
 HOUR: Final = 3600 * SECOND
@@ -27,7 +27,8 @@ SCHEMA: Final = pa.schema(
     [
         ("version", pa.int32()), ("event_id", pa.int64()), ("event", pa.string()),
         ("time", pa.timestamp("us", "UTC")), ("manager", pa.string()), ("manager_name", pa.string()),
-        ("queue", pa.string()), ("queue_kind", pa.string()), ("message", pa.int64()), ("message_id", pa.string()),
+        ("queue", pa.string()), ("queue_kind", pa.string()), ("message", pa.int64()),
+        ("message_id", pa.string()),
         ("lookup_id", pa.int64()), ("size", pa.int64()), ("priority", pa.int32()), ("durable", pa.bool_()),
         ("sent", pa.timestamp("us", "UTC")), ("deadline", pa.timestamp("us", "UTC")), ("stream", pa.string()),
         ("stream_number", pa.int64()), ("previous_number", pa.int64()), ("transaction", pa.string()),
@@ -55,7 +56,7 @@ class Manager:
         return self.numbers
 
     def tell(self, at: int, event: str, queue: str, message: int, kind: str = "local", **more: Any) -> None:
-        row = {"event": event, "queue": queue, "queue_kind": kind, "message": message, **more}
+        row = {"event": event, "queue": queue, "queue_kind": kind, "message": message, "lookup_id": 0, **more}
         self.told.append((at, len(self.told), row))
 
     def rows(self) -> list[Row]:
@@ -63,7 +64,13 @@ class Manager:
         blank = dict.fromkeys(SCHEMA.names)
         return [
             blank
-            | {"version": 1, "event_id": number, "time": at, "manager": self.identifier, "manager_name": self.name}
+            | {
+                "version": 1,
+                "event_id": number,
+                "time": at,
+                "manager": self.identifier,
+                "manager_name": self.name,
+            }
             | row
             for number, (at, _, row) in enumerate(sorted(self.told, key=lambda each: each[:2]), 1)
         ]
@@ -84,7 +91,8 @@ class World:
     def __init__(self, seed: int, faults: tuple[str, ...] = (), messages: int = 60) -> None:
         self.random = random.Random(seed)
         self.managers = [
-            Manager(f"{name}{seed}", str(UUID(int=self.random.getrandbits(128)))) for name in ("alpha", "beta", "gamma")
+            Manager(f"{name}{seed}", str(UUID(int=self.random.getrandbits(128))))
+            for name in ("alpha", "beta", "gamma")
         ]
         self.expected: set[Expected] = set()
         self.free: dict[tuple[Any, ...], int] = {}
@@ -109,6 +117,7 @@ class World:
             "message": message,
             "message_id": f"{manager.identifier}\\{message}",
             "priority": 3,
+            "lookup_id": (4 << 56) + message,
             "durable": True,
             "size": self.random.randrange(2000),
         } | more
@@ -131,7 +140,9 @@ class World:
     # -- healthy lives
 
     def _healthy(self, at: int) -> None:
-        way = self.random.choice(("local", "local", "transactional", "stream", "stream", "httpr", "httpr", "plain"))
+        way = self.random.choice(
+            ("local", "local", "transactional", "stream", "stream", "httpr", "httpr", "plain")
+        )
         if way in {"local", "transactional"}:
             self._local(self.random.choice(self.managers), at, transactional=way == "transactional")
         else:
@@ -159,7 +170,9 @@ class World:
 
     def _leave(self, manager: Manager, queue: str, message: int, at: int, *, delayed: bool = False) -> None:
         """How a message ends in its queue; one that was delayed, or is plain, waits in no line."""
-        fate = self.random.choice(("read",) * 6 + ("tried", "expired", "purged", "moved", "waits", "journaled"))
+        fate = self.random.choice(
+            ("read",) * 6 + ("tried", "expired", "purged", "moved", "waits", "journaled")
+        )
         taken = at + self.random.randrange(1, 40 * SECOND)
         if not delayed:
             taken = self._after((manager.name, queue, "out"), taken)
@@ -187,7 +200,9 @@ class World:
         elif fate == "purged":
             manager.tell(taken, "purged", queue, message)
 
-    def _queued(self, source: Manager, target: Manager, at: int, way: str, **more: Any) -> tuple[str, Row, int]:
+    def _queued(
+        self, source: Manager, target: Manager, at: int, way: str, **more: Any
+    ) -> tuple[str, Row, int]:
         queue = f"DIRECT=HTTP://{target.name}/msmq/private$/{way}"
         line = (source.name, queue)
         at = self._after((*line, "in"), at)
@@ -220,7 +235,9 @@ class World:
             return
         if fate == "refused":
             came = self._after((source.name, queue, "on the way"), at)
-            target.tell(came, "refused", way, 0, message_id=subject["message_id"], reason="nack-bad-dest-queue")
+            target.tell(
+                came, "refused", way, 0, message_id=subject["message_id"], reason="nack-bad-dest-queue"
+            )
             source.tell(came + 9, "rejected", queue, message, kind="outgoing")
             source.tell(came + 9, "dead-lettered", "deadxact", message, kind="dead-letter", other_queue=queue)
             return
@@ -234,7 +251,15 @@ class World:
         self._cross(source, target, queue, subject, at, way, again=fate == "again")
 
     def _cross(
-        self, source: Manager, target: Manager, queue: str, subject: Row, at: int, way: str, *, again: bool = False
+        self,
+        source: Manager,
+        target: Manager,
+        queue: str,
+        subject: Row,
+        at: int,
+        way: str,
+        *,
+        again: bool = False,
     ) -> int:
         """A message goes over, arrives and ends; returns when it arrived."""
         message = subject["message"]
@@ -257,7 +282,9 @@ class World:
             arrival["transaction"] = subject["transaction"]
         target.tell(came + skew, "arrived", way, number, protocol=protocol, peer=source.name, **arrival)
         if again and way != "httpr":
-            target.tell(came + skew + 3, "duplicate", way, 0, message_id=subject["message_id"], protocol=protocol)
+            target.tell(
+                came + skew + 3, "duplicate", way, 0, message_id=subject["message_id"], protocol=protocol
+            )
         source.tell(came + 10, "delivered", queue, message, kind="outgoing", protocol=protocol)
         if self.random.random() < 0.1:
             source.tell(came + 20, "acknowledged", queue, message, kind="outgoing", reason="ack-reach-queue")
@@ -307,7 +334,9 @@ class World:
     def _acknowledged_as_read(self, source: Manager, target: Manager, at: int) -> None:
         queue, subject, at = self._queued(source, target, at, "plain")
         number = target.number()
-        target.tell(at + 2, "arrived", "plain", number, message_id=subject["message_id"], priority=3, protocol="srmp")
+        target.tell(
+            at + 2, "arrived", "plain", number, message_id=subject["message_id"], priority=3, protocol="srmp"
+        )
         source.tell(at + 3, "acknowledged", queue, subject["message"], kind="outgoing", reason="ack-receive")
         source.tell(at + 3, "delivered", queue, subject["message"], kind="outgoing")
         self._expect("acknowledged", subject, source, queue)
@@ -318,7 +347,9 @@ class World:
         came = self._cross(source, target, queue, subject, at, way)
         number = target.number()
         came = self._after((source.name, queue, "on the way"), came)
-        target.tell(came, "arrived", way, number, message_id=subject["message_id"], priority=3, protocol="srmp")
+        target.tell(
+            came, "arrived", way, number, message_id=subject["message_id"], priority=3, protocol="srmp"
+        )
         self._expect("duplicated", subject, target, way)
 
     def _received_twice(self, source: Manager, target: Manager, at: int) -> None:

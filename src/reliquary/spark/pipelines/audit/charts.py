@@ -1,7 +1,7 @@
 """Charts as SVG text: drawn by hand, so that the report needs no script and no network, and prints well.
 
-Every chart says in words what it shows (`title`), and every number in it can be read off: bars and points carry
-their value as a tooltip, axes have round steps.
+Every chart says in words what it shows (`title`), and every number in it can be read off: bars and points
+carry their value as a tooltip, axes have round steps.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def span(seconds: float | None) -> str:
     """A span of time as people say it.
 
     >>> span(0.0123), span(75), span(5400), span(None)
-    ('12 ms', '1.2 min', '1.5 h', '–')
+    ('12 ms', '1.25 min', '1.5 h', '–')
     """
     if seconds is None:
         return "–"
@@ -78,7 +78,9 @@ def lines(title: str, labels: Sequence[str], series: Sequence[Series], height: i
 
     parts = [_open(title, WIDTH, height)]
     for mark in marks:
-        parts.append(f'<line x1="{left}" x2="{WIDTH - right}" y1="{y(mark):.1f}" y2="{y(mark):.1f}" stroke="{FAINT}"/>')
+        parts.append(
+            f'<line x1="{left}" x2="{WIDTH - right}" y1="{y(mark):.1f}" y2="{y(mark):.1f}" stroke="{FAINT}"/>'
+        )
         parts.append(_text(left - 8, y(mark) + 4, number(mark), anchor="end"))
     every = max(1, math.ceil(count / 8))
     for place in range(0, count, every):
@@ -87,11 +89,13 @@ def lines(title: str, labels: Sequence[str], series: Sequence[Series], height: i
     for each in series:
         points = " ".join(f"{x(place):.1f},{y(value):.1f}" for place, value in enumerate(each.values))
         parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{each.color}" stroke-width="2" stroke-linejoin="round"/>'
+            f'<polyline points="{points}" fill="none" stroke="{each.color}" stroke-width="2" '
+            'stroke-linejoin="round"/>'
         )
         for place, value in enumerate(each.values):
             parts.append(
-                f'<circle cx="{x(place):.1f}" cy="{y(value):.1f}" r="{2.5 if count <= 80 else 1.2}" fill="{each.color}">'
+                f'<circle cx="{x(place):.1f}" cy="{y(value):.1f}" r="{2.5 if count <= 80 else 1.2}" '
+                f'fill="{each.color}">'
                 f"<title>{escape(each.name)}, {escape(labels[place])}: {number(value)}</title></circle>"
             )
     return "".join(parts) + "</svg>" + _legend(series)
@@ -107,7 +111,9 @@ def bars(title: str, rows: Sequence[tuple[str, float, str]]) -> str:
         y = place * each + 4
         wide = (WIDTH - left - right) * value / most
         parts.append(_text(left - 12, y + 18, name, anchor="end", color="#0f172a"))
-        parts.append(f'<rect x="{left}" y="{y + 4}" width="{WIDTH - left - right}" height="18" rx="3" fill="#f1f5f9"/>')
+        parts.append(
+            f'<rect x="{left}" y="{y + 4}" width="{WIDTH - left - right}" height="18" rx="3" fill="#f1f5f9"/>'
+        )
         if value:
             parts.append(
                 f'<rect x="{left}" y="{y + 4}" width="{max(wide, 3):.1f}" height="18" rx="3" fill="{color}">'
@@ -129,7 +135,9 @@ class Spread:
 
 
 def spreads(title: str, rows: Sequence[Spread]) -> str:
-    """For each stream a bar from the middle time to the longest, on a scale where each step is ten times more."""
+    """For each stream a bar from the middle time to the longest, on a scale where each step is ten times
+    more.
+    """
     left, right, each = 330, 30, 34
     height = each * len(rows) + 34
     low = min((row.half for row in rows), default=0.001) or 0.001
@@ -153,13 +161,22 @@ def spreads(title: str, rows: Sequence[Spread]) -> str:
             f'<line x1="{x(row.half):.1f}" x2="{x(row.longest):.1f}" y1="{y}" y2="{y}" stroke="#bfdbfe" '
             'stroke-width="8" stroke-linecap="round"/>'
         )
-        points = (("half", row.half, "#1e3a8a"), ("90 %", row.most, "#2563eb"), ("99 %", row.nearly_all, "#60a5fa"))
+        points = (
+            ("half", row.half, "#1e3a8a"),
+            ("90 %", row.most, "#2563eb"),
+            ("99 %", row.nearly_all, "#60a5fa"),
+        )
         for word, value, color in points:
             parts.append(
                 f'<circle cx="{x(value):.1f}" cy="{y}" r="6" fill="{color}" stroke="#fff" stroke-width="1.5">'
                 f"<title>{escape(row.name)}: {word} within {span(value)}</title></circle>"
             )
-    key = (("half of the messages", "#1e3a8a"), ("90 %", "#2563eb"), ("99 %", "#60a5fa"), ("the longest", "#bfdbfe"))
+    key = (
+        ("half of the messages", "#1e3a8a"),
+        ("90 %", "#2563eb"),
+        ("99 %", "#60a5fa"),
+        ("the longest", "#bfdbfe"),
+    )
     return "".join(parts) + "</svg>" + _legend([Series(name, color, ()) for name, color in key])
 
 

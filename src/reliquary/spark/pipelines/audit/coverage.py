@@ -7,8 +7,8 @@ Events of a manager are numbered without a gap, so what is missing shows.  The n
                               '-- missing --'       '-- the end: its time is the watermark
                               (a hole from the time before to the time after)
 
-A gap that the manager itself tells of makes a hole too.  Counts and sums of two sets of files add up, so blocks
-of several runs merge; an event that came twice gives a block too much, and is refused.
+A gap that the manager itself tells of makes a hole too.  Counts and sums of two sets of files add up, so
+blocks of several runs merge; an event that came twice gives a block too much, and is refused.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ def stretches(blocks: Iterable[Block]) -> dict[str, Stretch]:
     for block in merge(blocks):
         if block.has_doubles:
             raise UsageError(
-                f"events {block.first} to {block.last} of manager {block.manager} came more than once: give each "
+                f"events {block.first} to {block.last} of manager {block.manager} came more than once: "
+                "give each "
                 "history folder once, and start with an empty folder for the state if files were rewritten"
             )
         managers[block.manager].append(block)
@@ -149,12 +150,16 @@ def _stretch(blocks: list[Block]) -> Stretch:
         if not block.is_whole:
             holes.append((min(reached, block.since), block.until))
         elif block.gap is not None:
-            holes.append((min(reached, block.since), block.gap))
+            holes.append((min(reached, block.since) if before is not None else 0, block.gap))
         reached = max(reached, block.until)
         before = block
     since = None if blocks[0].first <= 1 else blocks[0].since
     return Stretch(
-        since, reached, tuple(holes), sum(block.count for block in blocks), min(block.since for block in blocks)
+        since,
+        reached,
+        tuple(holes),
+        sum(block.count for block in blocks),
+        min(block.since for block in blocks),
     )
 
 
@@ -198,7 +203,9 @@ class Survey:
 
     def __add__(self, other: Survey) -> Survey:
         names = {place.hashed: place for place in (*self.places, *other.places)}
-        return Survey(tuple(merge((*self.blocks, *other.blocks))), tuple(names[each] for each in sorted(names)))
+        return Survey(
+            tuple(merge((*self.blocks, *other.blocks))), tuple(names[each] for each in sorted(names))
+        )
 
 
 def survey(events: DataFrame) -> Survey:
@@ -219,13 +226,19 @@ def survey(events: DataFrame) -> Survey:
             # of one manager all names are the same, or the last one counts
             f.max("manager_name").alias("manager_name"),
         )
-        .select("*", f.expr("xxhash64(manager)").alias("manager_hash"), f.expr("xxhash64(manager, queue)").alias("hashed"))
+        .select(
+            "*",
+            f.expr("xxhash64(manager)").alias("manager_hash"),
+            f.expr("xxhash64(manager, queue)").alias("hashed"),
+        )
         .toArrow()
         .to_pylist()
     )
     newest = max((row["version"] or VERSION for row in counted), default=VERSION)
     if newest > VERSION:
-        raise UsageError(f"a history of version {newest} was written by a newer release: this one reads {VERSION}")
+        raise UsageError(
+            f"a history of version {newest} was written by a newer release: this one reads {VERSION}"
+        )
     names: dict[str, str] = {}
     for row in counted:
         names[row["manager"]] = max(names.get(row["manager"], ""), row["manager_name"] or "")

@@ -1,7 +1,7 @@
 """From traces to findings: passages are joined, lines are looked at, rules are asked.
 
-    traces --+--> passages (what left, beside its arrival) --+--> rules --> candidates --> covered? --> findings
-             +--> arrivals of one message in one queue ------+                               '--> not judged
+    traces --+--> passages (what left, beside its arrival) --+--> rules --> candidates --> covered? -->
+    findings +--> arrivals of one message in one queue ------+                               '--> not judged
              '--> lines (messages of one stream in the order they came out) --'
 
 Everything is one pass over rows of numbers, one join by the message's identifier, and one sort a line; names
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ID: Final = ("id_high", "id_low", "id_number")
-FOREIGN: Final = bit("arrived", "duplicate", "refused", "expired", "rejected", "purged", "dead-lettered", "moved")
+FOREIGN: Final = bit(
+    "arrived", "duplicate", "refused", "expired", "rejected", "purged", "dead-lettered", "moved"
+)
 """Any of these, of a message that nobody sent here, is a trace of its arrival."""
 START: Final = "greatest(entered_time, coalesce(due_time, entered_time)) as start_time"
 """A message that was delayed is waited for from its moment on."""
+
 
 def passages(traces: DataFrame, partitions: int) -> DataFrame:
     """What left for another manager, each beside what that manager tells of it."""
@@ -33,8 +36,8 @@ def passages(traces: DataFrame, partitions: int) -> DataFrame:
 
     leaving = rules.OUTGOING | rules.FETCHED
     sources = traces.where(f"id_number is not null and mask & {leaving}L != 0").select(
-        *ID, "manager", "message", "mask", "place", "entered_time", "entered_event", f.expr(START), "deadline",
-        "left_time", "left_event", "acknowledged_time", "acknowledged_event",
+        *ID, "manager", "message", "mask", "place", "entered_time", "entered_event", f.expr(START),
+        "deadline", "left_time", "left_event", "acknowledged_time", "acknowledged_event",
     )  # fmt: skip
     sent_here = bit("accepted", "queued", "prepared", "committed")
     there = traces.where(
@@ -76,7 +79,9 @@ def arrivals(traces: DataFrame, partitions: int) -> DataFrame:
     """Messages that arrived in one queue, with how often."""
     from pyspark.sql import functions as f
 
-    came = traces.where(f"id_number is not null and mask & {bit('arrived')}L != 0 and mask & {rules.LOCAL}L != 0")
+    came = traces.where(
+        f"id_number is not null and mask & {bit('arrived')}L != 0 and mask & {rules.LOCAL}L != 0"
+    )
     return (
         came.repartition(partitions, *ID)
         .groupBy(*ID, "manager", "place")
@@ -93,19 +98,22 @@ def lines(traces: DataFrame, crossings: DataFrame, in_order: Collection[int] = (
     """All messages that must keep an order, each with its `turn` and the latest turn that came before it.
 
     Between managers the turn is the number in the stream, or the order of queueing for protocols that keep it
-    without numbers.  Within the queues `in_order`, whose readers take from the front, it is the order in which
-    messages came in, and the order in which they were first taken is held against it.  Who was put off,
+    without numbers.  Within the queues `in_order`, whose readers take from the front, it is the order in
+    which messages came in, and the order in which they were first taken is held against it.  Who was put off,
     returned or moved stands in no line.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
     in_line = f"mask & {rules.OUT_OF_LINE}L = 0"
-    priority = f"shiftright(mask, {rules.PRIORITY}) & 7"
+    lane = f"shiftright(mask, {rules.LANE}) & 7"
     between = crossings.where(
         f"arrivals > 0 and {in_line} and (other_number is not null or other_mask & {rules.BATCHED}L != 0)"
     ).select(
-        f.expr(f"xxhash64(place, other_place, coalesce(other_stream, {priority}))").alias("line"),
+        f.expr(
+            f"xxhash64(place, other_place, other_stream, if(other_number is null, {lane}, 0), id_high, "
+            "id_low)"
+        ).alias("line"),
         f.expr("if(other_number is not null, other_number, entered_event)").alias("turn"),
         f.col("other_event").alias("came"),
         "manager", "place", "other_place", *ID,
@@ -125,7 +133,7 @@ def lines(traces: DataFrame, crossings: DataFrame, in_order: Collection[int] = (
         f"received_event is not null and entered_event is not null and place in ({listed}) "
         f"and mask & {rules.LOCAL}L != 0 and mask & {apart}L = 0 and {in_line}"
     ).select(
-        f.expr(f"xxhash64(place, {priority})").alias("line"),
+        f.expr(f"xxhash64(place, {lane})").alias("line"),
         f.col("entered_event").alias("turn"),
         f.col("taken_event").alias("came"),
         "manager", "place",
@@ -178,15 +186,26 @@ def _candidates(table: DataFrame, over: Over, limits: Limits) -> DataFrame:
         met = met.withColumn("other_place", f.expr("cast(null as bigint)"))
 
     def chosen(part: str) -> str:
-        return " ".join(f"when {number} then {rule.text(getattr(rule, part), limits)}" for number, rule in its)
+        return " ".join(
+            f"when {number} then {rule.text(getattr(rule, part), limits)}" for number, rule in its
+        )
 
     def ids(part: str) -> str:
-        return " ".join(f"when {number} then array({', '.join(getattr(rule, part))})" for number, rule in its)
+        cases = " ".join(
+            f"when {number} then array({', '.join(getattr(rule, part))})" for number, rule in its
+        )
+        return f"transform(array_compact(case rule {cases} end), x -> cast(x as bigint))"
 
     said = " ".join(
-        f"when {number} then concat('The message {rule.sentence}', {rule.detail or repr('')}, '.')" for number, rule in its
+        f"when {number} then concat('The message {rule.sentence}', {rule.detail or repr('')}, '.')"
+        for number, rule in its
     )
-    whose = {"": "cast(null as bigint)", "manager": "manager", "other": "other_manager", "destination": "place"}
+    whose = {
+        "": "cast(null as bigint)",
+        "manager": "manager",
+        "other": "other_manager",
+        "destination": "place",
+    }
     covering = " ".join(f"when {number} then {whose[rule.covered_by]}" for number, rule in its)
     return met.select(
         "rule", "manager", "place", "other_place", *ID,
@@ -194,10 +213,8 @@ def _candidates(table: DataFrame, over: Over, limits: Limits) -> DataFrame:
         f.expr(f"case rule {chosen('since')} end").alias("since"),
         f.expr(f"case rule {chosen('until')} end").alias("until"),
         f.expr(f"case rule {chosen('at')} end").alias("at"),
-        f.expr(f"transform(array_compact(case rule {ids('events')} end), x -> cast(x as bigint))").alias("events"),
-        f.expr(f"transform(array_compact(case rule {ids('other_events')} end), x -> cast(x as bigint))").alias(
-            "other_events"
-        ),
+        f.expr(ids("events")).alias("events"),
+        f.expr(ids("other_events")).alias("other_events"),
         f.expr(f"case rule {said} end").alias("sentence"),
     )  # fmt: skip
 
@@ -215,7 +232,8 @@ def judged(found: DataFrame, coverings: DataFrame) -> DataFrame:
         f"case when {unneeded} then null when c.covering is null then '{Reason.NO_HISTORY}' "
         f"when f.until > c.covered_until then '{Reason.TOO_RECENT}' "
         f"when f.since < c.covered_since then '{Reason.TOO_OLD}' "
-        f"when exists(c.holes, hole -> hole.begins <= f.until and hole.ends >= f.since) then '{Reason.MISSING}' end"
+        "when exists(c.holes, hole -> hole.begins <= f.until and hole.ends >= f.since) then "
+        f"'{Reason.MISSING}' end"
     )
     return (
         found.alias("f")

@@ -50,36 +50,66 @@ NAMES: Final[Mapping[Kind, str]] = {
 }
 MEANINGS: Final[Mapping[Kind, tuple[str, str]]] = {
     Kind.LOST: (
-        "The sending side recorded that these messages were handed over, and the receiving side, whose records "
-        "are complete for that time, has no trace of them.",
-        "Send them again: the sending application or its journal has them. Then find out what happened at the "
-        "receiving side at that time: a restore from an old backup is the most frequent cause.",
+        (
+            "The sending side recorded that these messages were handed over, and the receiving side, "
+            "whose records "
+            "are complete for that time, has no trace of them."
+        ),
+        (
+            "Send them again: the sending application or its journal has them. Then find out what "
+            "happened at the "
+            "receiving side at that time: a restore from an old backup is the most frequent cause."
+        ),
     ),
     Kind.DUPLICATED: (
-        "These messages got into the same queue twice, or were read twice, so their work may have been done twice.",
-        "Check in the receiving application whether the work was done twice, and undo one. If an application sends "
-        "a message again by itself, let it use the same identifier.",
+        (
+            "These messages got into the same queue twice, or were read twice, so their work may have been "
+            "done twice."
+        ),
+        (
+            "Check in the receiving application whether the work was done twice, and undo one. If an "
+            "application sends "
+            "a message again by itself, let it use the same identifier."
+        ),
     ),
     Kind.REORDERED: (
         "These messages came after messages that were sent later, in a stream that keeps the order.",
-        "Check whether the order matters to the receiving application; if it does, look at what it made of these "
-        "messages and of their neighbours.",
+        (
+            "Check whether the order matters to the receiving application; if it does, look at what it "
+            "made of these "
+            "messages and of their neighbours."
+        ),
     ),
     Kind.LATE: (
         "These messages took longer than the limit of this report, or were read after their deadline.",
-        "Look at the time: was the receiving side stopped or slow, or was the network cut? If such times are "
-        "normal for this stream, raise the limit with --late.",
+        (
+            "Look at the time: was the receiving side stopped or slow, or was the network cut? If such "
+            "times are "
+            "normal for this stream, raise the limit with --late."
+        ),
     ),
     Kind.IN_DOUBT: (
-        "A batch or a transaction was begun with these messages and nobody told how it ended. They are not lost, but "
-        "nobody gets them either.",
-        "Ask the other side, or decide in its place: `reliquary channel` for batches, `reliquary transaction` for "
-        "transactions.",
+        (
+            "A batch or a transaction was begun with these messages and nobody told how it ended. They "
+            "are not lost, but "
+            "nobody gets them either."
+        ),
+        (
+            "Ask the other side, or decide in its place: `reliquary channel` for batches, `reliquary "
+            "transaction` for "
+            "transactions."
+        ),
     ),
     Kind.ACKNOWLEDGED: (
-        "The sender was told that these messages are in their queue, or were read, and the records of the receiving "
-        "side do not show it.",
-        "Do not trust the acknowledgement: ask the receiving application, and send again what it does not have.",
+        (
+            "The sender was told that these messages are in their queue, or were read, and the records "
+            "of the receiving "
+            "side do not show it."
+        ),
+        (
+            "Do not trust the acknowledgement: ask the receiving application, and send again what it does "
+            "not have."
+        ),
     ),
 }
 
@@ -124,11 +154,13 @@ def sentence(report: AuditReport) -> str:
     if report.verdict is Verdict.NOT_JUDGED:
         open_ = sum(report.unjudged.values())
         return (
-            f"No fault was found, but not everything could be judged: {number(open_)} messages are open, because "
+            f"No fault was found, but not everything could be judged: {number(open_)} messages are open, "
+            "because "
             "histories are missing or do not reach far enough."
         )
     return (
-        f"All {number(messages)} messages of {len(report.streams)} streams were delivered once, in order and in time, "
+        f"All {number(messages)} messages of {len(report.streams)} streams were delivered once, in order "
+        "and in time, "
         "or are still on their way."
     )
 
@@ -208,11 +240,25 @@ def _streams(report: AuditReport) -> str:
     order = {Verdict.REFUTED: 0, Verdict.NOT_JUDGED: 1, Verdict.PROVEN: 2}
     rows = sorted(report.streams, key=lambda stream: (order[stream.verdict], stream.is_local, stream.text))
     shown, most = "".join(map(_stream, rows[:300])), 300
-    more = f'<p class="more">{len(rows) - most} more are in the table <code>streams</code>.</p>' if len(rows) > most else ""
+    more = (
+        f'<p class="more">{len(rows) - most} more are in the table <code>streams</code>.</p>'
+        if len(rows) > most
+        else ""
+    )
     head = "".join(
         f"<th{' class=n' if place else ''}>{name}</th>"
         for place, name in enumerate(
-            ("Stream", "Sent", "Arrived", "Read", "On the way", "Half within", "99 % within", "Findings", "Open")
+            (
+                "Stream",
+                "Sent",
+                "Arrived",
+                "Read",
+                "On the way",
+                "Half within",
+                "99 % within",
+                "Findings",
+                "Open",
+            )
         )
     )
     return f"<table><thead><tr>{head}<th>Verdict</th></tr></thead><tbody>{shown}</tbody></table>{more}"
@@ -228,7 +274,8 @@ def _stream(stream: Stream) -> str:
         arrived = number(stream.arrived)
     cells = (
         number(stream.sent), arrived, number(stream.received), number(stream.waiting),
-        span(stream.percentile(0.5)), span(stream.percentile(0.99)), number(stream.faults), number(stream.not_judged),
+        span(stream.percentile(0.5)), span(stream.percentile(0.99)),
+        number(stream.faults), number(stream.not_judged),
     )  # fmt: skip
     numbers = "".join(f"<td class=n>{cell}</td>" for cell in cells)
     return f"<tr><td class=name>{name}</td>{numbers}<td>{_chip(stream.verdict)}</td></tr>"
@@ -252,13 +299,16 @@ def _kind(report: AuditReport, kind: Kind, count: int) -> str:
     more = ""
     if count > len(rows):
         more = (
-            f'<p class="more">{number(count - len(rows))} more are in the table <code>findings</code> beside this '
+            f'<p class="more">{number(count - len(rows))} more are in the table <code>findings</code> '
+            "beside this "
             "page (Parquet).</p>"
         )
     return (
-        f'<section class="kind"><h3><span style="background:{COLORS[kind]}"></span>{NAMES[kind]}: {number(count)}</h3>'
+        f'<section class="kind"><h3><span style="background:{COLORS[kind]}"></span>{NAMES[kind]}: '
+        f"{number(count)}</h3>"
         f"<p>{escape(meaning)}</p><p><b>What to do:</b> {escape(advice)}</p>"
-        "<table><thead><tr><th>When (UTC)</th><th>Message</th><th>Where</th><th>What</th><th>Proof</th></tr></thead>"
+        "<table><thead><tr><th>When (UTC)</th><th>Message</th><th>Where</th><th>What</th>"
+        "<th>Proof</th></tr></thead>"
         f"<tbody>{shown}</tbody></table>{more}</section>"
     )
 
@@ -268,10 +318,15 @@ def _finding(row: Mapping[str, Any]) -> str:
     lineage, _, last = (row["message_id"] or "").partition("\\")
     proof = f"events {_ids(row['events'])} of {row['manager_name'] or row['manager']}"
     if row["other_events"]:
-        proof += f"; {_ids(row['other_events'])} there" if row["other_manager"] else f", {_ids(row['other_events'])}"
+        proof += (
+            f"; {_ids(row['other_events'])} there"
+            if row["other_manager"]
+            else f", {_ids(row['other_events'])}"
+        )
     return (
         f"<tr><td>{when}</td><td class=id>{escape(lineage)}\\<b>{escape(last)}</b></td>"
-        f"<td class=name>{escape(row['stream'] or '')}</td><td>{escape(row['sentence'])}</td><td>{escape(proof)}</td></tr>"
+        f"<td class=name>{escape(row['stream'] or '')}</td><td>{escape(row['sentence'])}"
+        f"</td><td>{escape(proof)}</td></tr>"
     )
 
 
@@ -288,7 +343,11 @@ def _unjudged(report: AuditReport) -> str:
     ]
     if not rows:
         return "<p>Everything that left a queue could be judged.</p>"
-    more = f'<p class="more">{len(rows) - 300} more rows are in the table <code>streams</code>.</p>' if len(rows) > 300 else ""
+    more = (
+        f'<p class="more">{len(rows) - 300} more rows are in the table <code>streams</code>.</p>'
+        if len(rows) > 300
+        else ""
+    )
     return (
         "<p>These are neither faults nor proven. Give the histories of all managers, name destinations with "
         "<code>--route</code>, or run the audit again when newer files are there.</p>"
@@ -311,7 +370,8 @@ def _histories(report: AuditReport) -> str:
             f"<td>{holes}</td></tr>"
         )
     return (
-        "<table><thead><tr><th>Manager</th><th class=n>Events</th><th>From</th><th>Until</th><th>Missing</th></tr>"
+        "<table><thead><tr><th>Manager</th><th class=n>Events</th><th>From</th><th>Until</th><th>Missing"
+        "</th></tr>"
         f"</thead><tbody>{''.join(rows)}</tbody></table>"
     )
 
@@ -319,6 +379,7 @@ def _histories(report: AuditReport) -> str:
 def _limits(report: AuditReport) -> str:
     limits = report.limits
     return (
-        f"A message is late after {span(limits.late / 1e6)}, in doubt too long after {span(limits.doubt / 1e6)}; clocks of "
+        f"A message is late after {span(limits.late / 1e6)}, in doubt too long after "
+        f"{span(limits.doubt / 1e6)}; clocks of "
         f"two managers may differ by {span(limits.grace / 1e6)}. Times of streams are right to four percent."
     )

@@ -7,9 +7,10 @@ that left a queue for another manager, beside the trace of its arrival there, if
     trace: queued, delivered  -- passage --> trace: arrived, received
            '-- in doubt?  acknowledged?             '-- twice?  late?  in order?
 
-Each rule is a condition over the columns of traces or passages (`traces.COLUMNS`, `findings.passages`), as SQL,
-and says which stretch of whose history must be complete before its answer counts.  What that stretch does not
-cover is *not judged*: it is neither a fault nor proven.  docs/guides/audit.md tells the same in words.
+Each rule is a condition over the columns of traces or passages (`traces.COLUMNS`, `findings.passages`), as
+SQL, and says which stretch of whose history must be complete before its answer counts.  What that stretch
+does not cover is *not judged*: it is neither a fault nor proven.  docs/guides/audit.md tells the same in
+words.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ OUTGOING: Final = 1 << 45
 """It was put into an outgoing queue."""
 LOCAL: Final = 1 << 46
 """It was put into a queue of applications."""
-EXPRESS: Final = 1 << 47
-"""It may be lost in a crash: nobody promised that it comes."""
-PRIORITY: Final = 48
-"""The three bits from here on are its priority."""
+UNPROMISED: Final = 1 << 47
+"""Nobody promised that it comes: an express message, or a receipt that a manager wrote to another."""
+LANE: Final = 48
+"""The three bits from here on are its lane: messages of one lane keep their order in a queue."""
 
 ORDERED: Final = ("httpr",)
 """Protocols that keep the order of messages that have no number, and that fetch from queues of others."""
@@ -61,11 +62,13 @@ def bit(*happenings: str) -> int:
 
 
 SETTLING: Final = bit(
-    "released", "delivered", "received", "expired", "purged", "rejected", "moved", "dead-lettered", "poisoned",
-    "committed", "aborted", "accepted", "queued", "arrived", "returned",
+    "released", "delivered", "received", "expired", "purged", "rejected", "moved", "dead-lettered",
+    "poisoned", "committed", "aborted", "accepted", "queued", "arrived", "returned",
 )  # fmt: skip
 """After one of these a message is not in doubt."""
-OUT_OF_LINE: Final = bit("returned", "delayed", "due", "prepared", "moved", "poisoned", "rejected")
+OUT_OF_LINE: Final = bit(
+    "returned", "released", "delayed", "due", "prepared", "moved", "poisoned", "rejected"
+)
 """A message to which one of these happened may be overtaken."""
 GONE: Final = bit("received", "expired", "purged", "rejected", "moved", "dead-lettered", "poisoned")
 """How a message that arrived can have left its queue."""
@@ -159,7 +162,7 @@ class Rule:
     over: Over
     condition: str
     covered_by: str
-    """Whose history must be complete: `manager`, `other`, or `destination` where nothing arrived; empty for none."""
+    """Whose history must be complete: `manager`, `other`, or `destination` where nothing arrived; or none."""
     since: str
     until: str
     """The stretch of time in which it must be complete."""
@@ -176,7 +179,7 @@ class Rule:
 
     def text(self, part: str, limits: Limits) -> str:
         """A part of the rule as SQL, with the limits put in."""
-        return part.format_map(_MASKS | limits.names())
+        return part.format_map({**_MASKS, **limits.names()})
 
 
 _MASKS: Final[Mapping[str, int]] = {
@@ -189,7 +192,7 @@ _MASKS: Final[Mapping[str, int]] = {
     "OUT_OF_LINE": OUT_OF_LINE,
     "HELD": bit("held"),
     "GONE": GONE,
-    "EXPRESS": EXPRESS,
+    "UNPROMISED": UNPROMISED,
 }
 
 RULES: Final = (
@@ -197,7 +200,7 @@ RULES: Final = (
         Kind.LOST,
         Over.PASSAGES,
         condition="left_event is not null and seen = 0 and mask & {REACHED} = 0 and mask & {READ} = 0 "
-        "and mask & {EXPRESS} = 0",
+        "and mask & {UNPROMISED} = 0",
         covered_by="destination",
         since="entered_time - {grace}",
         until="left_time + {grace}",
@@ -220,7 +223,7 @@ RULES: Final = (
     Rule(
         Kind.ACKNOWLEDGED,
         Over.PASSAGES,
-        condition="seen = 0 and (mask & {REACHED} != 0 or mask & {READ} != 0) and mask & {EXPRESS} = 0",
+        condition="seen = 0 and (mask & {REACHED} != 0 or mask & {READ} != 0) and mask & {UNPROMISED} = 0",
         covered_by="destination",
         since="entered_time - {grace}",
         until="acknowledged_time + {grace}",
@@ -231,7 +234,8 @@ RULES: Final = (
     Rule(
         Kind.ACKNOWLEDGED,
         Over.PASSAGES,
-        condition="arrivals > 0 and mask & {READ} != 0 and other_mask & {GONE} = 0 and mask & {EXPRESS} = 0",
+        condition="arrivals > 0 and mask & {READ} != 0 and other_mask & {GONE} = 0 "
+        "and mask & {UNPROMISED} = 0",
         covered_by="other",
         since="other_time",
         until="acknowledged_time + {grace}",
@@ -306,7 +310,7 @@ RULES: Final = (
         Kind.IN_DOUBT,
         Over.TRACES,
         condition="doubt_event > coalesce(settled_event, 0) and doubt_time + {doubt} <= watermark "
-        "and mask & {EXPRESS} = 0",
+        "and mask & {UNPROMISED} = 0",
         covered_by="manager",
         since="doubt_time",
         until="watermark",

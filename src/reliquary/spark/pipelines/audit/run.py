@@ -1,9 +1,9 @@
 """One run of the audit: read what is new, judge everything, write the tables and the report.
 
-    files --> survey, traces --> state --> passages, lines --> rules --> findings --+--> OUT/findings  (Parquet)
-                                                     '--> streams ------------------+--> OUT/streams
-                                                                                    +--> OUT/runs
-                                                                                    '--> OUT/report.html
+files --> survey, traces --> state --> passages, lines --> rules --> findings --+--> OUT/findings  (Parquet)
+                                                 '--> streams ------------------+--> OUT/streams
+                                                                                +--> OUT/runs
+                                                                                '--> OUT/report.html
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AuditConfig:
     history: Sequence[str]
     """Folders with the history of any number of managers."""
     out: Path
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     routes: Mapping[str, str] = field(default_factory=dict)
     """Destinations and the managers that they are, where the data cannot tell."""
     in_order: frozenset[str] = frozenset()
@@ -93,7 +93,9 @@ def run_audit(spark: SparkSession, config: AuditConfig, tell: Tell = lambda _: N
             _take_in(spark, state, new)
         kept = state.traces(spark)
         if kept is None:
-            raise UsageError(f"there is no history in {', '.join(config.history)}: name folders with Parquet files")
+            raise UsageError(
+                f"there is no history in {', '.join(config.history)}: name folders with Parquet files"
+            )
         tell("judging")
         result = _judge(spark, state, kept, config)
     tell("writing the report")
@@ -210,7 +212,10 @@ def _in_order(names: frozenset[str], places: Sequence[Place]) -> list[int]:
 
 
 def _coverings(
-    spark: SparkSession, covered: Mapping[str, Stretch], hashes: Mapping[int, str], ways: Mapping[int, frozenset[str]]
+    spark: SparkSession,
+    covered: Mapping[str, Stretch],
+    hashes: Mapping[int, str],
+    ways: Mapping[int, frozenset[str]],
 ) -> DataFrame:
     """What is covered by each manager, and by the destinations of each queue together."""
     known = {number: covered[manager] for number, manager in hashes.items()}
@@ -220,9 +225,15 @@ def _coverings(
             known[place] = stretch
     return tables.small(
         spark,
-        "covering bigint, covered_since bigint, covered_until bigint, holes array<struct<begins bigint, ends bigint>>",
+        "covering bigint, covered_since bigint, covered_until bigint, "
+        "holes array<struct<begins bigint, ends bigint>>",
         [
-            (number, stretch.since, stretch.until, [{"begins": begins, "ends": ends} for begins, ends in stretch.holes])
+            (
+                number,
+                stretch.since,
+                stretch.until,
+                [{"begins": begins, "ends": ends} for begins, ends in stretch.holes],
+            )
             for number, stretch in known.items()
         ],
     )

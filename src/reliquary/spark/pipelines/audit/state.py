@@ -52,7 +52,9 @@ class State:
         except msgspec.DecodeError as why:
             raise UsageError(f"{self.folder} holds no state of an audit ({why}): name another --out") from why
         if (kept.version, kept.block) != (VERSION, SIZE):
-            raise UsageError(f"another release wrote {self.folder}: remove it, and the audit reads all files again")
+            raise UsageError(
+                f"another release wrote {self.folder}: remove it, and the audit reads all files again"
+            )
         return kept
 
     def new(self, files: list[str]) -> list[str]:

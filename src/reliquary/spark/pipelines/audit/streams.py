@@ -100,7 +100,7 @@ def seconds_of(number: int) -> float:
     >>> seconds_of(0), round(seconds_of(16), 3)
     (0.0, 0.001)
     """
-    return (2.0 ** (number / CLASSES) - 1) / 1000
+    return float(2.0 ** (number / CLASSES) - 1) / 1000
 
 
 def _class(micros: str) -> str:
@@ -201,7 +201,9 @@ class Book:
                 self.home[place, NOWHERE] = whole = (place, others[0])
                 rest = self.streams.pop((place, NOWHERE), None)
                 for name in COUNTS if rest else ():
-                    setattr(self.streams[whole], name, getattr(self.streams[whole], name) + getattr(rest, name))
+                    setattr(
+                        self.streams[whole], name, getattr(self.streams[whole], name) + getattr(rest, name)
+                    )
 
     def key(self, over: Over, place: int | None, other: int | None) -> Key:
         """Where a finding belongs: to its passage, else to the queue that it was found in."""

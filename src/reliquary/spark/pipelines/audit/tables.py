@@ -1,7 +1,7 @@
 """The tables that an audit leaves: findings and streams as they are now, runs as they were.
 
-findings  kind, stream, message_id, manager, manager_name, queue, other_manager, other_queue, events, other_events,
-          time, sentence
+findings  kind, stream, message_id, manager, manager_name, queue, other_manager, other_queue, events,
+other_events, time, sentence
 streams   stream, source and destination, counts, findings of each kind, verdict, why not judged, percentiles
 runs      run, verdict, events, new files, findings of each kind
 """
@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.spark.pipelines.audit import rules
 from reliquary.spark.pipelines.audit.coverage import Stretch
@@ -66,7 +66,11 @@ def findings(
         .alias("f")
         .join(f.broadcast(named).alias("a"), f.expr("f.place = a.hashed"), "left")
         .join(f.broadcast(named).alias("b"), f.expr("f.other_place = b.hashed"), "left")
-        .join(f.broadcast(told).alias("t"), f.expr("f.rule = t.of_rule and f.place <=> t.one and f.other_place <=> t.two"), "left")
+        .join(
+            f.broadcast(told).alias("t"),
+            f.expr("f.rule = t.of_rule and f.place <=> t.one and f.other_place <=> t.two"),
+            "left",
+        )
         .select(
             f.expr(f"case rule {kinds} end").alias("kind"),
             "t.stream",
@@ -94,7 +98,9 @@ def flow(traces: DataFrame, covered: Iterable[Stretch]) -> list[dict[str, Any]]:
 
     width = _width(list(covered)) * rules.SECOND
     sent = bit("accepted", "queued", "committed")
-    entered = traces.where("entered_time is not null").groupBy(f.expr(f"entered_time div {width}L * {width}L").alias("at"))
+    entered = traces.where("entered_time is not null").groupBy(
+        f.expr(f"entered_time div {width}L * {width}L").alias("at")
+    )
     received = traces.where("received_time is not null").groupBy(
         f.expr(f"received_time div {width}L * {width}L").alias("at")
     )
@@ -143,8 +149,14 @@ def _word(kind: Kind | Reason) -> str:
 
 _STREAMS: Final = pa.schema(
     [
-        *((name, pa.string()) for name in ("stream", "source_manager", "source_manager_name", "source_queue")),
-        *((name, pa.string()) for name in ("destination_manager", "destination_manager_name", "destination_queue")),
+        *(
+            (name, pa.string())
+            for name in ("stream", "source_manager", "source_manager_name", "source_queue")
+        ),
+        *(
+            (name, pa.string())
+            for name in ("destination_manager", "destination_manager_name", "destination_queue")
+        ),
         *((name, pa.int64()) for name in ("sent", "left", "arrived", "received", "waiting")),
         *((_word(kind), pa.int64()) for kind in Kind),
         ("not_judged", pa.int64()),

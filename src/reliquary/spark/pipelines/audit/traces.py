@@ -4,8 +4,8 @@
 
 Every column is a minimum, a maximum, a sum or a union of bits, so rows of the same message from two sets of
 files merge into what both sets together would have given, in whatever order they come.  And every column is a
-number: names of managers and queues are hashes (`coverage` keeps what they stand for), and the three numbers of
-a message identifier are the identifier.  So Spark aggregates in place, without sorting.
+number: names of managers and queues are hashes (`coverage` keeps what they stand for), and the three numbers
+of a message identifier are the identifier.  So Spark aggregates in place, without sorting.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = (
     "version int, event_id bigint, event string, time timestamp, manager string, manager_name string, "
-    "queue string, queue_kind string, message bigint, message_id string, priority int, deadline timestamp, "
-    "stream string, stream_number bigint, transaction string, durable boolean, reason string, protocol string"
+    "queue string, queue_kind string, message bigint, message_id string, lookup_id bigint, deadline "
+    "timestamp, "
+    "stream string, stream_number bigint, transaction string, durable boolean, reason string, "
+    "protocol string, batch string"
 )
 """The columns of the history that the audit reads."""
 
@@ -128,13 +130,15 @@ def _numbers(events: DataFrame) -> DataFrame:
         f.expr("unix_micros(time)").alias("at"),
         "event_id",
         "bits",
-        f.expr("if(stream is null, null, xxhash64(stream))").alias("stream_hash"),
+        f.expr(f"if(stream is null, if({_batched()}, xxhash64({_CHANNEL}), null), xxhash64(stream))").alias(
+            "stream_hash"
+        ),
         "stream_number",
         f.expr("unix_micros(deadline)").alias("expires"),
         # one that is moved out of a journal may be read once more
-        f.expr("if(bits & {r} != 0, 1L, if(is_copy and event = 'moved', -1L, 0L))".format(r=bit("received"))).alias(
-            "reads"
-        ),
+        f.expr(
+            "if(bits & {r} != 0, 1L, if(is_copy and event = 'moved', -1L, 0L))".format(r=bit("received"))
+        ).alias("reads"),
         f.expr(f"if({_leaving()}, unix_micros(time), null)").alias("left_at"),
         f.expr(f"if({_leaving()}, event_id, null)").alias("left_by"),
         f.expr(f"if({_positive()}, unix_micros(time), null)").alias("acknowledged_at"),
@@ -156,12 +160,23 @@ def _mask() -> str:
         "bits"
         f" | if(transaction is not null or stream is not null, {rules.TRANSACTIONAL}L, 0L)"
         f" | if(event = 'acknowledged', case reason{acknowledged} else 0L end, 0L)"
-        f" | if(event = 'arrived' and protocol in ({_words(rules.ORDERED)}), {rules.BATCHED}L, 0L)"
+        f" | if({_batched()}, {rules.BATCHED}L, 0L)"
         f" | if(fetched, {rules.FETCHED}L, 0L)"
-        f" | if(durable = false, {rules.EXPRESS}L, 0L)"
+        f" | if(durable = false or (bits & {_ENTRIES}L != 0 and (protocol = 'manager' or reason is not "
+        "null)), "
+        f"{rules.UNPROMISED}L, 0L)"
         f" | if(bits & {_ENTRIES}L != 0, if(queue_kind = 'outgoing', {rules.OUTGOING}L, {rules.LOCAL}L), 0L)"
-        f" | shiftleft(cast(coalesce(priority, 0) as bigint), {rules.PRIORITY})"
+        f" | if(bits & {_ENTRIES}L != 0, shiftleft(shiftright(coalesce(lookup_id, 0L), 56) & 7, "
+        f"{rules.LANE}), 0L)"
     )
+
+
+_CHANNEL: Final = "substring_index(batch, ':', 1)"
+"""Batches keep their order within the channel that brought them."""
+
+
+def _batched() -> str:
+    return f"event = 'arrived' and protocol in ({_words(rules.ORDERED)})"
 
 
 def _leaving() -> str:

@@ -1,0 +1,130 @@
+"""`reliquary pipeline run audit`: prove or refute that every message was delivered once, in order and in
+time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from reliquary.cli.span import Span
+from reliquary.server.exits import Exit
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from reliquary.spark.pipelines.audit.run import AuditReport
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+EXITS: Final = {"proven": Exit.OK, "refuted": Exit.AUDIT_REFUTED, "not-judged": Exit.AUDIT_NOT_JUDGED}
+
+
+class Route(click.ParamType[tuple[str, str]]):
+    """A destination and the manager that it is."""
+
+    name = "NAME=MANAGER"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Both parts of the text.
+
+        >>> Route().convert("DIRECT=HTTP://shop/msmq/orders=beta", None, None)
+        ('DIRECT=HTTP://shop/msmq/orders', 'beta')
+        """
+        if isinstance(value, tuple):
+            return value
+        name, found, manager = str(value).rpartition("=")
+        if not found or not name or not manager:
+            self.fail(f"{value!r} is not NAME=MANAGER, such as shop.example=beta", param, ctx)
+        return name, manager
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--history",
+        multiple=True,
+        required=True,
+        metavar="FOLDER",
+        help="A folder with exported history; give those of all managers.",
+    ),
+    click.option(
+        "--out",
+        required=True,
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="FOLDER",
+        help="Where the tables, the report and what the next run needs are kept.",
+    ),
+    click.option("--late", type=Span(), default="1h", show_default=True, help="Longer is late."),
+    click.option("--doubt", type=Span(), default="1h", show_default=True, help="Longer in doubt is stuck."),
+    click.option(
+        "--grace",
+        type=Span(),
+        default="5m",
+        show_default=True,
+        help="So much the clocks of managers may differ.",
+    ),
+    click.option(
+        "--route",
+        multiple=True,
+        type=Route(),
+        metavar="NAME=MANAGER",
+        help="The manager that a destination, or a computer in its name, is.",
+    ),
+    click.option(
+        "--in-order",
+        multiple=True,
+        metavar="QUEUE",
+        help="A queue whose readers take from the front, one after the other; * for all.",
+    ),
+)
+
+
+def audit_options(command: F) -> F:
+    """Adds the options of the audit to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def run(spark: SparkSession, /, *, json: bool = False, **given: Any) -> Exit:
+    """Run the audit with the options that were given, and return how the command ends."""
+    from reliquary.spark.pipelines.audit.rules import SECOND, Limits
+    from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
+
+    config = AuditConfig(
+        history=tuple(given["history"]),
+        out=given["out"],
+        limits=Limits(**{name: int(given[name] * SECOND) for name in ("late", "doubt", "grace")}),
+        routes=dict(given["route"]),
+        in_order=frozenset(given["in_order"]),
+    )
+    report = run_audit(spark, config, lambda line: click.echo(f"audit: {line}", err=True))
+    _show(report, json=json)
+    return EXITS[report.verdict]
+
+
+def _show(report: AuditReport, *, json: bool) -> None:
+    from reliquary.cli.output import print_json
+    from reliquary.spark.pipelines.audit.report import sentence
+
+    if json:
+        found = {str(kind): count for kind, count in report.found.items()}
+        unjudged = {str(reason): count for reason, count in report.unjudged.items()}
+        told = {
+            "verdict": str(report.verdict),
+            "sentence": sentence(report),
+            "findings": found,
+            "not_judged": unjudged,
+            "events": report.events,
+            "streams": len(report.streams),
+            "report": str(report.page),
+        }
+        print_json([told])
+        return
+    click.echo(f"{report.verdict}: {sentence(report)}")
+    click.echo(f"report: {report.page}")

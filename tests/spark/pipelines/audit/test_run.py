@@ -1,0 +1,55 @@
+"""Runs: bad input is refused with one sentence, and what cannot be judged is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.spark.pipelines.audit.rules import Kind, Reason, Verdict
+from tests.spark.pipelines.audit.reference import Reference
+from tests.spark.pipelines.audit.world import World, write
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tests.spark.pipelines.audit.conftest import Audited
+
+
+def test_one_fault_refutes_all(audited: Audited) -> None:
+    assert audited.report.verdict is Verdict.REFUTED
+    assert audited.report.page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_folder_without_history_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
+
+    with pytest.raises(UsageError, match=r"there is no history in .*nowhere"):
+        run_audit(spark, AuditConfig([str(tmp_path / "nowhere")], tmp_path / "out"))
+    (tmp_path / "other").mkdir()
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other" / "a.parquet")
+    with pytest.raises(UsageError, match="some files are no history"):
+        run_audit(spark, AuditConfig([str(tmp_path / "other")], tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_the_history_of_a_destination_nothing_is_a_fault_and_nothing_proven(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
+
+    world = World(3, ("lost", "lost", "acknowledged", "received twice"))
+    silent = world.managers[2]
+    rows = [row for row in world.rows() if row["manager"] != silent.identifier]
+    write(tmp_path / "history", rows)
+    report = run_audit(spark, AuditConfig([str(tmp_path / "history")], tmp_path / "out"))
+    reference = Reference(rows)
+    assert report.unjudged[Reason.NO_HISTORY] == reference.unjudged > 0
+    assert report.found[Kind.LOST] == sum(1 for kind, *_ in reference.found if kind == "lost")
+    open_ = [stream for stream in report.streams if stream.not_judged]
+    assert {stream.verdict for stream in open_} == {Verdict.NOT_JUDGED}
+    assert all(silent.name in stream.source.queue for stream in open_)

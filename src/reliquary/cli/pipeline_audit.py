@@ -91,19 +91,19 @@ def audit_options(command: F) -> F:
     return command
 
 
-def run(spark: SparkSession, /, *, json: bool = False, **given: Any) -> Exit:
+def run_audit(spark: SparkSession, /, *, json: bool = False, **given: Any) -> Exit:
     """Run the audit with the options that were given, and return how the command ends."""
+    from reliquary.spark.pipelines.audit import run as pipeline
     from reliquary.spark.pipelines.audit.rules import SECOND, Limits
-    from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
 
-    config = AuditConfig(
+    config = pipeline.AuditConfig(
         history=tuple(given["history"]),
         out=given["out"],
         limits=Limits(**{name: int(given[name] * SECOND) for name in ("late", "doubt", "grace")}),
         routes=dict(given["route"]),
         in_order=frozenset(given["in_order"]),
     )
-    report = run_audit(spark, config, lambda line: click.echo(f"audit: {line}", err=True))
+    report = pipeline.run_audit(spark, config, lambda line: click.echo(f"audit: {line}", err=True))
     _show(report, json=json)
     return EXITS[report.verdict]
 

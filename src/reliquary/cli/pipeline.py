@@ -212,13 +212,13 @@ def run_replay_command(context: click.Context, /, as_json: bool | None, **given:
 @click.pass_context
 @examples(
     "reliquary pipeline run audit --history a/history --history b/history --out ./audit",
-    "reliquary pipeline run audit --history ./histories/* --out ./audit --late 10m --route shop.example=beta",
+    "reliquary pipeline run audit --history './histories/*' --out ./audit --route shop.example=beta",
 )
 def run_audit_command(context: click.Context, /, as_json: bool | None, **given: Any) -> None:
     """Prove or refute that every message was delivered once, in order and in time.
 
-    Joins the histories of all managers that are given, and writes tables and one page, report.html.  Ends with
-    0 when all is proven, 30 when a fault was found, 31 when not everything could be judged.
+    Joins the histories of all managers that are given, and writes tables and one page, report.html.  Ends
+    with 0 when all is proven, 30 when a fault was found, 31 when not everything could be judged.
     """
     with _session(context, "reliquary audit", given.pop("master"), given.pop("conf")) as (spark, _):
         code = run_audit(spark, json=wants_json(as_json), **given)

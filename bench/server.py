@@ -20,17 +20,28 @@ _ROOT = Path(__file__).parent.parent
 class Server:
     """A server on a folder, ready when the block is entered, stopped when it is left."""
 
-    def __init__(self, folder: Path, *, port: int = DATA_PORT, core: int | None = None) -> None:
-        """The control plane is on the port after `port`; `core` is the only processor it may use."""
+    def __init__(
+        self, folder: Path, *, port: int = DATA_PORT, core: int | None = None, **settings: object
+    ) -> None:
+        """The control plane is on the port after `port`; `core` is the only processor it may use.
+
+        The settings are the server's, such as `history_enabled=False`.
+        """
         self.folder = folder
         self.host, self.port = "127.0.0.1", port
         self.core = core
+        self.settings = settings
         self.seconds_to_ready = 0.0
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Server:
         start = perf_counter()
-        settings = {"FOLDER": self.folder, "DATA_PORT": self.port, "CONTROL_PORT": self.port + 1}
+        settings: dict[str, object] = {
+            "FOLDER": self.folder,
+            "DATA_PORT": self.port,
+            "CONTROL_PORT": self.port + 1,
+        }
+        settings |= {name.upper(): value for name, value in self.settings.items()}
         environment = os.environ | {f"RELIQUARY_{name}": str(value) for name, value in settings.items()}
         command = [sys.executable, "-m", "reliquary.server"]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)

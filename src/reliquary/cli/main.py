@@ -12,6 +12,7 @@ from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, TOKEN_VA
 from reliquary.cli.directory import directory
 from reliquary.cli.ending import Root
 from reliquary.cli.examples import examples
+from reliquary.cli.history import history
 from reliquary.cli.manager import manager
 from reliquary.cli.message import message
 from reliquary.cli.outgoing import outgoing
@@ -102,6 +103,7 @@ for command in (
     stream,
     channel,
     directory,
+    history,
     store,
     pipeline,
     transaction,

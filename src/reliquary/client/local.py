@@ -24,6 +24,8 @@ from reliquary.client.records import (
     AccessChange,
     AccessInfo,
     ChannelInfo,
+    HistoryFileInfo,
+    HistoryInfo,
     LookUp,
     ManagerInfo,
     Move,
@@ -381,6 +383,16 @@ class LocalTransport:
                 raise error_of(HResult.QUEUE_NOT_FOUND.name, HResult.QUEUE_NOT_FOUND.sentence)
             return permissions.list_named(self._state, queue)
 
+    # -- the history, which a manager in process does not keep
+
+    async def history(self) -> HistoryInfo:
+        """There is none."""
+        raise error_of(NOT_DONE, NO_HISTORY)
+
+    async def export_history(self, to: str) -> list[HistoryFileInfo]:
+        """There is none."""
+        raise error_of(NOT_DONE, NO_HISTORY)
+
     # -- the store
 
     async def verify(self) -> StoreReport:
@@ -395,6 +407,9 @@ class LocalTransport:
         """Copy the store as it is now into a folder that does not exist yet."""
         with told():
             await asyncio.to_thread(backup, self.opened.disk, path)
+
+
+NO_HISTORY = "a manager in process keeps no history; a server does"
 
 
 async def open_local(folder: str | Path, httpr: HttprSettings | None = None) -> LocalTransport:

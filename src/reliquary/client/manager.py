@@ -13,6 +13,8 @@ from reliquary.client.queue import AsyncQueue
 from reliquary.client.records import (
     AccessInfo,
     ChannelInfo,
+    HistoryFileInfo,
+    HistoryInfo,
     ManagerInfo,
     OutgoingInfo,
     QueueInfo,
@@ -183,6 +185,18 @@ class AsyncManager:
     async def set_owner(self, user: str, *, queue: str = "") -> AccessInfo:
         """Name another owner, who may always read and change the list."""
         return await self.transport.change_access(queue, "owner", user, ())
+
+    async def history(self) -> HistoryInfo:
+        """How the history of its messages stands."""
+        return await self.transport.history()
+
+    async def export_history(self, to: str = "") -> list[HistoryFileInfo]:
+        """Bring all that has happened into files, and tell which were written.
+
+        With `to`, a folder on the machine where the manager runs, the files that it has not are copied there,
+        and told.
+        """
+        return await self.transport.export_history(to)
 
     async def verify(self) -> StoreReport:
         """Read every row of its store and check it."""

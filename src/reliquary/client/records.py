@@ -311,6 +311,42 @@ class StoreDamage(msgspec.Struct, frozen=True):
     why: str
 
 
+class HistoryInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """How the history stands."""
+
+    folder: str
+    """On the server's machine."""
+    last: int
+    """The number of the last event."""
+    exported: int
+    """The last event that is in a file."""
+    pending: int
+    """Events that are in none yet."""
+    pending_bytes: int
+    files: int
+    bytes: int
+    oldest: datetime | None = None
+    """When the first hour of the files begins."""
+    newest: datetime | None = None
+    """When the last one begins."""
+    stopped: bool = False
+    """Too much waits for its export: events are only counted."""
+    missing: int = 0
+    """How many were."""
+    error: str = ""
+    """Why nothing can be exported; empty when all is well."""
+
+
+class HistoryFileInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of the history."""
+
+    path: str
+    first: int
+    """The number of its first event."""
+    last: int
+    bytes: int
+
+
 class StoreReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a look at every row of the store found."""
 

@@ -28,6 +28,8 @@ from reliquary.client.records import (
     AccessChange,
     AccessInfo,
     ChannelInfo,
+    HistoryFileInfo,
+    HistoryInfo,
     LookUp,
     ManagerInfo,
     Move,
@@ -90,6 +92,10 @@ class _Channels(msgspec.Struct):
     channels: list[ChannelInfo]
 
 
+class _HistoryFiles(msgspec.Struct):
+    files: list[HistoryFileInfo]
+
+
 class _Transactions(msgspec.Struct):
     transactions: list[TransactionInfo]
 
@@ -107,6 +113,8 @@ _outgoing_queue = msgspec.json.Decoder(OutgoingInfo)
 _streams = msgspec.json.Decoder(_Streams)
 _channels = msgspec.json.Decoder(_Channels)
 _channel = msgspec.json.Decoder(ChannelInfo)
+_history = msgspec.json.Decoder(HistoryInfo)
+_history_files = msgspec.json.Decoder(_HistoryFiles)
 _report = msgspec.json.Decoder(StoreReport)
 _transactions = msgspec.json.Decoder(_Transactions)
 _transaction = msgspec.json.Decoder(TransactionInfo)
@@ -389,6 +397,17 @@ class RemoteTransport:
         """Change it, and show it as it is then; to ask again does no harm."""
         body = {"change": change, "user": user, "rights": list(rights)}
         return await self._control.read("POST", _access_path(queue), _access, body)
+
+    # -- the history
+
+    async def history(self) -> HistoryInfo:
+        """How it stands."""
+        return await self._control.read("GET", "/history", _history)
+
+    async def export_history(self, to: str) -> list[HistoryFileInfo]:
+        """Bring it into files; much of it takes its time."""
+        body = {"to": to} if to else {}
+        return (await self._control.read("POST", "/history/export", _history_files, body, wait=None)).files
 
     # -- the store
 

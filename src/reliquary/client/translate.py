@@ -18,6 +18,7 @@ from reliquary.client.errors import NotOpen
 from reliquary.client.message import Message, OutgoingMessage
 from reliquary.engine import views
 from reliquary.engine.channels import ChannelView
+from reliquary.engine.history import HistoryStatus
 from reliquary.engine.streams import StreamView
 from reliquary.net.api import messages as api
 from reliquary.queueing import message as machine
@@ -219,6 +220,11 @@ def stream_info(view: StreamView) -> records.StreamInfo:
     for name in ("next_resend", "used"):
         fields[name] = _moment(fields[name]) if fields[name] else None
     return records.StreamInfo(**fields)
+
+
+def history_info(status: HistoryStatus) -> records.HistoryInfo:
+    """How the history stands."""
+    return records.HistoryInfo(**{name: getattr(status, name) for name in status.__struct_fields__})
 
 
 def channel_info(view: ChannelView) -> records.ChannelInfo:

@@ -16,6 +16,8 @@ from reliquary.client.records import (
     AccessChange,
     AccessInfo,
     ChannelInfo,
+    HistoryFileInfo,
+    HistoryInfo,
     LookUp,
     ManagerInfo,
     Move,
@@ -184,6 +186,12 @@ class Transport(Protocol):
         """What managers know of each other."""
 
     # -- the store
+
+    async def history(self) -> HistoryInfo:
+        """How the history stands."""
+
+    async def export_history(self, to: str) -> list[HistoryFileInfo]:
+        """Bring all that has happened into files; `to` as in `AsyncManager.export_history`."""
 
     async def verify(self) -> StoreReport:
         """Read every row and check it."""

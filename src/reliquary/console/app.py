@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reliquary.base.hresult import HResult
-from reliquary.console import access, channels, directory, metrics, page, queues, store, traffic
+from reliquary.console import access, channels, directory, history, metrics, page, queues, store, traffic
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.errors import HANDLERS
 from reliquary.net.api.errors import error_json
@@ -66,6 +66,8 @@ ROUTES: Final = (
     Route(f"{API}/queues/{{queue:path}}", queues.show_queue, methods=["GET"]),
     Route(f"{API}/queues/{{queue:path}}", queues.change_queue, methods=["PATCH"]),
     Route(f"{API}/queues/{{queue:path}}", queues.delete_queue, methods=["DELETE"]),
+    Route(f"{API}/history", history.show_history, methods=["GET"]),
+    Route(f"{API}/history/export", history.export_history, methods=["POST"]),
     Route(f"{API}/store/verify", store.verify_store, methods=["POST"]),
     Route(f"{API}/store/backup", store.backup_store, methods=["POST"]),
 )

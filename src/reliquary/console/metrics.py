@@ -13,6 +13,7 @@ from starlette.responses import Response
 from reliquary.console.context import Context, context_of
 from reliquary.engine import views
 from reliquary.engine.channels import channels
+from reliquary.engine.history import HistoryStatus
 from reliquary.engine.streams import StreamView, streams
 from reliquary.engine.views import OutgoingView
 from reliquary.net.multicast.carrier import Count as Multicast
@@ -102,6 +103,8 @@ def _families(context: Context) -> Iterable[str]:
     yield from _outgoing(list(views.outgoing_queues(state)))
     yield from _posts(context.receiving, context.courier)
     yield from _agents(context)
+    if context.opened.history is not None:
+        yield from _history(context.opened.history.status())
     yield family(
         "reliquary_srmp_messages_total",
         "counter",
@@ -226,6 +229,22 @@ def _agents(context: Context) -> Iterable[str]:
     ):
         samples: list[Sample] = [({"role": role.value}, counts[role.value]) for role in Role]
         yield family(f"reliquary_httpr_{name}_in_doubt", "gauge", meaning, samples)
+
+
+def _history(status: HistoryStatus) -> Iterable[str]:
+    """What was told, and how far it is in files."""
+    for name, kind, meaning, value in (
+        ("events_total", "counter", "Events that were told since the store was made.", status.last),
+        ("exported_total", "counter", "The last of them that is in a file.", status.exported),
+        ("pending", "gauge", "Events that are in no file yet.", status.pending),
+        ("pending_bytes", "gauge", "What they take in the store.", status.pending_bytes),
+        ("files", "gauge", "Files in the folder.", status.files),
+        ("file_bytes", "gauge", "Bytes of all files.", status.bytes),
+        ("missing", "gauge", "Events that were not told since there is no room.", status.missing),
+        ("stopped", "gauge", "1 while there is no room for more.", int(status.stopped)),
+        ("failing", "gauge", "1 while nothing can be exported.", int(bool(status.error))),
+    ):
+        yield family(f"reliquary_history_{name}", kind, meaning, [({}, value)])
 
 
 def _streams(seen: Sequence[StreamView]) -> Iterable[str]:

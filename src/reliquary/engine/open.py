@@ -19,6 +19,7 @@ from reliquary.base.faults import StartFailed
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.engine.core import Core
+from reliquary.engine.history import Exporter, HistoryOptions
 from reliquary.engine.loop import Clock, Engine
 from reliquary.engine.server_list import FindServers, ServerList
 from reliquary.engine.unplugged import unplugged
@@ -33,6 +34,7 @@ from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State as SrmpState
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, AwaitDisk, StartManager, StopManager
+from reliquary.queueing.history.events import ResumeHistory
 from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import TABLES
@@ -52,6 +54,8 @@ class OpenedEngine:
     srmp: SrmpState
     httpr: HttprState
     disk: RocksDisk
+    history: Exporter | None
+    """None where the history is off."""
     started: asyncio.Future[object]
     """The answer of the start: it comes when the manager is ready, or cannot be."""
 
@@ -65,6 +69,8 @@ class OpenedEngine:
 
     async def close(self) -> None:
         """Finish all that was submitted, tell those who wait, let go of the folder."""
+        if self.history is not None:
+            await self.history.stop()
         await self.engine.stop(StopManager())
 
 
@@ -84,6 +90,7 @@ async def open_engine(
     srmp: SrmpSettings | None = None,
     srmp_http_support: bool | None = None,
     httpr: HttprSettings | None = None,
+    history: HistoryOptions | None = None,
 ) -> OpenedEngine:
     """Open a folder, or make it a store; the manager is started when this returns.
 
@@ -94,6 +101,8 @@ async def open_engine(
     himself among the engine's performers, and tells the machines where they are `Addressed`.  New queues let
     anonymous senders in where there is `srmp_http_support`; None leaves it as it was.
 
+    With `history`, what happens to messages is told and exported to files.
+
     It is ready then too, unless `in_doubt_wait` lets it wait for the outcome of transactions; then
     `ready` tells.  A StoreFailure, StoreDamage or StartFailed says why it cannot be had; the folder
     is let go of then.
@@ -103,7 +112,7 @@ async def open_engine(
         rows = StagedRows(disk)
         server_list = ServerList(find_servers)
         heard = frozenset((*Loopback.HEARS, *ServerList.HEARS, *machine.HEARS, *httpr_machine.HEARS))
-        manager = QueueManager(rows, chance, heard=heard)
+        manager = QueueManager(rows, chance, heard=heard, history=history is not None)
         by_http = Srmp(rows, srmp or SrmpSettings())
         in_batches = Httpr(rows, httpr or HttprSettings())
         core = Core(disk, rows)
@@ -122,6 +131,7 @@ async def open_engine(
         disk.close()
         raise
     engine = Engine(core, disk, clock)
+    exporter = None if history is None else Exporter(engine, manager.state, disk, clock, history)
     engine.performers |= unplugged(engine)
     server_list.submit = engine.submit
     start = StartManager(
@@ -136,11 +146,17 @@ async def open_engine(
         signs=srmp is not None and srmp.trust.signer is not None,
         in_doubt_wait=in_doubt_wait,
     )
-    started = await _start(engine, start)
-    return OpenedEngine(engine, manager.state, by_http.state, in_batches.state, disk, started)
+    in_files = 0
+    if exporter is not None:
+        record = manager.state.record
+        in_files = await asyncio.to_thread(exporter.first_look, record.identifier if record else None)
+    started = await _start(engine, start, in_files)
+    if exporter is not None:
+        exporter.start()
+    return OpenedEngine(engine, manager.state, by_http.state, in_batches.state, disk, exporter, started)
 
 
-async def _start(engine: Engine, start: StartManager) -> asyncio.Future[object]:
+async def _start(engine: Engine, start: StartManager, in_files: int) -> asyncio.Future[object]:
     """Start, and wait until the start is on disk; its answer may take longer."""
     loop = asyncio.get_running_loop()
     failed: asyncio.Future[object] = loop.create_future()
@@ -148,6 +164,7 @@ async def _start(engine: Engine, start: StartManager) -> asyncio.Future[object]:
     usual = engine.on_failure
     engine.on_failure = failed.set_exception
     engine.start()
+    engine.submit(ResumeHistory(in_files))
     engine.submit(replace(start, to=engine.caller(answered.set_result)))
     on_disk = asyncio.ensure_future(engine.ask(AwaitDisk))
     try:

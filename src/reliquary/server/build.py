@@ -115,6 +115,7 @@ async def build(settings: Settings) -> Server:
         srmp=protocol,
         srmp_http_support=settings.srmp.enabled and anonymous,
         httpr=settings.httpr.protocol,
+        history=settings.history.export(settings.folder),
     )
     srmp = None
     if settings.srmp.enabled:

@@ -6,6 +6,7 @@
     [srmp]                              RELIQUARY_SRMP_..., see `srmp_options`
     [httpr]                             RELIQUARY_HTTPR_..., see `httpr_options`
     [multicast]                         RELIQUARY_MULTICAST_..., see `net.multicast.options`
+    [history]                           RELIQUARY_HISTORY_..., see `history_options`
     store_and_forward = true
     [[users]]                           only here; `reliquary user token` writes the lines
     name = "alice"
@@ -36,14 +37,16 @@ from reliquary.net.multicast.options import MulticastOptions
 from reliquary.queueing.lifecycle import LONGEST_IN_DOUBT
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
-from reliquary.server import httpr_options, srmp_options
+from reliquary.server import history_options, httpr_options, srmp_options
+from reliquary.server.history_options import HistoryOptions
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.values import as_path
 from reliquary.wire.security import parse_sid
 
 PREFIX: Final = "RELIQUARY_"
-MULTICAST: Final = "multicast_"
+PLAIN: Final = ("multicast_", "history_")
+"""Tables whose settings are all single values, by how their variables begin."""
 TABLES: Final = {"srmp_": srmp_options, "httpr_": httpr_options}
 """Tables whose settings are partly for the file alone, by how their variables begin."""
 DOMAIN_LIMIT: Final = 255
@@ -95,6 +98,8 @@ class Settings:
     httpr: HttprOptions = field(default_factory=HttprOptions)
     """Batches of messages over HTTP."""
     multicast: MulticastOptions = field(default_factory=MulticastOptions)
+    history: HistoryOptions = field(default_factory=HistoryOptions)
+    """What happened to messages, as files."""
     users: tuple[User, ...] = ()
     """Who may say who he is; without any, all are anonymous.  Only in the file."""
 
@@ -182,6 +187,7 @@ def load(
     srmp: dict[str, Any] = {}
     httpr: dict[str, Any] = {}
     multicast: dict[str, Any] = {}
+    history: dict[str, Any] = {}
     for where, found, strict in (
         (f"{file}: ", {} if file is None else _read(file), True),
         ("environment: ", _from_environment(environment or {}), False),
@@ -190,15 +196,18 @@ def load(
         for_srmp = partial(srmp_options.convert, strict=strict)
         for_httpr = partial(httpr_options.convert, strict=strict)
         for_multicast = partial(_for_multicast, strict=strict)
+        for_history = partial(history_options.convert, strict=strict)
         srmp |= _convert_table(where, "srmp", found, srmp_options.NAMES, for_srmp)
         httpr |= _convert_table(where, "httpr", found, httpr_options.NAMES, for_httpr)
         multicast |= _convert_table(where, "multicast", found, tuple(_MULTICAST), for_multicast)
+        history |= _convert_table(where, "history", found, history_options.NAMES, for_history)
         values |= _convert(where, found, strict=strict)
     return Settings(
         **values,
         srmp=srmp_options.options(srmp),
         httpr=httpr_options.options(httpr),
         multicast=MulticastOptions(**multicast),
+        history=HistoryOptions(**history),
     )
 
 
@@ -222,8 +231,8 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             name, known = name.removeprefix(table), TABLES[table]
             _refuse_in_environment(name, known.is_for_the_file(name))
             found.setdefault(table[:-1], {})[name] = _split(text, known.is_list(name))
-        elif name.startswith(MULTICAST):
-            found.setdefault("multicast", {})[name.removeprefix(MULTICAST)] = text
+        elif plain := next((table for table in PLAIN if name.startswith(table)), ""):
+            found.setdefault(plain[:-1], {})[name.removeprefix(plain)] = text
         else:
             _refuse_in_environment(name, name == "users")
             found[name] = _split(text, get_origin(_TYPES.get(name)) is tuple)

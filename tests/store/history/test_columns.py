@@ -23,7 +23,7 @@ from reliquary.queueing.message import (
     SequenceId,
 )
 from reliquary.queueing.queue import Queue, QueueType
-from reliquary.store.history.columns import SCHEMA, table_of
+from reliquary.store.history.columns import PACKED, SCHEMA, table_of
 from reliquary.wire.history import HISTORY_NAMES, Happening
 
 US, THEM = UUID(int=1), UUID(int=2)
@@ -165,5 +165,6 @@ def test_columns_say_what_was_told_event_by_event(
 
 def test_no_rows_are_an_empty_table_with_all_its_columns() -> None:
     table = table_of([], US, "HERE")
-    assert (len(table), table.schema) == (0, SCHEMA)
+    assert (len(table), table.schema) == (0, PACKED)
+    assert table.cast(SCHEMA).schema == SCHEMA
     assert SCHEMA.field("time").type == pa.timestamp("us", tz="UTC")

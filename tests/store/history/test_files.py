@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reliquary.store.history import files
-from reliquary.store.history.columns import SCHEMA, table_of
+from reliquary.store.history.columns import PACKED, SCHEMA
 from reliquary.store.history.files import (
     FileWriter,
     HistoryFile,
@@ -31,11 +31,10 @@ TEN = datetime(2026, 11, 15, 10, tzinfo=UTC)
 
 
 def events(first: int, moments: list[datetime]) -> pa.Table:
-    empty = table_of([], US, "HERE")
-    columns = {name: pa.nulls(len(moments), SCHEMA.field(name).type) for name in SCHEMA.names}
+    columns = {name: pa.nulls(len(moments), PACKED.field(name).type) for name in PACKED.names}
     columns["event_id"] = pa.array(range(first, first + len(moments)), pa.int64())
     columns["time"] = pa.array(moments, SCHEMA.field("time").type)
-    return pa.table(columns, schema=empty.schema)
+    return pa.table(columns, schema=PACKED)
 
 
 def written(folder: Path, tables: list[pa.Table], *, file_events: int = 1000) -> list[HistoryFile]:

@@ -13,6 +13,8 @@ from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions
 from reliquary.client.records import (
     AccessInfo,
     ChannelInfo,
+    HistoryFileInfo,
+    HistoryInfo,
     ManagerInfo,
     OutgoingInfo,
     QueueInfo,
@@ -171,6 +173,14 @@ class Manager(OnPortal[AsyncManager]):
     def set_owner(self, user: str, *, queue: str = "") -> AccessInfo:
         """Name another owner, who may always read and change the list."""
         return self._portal.call(self._inner.set_owner(user, queue=queue))
+
+    def history(self) -> HistoryInfo:
+        """How the history of its messages stands."""
+        return self._portal.call(self._inner.history())
+
+    def export_history(self, to: str = "") -> list[HistoryFileInfo]:
+        """Bring all that has happened into files, and tell which were written; with `to`, copied there."""
+        return self._portal.call(self._inner.export_history(to))
 
     def verify(self) -> StoreReport:
         """Read every row of its store and check it."""

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
+from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
 from reliquary.queueing.history.notes import Notes
 from reliquary.queueing.history.records import HistoryMark
 from reliquary.queueing.tables import HISTORY, HISTORY_MARK, ONLY, PAST_THE_END, history_key
 
 if TYPE_CHECKING:
-    from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
     from reliquary.queueing.state import State
 
 
@@ -140,10 +140,12 @@ def leave_off(rows: Rows) -> None:
 
 
 def resume(state: State, event: ResumeHistory, now: Instant) -> None:
-    """Files know more events than we do: the store is an older copy of itself."""
-    del now
+    """Files may know events whose rows are still there, or more than the store, an older copy of itself."""
     history = state.history
-    if history is not None and event.after > history.last:
+    if history is None:
+        return
+    forget(state, ForgetHistory(event.after), now)
+    if event.after > history.last:
         state.rows.delete_range(HISTORY, history_key(0), PAST_THE_END)
         history.last = history.exported = event.after
         history.total = history.exported_total

@@ -2,4 +2,5 @@
 
 columns   rows of the table `history` as one Arrow table; `rows_of` reads them from any disk
 files     the folder of Parquet files: names, ranges, retention
+export    from one to the other, each event once
 """

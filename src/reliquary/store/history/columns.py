@@ -14,7 +14,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -37,6 +37,16 @@ _TYPES: Final[dict[Kind, pa.DataType]] = {
 }
 SCHEMA: Final = pa.schema([(column.name, _TYPES[column.kind]) for column in HISTORY_COLUMNS])
 
+_WORDS: Final = pa.dictionary(pa.int32(), pa.string())
+_OWN_WORDS: Final = ("message_id", "correlation")
+"""Strings that are different in each event."""
+PACKED: Final = pa.schema(
+    [
+        (each.name, _WORDS if each.type == pa.string() and each.name not in _OWN_WORDS else each.type)
+        for each in SCHEMA
+    ]
+)
+"""The same with each word once, as files are written."""
 _SECOND: Final = 1_000_000
 _UNIQUE: Final = 0xFFFFFFFF
 _EVENTS: Final = {int(each): each.word for each in Happening}
@@ -93,61 +103,83 @@ _NUMBERS: Final[dict[str, pa.DataType]] = {
 
 
 def table_of(rows: Iterable[Numbered], manager: UUID, manager_name: str) -> pa.Table:
-    """All events of these rows, in their order."""
+    """All events of these rows, in their order; words that repeat are there once (`PACKED`)."""
     gathered = _Gathered(rows)
     heads = list(gathered.heads)
-    places = pa.array(gathered.places, pa.int32())
-    count = len(places)
-    shapes = [head.shape for head in heads]
-
-    def told(values: Sequence[Any], kind: pa.DataType | None = None) -> pa.Array:
-        return pa.array(values, kind or pa.string()).take(places)
-
-    def has(shape: int) -> pa.Array:
-        return told([bool(each & shape) for each in shapes], pa.bool_())
-
-    def spread(name: str, where: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
-        numbers = gathered.numbers(name)
-        numbers = numbers if kind is None else numbers.cast(kind)
-        if len(numbers) == count:
-            return numbers
-        empty = pa.nulls(count, numbers.type)
-        return pc.replace_with_mask(empty, where, numbers) if len(numbers) else empty
-
-    subject, named, numbered = has(Shape.SUBJECT), has(Shape.NAMED), has(Shape.NUMBERED)
-    messages = gathered.numbers("messages")
-    priorities = spread("priorities", subject)
-    seconds = spread("sents", subject, pa.int64())
+    spread = _Spread(gathered, heads)
+    messages, priorities = gathered.numbers("messages"), spread.numbers("priorities", Shape.SUBJECT)
+    seconds = spread.numbers("sents", Shape.SUBJECT).cast(pa.int64())
     columns: dict[str, pa.Array] = {
-        "version": pa.repeat(pa.scalar(VERSION, pa.int32()), count),
-        "event_id": pa.array(gathered.ids, pa.int64()),
-        "event": told([_EVENTS.get(head.happening, str(head.happening)) for head in heads]),
-        "time": pa.array(gathered.times, pa.int64()).cast(_TIMESTAMP),
-        "manager": pa.repeat(str(manager), count),
-        "manager_name": pa.repeat(manager_name, count),
-        "queue": told([head.queue or None for head in heads]),
-        "queue_kind": told([head.kind or None for head in heads]),
+        "version": pa.repeat(pa.scalar(VERSION, pa.int32()), spread.count),
+        "event_id": _array(gathered.ids, pa.int64()),
+        "event": spread.words([_EVENTS.get(head.happening, str(head.happening)) for head in heads]),
+        "time": _array(gathered.times, _TIMESTAMP),
+        "manager": spread.words([str(manager)] * len(heads)),
+        "manager_name": spread.words([manager_name] * len(heads)),
+        "queue": spread.words([head.queue for head in heads]),
+        "queue_kind": spread.words([head.kind for head in heads]),
         "message": _or_null(messages),
-        "message_id": _identifiers(heads, told, messages, spread("uniquifiers", named), manager),
+        "message_id": _identifiers(spread, messages, manager),
         "lookup_id": _or_null(gathered.numbers("lookup_ids")),
-        "size": spread("sizes", subject),
+        "size": spread.numbers("sizes", Shape.SUBJECT),
         "priority": pc.bit_wise_and(priorities, pa.scalar(EXPRESS - 1, pa.uint8())).cast(pa.int32()),
         "durable": pc.less(priorities, pa.scalar(EXPRESS, pa.uint8())),
         "sent": pc.multiply(_or_null(seconds), _SECOND).cast(_TIMESTAMP),
-        "deadline": spread("deadlines", has(Shape.TIMED)).cast(_TIMESTAMP),
-        "stream": told([_stream(head) for head in heads]),
-        "stream_number": spread("numbers", numbered),
-        "previous_number": spread("previous", numbered),
-        "transaction": told([None if head.transaction is None else str(head.transaction) for head in heads]),
-        "correlation": _correlations(gathered.correlations, has(Shape.CORRELATED), count),
-        "reason": told([_reason(head) for head in heads]),
-        "other_queue": told([head.other or None for head in heads]),
-        "protocol": told([head.by or None for head in heads]),
-        "peer": told([head.peer or None for head in heads]),
-        "batch": told([head.batch or None for head in heads]),
-        "attempt": spread("attempts", has(Shape.TRIED), pa.int32()),
-    }  # fmt: skip
-    return pa.table(columns, schema=SCHEMA)
+        "deadline": spread.numbers("deadlines", Shape.TIMED).cast(_TIMESTAMP),
+        "stream": spread.words([_stream(head) for head in heads]),
+        "stream_number": spread.numbers("numbers", Shape.NUMBERED),
+        "previous_number": spread.numbers("previous", Shape.NUMBERED),
+        "transaction": spread.words([str(head.transaction or "") for head in heads]),
+        "correlation": spread.some([f"{each}\\{number}" for each, number in gathered.correlations]),
+        "reason": spread.words([_reason(head) for head in heads]),
+        "other_queue": spread.words([head.other for head in heads]),
+        "protocol": spread.words([head.by for head in heads]),
+        "peer": spread.words([head.peer for head in heads]),
+        "batch": spread.words([head.batch for head in heads]),
+        "attempt": spread.numbers("attempts", Shape.TRIED).cast(pa.int32()),
+    }
+    return pa.table(columns, schema=PACKED)
+
+
+class _Spread:
+    """What is known of heads, or of events of one shape, at the place of each event."""
+
+    def __init__(self, gathered: _Gathered, heads: Sequence[Head]) -> None:
+        self._gathered = gathered
+        self.heads = heads
+        self._places = _array(gathered.places, pa.int32())
+        self.count = len(self._places)
+
+    def has(self, shape: int) -> pa.Array:
+        """Which events have this shape."""
+        return pa.array([bool(head.shape & shape) for head in self.heads], pa.bool_()).take(self._places)
+
+    def words(self, values: Sequence[str]) -> pa.Array:
+        """One word a head; an empty one is none."""
+        known = {word: place for place, word in enumerate(dict.fromkeys(filter(None, values)))}
+        if not known:
+            return pa.nulls(self.count, _WORDS)
+        codes = pa.array([known.get(value) for value in values], pa.int32()).take(self._places)
+        return pa.DictionaryArray.from_arrays(codes, pa.array(list(known), pa.string()))
+
+    def numbers(self, name: str, shape: Shape) -> pa.Array:
+        """Numbers that only events of this shape have."""
+        return self._set(self._gathered.numbers(name), shape)
+
+    def some(self, correlations: list[str]) -> pa.Array:
+        """The messages that others name."""
+        return self._set(pa.array(correlations, pa.string()), Shape.CORRELATED)
+
+    def _set(self, values: pa.Array, shape: Shape) -> pa.Array:
+        if len(values) == self.count:
+            return values
+        empty = pa.nulls(self.count, values.type)
+        return pc.replace_with_mask(empty, self.has(shape), values) if len(values) else empty
+
+
+def _array(numbers: array[int], kind: pa.DataType) -> pa.Array:
+    """The numbers as they lie."""
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
 
 
 def _or_null(numbers: pa.Array) -> pa.Array:
@@ -155,33 +187,24 @@ def _or_null(numbers: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(numbers, 0), pa.scalar(None, numbers.type), numbers)
 
 
-def _identifiers(
-    heads: Sequence[Head], told: Any, messages: pa.Array, uniquifiers: pa.Array, manager: UUID
-) -> pa.Array:
+def _identifiers(spread: _Spread, messages: pa.Array, manager: UUID) -> pa.Array:
     """GUID and number: as it is named, else the manager's own and the number of the message here."""
-    ours = str(manager)
-    known = Shape.SUBJECT | Shape.NAMED
-    lineages = told(
-        [None if not head.shape & known else str(head.lineage) if head.lineage else ours for head in heads]
-    )
+    known = spread.has(Shape.SUBJECT | Shape.NAMED)
+    lineages = spread.words([str(head.lineage or manager) for head in spread.heads]).filter(known)
     own = pc.bit_wise_and(messages, _UNIQUE)
-    numbers = pc.coalesce(uniquifiers, own).cast(pa.string())
-    return pc.binary_join_element_wise(lineages, numbers, "\\")
+    numbers = pc.coalesce(spread.numbers("uniquifiers", Shape.NAMED), own).filter(known)
+    words = pc.binary_join_element_wise(lineages.cast(pa.string()), numbers.cast(pa.string()), "\\")
+    if len(words) == spread.count:
+        return words
+    return pc.replace_with_mask(pa.nulls(spread.count, pa.string()), known, words)
 
 
-def _reason(head: Head) -> str | None:
-    return _REASONS.get(head.reason, str(head.reason)) if head.reason else None
+def _reason(head: Head) -> str:
+    return _REASONS.get(head.reason, str(head.reason)) if head.reason else ""
 
 
-def _stream(head: Head) -> str | None:
-    return f"{head.ordinal}.{head.timestamp}" if head.ordinal or head.timestamp else None
-
-
-def _correlations(found: list[tuple[UUID, int]], where: pa.Array, count: int) -> pa.Array:
-    if not found:
-        return pa.nulls(count, pa.string())
-    words = [f"{lineage}\\{uniquifier}" for lineage, uniquifier in found]
-    return pc.replace_with_mask(pa.nulls(count, pa.string()), where, pa.array(words, pa.string()))
+def _stream(head: Head) -> str:
+    return f"{head.ordinal}.{head.timestamp}" if head.ordinal or head.timestamp else ""
 
 
 def read_rows(disk: Disk, first: bytes, limit: int) -> list[Numbered]:
@@ -195,4 +218,4 @@ def rows_of(disk: Disk) -> pa.Table:
     value = disk.get(MANAGER.name, ONLY)
     record = None if value is None else MANAGER.decode(ONLY, value)
     manager, name = (NO_GUID, "") if record is None else (record.identifier, record.computer_name)
-    return table_of(read_rows(disk, b"", limit=2**31 - 1), manager, name)
+    return table_of(read_rows(disk, b"", limit=2**31 - 1), manager, name).cast(SCHEMA)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -26,7 +27,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from reliquary.store.history.columns import SCHEMA
+from reliquary.store.history.columns import PACKED
 from reliquary.wire.history import MANAGER_KEY, VERSION, VERSION_KEY
 
 FILE_EVENTS: Final = 1_000_000
@@ -66,11 +67,13 @@ class Kept(NamedTuple):
 def files_in(folder: Path) -> list[HistoryFile]:
     """All whole files, the oldest events first."""
     found = []
-    for path in folder.glob("day=*/hour=*/*.parquet"):
-        match = _NAME.fullmatch(path.name)
-        if match:
-            with suppress(FileNotFoundError):  # somebody moved it just now
-                found.append(HistoryFile(path, int(match[1]), int(match[2]), path.stat().st_size))
+    for hour in folder.glob("day=*/hour=*/"):
+        with suppress(FileNotFoundError), os.scandir(hour) as entries:  # somebody may move it just now
+            for entry in entries:
+                match = _NAME.fullmatch(entry.name)
+                if match:
+                    path, size = hour / entry.name, entry.stat().st_size
+                    found.append(HistoryFile(path, int(match[1]), int(match[2]), size))
     return sorted(found, key=lambda file: file.first)
 
 
@@ -102,6 +105,22 @@ def sweep(folder: Path, kept: Kept, exported: int, now: datetime) -> list[Histor
             file.path.parent.rmdir()
             file.path.parent.parent.rmdir()
     return removed
+
+
+def copy_missing(folder: Path, target: Path) -> list[HistoryFile]:
+    """Bring the files that it has not into another folder, under the same names; those are told."""
+    there = {file.path.relative_to(target) for file in files_in(target)}
+    copied = []
+    for file in files_in(folder):
+        name = file.path.relative_to(folder)
+        if name not in there:
+            path = target / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = path.with_name(f"{WRITING}{path.name}")
+            shutil.copyfile(file.path, unfinished)
+            _finish(unfinished, path, target)
+            copied.append(file._replace(path=path))
+    return copied
 
 
 class FileWriter:
@@ -162,10 +181,10 @@ class _Open:
         self._first = self._last = 0
         self._writer = pq.ParquetWriter(
             self._path,
-            SCHEMA,
+            PACKED,
             compression="zstd",
             compression_level=1,
-            use_dictionary=[name for name in SCHEMA.names if name not in _ENCODINGS],
+            use_dictionary=[name for name in PACKED.names if name not in _ENCODINGS],
             column_encoding=_ENCODINGS,
             store_schema=False,  # readers are to see plain strings, whatever is written
         )
@@ -183,11 +202,8 @@ class _Open:
 
     def finish(self) -> HistoryFile:
         self._writer.close()
-        _sync(self._path)
         path = self._folder / f"{self._first:020}-{self._last:020}.parquet"
-        self._path.rename(path)
-        for folder in (self._folder, self._folder.parent, self._root):
-            _sync(folder)
+        _finish(self._path, path, self._root)
         return HistoryFile(path, self._first, self._last, path.stat().st_size)
 
     def discard(self) -> None:
@@ -195,6 +211,14 @@ class _Open:
             self._writer.close()
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
+
+
+def _finish(unfinished: Path, path: Path, root: Path) -> None:
+    """Give a file that is whole its own name, and see that all of it outlives a crash."""
+    _sync(unfinished)
+    unfinished.rename(path)
+    for folder in (path.parent, path.parent.parent, root):
+        _sync(folder)
 
 
 def _sync(path: Path) -> None:

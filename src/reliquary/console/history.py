@@ -1,0 +1,61 @@
+"""The history: how it stands, and its export now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reliquary.base.faults import UsageError
+from reliquary.client.records import HistoryFileInfo
+from reliquary.client.translate import history_info
+from reliquary.console.context import Context, answer, context_of, read_body
+from reliquary.console.errors import NotDone
+from reliquary.engine.history import Exporter, NotExported
+from reliquary.queueing.security.rights import ManagerRight
+
+OFF: Final = "the history is off; enabled = true in the table [history] of the settings turns it on"
+
+
+class ExportIn(msgspec.Struct, forbid_unknown_fields=True):
+    """Where the files are to be copied; empty for nowhere."""
+
+    to: str = ""
+
+
+_export = msgspec.json.Decoder(ExportIn)
+
+
+async def show_history(request: Request) -> Response:
+    """GET /history."""
+    context = context_of(request)
+    context.need(ManagerRight.GET_MACHINE_PROPERTIES)
+    return answer(history_info(_exporter(context).status()))
+
+
+async def export_history(request: Request) -> Response:
+    """POST /history/export; answered when all that had happened is in files."""
+    context = context_of(request)
+    context.need(ManagerRight.SET_MACHINE_PROPERTIES)
+    given = await read_body(request, _export)
+    if given.to and (not given.to.startswith("/") or "\0" in given.to):
+        raise UsageError(f"to is a full path on the server, from / on, not {given.to[:200]!r}")
+    try:
+        files = await _exporter(context).export_now(Path(given.to) if given.to else None)
+    except NotExported as why:
+        raise NotDone(str(why)) from why
+    told = [
+        HistoryFileInfo(path=str(each.path), first=each.first, last=each.last, bytes=each.size)
+        for each in files
+    ]
+    return answer({"files": told})
+
+
+def _exporter(context: Context) -> Exporter:
+    exporter = context.opened.history
+    if exporter is None:
+        raise NotDone(OFF)
+    return exporter

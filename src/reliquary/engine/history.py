@@ -1,0 +1,267 @@
+"""The exporter: a task beside the engine that turns the history into files, and lets its rows go.
+
+    every few seconds, or when much waits:
+        what was told --AwaitDisk--> rows --a thread--> files --ForgetHistory--> rows are gone
+                                                          '--> the oldest files go, when there are too many
+
+Only what is on disk is exported, so no file knows what a crash could take back.  Whatever goes wrong here
+(no folder, no room, no right to write) is warned of, shown in the status and tried again; the queues go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.base.turn import Warn
+from reliquary.engine.loop import Clock, Engine, EngineStopped
+from reliquary.queueing.events import AwaitDisk
+from reliquary.queueing.history.events import ForgetHistory
+from reliquary.queueing.history.keeping import History
+from reliquary.queueing.state import State
+from reliquary.store.disk import Disk
+from reliquary.store.history.export import Whose, export, last_in
+from reliquary.store.history.files import HistoryFile, Kept, clear_unfinished, copy_missing, files_in, sweep
+
+LOOK_SECONDS: Final = 1.0
+"""How often it is looked whether much waits."""
+MUCH: Final = 100_000
+"""Events that are not left waiting for the clock."""
+SWEEP_EVERY: Final = timedelta(minutes=10)
+ABOUT: Final = "history"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_TROUBLES: Final = (OSError, UsageError, StoreDamage, StoreFailure, ValueError)
+"""What may go wrong with files and rows; Arrow's own errors are among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryOptions:
+    """What an administrator may choose about the history."""
+
+    folder: Path
+    every: float = 10
+    """Seconds between two exports."""
+    kept: Kept = Kept(days=30, bytes=10 * 1024**3)  # noqa: RUF009 - it is a tuple
+
+
+class NotExported(Exception):
+    """The history cannot be brought into files now; the sentence says why."""
+
+
+class HistoryStatus(msgspec.Struct, frozen=True):
+    """How the history stands."""
+
+    folder: str
+    last: int
+    """The number of the last event."""
+    exported: int
+    pending: int
+    pending_bytes: int
+    files: int
+    bytes: int
+    oldest: datetime | None
+    """When the first hour of the files begins."""
+    newest: datetime | None
+    """When the last one begins."""
+    stopped: bool
+    """There is no room for more: events are only counted."""
+    missing: int
+    """Events that were counted since."""
+    error: str
+    """Why nothing can be exported; empty when all is well."""
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """What is known of the files without looking."""
+
+    files: int = 0
+    bytes: int = 0
+    oldest: datetime | None = None
+    newest: datetime | None = None
+
+    def add(self, file: HistoryFile) -> None:
+        self.files += 1
+        self.bytes += file.size
+        self.oldest = file.hour if self.oldest is None else min(self.oldest, file.hour)
+        self.newest = file.hour if self.newest is None else max(self.newest, file.hour)
+
+
+class Exporter:
+    """Exports the history of one engine; made before it is started."""
+
+    def __init__(
+        self, engine: Engine, state: State, disk: Disk, clock: Clock, options: HistoryOptions
+    ) -> None:
+        assert state.history is not None, "there is a history to export"
+        self._engine = engine
+        self._state = state
+        self._history: History = state.history
+        self._disk = disk
+        self._clock = clock
+        self.options = options
+        self._busy = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._in_files: int | None = None
+        """The last event that is in a file; None until the folder has been read."""
+        self._shelf = _Shelf()
+        self._swept: datetime | None = None
+        self._stopped = asyncio.Event()
+        self.error = ""
+
+    # -- what the other rooms call
+
+    def first_look(self, manager: UUID | None) -> int:
+        """What the files know, before the manager starts; 0 when the folder cannot be read.  Blocks."""
+        try:
+            return self._look(manager)
+        except _TROUBLES as why:
+            self.error = str(why)
+            return 0
+
+    def start(self) -> None:
+        """Begin to export."""
+        self._task = asyncio.ensure_future(self._export_forever())
+
+    async def stop(self) -> None:
+        """End, when the file that is being written is whole; what waits is exported after the next start."""
+        self._stopped.set()
+        if self._task is not None:
+            await self._task
+        async with self._busy:  # somebody else's export ends too: its thread reads the disk
+            pass
+
+    async def export_now(self, to: Path | None = None) -> list[HistoryFile]:
+        """Bring all that has happened until now into files, and tell which were written.
+
+        With `to`, all files that this folder has not are copied there, and told.  NotExported says why
+        it cannot be done.
+        """
+        async with self._busy:
+            files = await self._export()
+            if self.error:
+                raise NotExported(self.error)
+            if to is not None:
+                try:
+                    files = await asyncio.to_thread(copy_missing, self.options.folder, to)
+                except OSError as why:
+                    raise NotExported(f"nothing can be copied to {to}: {why}") from why
+        await self._engine.ask(AwaitDisk)
+        return files
+
+    def status(self) -> HistoryStatus:
+        """How it stands."""
+        history, shelf = self._history, self._shelf
+        return HistoryStatus(
+            str(self.options.folder),
+            history.last,
+            history.exported,
+            history.pending,
+            history.pending_bytes,
+            shelf.files,
+            shelf.bytes,
+            shelf.oldest,
+            shelf.newest,
+            history.gap,
+            history.missing,
+            self.error,
+        )
+
+    # -- the task
+
+    async def _export_forever(self) -> None:
+        step, waited = min(LOOK_SECONDS, self.options.every), 0.0
+        while not await self._is_stopped_after(step):
+            waited += step
+            if waited >= self.options.every or self._history.pending >= MUCH:
+                waited = 0.0
+                async with self._busy:
+                    await self._export()
+
+    async def _is_stopped_after(self, span: float) -> bool:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopped.wait(), span)
+        return self._stopped.is_set()
+
+    async def _export(self) -> list[HistoryFile]:
+        """One export of all that is on disk by now."""
+        if self._history.gap:
+            why = f"too much waits for its export, {self._history.missing} events are not told"
+            self._engine.warn(Warn(ABOUT, "it has stopped", why))
+        until = self._history.last
+        try:
+            await self._engine.ask(AwaitDisk)
+        except EngineStopped:
+            return []
+        files: list[HistoryFile] = []
+        loop = asyncio.get_running_loop()
+
+        def forget(event: int) -> None:
+            loop.call_soon_threadsafe(self._forget, event)
+
+        try:
+            await asyncio.to_thread(self._write, until, files, forget)
+            self.error = ""
+        except _TROUBLES as why:
+            self.error = str(why)
+            self._engine.warn(Warn(ABOUT, "it cannot be exported", str(why)))
+        return files
+
+    def _forget(self, until: int) -> None:
+        with suppress(EngineStopped):  # then after the next start
+            self._engine.submit(ForgetHistory(until))
+
+    # -- in a thread
+
+    def _look(self, manager: UUID | None) -> int:
+        """Read the folder; the last event in its files."""
+        folder = self.options.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        clear_unfinished(folder)
+        self._in_files = last_in(folder, manager)
+        self._count()
+        return self._in_files
+
+    def _count(self) -> None:
+        shelf = _Shelf()
+        for file in files_in(self.options.folder):
+            shelf.add(file)
+        self._shelf = shelf
+
+    def _write(self, until: int, files: list[HistoryFile], forget: Callable[[int], object]) -> None:
+        record, history = self._state.identity(), self._history
+        in_files = self._look(record.identifier) if self._in_files is None else self._in_files
+        if in_files > history.last:
+            raise UsageError(
+                f"{self.options.folder} has events up to {in_files}, and this store only up to"
+                f" {history.last}: start the server again, or choose another folder"
+            )
+        if in_files > history.exported:
+            forget(in_files)
+        after = max(in_files, history.exported)
+        if after < until:
+            whose = Whose(record.identifier, record.computer_name)
+            for file in export(self._disk, self.options.folder, whose, after, until):
+                self._in_files = file.last
+                self._shelf.add(file)
+                files.append(file)
+                forget(file.last)
+                if self._stopped.is_set():
+                    break
+        self._sweep()
+
+    def _sweep(self) -> None:
+        now = _EPOCH + timedelta(microseconds=self._clock.now())
+        if self._swept is None or not timedelta(0) <= now - self._swept < SWEEP_EVERY:
+            self._swept = now
+            if sweep(self.options.folder, self.options.kept, self._history.exported, now):
+                self._count()

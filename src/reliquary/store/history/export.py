@@ -1,0 +1,102 @@
+"""From the rows of a store to files, each event once.
+
+    exported (the mark) <= in files (their names) <= told (the rows)
+         |                      |                        |
+         '-- rows are gone      '-- rows may go          '-- the next export begins behind the files
+
+A crash between two of these steps only leaves rows whose events are in a file already: they are passed over.
+Nothing here knows the engine; whoever calls this sees to it that the rows are synced, and lets them go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.tables import HISTORY, history_key
+from reliquary.store.disk import Disk
+from reliquary.store.history.columns import Numbered, read_rows, table_of
+from reliquary.store.history.files import FILE_EVENTS, FileWriter, HistoryFile, files_in, owner_of
+
+PIECE_EVENTS: Final = 100_000
+"""Events that are in memory at once, about."""
+ROWS_AT_ONCE: Final = 64
+
+
+class Whose(NamedTuple):
+    """The manager whose history it is."""
+
+    manager: UUID
+    name: str
+
+
+def last_in(folder: Path, manager: UUID | None) -> int:
+    """The last event that the files of a folder know; refused when they are of another manager."""
+    files = files_in(folder)
+    if not files:
+        return 0
+    newest = max(files, key=lambda file: file.last)
+    owner = owner_of(newest)
+    if owner != str(manager):
+        raise UsageError(f"{folder} holds the history of manager {owner}: choose another folder for this one")
+    return newest.last
+
+
+def export(
+    disk: Disk,
+    folder: Path,
+    whose: Whose,
+    after: int,
+    until: int,
+    *,
+    file_events: int = FILE_EVENTS,
+    piece_events: int = PIECE_EVENTS,
+) -> Iterator[HistoryFile]:
+    """Write the events behind `after`, up to `until`; each file is told when it is safe."""
+    writer = FileWriter(folder, whose.manager, file_events=file_events)
+    try:
+        for piece in _pieces(disk, after, until, piece_events):
+            yield from writer.add(_between(table_of(piece, *whose), after, until))
+        yield from writer.end()
+    finally:
+        writer.give_up()
+
+
+def _pieces(disk: Disk, after: int, until: int, most: int) -> Iterator[list[Numbered]]:
+    """Rows that have any of these events, as many at once as may be in memory."""
+    piece: list[Numbered] = []
+    count, key = 0, _first_key(disk, after + 1)
+    while rows := read_rows(disk, key, ROWS_AT_ONCE):
+        for first, row in rows:
+            if first > until:
+                break
+            piece.append((first, row))
+            count += row.count
+            if count >= most:
+                yield piece
+                piece, count = [], 0
+        key = history_key(rows[-1][0] + 1)
+        if rows[-1][0] > until:
+            break
+    if piece:
+        yield piece
+
+
+def _first_key(disk: Disk, event: int) -> bytes:
+    """The key of the row that may have this event."""
+    before = disk.range(HISTORY.name, b"", history_key(event + 1), limit=1, reverse=True)
+    return before[0][0] if before else history_key(event)
+
+
+def _between(table: pa.Table, after: int, until: int) -> pa.Table:
+    """Without the events that are in files already, or may not be yet."""
+    numbers = table.column("event_id")
+    if not len(table) or (numbers[0].as_py() > after and numbers[-1].as_py() <= until):
+        return table
+    keep = [place for place, number in enumerate(numbers.to_pylist()) if after < number <= until]
+    return table.slice(keep[0], len(keep)) if keep else table.slice(0, 0)

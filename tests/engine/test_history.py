@@ -16,7 +16,7 @@ from reliquary.queueing.events import CreateQueue, ReceiveMessages, SendMessages
 from reliquary.queueing.message import Delivery, Message
 from reliquary.sim.chance import SeededChance
 from reliquary.store.history.export import last_in
-from reliquary.store.history.files import Kept, files_in
+from reliquary.store.history.folder import Kept, files_in
 
 Scene = Callable[[OpenedEngine, Exporter], Awaitable[None]]
 

@@ -113,7 +113,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
-    names = [name for name in NAMES if name not in ("users", "srmp", "httpr", "multicast")]
+    names = [name for name in NAMES if name not in ("users", "srmp", "httpr", "multicast", "history")]
     environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
     environment["RELIQUARY_SRMP_STORE_AND_FORWARD"] = "true"
     environment["RELIQUARY_HTTPR_FORWARD"] = "true"

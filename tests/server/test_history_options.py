@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.server.config import load
 from reliquary.server.history_options import NAMES, HistoryOptions
-from reliquary.store.history.files import Kept
+from reliquary.store.history.folder import Kept
 
 EVERYTHING = """
 [history]

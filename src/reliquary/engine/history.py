@@ -29,8 +29,7 @@ from reliquary.queueing.history.events import ForgetHistory
 from reliquary.queueing.history.keeping import History
 from reliquary.queueing.state import State
 from reliquary.store.disk import Disk
-from reliquary.store.history.export import Whose, export, last_in
-from reliquary.store.history.files import HistoryFile, Kept, clear_unfinished, copy_missing, files_in, sweep
+from reliquary.store.history.folder import HistoryFile, Kept, clear_unfinished, copy_missing, files_in, sweep
 
 LOOK_SECONDS: Final = 1.0
 """How often it is looked whether much waits."""
@@ -224,6 +223,8 @@ class Exporter:
 
     def _look(self, manager: UUID | None) -> int:
         """Read the folder; the last event in its files."""
+        from reliquary.store.history.export import last_in  # Arrow is slow to load, and few need it
+
         folder = self.options.folder
         folder.mkdir(parents=True, exist_ok=True)
         clear_unfinished(folder)
@@ -238,6 +239,8 @@ class Exporter:
         self._shelf = shelf
 
     def _write(self, until: int, files: list[HistoryFile], forget: Callable[[int], object]) -> None:
+        from reliquary.store.history.export import Whose, export
+
         record, history = self._state.identity(), self._history
         in_files = self._look(record.identifier) if self._in_files is None else self._in_files
         if in_files > history.last:

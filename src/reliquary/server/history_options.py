@@ -20,7 +20,7 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.engine.history import HistoryOptions as ExportOptions
 from reliquary.server.values import as_path
-from reliquary.store.history.files import Kept
+from reliquary.store.history.folder import Kept
 
 LONGEST: Final = 86_400.0
 """Seconds between two exports, at most."""

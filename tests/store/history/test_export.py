@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, Instant
 from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
-from reliquary.store.history import files
+from reliquary.store.history import folder as places
 from reliquary.store.history.export import Whose, export, last_in
-from reliquary.store.history.files import FileWriter, clear_unfinished, files_in
+from reliquary.store.history.files import FileWriter
+from reliquary.store.history.folder import clear_unfinished, files_in
 from tests.queueing.history.chronicle import events_of
 from tests.queueing.manager_harness import Bench
 
@@ -31,7 +32,7 @@ class Mortal:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.left = -1
         self.steps: list[str] = []
-        for owner, name in ((files, "_sync"), (Path, "rename"), (pq.ParquetWriter, "write_table")):
+        for owner, name in ((places, "sync"), (Path, "rename"), (pq.ParquetWriter, "write_table")):
             monkeypatch.setattr(owner, name, self._watched(name, getattr(owner, name)))
         monkeypatch.setattr(FileWriter, "give_up", lambda _: None)
 
@@ -131,8 +132,8 @@ def test_the_kills_reach_every_step(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     bench.flush()
     run_export(bench, tmp_path, mortal, file_events=9, piece_events=9)
     assert mortal.steps == [
-        "before write_table", "after write_table", "before _sync", "after _sync", "before rename",
-        "after rename", *["before _sync", "after _sync"] * 3, "before forget", "before flush",
+        "before write_table", "after write_table", "before sync", "after sync", "before rename",
+        "after rename", *["before sync", "after sync"] * 3, "before forget", "before flush",
     ]  # fmt: skip
 
 

@@ -21,7 +21,8 @@ from reliquary.base.faults import UsageError
 from reliquary.queueing.tables import HISTORY, history_key
 from reliquary.store.disk import Disk
 from reliquary.store.history.columns import Numbered, read_rows, table_of
-from reliquary.store.history.files import FILE_EVENTS, FileWriter, HistoryFile, files_in, owner_of
+from reliquary.store.history.files import FILE_EVENTS, FileWriter, owner_of
+from reliquary.store.history.folder import HistoryFile, files_in
 
 PIECE_EVENTS: Final = 100_000
 """Events that are in memory at once, about."""

@@ -1,0 +1,117 @@
+"""The folder of history files.
+
+    FOLDER/day=2026-11-15/hour=22/00000000000000000001-00000000000000000417.parquet
+                                  first event          last event
+
+The names are the truth: an event is in a file when a name says so, and then it is never written again.  A
+file is written under another name, which readers pass over, synced, and gets its own when it is whole:
+
+    .writing --fsync--> rename --fsync of the folders--> the rows may go
+
+So a crash leaves a file that is whole and counts, or one that nobody counts and the next start removes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+WRITING: Final = ".writing-"
+"""How a file begins that is not whole."""
+_NAME: Final = re.compile(r"(\d{20})-(\d{20})\.parquet")
+
+
+class HistoryFile(NamedTuple):
+    """One file, and the events it holds."""
+
+    path: Path
+    first: int
+    last: int
+    size: int
+
+    @property
+    def hour(self) -> datetime:
+        """When the hour begins that its events are of."""
+        day = self.path.parts[-3].removeprefix("day=")
+        return datetime.fromisoformat(f"{day}T{self.path.parts[-2].removeprefix('hour=')}:00:00+00:00")
+
+
+class Kept(NamedTuple):
+    """How long files are kept; None is for ever."""
+
+    days: float | None = None
+    bytes: int | None = None
+
+
+def files_in(folder: Path) -> list[HistoryFile]:
+    """All whole files, the oldest events first."""
+    found = []
+    for hour in folder.glob("day=*/hour=*/"):
+        with suppress(FileNotFoundError), os.scandir(hour) as entries:  # somebody may move it just now
+            for entry in entries:
+                match = _NAME.fullmatch(entry.name)
+                if match:
+                    path, size = hour / entry.name, entry.stat().st_size
+                    found.append(HistoryFile(path, int(match[1]), int(match[2]), size))
+    return sorted(found, key=lambda file: file.first)
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Remove what a crash left half written."""
+    for path in folder.glob(f"day=*/hour=*/{WRITING}*"):
+        path.unlink(missing_ok=True)
+
+
+def sweep(folder: Path, kept: Kept, exported: int, now: datetime) -> list[HistoryFile]:
+    """Remove the oldest files that are too old or too many; those with events up to `exported` only."""
+    files = files_in(folder)
+    total, removed = sum(file.size for file in files), []
+    for file in files:
+        old = kept.days is not None and file.hour + timedelta(hours=1, days=kept.days) <= now
+        large = kept.bytes is not None and total > kept.bytes
+        if not (old or large) or file.last > exported:
+            break
+        file.path.unlink(missing_ok=True)
+        total -= file.size
+        removed.append(file)
+        with suppress(OSError):  # others are in there
+            file.path.parent.rmdir()
+            file.path.parent.parent.rmdir()
+    return removed
+
+
+def copy_missing(folder: Path, target: Path) -> list[HistoryFile]:
+    """Bring the files that it has not into another folder, under the same names; those are told."""
+    there = {file.path.relative_to(target) for file in files_in(target)}
+    copied = []
+    for file in files_in(folder):
+        name = file.path.relative_to(folder)
+        if name not in there:
+            path = target / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = path.with_name(f"{WRITING}{path.name}")
+            shutil.copyfile(file.path, unfinished)
+            finish(unfinished, path, target)
+            copied.append(file._replace(path=path))
+    return copied
+
+
+def finish(unfinished: Path, path: Path, root: Path) -> None:
+    """Give a file that is whole its own name, and see that all of it outlives a crash."""
+    sync(unfinished)
+    unfinished.rename(path)
+    for folder in (path.parent, path.parent.parent, root):
+        sync(folder)
+
+
+def sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -12,6 +12,8 @@ from reliquary.queueing.feed import facts as feed_facts
 from reliquary.queueing.history.telling import TELLERS
 from reliquary.queueing.message import Acknowledgement, Delivery, ObjectId, SequenceId
 from reliquary.queueing.staging import facts as staging_facts
+from reliquary.queueing.staging.events import CompleteStage
+from reliquary.queueing.staging.holdings import batch_identifier
 from reliquary.queueing.travel.transfer import (
     BatchArrived,
     DestinationReached,
@@ -28,6 +30,7 @@ from tests.queueing.exchange import ELSEWHERE, Exchange, Say
 from tests.queueing.history.chronicle import Event, events_of, words
 from tests.queueing.manager_harness import Bench, message
 from tests.queueing.manager_lives import try_seeds
+from tests.queueing.staging.writing import begin, publish, stage
 
 THERE = UUID(int=77)
 """Another manager."""
@@ -273,3 +276,21 @@ def test_a_message_that_was_too_late_is_refused() -> None:
 
 def test_an_empty_disk_has_no_history() -> None:
     assert events_of(MemoryDisk(Bench.TABLES)) == []
+
+
+def test_a_published_batch_is_told_with_its_query_and_number() -> None:
+    bench = Bench(history=True)
+    number = begin(bench, 4, query="q")
+    stage(bench, number, b"a", priority=5)
+    stage(bench, number, b"b", time_to_be_received=90)
+    bench.ask(CompleteStage(0, number))
+    publish(bench, number, batch=4, query="q")
+    found = told(bench)
+    assert words(found, "queue", "protocol", "batch", "priority") == [
+        ("accepted", "orders", "spark", "q:4", 5),
+        ("accepted", "orders", "spark", "q:4", 3),
+    ]
+    own = bench.state.identity().identifier
+    assert [event["message_id"] for event in found] == [f"{own}\\{event['message']}" for event in found]
+    assert {event["transaction"] for event in found} == {str(batch_identifier("q", 4))}
+    assert "deadline" in found[1]

@@ -9,8 +9,8 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.queueing import events
 from reliquary.queueing.message import AuthenticationLevel, Message, StoredBody
-from reliquary.queueing.staging import stage as staging
 from reliquary.queueing.staging.events import BeginStage, CompleteStage, StageMessages
+from reliquary.queueing.staging.holdings import batch_identifier
 from reliquary.queueing.state import Sizes
 from tests.queueing.manager_harness import NOON, Bench, check, durable, message
 from tests.queueing.staging.inspection import staged
@@ -256,7 +256,7 @@ def test_messages_of_a_batch_have_one_transaction_and_are_recoverable() -> None:
     publish(bench, other, batch=1)
     shown = [each.message for each in bench.ask(events.BrowseMessages(0, "orders", limit=10)).messages]
     first, second, third = (each.transaction for each in shown)
-    assert first == second == staging.batch_identifier("query", 0) != third
+    assert first == second == batch_identifier("query", 0) != third
     assert not any(each.is_express for each in shown)
     assert all(each.sent_time == NOON // 1_000_000 for each in shown)
     assert len({each.identifier for each in shown}) == 3

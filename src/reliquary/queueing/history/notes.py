@@ -19,6 +19,7 @@ from reliquary.queueing.history.records import EXPRESS, Head, HistoryRow, Shape
 from reliquary.queueing.message import (
     NO_GUID,
     NO_OBJECT,
+    PRIORITY_LIMIT,
     Message,
     MessageClass,
     ObjectId,
@@ -32,6 +33,10 @@ from reliquary.wire.history import Happening
 _SUBJECT, _NAMED, _NUMBERED = int(Shape.SUBJECT), int(Shape.NAMED), int(Shape.NUMBERED)
 _TIMED, _TRIED, _CORRELATED = int(Shape.TIMED), int(Shape.TRIED), int(Shape.CORRELATED)
 _UNIQUE: Final = 0xFFFFFFFF
+_ORDINARY: Final = 3
+"""The priority of a message in a queue that knows none."""
+LANE_SHIFT: Final = 56
+"""As in `tables`, which has this room's records."""
 
 
 class Bringer(NamedTuple):
@@ -219,6 +224,29 @@ class Notes:
             sizes.append(position.size)
             sents.append(message.sent_time)
             priorities.append(message.priority | EXPRESS if position.express else message.priority)
+
+    def placed(
+        self,
+        happening: Happening,
+        queue: Queue,
+        positions: Sequence[Position],
+        bringer: Bringer,
+        transaction: UUID,
+    ) -> None:
+        """Messages of our own came that are not at hand; what their places say of them."""
+        in_order = queue.settings.transactional
+        for position in positions:
+            shape = _SUBJECT | (_TIMED if position.expires else 0)
+            if position.expires:
+                self._deadlines.append(position.expires)
+            place = self.head(happening, queue, 0, bringer, "", shape, None, None, transaction)
+            self._places.append(place)
+            self._messages.append(position.message)
+            self._lookup_ids.append(position.lookup_id)
+            self._sizes.append(position.size)
+            self._sents.append(0)
+            lane = position.lookup_id >> LANE_SHIFT
+            self._priorities.append(_ORDINARY if in_order else PRIORITY_LIMIT - lane)
 
     def heard(
         self,

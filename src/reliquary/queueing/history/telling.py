@@ -9,6 +9,7 @@ that is kept changes, is told where it happens: `noted` and `heard`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from reliquary.base.turn import Fact
@@ -20,6 +21,7 @@ from reliquary.queueing.naming.formats import DirectName, MulticastName, Protoco
 from reliquary.queueing.naming.names import spoken
 from reliquary.queueing.queue import Queue
 from reliquary.queueing.staging import facts as staging
+from reliquary.queueing.staging.holdings import batch_identifier
 from reliquary.queueing.state import QueueState, State
 from reliquary.wire.history import Happening
 
@@ -110,7 +112,19 @@ def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> Happ
 
 
 def _published(state: State, notes: Notes, fact: staging.StagePublished) -> None:
-    notes.told(Happening.ACCEPTED, state.queues[fact.queue].record, fact.positions, 0, state.bringer)
+    """The messages are on disk since they were staged; only those that ask for something are at hand."""
+    queue, stamped = state.queues[fact.queue].record, dict(fact.stamped)
+    happening = Happening.ACCEPTED if queue.outgoing is None else Happening.QUEUED
+    bringer = Bringer("spark", "", f"{fact.query}:{fact.batch}")
+    transaction = batch_identifier(fact.query, fact.batch)
+    for at_hand, group in groupby(fact.positions, lambda position: position.message in stamped):
+        positions = list(group)
+        if at_hand:
+            messages = [stamped[position.message] for position in positions]
+            notes.came(happening, queue, positions, messages, 0, bringer)
+        else:
+            notes.placed(happening, queue, positions, bringer, transaction)
+    _put_off(notes, queue, fact.positions)
 
 
 def _prepared(state: State, notes: Notes, fact: facts.TransactionPrepared) -> None:

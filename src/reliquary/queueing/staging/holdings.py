@@ -13,8 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID, uuid5
 
 from reliquary.queueing.tables import Published, Stage
+
+BATCHES: Final = UUID("7d1a3a0e-6d0c-5c55-9a43-5f1f0a4c1c11")
+"""The namespace of batches among identifiers."""
 
 Place = tuple[str, int, int, str]
 """Query, batch, part and attempt."""
@@ -105,3 +110,8 @@ class Staging:
     def awaited(self) -> set[int]:
         """The queues that messages are to go to."""
         return {queue for each in self.stages.values() if not each.dropped for queue in each.queues}
+
+
+def batch_identifier(query: str, batch: int) -> UUID:
+    """TransactionIdentifier of all messages of a batch: readers see what was published together."""
+    return uuid5(BATCHES, f"{query}\0{batch}")

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
-from uuid import UUID, uuid5
 
 import msgspec
 
@@ -45,6 +44,7 @@ from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.sending import check_destinations, check_signing, why_not
 from reliquary.queueing.staging.events import BeginStage, CompleteStage, StageAnswer, StageMessages
 from reliquary.queueing.staging.facts import MessagesStaged, StageChanged
+from reliquary.queueing.staging.holdings import batch_identifier
 from reliquary.queueing.staging.sweep import drop, watch
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import Stage, StagedChunk
@@ -56,8 +56,6 @@ COUNT_LIMIT: Final = 10_000
 """Messages in one request."""
 NAME_LIMIT: Final = 200
 LARGEST: Final = 2**63 - 1
-BATCHES: Final = UUID("7d1a3a0e-6d0c-5c55-9a43-5f1f0a4c1c11")
-"""The namespace of batches among identifiers."""
 
 PEEKABLE: Final = 0x01
 """A bit of `StagedChunk.marks`: AllowPeekWhenLocked."""
@@ -242,11 +240,6 @@ def _full(state: State, request: StageMessages, way: Way) -> StageAnswer | None:
 
 
 # -- what is written
-
-
-def batch_identifier(query: str, batch: int) -> UUID:
-    """TransactionIdentifier of all messages of a batch: readers see what was published together."""
-    return uuid5(BATCHES, f"{query}\0{batch}")
 
 
 def _write(state: State, request: StageMessages, stage: Stage, queue: QueueState, now: Instant) -> Stage:

@@ -1,4 +1,4 @@
-"""Files of the history as they are written: columns packed, one behind the other, cut by hour and by number."""
+"""Files of the history as they are written: tables one behind the other, cut by hour and by number."""
 
 from __future__ import annotations
 

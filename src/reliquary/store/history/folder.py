@@ -110,6 +110,7 @@ def finish(unfinished: Path, path: Path, root: Path) -> None:
 
 
 def sync(path: Path) -> None:
+    """Wait until a file or a folder is safe."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -140,7 +140,8 @@ def test_a_place_that_cannot_be_named_is_refused() -> None:
 
 
 def test_a_batch_is_published_and_forgotten() -> None:
-    writer = {"query": "q", "writer": "w", "batch": 3, "rows": 2, "total": 9, "published": "p"}
+    writer = {"query": "q", "writers": ["w"], "batch": 3, "rows": 2, "total": 9, "published": "p"}
+    writer["waiting"] = 4
     answers = [answer(200, {"rows": 2, "already": False}), answer(204), answer(200, {"writers": [writer]})]
     with Scripted([*answers, answer(204)]) as server, FeedClient(server.url) as client:
         assert client.publish("q", 3, [77, 78], writer="w") == Published(2, already=False)
@@ -148,7 +149,7 @@ def test_a_batch_is_published_and_forgotten() -> None:
         assert asked(server) == ("POST", "/api/v1/publish", {}, body)
         client.unstage([77])
         assert asked(server) == ("POST", "/api/v1/unstage", {}, {"stages": ["77"]})
-        assert client.writers() == [Writer("q", "w", 3, 2, 9, "p")]
+        assert client.writers() == [Writer("q", ("w",), 3, 2, 9, "p", 4)]
         client.forget_writer(writer="w")
         assert asked(server) == ("DELETE", "/api/v1/writers", {"writer": ["w"]}, None)
 

@@ -111,13 +111,15 @@ class Writer(msgspec.Struct, frozen=True):
     """The last batch of a query."""
 
     query: str
-    writer: str
-    """The name under which nobody else may write; empty for none."""
+    writers: tuple[str, ...]
+    """The names under which nobody else may write."""
     batch: int
     rows: int
     total: int
     """Rows of all its batches."""
     published: str
+    waiting: int
+    """Rows of parts that are not published."""
 
 
 class _Feeds(msgspec.Struct):

@@ -133,8 +133,8 @@ async def build(settings: Settings) -> Server:
     agents = (
         httpr.endpoint(opened, settings.httpr, users, trust_in_agents) if settings.httpr.enabled else None
     )
-    if agents is not None:
-        limits = replace(limits, streamed=agents.receiving.path())
+    paths = (feeds.streamed(plane), *([agents.receiving.path()] if agents is not None else []))
+    limits = replace(limits, streamed=paths)
     data = Listener(plane.handle, limits=limits, tls=tls, clock=clock)
     if agents is not None:
         agents.serve(data)

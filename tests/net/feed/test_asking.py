@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
+from functools import partial
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -41,7 +42,7 @@ class Told:
 
 
 def played(
-    work: Coroutine[Any, Any, None], responder: Told, warned: list[Warn] | None = None
+    work: Callable[[], Awaitable[None]], responder: Told, warned: list[Warn] | None = None
 ) -> list[object]:
     """What the client learns of it."""
 
@@ -72,20 +73,20 @@ async def failing(why: Exception) -> None:
     ids=lambda given: type(given).__name__ if isinstance(given, Exception) else "",
 )
 def test_what_fails_before_the_answer_begins_is_a_refusal(why: Exception, status: int, sentence: str) -> None:
-    [said] = played(failing(why), Told())
+    [said] = played(partial(failing, why), Told())
     assert f"({status}, " in str(said)
     assert sentence in str(said)
 
 
 @pytest.mark.parametrize("why", [UsageError("x"), EngineStopped("x"), NotOk(Answer(HResult.DATA_LOST))])
 def test_what_fails_later_cuts_the_connection(why: Exception) -> None:
-    assert played(failing(why), Told(begun=True)) == ["cut"]
+    assert played(partial(failing, why), Told(begun=True)) == ["cut"]
 
 
 @pytest.mark.parametrize("begun", [True, False])
 def test_what_nobody_foresaw_is_told_and_cut(begun: bool) -> None:
     warned: list[Warn] = []
-    assert played(failing(CutOff("the disk")), Told(begun=begun), warned) == ["cut"]
+    assert played(partial(failing, CutOff("the disk")), Told(begun=begun), warned) == ["cut"]
     assert [(each.about, each.what, each.why) for each in warned] == [("a feed", "was cut off", "the disk")]
 
 
@@ -102,7 +103,7 @@ def test_who_hangs_up_ends_it() -> None:
             finally:
                 ended.append(True)
 
-        conversations.start(cast("Responder", responder), "a feed", waiting())
+        conversations.start(cast("Responder", responder), "a feed", waiting)
         await asyncio.wait(conversations._tasks, timeout=0)
         responder.connected = False
         responder.gone()
@@ -125,7 +126,7 @@ def test_a_stop_waits_for_the_threads() -> None:
             await conversations.beside(lambda: done.append(True))
             await asyncio.get_running_loop().create_future()
 
-        conversations.start(cast("Responder", responder), "a feed", working())
+        conversations.start(cast("Responder", responder), "a feed", working)
         await asyncio.wait(conversations._tasks, timeout=0.01)
         await conversations.stop()
         assert done == [True]

@@ -76,7 +76,7 @@ class Sinks:
         return self.all[-1]
 
     def limits(self, **more: int) -> Limits:
-        return Limits(body_bytes=1000, streamed=self.path(), **more)  # type: ignore[arg-type]
+        return Limits(body_bytes=1000, streamed=(self.path(),), **more)  # type: ignore[arg-type]
 
     def path(self) -> StreamedPath:
         return StreamedPath("/in/", self, self.gone.append)
@@ -230,7 +230,7 @@ class TestRest:
             sinks = Sinks(waits=True)
             connection, transport = connect(
                 echo,
-                Limits(streamed=StreamedPath("/in/", lambda *asked: paused(sinks(*asked)), ignore)),
+                Limits(streamed=(StreamedPath("/in/", lambda *asked: paused(sinks(*asked)), ignore),)),
             )
             connection.data_received(post("/in/1", b"a") + post("/in/2", b"bc") + post("/q")[:-3])
             assert [sink.request.path for sink in sinks.all] == ["/in/1"]
@@ -351,7 +351,7 @@ class TestTheEnd:
 
         async def scene() -> None:
             made.clear()
-            connection, transport = connect(echo, Limits(streamed=StreamedPath("/in/", begin, ignore)))
+            connection, transport = connect(echo, Limits(streamed=(StreamedPath("/in/", begin, ignore),)))
             connection.data_received(chunks("/in/1", b"abc", b"def")[:-8])
             if when == "later":
                 made[0].responder.respond(200, b"enough")
@@ -369,7 +369,7 @@ class TestTheEnd:
         def begin(request: Request, responder: Responder) -> Sink:
             raise PeerFault(403, "no", spec="RFC 9110 15.5.4")
 
-        connection, transport = connect(echo, Limits(streamed=StreamedPath("/in/", begin, ignore)))
+        connection, transport = connect(echo, Limits(streamed=(StreamedPath("/in/", begin, ignore),)))
         connection.data_received(post("/in/1", b"abc"))
         assert refusal(transport) == (403, "no")
 

@@ -93,7 +93,7 @@ class Agency:
         self.engine = Engine(core, disk, RealClock())
         bodies = EngineBodies(self.engine, self.state)
         self.receiving = Receiving(self.engine, self.state, self.httpr, bodies, Users(NO_GUID, users))
-        self.listener = Listener(echo, limits=Limits(body_bytes=100, streamed=self.receiving.path()))
+        self.listener = Listener(echo, limits=Limits(body_bytes=100, streamed=(self.receiving.path(),)))
         self.started = started
         self.port = 0
 

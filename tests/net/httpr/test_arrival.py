@@ -264,7 +264,7 @@ def test_however_requests_are_cut_the_machine_is_told_the_same(
         state.manager_state = ManagerState.READY
         httpr = HttprState(rows, HttprSettings())
         receiving = Receiving(engine, state, httpr, None, Users(NO_GUID))  # type: ignore[arg-type]
-        connection, _ = connect(echo, Limits(streamed=receiving.path()))
+        connection, _ = connect(echo, Limits(streamed=(receiving.path(),)))
         for part in parts:
             connection.data_received(part)
         return [replace(event, why="") for event in engine.told]  # it may say how far one could read

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 import msgspec
 
@@ -20,11 +21,16 @@ from reliquary.net.api.errors import (
     refuse_stopping,
 )
 from reliquary.net.api.origin import is_foreign
-from reliquary.net.api.routes import ROUTES, ApiHandler, allowed, shape_of
+from reliquary.net.api.routes import ROUTES, ApiHandler, StreamHandler, allowed, shape_of
 from reliquary.net.api.users import CHALLENGE, UNAUTHENTICATED, NotKnown, Users
-from reliquary.net.http import Request, Responder
+from reliquary.net.http import BodySink, Request, Responder, StreamedPath
 from reliquary.queueing.message import NO_GUID
 from reliquary.queueing.state import State
+
+REFUSALS: Final = (
+    UsageError, msgspec.MsgspecError, UnicodeDecodeError, PeerFault, NotKnown, Refused, EngineStopped,
+)  # fmt: skip
+"""What is wrong with a request, or with the moment of it."""
 
 
 class DataPlane:
@@ -68,25 +74,67 @@ class DataPlane:
         handler = methods.get("GET" if method == "HEAD" else method)
         if handler is None:
             _answer_other_method(request, responder, allowed(methods))
-        elif context.stopping:
-            refuse_stopping(responder)
-        else:
+            return
+        try:
+            self._admit(request)
+            handler(context, request, responder, name)
+        except REFUSALS as why:
+            _refuse(responder, why)
+
+    def streamed(self, prefix: str, methods: Mapping[str, StreamHandler]) -> StreamedPath:
+        """A path of this API whose bodies are handed on while they come."""
+
+        def begin(request: Request, responder: Responder) -> BodySink:
+            handler = methods.get(request.method)
+            if handler is None:
+                _answer_other_method(request, responder, ", ".join([*methods, "OPTIONS"]))
+                return _Unwanted()
             try:
-                if method != "GET" and is_foreign(request):
-                    raise Refused(HResult.ACCESS_DENIED, "a page of another site may not ask for this")
-                if context.users.any:
-                    context.engine.by = context.users.who(request.header(b"authorization"))
-                handler(context, request, responder, name)
-            except (UsageError, msgspec.MsgspecError, UnicodeDecodeError) as why:
-                refuse(responder, HResult.INVALID_PARAMETER, str(why))
-            except PeerFault as fault:
-                responder.respond(fault.status, error_json(HResult.INVALID_PARAMETER.name, fault.why))
-            except NotKnown as why:
-                responder.respond(401, error_json(UNAUTHENTICATED, str(why)), headers=CHALLENGE)
-            except Refused as refusal:
-                refuse(responder, refusal.status, str(refusal))
-            except EngineStopped:
-                refuse_stopping(responder)
+                self._admit(request)
+                return handler(self._context, request, responder)
+            except REFUSALS as why:
+                _refuse(responder, why)
+                return _Unwanted()
+
+        return StreamedPath(prefix, begin, lambda _: None)
+
+    def _admit(self, request: Request) -> None:
+        """Who asks, and whether anybody may now."""
+        context = self._context
+        if context.stopping:
+            raise EngineStopped
+        if request.method != "GET" and is_foreign(request):
+            raise Refused(HResult.ACCESS_DENIED, "a page of another site may not ask for this")
+        if context.users.any:
+            context.engine.by = context.users.who(request.header(b"authorization"))
+
+
+class _Unwanted:
+    """Takes a body that nobody wants."""
+
+    def feed(self, data: bytes) -> None:
+        """A part of it."""
+
+    def end(self) -> None:
+        """It is whole."""
+
+    def lost(self) -> None:
+        """It will not be."""
+
+
+def _refuse(responder: Responder, why: Exception) -> None:
+    """What is wrong with a request is its answer."""
+    match why:
+        case PeerFault():
+            responder.respond(why.status, error_json(HResult.INVALID_PARAMETER.name, why.why))
+        case NotKnown():
+            responder.respond(401, error_json(UNAUTHENTICATED, str(why)), headers=CHALLENGE)
+        case Refused():
+            refuse(responder, why.status, str(why))
+        case EngineStopped():
+            refuse_stopping(responder)
+        case _:
+            refuse(responder, HResult.INVALID_PARAMETER, str(why))
 
 
 def _answer_other_method(request: Request, responder: Responder, allow: str) -> None:

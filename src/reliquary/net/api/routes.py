@@ -13,11 +13,14 @@ from typing import Final
 
 from reliquary.net.api import handles, health, read, send, transactions
 from reliquary.net.api.context import Context
-from reliquary.net.http import Request, Responder
+from reliquary.net.http import BodySink, Request, Responder
 
 PREFIX: Final = "/api/v1/"
 
 ApiHandler = Callable[[Context, Request, Responder, str], None]
+
+StreamHandler = Callable[[Context, Request, Responder], BodySink]
+"""Of a path whose bodies are handed on while they come."""
 
 ROUTES: Final[Mapping[str, Mapping[str, ApiHandler]]] = {
     "queues/*/messages": {"POST": send.send, "GET": read.browse},

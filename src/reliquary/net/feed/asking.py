@@ -7,9 +7,9 @@ server stops: then nobody may take what was sent for a whole answer, and the con
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -40,6 +40,7 @@ class NotOk(Exception):
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer.why or answer.status.sentence)
         self.status = answer.status
+        self.answer = answer
 
 
 class Conversations:
@@ -73,16 +74,16 @@ class Conversations:
         """Work for a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    def start(self, responder: Responder, what: str, work: Coroutine[Any, Any, None]) -> None:
+    def start(self, responder: Responder, what: str, work: Callable[[], Awaitable[None]]) -> None:
         """Answer a request with this; `what` is for whoever is warned."""
         task = asyncio.get_running_loop().create_task(self._carried(responder, what, work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         responder.on_gone(lambda: _end(task))
 
-    async def _carried(self, responder: Responder, what: str, work: Coroutine[Any, Any, None]) -> None:
+    async def _carried(self, responder: Responder, what: str, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await work
+            await work()
         except asyncio.CancelledError:  # the client has gone, or the server stops
             self._cut(responder)
         except EngineStopped:

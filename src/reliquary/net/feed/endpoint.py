@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reliquary.engine.loop import Engine
+from reliquary.net.api import DataPlane
 from reliquary.net.api.routes import ApiHandler
-from reliquary.net.feed import feeds
+from reliquary.net.feed import feeds, publishing
+from reliquary.net.feed.arriving import STAGES, Arrivals
 from reliquary.net.feed.asking import Conversations
 from reliquary.net.feed.planning import Plans
 from reliquary.net.feed.reading import Readings
 from reliquary.net.feed.stored_messages import StoredMessages
+from reliquary.net.http import StreamedPath
 from reliquary.queueing.state import State
 from reliquary.store.disk import Disk
 
@@ -22,6 +25,7 @@ class FeedEndpoint:
         self._conversations = Conversations(engine)
         self._readings = Readings(self._conversations, state, StoredMessages(disk))
         self._plans = Plans(self._conversations)
+        self._arrivals = Arrivals(self._conversations)
 
     def routes(self) -> Mapping[str, Mapping[str, ApiHandler]]:
         """The paths that are its own."""
@@ -35,7 +39,14 @@ class FeedEndpoint:
             },
             "queues/*/plan": {"POST": self._plans.plan},
             "queues/*/feed": {"GET": self._readings.read},
+            "publish": {"POST": publishing.publish},
+            "unstage": {"POST": publishing.unstage},
+            "writers": {"GET": publishing.writers, "DELETE": publishing.forget},
         }
+
+    def streamed(self, plane: DataPlane) -> StreamedPath:
+        """The path where parts of batches come, guarded as the others are."""
+        return plane.streamed(STAGES, {"PUT": self._arrivals.begin})
 
     @property
     def under_way(self) -> int:

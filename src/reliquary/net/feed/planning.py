@@ -77,8 +77,11 @@ class Plans:
             bounds_of(given.bounds),
             context.engine.by,
         )
-        work = self._answer(responder, asked, given, to_the_mark=until is None)
-        self._conversations.start(responder, f"a plan for {queue}", work)
+        self._conversations.start(
+            responder,
+            f"a plan for {queue}",
+            lambda: self._answer(responder, asked, given, to_the_mark=until is None),
+        )
 
     async def _answer(self, responder: Responder, asked: Range, given: PlanIn, *, to_the_mark: bool) -> None:
         if to_the_mark:

@@ -72,8 +72,12 @@ class Readings:
         given = query.get("columns", "")
         names = [name.strip() for name in given.split(",")] if given else []
         columns = Columns(names, queue, self._stored, may_miss=not asked.consumer)
-        work = self._answer(responder, asked, columns, alone=request.method == "HEAD")
-        self._conversations.start(responder, f"the feed of {queue}", work)
+        alone = request.method == "HEAD"
+        self._conversations.start(
+            responder,
+            f"the feed of {queue}",
+            lambda: self._answer(responder, asked, columns, alone=alone),
+        )
 
     async def _answer(self, responder: Responder, asked: Range, columns: Columns, *, alone: bool) -> None:
         """`alone`: only the head is wanted."""

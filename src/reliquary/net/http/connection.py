@@ -33,7 +33,7 @@ from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.http.response import CLOSE, CONTINUE, HEAD_ONLY, KEEP, KEEP_SAID, error_body
 from reliquary.net.http.shared import Shared
-from reliquary.net.http.streams import Arriving, StreamedPath
+from reliquary.net.http.streams import Arriving, StreamedPath, streamed_path
 
 PIPELINED: Final = 1  # why reading is stopped: too many requests without an answer
 UNREAD: Final = 2  # the client does not take its answers
@@ -88,7 +88,7 @@ class Connection(asyncio.Protocol):
         self._idle_since = self._stalled = shared.now
         self._unsent = 0
         self._keep_mode: int | None = None
-        self._streamed: StreamedPath | None = None  # where a body was handed on while it came
+        self._streamed: tuple[StreamedPath, ...] = ()  # where bodies were handed on while they came
 
     # The transport's side.
 
@@ -143,8 +143,8 @@ class Connection(asyncio.Protocol):
         self.shared.leave(self)
         for responder in waiting:
             responder.lose()
-        if self._streamed is not None:
-            self._streamed.ended(self.number)
+        for path in self._streamed:
+            path.ended(self.number)
 
     def pause_writing(self) -> None:
         """The client takes its answers more slowly than they are made."""
@@ -271,8 +271,9 @@ class Connection(asyncio.Protocol):
 
     def _open(self, arriving: Arriving) -> None:
         """Hand a request on whose body still comes."""
-        path = self._streamed = self.shared.limits.streamed
-        assert path is not None, "a request begins that is under no path"
+        path = streamed_path(self.shared.limits.streamed, arriving.request.path)
+        if path not in self._streamed:
+            self._streamed = (*self._streamed, path)
         self._slice = LONG_SLICE  # whoever streams sends much, and is not cut more often than need be
         try:
             arriving.begin(path.begin)

@@ -53,7 +53,7 @@ class Limits:
     """How long a refused client is heard out, so that it can read why before it is reset."""
     special: PathLimits | None = None
     """Where other limits hold."""
-    streamed: StreamedPath | None = None
+    streamed: tuple[StreamedPath, ...] = ()
     """Where bodies are handed on while they come, however large they are."""
 
     def __post_init__(self) -> None:

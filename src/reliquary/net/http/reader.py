@@ -7,7 +7,7 @@
                              v                      v
                             408                    408
 
-A request under the streamed path is handed on when its head is read, and its body part by part.
+A request under a streamed path is handed on when its head is read, and its body part by part.
 
 The usual request comes in one piece and pays for nothing: sizes are weighed only where a slice ends
 inside a request, or where a head is so long that it might be too long.
@@ -80,7 +80,7 @@ class RequestReader:
         self._number = number
         self._take = take
         self._begin = begin
-        self._streamed = None if limits.streamed is None else limits.streamed.prefix
+        self._streamed = tuple(path.prefix for path in limits.streamed)
         self._parser = httptools.HttpRequestParser(self)
         self._most_body = limits.body_bytes
         self._weigh_above = limits.head_bytes - 2 * SLICE
@@ -175,7 +175,7 @@ class RequestReader:
         if self._parser.should_upgrade():
             self._decline_upgrade()
         self._target = split_target(self._url)
-        if self._streamed is not None and self._target[0].startswith(self._streamed):
+        if self._streamed and self._target[0].startswith(self._streamed):
             self.stream = self._begin(self._request())
 
     def on_body(self, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Requests under one path whose bodies are handed on while they come, and never joined.
+"""Requests under some paths whose bodies are handed on while they come, and never joined.
 
     head --> begin(request, responder) --> a sink:  feed  feed  ...  end     the body is whole
                                                     feed  feed  ...  lost    it will never be
@@ -11,7 +11,7 @@ body wants no more of it: the connection closes after that answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -44,6 +44,14 @@ class StreamedPath:
     begin: Begin
     ended: Callable[[int], None]
     """Told the number of each connection on which a request began, once it is gone."""
+
+
+def streamed_path(paths: Sequence[StreamedPath], given: str) -> StreamedPath:
+    """The one that a request is under."""
+    for path in paths:
+        if given.startswith(path.prefix):
+            return path
+    raise AssertionError(f"{given!r} is under no path")
 
 
 class Arriving:

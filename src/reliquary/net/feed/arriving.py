@@ -1,0 +1,260 @@
+"""PUT /stages/{query}/{batch}/{part}/{attempt}: a part of a batch, taken while it comes.
+
+    bytes --> record batches --> messages, in a thread --> StageMessages ... --> CompleteStage --> 201
+                 '-- two at most wait: then nothing more is read of the connection
+
+A part that does not get to its end is dropped, whatever the reason; nobody ever saw it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from reliquary.base.faults import UsageError
+from reliquary.engine.loop import EngineStopped
+from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.errors import Refused
+from reliquary.net.feed.asking import Conversations, NotOk
+from reliquary.net.feed.columns_in import BadRow, Group, Intake
+from reliquary.net.feed.ipc import IpcStream, batches_of
+from reliquary.net.feed.values import number_of
+from reliquary.net.http import BodySink, Request, Responder
+from reliquary.queueing import events
+from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.staging.events import (
+    BeginStage,
+    CompleteStage,
+    DropStages,
+    StageAnswer,
+    StageMessages,
+)
+
+STAGES: Final = "/api/v1/stages/"
+FAIL: Final = "fail"
+DEAD: Final = "dead:"
+WAITING: Final = 2
+"""Record batches that may wait for their turn."""
+UNDER_WAY: Final = 4
+"""Requests to the manager that may wait for their answers."""
+LARGEST: Final = 2**63 - 1
+
+
+class StagedOut(msgspec.Struct):
+    """A part that may be published."""
+
+    stage: str
+    rows: int
+    bytes: int
+    bad: int
+
+
+_encode = msgspec.json.Encoder().encode
+Make = Callable[[int], events.Request]
+
+
+class Arrivals:
+    """Takes parts of batches."""
+
+    def __init__(self, conversations: Conversations) -> None:
+        self._conversations = conversations
+
+    def begin(self, context: Context, request: Request, responder: Responder) -> BodySink:
+        """The head of a request is here."""
+        given = parameters(request, "queue", "bad")
+        place = request.path.removeprefix(STAGES).split("/")
+        if len(place) != 4:
+            raise UsageError(f"a part has a path {STAGES}QUERY/BATCH/PART/ATTEMPT")
+        query, batch, part, attempt = place
+        bad = given.get("bad", FAIL)
+        if bad != FAIL and not (bad.startswith(DEAD) and bad != DEAD):
+            raise UsageError(f"bad is fail, or dead:QUEUE for bad rows to go there, not {bad[:80]!r}")
+        arrival = Arrival(
+            self._conversations,
+            responder,
+            context.engine.by,
+            (query, number_of("a batch", batch, LARGEST), number_of("a part", part, LARGEST), attempt),
+            given.get("queue", ""),
+            "" if bad == FAIL else bad.removeprefix(DEAD),
+        )
+        self._conversations.start(responder, f"part {part} of batch {batch} of {query}", arrival.take)
+        return arrival
+
+
+class Arrival:
+    """One part."""
+
+    def __init__(
+        self,
+        conversations: Conversations,
+        responder: Responder,
+        by: Principal,
+        place: tuple[str, int, int, str],
+        queue: str,
+        dead_letters: str,
+    ) -> None:
+        self._conversations = conversations
+        self._responder = responder
+        self._by = by
+        self._place = place
+        self._queue = queue
+        self._dead_letters = dead_letters
+        self._stream = IpcStream()
+        self._came: deque[bytes] = deque()
+        self._ended = False
+        self._wrong: Exception | None = None
+        self._news = asyncio.Event()
+        self._paused = False
+        self._stage = 0
+        self._rows = 0
+        self._bad = 0
+
+    # -- what the connection tells
+
+    def feed(self, data: bytes) -> None:
+        """A part of the body."""
+        if self._wrong is not None:
+            return
+        try:
+            self._came.extend(self._stream.feed(data))
+        except (UsageError, Refused) as wrong:
+            self._wrong = wrong
+        if len(self._came) >= WAITING and not self._paused:
+            self._paused = True
+            self._responder.pause_body()
+        self._news.set()
+
+    def end(self) -> None:
+        """All of it came."""
+        if self._wrong is None:
+            try:
+                self._stream.end()
+            except UsageError as wrong:
+                self._wrong = wrong
+        self._ended = True
+        self._news.set()
+
+    def lost(self) -> None:
+        """The rest will not come."""
+        self._wrong = ConnectionError("the client hung up")
+        self._news.set()
+
+    # -- what becomes of it
+
+    async def take(self) -> None:
+        """Take it to its end."""
+        await self._begin()
+        try:
+            intake: Intake | None = None
+            while (data := await self._next()) is not None:
+                intake = intake or self._intake()
+                await self._store(intake, data)
+            if intake is None:
+                self._intake()  # a part without rows has columns too
+            done = await self._ask(lambda to: CompleteStage(to, self._stage))
+        except BaseException:
+            self._drop()
+            raise
+        answer = StagedOut(str(self._stage), done.messages, done.size, self._bad)
+        self._responder.respond(201, _encode(answer))
+
+    async def _begin(self) -> None:
+        """Begin a stage; if nobody waits for it any more when it has begun, it is dropped."""
+        query, batch, part, attempt = self._place
+        begun = asyncio.ensure_future(self._ask(lambda to: BeginStage(to, query, batch, part, attempt)))
+        try:
+            self._stage = (await asyncio.shield(begun)).stage
+        except asyncio.CancelledError:
+            begun.add_done_callback(self._begun_for_nobody)
+            raise
+
+    def _begun_for_nobody(self, begun: asyncio.Future[StageAnswer]) -> None:
+        if not begun.cancelled() and begun.exception() is None:
+            self._stage = begun.result().stage
+            self._drop()
+
+    async def _next(self) -> bytes | None:
+        """The next record batch; None at the end."""
+        while True:
+            if self._wrong is not None:
+                raise self._wrong
+            if self._came:
+                data = self._came.popleft()
+                if self._paused and len(self._came) < WAITING:
+                    self._paused = False
+                    self._responder.resume_body()
+                return data
+            if self._ended:
+                return None
+            self._news.clear()
+            await self._news.wait()
+
+    def _intake(self) -> Intake:
+        schema = self._stream.schema
+        assert schema is not None, "a stream that has ended, or has a batch, has a schema"
+        return Intake(schema, self._queue, self._dead_letters)
+
+    async def _store(self, intake: Intake, data: bytes) -> None:
+        """Stage the rows of one record batch; in their order, whatever becomes of bad ones."""
+
+        def converted() -> list[tuple[pa.RecordBatch, list[Group]]]:
+            return [(batch, list(intake.groups(batch))) for batch in batches_of(data)]
+
+        try:
+            batches = await self._conversations.beside(converted)
+        except BadRow as bad:
+            raise UsageError(self._named(bad.row, str(bad))) from bad
+        most = 1 if self._dead_letters else UNDER_WAY
+        under_way: deque[asyncio.Task[None]] = deque()
+        try:
+            for batch, groups in batches:
+                for group in groups:
+                    if len(under_way) >= most:
+                        await under_way.popleft()
+                    under_way.append(asyncio.ensure_future(self._put(intake, batch, group)))
+                while under_way:
+                    await under_way.popleft()
+                self._rows += batch.num_rows
+        finally:
+            for task in under_way:
+                task.cancel()
+
+    async def _put(self, intake: Intake, batch: pa.RecordBatch, group: Group) -> None:
+        """Stage some messages; a bad one among them goes where such go, between its neighbours."""
+        if not group.messages:
+            return
+        messages = tuple(group.messages)
+        try:
+            await self._ask(lambda to: StageMessages(to, self._stage, group.queue, messages))
+        except NotOk as refusal:
+            answer = refusal.answer
+            if not isinstance(answer, StageAnswer) or answer.bad < 0:
+                raise
+            row = group.rows[answer.bad]
+            if group.dead or not self._dead_letters:
+                raise UsageError(self._named(row, answer.why)) from refusal
+            place = answer.bad
+            before = Group(group.queue, group.messages[:place], group.rows[:place])
+            behind = Group(group.queue, group.messages[place + 1 :], group.rows[place + 1 :])
+            for each in (before, intake.dead(batch, row, answer.why), behind):
+                await self._put(intake, batch, each)
+        else:
+            self._bad += group.dead
+
+    def _named(self, row: int, why: str) -> str:
+        return f"row {self._rows + row + 1} (of part {self._place[2]}): {why}"
+
+    async def _ask(self, make: Make) -> StageAnswer:
+        return await self._conversations.ask(self._by, StageAnswer, make)
+
+    def _drop(self) -> None:
+        """Nobody will publish what came of it."""
+        engine = self._conversations.engine
+        with suppress(EngineStopped):
+            engine.submit(DropStages(engine.caller(lambda _: None), (self._stage,), by=self._by))

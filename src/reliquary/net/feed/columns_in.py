@@ -1,0 +1,288 @@
+"""Columns as messages: what a batch from outside is made of.
+
+Fields mean what they mean in a send, and what is wrong is said in the same sentences.  Columns are
+converted one after the other, and a value that cannot be makes its row a bad one, with the reason; ranges are
+the queue manager's to check.  Rows stay in their order, consecutive ones of one queue together:
+
+    rows     orders orders orders  bills  orders (bad) orders
+    groups   |-- orders, 3 -----| |1---| |------1-----|  |1----|
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from reliquary.base.faults import UsageError
+from reliquary.net.api.messages import CAN_BE_ASKED_FOR, REACH
+from reliquary.net.api.numbers import delay_of, object_id_of, queue_name, tracing_queue_of, whole_seconds
+from reliquary.net.feed.schema import TYPE_OF
+from reliquary.queueing.message import (
+    EXTENSION_LIMIT,
+    FOREVER,
+    LABEL_LIMIT,
+    NO_GUID,
+    NO_OBJECT,
+    Acknowledgement,
+    AuthenticationLevel,
+    Delivery,
+    Message,
+)
+from reliquary.wire.columns import BY_NAME, COLUMNS, NAMES, WRITTEN, Kind
+
+GROUP: Final = 500
+"""Messages that one turn stages."""
+
+Make = Callable[[Any], Any]
+
+
+class Field(NamedTuple):
+    """The attribute of a message that a column gives."""
+
+    name: str
+    default: Any
+    """What null means."""
+    make: Make | None = None
+    """None takes the value as it is; else it may refuse with UsageError."""
+
+
+@lru_cache(maxsize=512)
+def _named(column: str, given: str) -> str:
+    return queue_name(column, given)
+
+
+def _acknowledgement(given: list[str | None]) -> tuple[Acknowledgement, ...]:
+    found = []
+    for word in given:
+        if word not in _ACKNOWLEDGEMENTS:
+            raise UsageError(f"acknowledgements has {', '.join(_ACKNOWLEDGEMENTS)}, not {str(word)[:40]!r}")
+        found.append(_ACKNOWLEDGEMENTS[word])
+    return tuple(found)
+
+
+def _authentication(given: str) -> AuthenticationLevel:
+    for level in CAN_BE_ASKED_FOR:
+        if level.value == given:
+            return level
+    raise UsageError(f"authentication is none or xmlsig, not {given[:40]}")
+
+
+_ACKNOWLEDGEMENTS: Final = {each.value: each for each in Acknowledgement}
+
+FIELDS: Final[dict[str, Field]] = {
+    "body": Field("body", b""),
+    "body_type": Field("body_type", 0),
+    "label": Field("label", ""),
+    "priority": Field("priority", 3),
+    "durable": Field(
+        "delivery",
+        Delivery.RECOVERABLE,
+        lambda given: Delivery.RECOVERABLE if given else Delivery.EXPRESS,
+    ),
+    "expires": Field(
+        "time_to_be_received",
+        FOREVER,
+        lambda given: whole_seconds("expires", given, least=0),
+    ),
+    "reach": Field("time_to_reach_queue", REACH, lambda given: whole_seconds("reach", given, least=1)),
+    "delay": Field("delay", 0, delay_of),
+    "correlation": Field(
+        "correlation", NO_OBJECT, lambda given: object_id_of("correlation", given) if given else NO_OBJECT
+    ),
+    "tag": Field("application_tag", 0),
+    "extension": Field("extension", b""),
+    "acknowledgements": Field("acknowledgements", (), _acknowledgement),
+    "journal": Field("positive_journaling", False),
+    "deadletter": Field("negative_journaling", False),
+    "deadletter_queue": Field(
+        "application_deadletter_queue", "", lambda given: _named("deadletter_queue", given)
+    ),
+    "peek_when_locked": Field("allow_peek_when_locked", False),
+    "tracing_queue": Field(
+        "tracing_queue", NO_GUID, lambda given: tracing_queue_of(given) if given else NO_GUID
+    ),
+    "response_queue": Field("response_queue", "", lambda given: _named("response_queue", given)),
+    "administration_queue": Field(
+        "administration_queue", "", lambda given: _named("administration_queue", given)
+    ),
+    "authentication": Field("authentication", AuthenticationLevel.NONE, _authentication),
+}
+"""All that a sink takes but the queue."""
+
+
+class Group(NamedTuple):
+    """Messages for one queue."""
+
+    queue: str
+    messages: list[Message]
+    rows: list[int]
+    """Their places in the batch."""
+    dead: bool = False
+    """A bad row, on its way to the queue for such rows."""
+
+
+class BadRow(Exception):
+    """A row that breaks a rule, and nobody said where such rows go."""
+
+    def __init__(self, row: int, why: str) -> None:
+        super().__init__(why)
+        self.row = row
+
+
+class Intake:
+    """Makes messages of the batches of one part."""
+
+    def __init__(self, schema: pa.Schema, queue: str, dead_letters: str = "") -> None:
+        """`queue` takes rows that name none; without `dead_letters`, a bad row is `BadRow`."""
+        self._queue = queue
+        self._dead_letters = dead_letters
+        self._casts = _casts(schema)
+        if not queue and "queue" not in self._casts:
+            raise UsageError("rows go to a queue: name it with the parameter queue, or in a column queue")
+
+    def groups(self, batch: pa.RecordBatch) -> Iterator[Group]:
+        """The messages of a batch."""
+        columns = {name: self._values(batch, name) for name in self._casts}
+        bad: dict[int, str] = {}
+        messages = _messages(columns, batch.num_rows, bad)
+        queues = columns.get("queue")
+        rows: list[int] = []
+        current = ""
+        for row in range(batch.num_rows):
+            queue = (queues[row] if queues else None) or self._queue
+            if not queue and row not in bad:
+                bad[row] = "it names no queue, and there is no parameter queue"
+            if rows and (queue != current or row in bad or len(rows) >= GROUP):
+                yield Group(current, [messages[each] for each in rows], rows)
+                rows = []
+            if row in bad:
+                yield self.dead(batch, row, bad[row])
+            else:
+                rows.append(row)
+                current = queue
+        if rows:
+            yield Group(current, [messages[each] for each in rows], rows)
+
+    def dead(self, batch: pa.RecordBatch, row: int, why: str) -> Group:
+        """A bad row as a message of its own; BadRow where nobody wants it."""
+        if not self._dead_letters:
+            raise BadRow(row, why)
+        values = {name: self._values(batch.slice(row, 1), name)[0] for name in self._casts}
+        body = values.pop("body", None) or b""
+        others = msgspec.json.encode({name: value for name, value in values.items() if value is not None})
+        message = Message(
+            body=body,
+            label=why[:LABEL_LIMIT],
+            extension=others if len(others) <= EXTENSION_LIMIT else b"",
+            delivery=Delivery.RECOVERABLE,
+        )
+        return Group(self._dead_letters, [message], [row], dead=True)
+
+    def _values(self, batch: pa.RecordBatch, name: str) -> list[Any]:
+        column = batch.column(name)
+        target = self._casts[name]
+        try:
+            values: list[Any] = (column if target is None else column.cast(target)).to_pylist()
+        except pa.ArrowInvalid as why:
+            raise UsageError(f"the column {name!r} cannot be read: {why}") from why
+        return values
+
+
+def _messages(columns: dict[str, list[Any]], count: int, bad: dict[int, str]) -> list[Message]:
+    """A message for each row; for those that are bad it means nothing."""
+    made: dict[str, list[Any]] = {
+        "delivery": [Delivery.RECOVERABLE] * count,
+        "time_to_reach_queue": [REACH] * count,
+    }
+    for name, values in columns.items():
+        if name != "queue":
+            made[FIELDS[name].name] = _made(FIELDS[name], values, bad)
+    if "acknowledgements" in made:
+        administration = made.get("administration_queue") or [""] * count
+        for row, (wanted, queue) in enumerate(zip(made["acknowledgements"], administration, strict=True)):
+            if wanted and not queue:
+                bad.setdefault(
+                    row, "acknowledgements are asked for, and no administration_queue is named for them"
+                )
+    if "tracing_queue" in made:
+        made["tracing_requested"] = [bool(queue.int) for queue in made["tracing_queue"]]
+    names = tuple(made)
+    return [Message(**dict(zip(names, row, strict=True))) for row in zip(*made.values(), strict=True)]
+
+
+def _made(field: Field, values: list[Any], bad: dict[int, str]) -> list[Any]:
+    make, default = field.make, field.default
+    if make is None:
+        return [default if value is None else value for value in values] if None in values else values
+    found = []
+    for row, value in enumerate(values):
+        try:
+            found.append(default if value is None else make(value))
+        except UsageError as why:
+            bad.setdefault(row, str(why))
+            found.append(default)
+    return found
+
+
+# -- types
+
+
+def _casts(schema: pa.Schema) -> dict[str, pa.DataType | None]:
+    """The columns that are taken, and to what each is cast; others of the list are passed over."""
+    found: dict[str, pa.DataType | None] = {}
+    seen: set[str] = set()
+    for field in schema:
+        if field.name not in BY_NAME:
+            taken = ", ".join(name for name in NAMES if name in WRITTEN)
+            raise UsageError(f"there is no column {field.name[:80]!r}; a message is written from {taken}")
+        if field.name in seen:
+            raise UsageError(f"the column {field.name!r} is there twice")
+        seen.add(field.name)
+        if field.name in WRITTEN:
+            found[field.name] = _cast(field.name, field.type)
+    return found
+
+
+def _cast(name: str, given: pa.DataType) -> pa.DataType | None:
+    kind = BY_NAME[name].kind
+    wanted = pa.int64() if kind is Kind.INT else TYPE_OF[name]
+    plain = given.value_type if pa.types.is_dictionary(given) else given
+    if plain == wanted:
+        return None if plain is given else wanted
+    if pa.types.is_null(plain) or any(fits(plain) for fits in _FITTING[kind]):
+        return wanted
+    raise UsageError(f"the column {name!r} is {given}, it must be {_WORDS[kind]}")
+
+
+def _is_strings(given: pa.DataType) -> bool:
+    is_list = pa.types.is_list(given) or pa.types.is_large_list(given)
+    return is_list and any(fits(given.value_type) for fits in _FITTING[Kind.STRING])
+
+
+_TEXT: Final[Sequence[Callable[[pa.DataType], bool]]] = (pa.types.is_string, pa.types.is_large_string)
+_FITTING: Final[dict[Kind, Sequence[Callable[[pa.DataType], bool]]]] = {
+    Kind.STRING: _TEXT,
+    Kind.STRINGS: (_is_strings,),
+    Kind.BINARY: (*_TEXT, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary),
+    Kind.BOOL: (pa.types.is_boolean,),
+    Kind.INT: (pa.types.is_integer,),
+    Kind.LONG: (pa.types.is_integer,),
+    Kind.DOUBLE: (pa.types.is_integer, pa.types.is_floating),
+    Kind.TIMESTAMP: (),
+}
+_WORDS: Final = {
+    Kind.STRING: "string",
+    Kind.STRINGS: "a list of strings",
+    Kind.BINARY: "binary or string",
+    Kind.BOOL: "boolean",
+    Kind.INT: "a whole number",
+    Kind.LONG: "a whole number",
+    Kind.DOUBLE: "a number",
+    Kind.TIMESTAMP: "timestamp",
+}
+
+assert {column.name for column in COLUMNS if column.name in WRITTEN} == {"queue", *FIELDS}

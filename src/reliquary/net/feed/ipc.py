@@ -1,0 +1,134 @@
+"""An Arrow stream cut into its messages while it comes, so that no more than one of them is in memory.
+
+    | ff ff ff ff | size: 4 | metadata, `size` bytes | body, as long as the metadata says |   each message
+    | ff ff ff ff | 0: 4    |                                                                 the end
+
+The metadata is a flat table (Message.fbs of Arrow): field 1 says what the message is, field 3 how long its
+body.  Both are read here; all else is Arrow's own affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct as Layout
+from struct import error
+from typing import Final
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.net.api.errors import Refused
+
+MESSAGE_LIMIT: Final = 256 * 1024 * 1024
+"""Bytes of one record batch."""
+METADATA_LIMIT: Final = 16 * 1024 * 1024
+
+_OPENING: Final = Layout("<II")
+_MARK: Final = 0xFFFFFFFF
+_SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
+_int32, _uint16, _int64 = Layout("<i"), Layout("<H"), Layout("<q")
+
+
+class IpcStream:
+    """One stream: what comes in are bytes in any cuts, what comes out are record batches."""
+
+    def __init__(self, limit: int = MESSAGE_LIMIT) -> None:
+        self._limit = limit
+        self._buffer = bytearray()
+        self._need = _OPENING.size
+        self._metadata = 0  # its size, once the opening of a message is read
+        self._kind = 0
+        self._before: list[bytes] = []  # the schema and the dictionaries, which every batch needs
+        self._ended = False
+
+    def feed(self, data: bytes | memoryview) -> Iterator[bytes]:
+        """A part of the stream; each record batch that it completes, as a stream of its own."""
+        buffer = self._buffer
+        buffer += data
+        while len(buffer) >= self._need:
+            if self._ended:
+                if buffer:
+                    raise UsageError("there is something behind the end of the Arrow stream")
+                return
+            if not self._metadata:
+                self._open()
+            elif not self._kind:
+                self._look()
+            else:
+                yield from self._message()
+
+    def end(self) -> None:
+        """All of it came."""
+        if not self._ended:
+            raise UsageError("the Arrow stream ends in the middle")
+
+    @property
+    def schema(self) -> pa.Schema | None:
+        """What the columns are, once that came."""
+        return pa.ipc.read_schema(pa.py_buffer(self._before[0])) if self._before else None
+
+    def _open(self) -> None:
+        mark, size = _OPENING.unpack_from(self._buffer)
+        if mark != _MARK or size > METADATA_LIMIT:
+            raise UsageError("this is not an Arrow stream")
+        if size == 0:
+            self._ended = True
+            self._need = 0
+            del self._buffer[: _OPENING.size]
+        else:
+            self._metadata = size
+            self._need = _OPENING.size + size
+
+    def _look(self) -> None:
+        """The metadata is here."""
+        kind, size = _kind_and_size(bytes(self._buffer[_OPENING.size : self._need]))
+        first = not self._before
+        if kind not in {_SCHEMA, _DICTIONARY, _BATCH} or (kind == _SCHEMA) != first or size < 0:
+            raise UsageError("this is not an Arrow stream")
+        self._need += size
+        if self._need > self._limit:
+            why = f"a record batch may have {self._limit} bytes, this one has {self._need}: send smaller ones"
+            raise Refused(HResult.BATCH_TOO_LARGE, why)
+        self._kind = kind
+
+    def _message(self) -> Iterator[bytes]:
+        """A message is whole."""
+        kind, message = self._kind, bytes(memoryview(self._buffer)[: self._need])
+        del self._buffer[: self._need]
+        self._need, self._metadata, self._kind = _OPENING.size, 0, 0
+        if kind == _BATCH:
+            yield b"".join((*self._before, message))
+        else:
+            self._before.append(message)
+            if sum(map(len, self._before)) > self._limit:
+                why = f"schema and dictionaries may have {self._limit} bytes: send plain columns"
+                raise Refused(HResult.BATCH_TOO_LARGE, why)
+
+
+def _kind_and_size(table: bytes) -> tuple[int, int]:
+    try:
+        [root] = _int32.unpack_from(table, 0)
+        [back] = _int32.unpack_from(table, root)
+        fields = root - back
+        [length] = _uint16.unpack_from(table, fields)
+
+        def place(field: int) -> int:
+            entry = 4 + 2 * field
+            return int(_uint16.unpack_from(table, fields + entry)[0]) if entry < length else 0
+
+        kind, size = place(1), place(3)
+        return table[root + kind] if kind else 0, _int64.unpack_from(table, root + size)[0] if size else 0
+    except (error, IndexError) as why:
+        raise UsageError("this is not an Arrow stream") from why
+
+
+def batches_of(stream: bytes) -> list[pa.RecordBatch]:
+    """The record batches of a stream, all of it checked: a stranger made it."""
+    try:
+        batches = list(pa.ipc.open_stream(stream))
+        for batch in batches:
+            batch.validate(full=True)
+    except (pa.ArrowInvalid, OSError) as why:
+        raise UsageError(f"this is not an Arrow stream: {why}") from why
+    return batches

@@ -1,0 +1,116 @@
+"""Publish a batch, drop parts of one, and what is known of those who publish."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import msgspec
+
+from reliquary.base.hresult import HResult
+from reliquary.engine import stages
+from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.messages import moment
+from reliquary.net.feed.values import number_of
+from reliquary.net.http import Request, Responder
+from reliquary.queueing.staging.events import DropStages, ForgetWriter, PublishAnswer, PublishBatch
+from reliquary.queueing.tables import SEQUENCE_MASK
+
+
+class PublishIn(msgspec.Struct, forbid_unknown_fields=True):
+    """A batch: its parts, in the order of their rows."""
+
+    query: str
+    batch: int
+    stages: list[str | int]
+    writer: str = ""
+    take_over: bool = False
+
+
+class UnstageIn(msgspec.Struct, forbid_unknown_fields=True):
+    """Parts that will not be published."""
+
+    stages: list[str | int]
+
+
+class PublishedOut(msgspec.Struct):
+    """What became of a batch."""
+
+    rows: int
+    already: bool
+
+
+class WriterOut(msgspec.Struct):
+    """A query that publishes."""
+
+    query: str
+    writers: tuple[str, ...]
+    batch: int
+    rows: int
+    total: int
+    published: str
+    waiting: int
+
+
+class WritersOut(msgspec.Struct):
+    """All of them."""
+
+    writers: list[WriterOut]
+
+
+_encode = msgspec.json.Encoder().encode
+_publish = msgspec.json.Decoder(PublishIn)
+_unstage = msgspec.json.Decoder(UnstageIn)
+
+
+def publish(context: Context, request: Request, responder: Responder, _: str) -> None:
+    """POST /publish."""
+    parameters(request)
+    given = read_body(_publish, request)
+    numbers = _numbers(given.stages)
+    caller = context.engine.caller(partial(_published, context, responder))
+    context.engine.submit(
+        PublishBatch(caller, given.query, given.batch, numbers, given.writer, given.take_over)
+    )
+
+
+def _published(context: Context, responder: Responder, answer: object) -> None:
+    if isinstance(answer, PublishAnswer) and answer.status is HResult.OK:
+        responder.respond(200, _encode(PublishedOut(answer.messages, answer.already)))
+    else:
+        context.refuse(responder, answer)  # type: ignore[arg-type]
+
+
+def unstage(context: Context, request: Request, responder: Responder, _: str) -> None:
+    """POST /unstage."""
+    parameters(request)
+    numbers = _numbers(read_body(_unstage, request).stages)
+    context.submit(responder, lambda to: DropStages(to, numbers))
+
+
+def writers(context: Context, request: Request, responder: Responder, _: str) -> None:
+    """GET /writers."""
+    parameters(request)
+    seen = [
+        WriterOut(
+            each.query,
+            each.writers,
+            each.batch,
+            each.messages,
+            each.total,
+            moment(each.published),
+            each.waiting,
+        )
+        for each in stages.ledger(context.state, context.engine.by)
+    ]
+    body = _encode(WritersOut(seen))
+    context.settled(lambda _: responder.respond(200, body))
+
+
+def forget(context: Context, request: Request, responder: Responder, _: str) -> None:
+    """DELETE /writers?query=Q, or ?writer=W."""
+    given = parameters(request, "query", "writer")
+    context.submit(responder, lambda to: ForgetWriter(to, given.get("query", ""), given.get("writer", "")))
+
+
+def _numbers(given: list[str | int]) -> tuple[int, ...]:
+    return tuple(number_of("a stage", each, SEQUENCE_MASK) for each in given)

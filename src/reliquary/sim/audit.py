@@ -2,12 +2,13 @@
 
 counters     are what counting the positions gives, in messages and in bytes
 positions    each shows a message that is there; none lies below its lane's floor
-messages     each is shown, or waits in a prepared transaction
+messages     each is shown, or waits in a prepared transaction or in one part of a batch
 shares       are kept for messages with more than one position, and are right
 expiry       has a row for each moment that a position waits for, and no other
 holds        name positions that are there, each once, as long as their queue is
 late         has a row for each position whose number in its feed is not its own, and no other
 retained     is kept for queues that are read, each under its number, once
+stages       have all their chunks while they may be published, and their chunks all their messages
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from reliquary.queueing import tables
 from reliquary.queueing.feed.numbering import arrival_of
 from reliquary.queueing.message import Message, Position
 from reliquary.queueing.queue import Queue
+from reliquary.queueing.staging.sweep import numbers_of
 from reliquary.sim.history import Violation, named, shown
 from reliquary.sim.ledger import Key, Ledger
 from reliquary.store.disk import Disk
@@ -42,6 +44,10 @@ class Contents:
     consumers: dict[bytes, tables.Consumer]
     late: dict[Key, tables.Late]
     retained: dict[Key, Position]
+    stages: dict[int, tables.Stage]
+    staged: dict[tuple[int, int], tables.StagedChunk]
+    published: dict[str, int]
+    """The last batch of each query."""
 
     @property
     def uncommitted(self) -> set[Key]:
@@ -62,6 +68,7 @@ class Contents:
 
 def contents(disk: Disk) -> Contents:
     """Read everything."""
+    staged = _rows(disk, tables.STAGED)
     return Contents(
         queues={_number(key): row for key, row in _rows(disk, tables.QUEUES).items()},
         counters={_number(key): row for key, row in _rows(disk, tables.COUNTERS).items()},
@@ -76,6 +83,9 @@ def contents(disk: Disk) -> Contents:
         consumers=_rows(disk, tables.CONSUMERS),
         late=_places(disk, tables.LATE),
         retained=_places(disk, tables.RETAINED),
+        stages={_number(key): row for key, row in _rows(disk, tables.STAGES).items()},
+        staged={(_number(key[:8]), _number(key[8:])): row for key, row in staged.items()},
+        published={key.decode(): row.batch for key, row in _rows(disk, tables.LEDGER).items()},
     )
 
 
@@ -120,7 +130,16 @@ def audit(rows: Contents) -> None:
         for lookup_id in hold.lookup_ids
     ]
     _none("held messages that are missing", set(held) - rows.committed.keys())
+    _audit_stages(rows)
     _none("messages that are held twice", [key for key, count in Counter(held).items() if count > 1])
+
+
+def _audit_stages(rows: Contents) -> None:
+    _none("chunks without their part", {number for number, _ in rows.staged} - rows.stages.keys())
+    for number, stage in rows.stages.items():
+        if not stage.dropped:
+            indexes = [index for each, index in sorted(rows.staged) if each == number]
+            _same(f"chunks of stage {number}", indexes, list(range(stage.chunks)))
 
 
 def _audit_counters(rows: Contents, number: int) -> None:
@@ -154,7 +173,11 @@ def _audit_messages(rows: Contents) -> None:
         if operation.kind == "enqueue"
     }
     _none("positions without a message", positions.keys() - rows.messages.keys())
-    _none("messages that nothing shows", rows.messages.keys() - positions.keys() - prepared)
+    staged = [number for chunk in rows.staged.values() for number in numbers_of(chunk)]
+    _none("staged messages that are missing", set(staged) - rows.messages.keys())
+    _none("messages that are staged and shown", set(staged) & positions.keys())
+    _none("messages in two parts", [number for number, count in Counter(staged).items() if count > 1])
+    _none("messages that nothing shows", rows.messages.keys() - positions.keys() - prepared - set(staged))
     queues = {queue for queue, _ in [*rows.positions, *rows.delayed, *rows.retained]}
     _none("positions without a queue", queues - rows.queues.keys())
     _same("shares", rows.shares, {number: count for number, count in positions.items() if count > 1})
@@ -187,6 +210,7 @@ def compare(rows: Contents, ledger: Ledger) -> None:
     _same("queues", rows.queues, ledger.queues)
     prepared = {identifier.bytes: record for identifier, record in ledger.prepared.items()}
     _same("prepared transactions", rows.transactions, prepared)
+    _same("published batches", rows.published, ledger.published)
     live = len(ledger.places)
     _same("balance: entered = gone + live", ledger.entered, ledger.gone.total() + live)
 

@@ -1,7 +1,7 @@
 """What must hold at the end of a run, for all that was sent and all that was received.
 
     loss          a confirmed message was stored, and if it left, `reasons` has judged why
-    refusal       what was refused, or never asked to commit, was never stored
+    refusal       what was refused, or never asked to commit or to publish, was never stored
     all or none   the messages of one request were stored together, or not at all
     duplication   what somebody has for good is not handed out again afterwards
     outcomes      a prepared transaction ends as was decided, and says so whenever it is asked again
@@ -23,7 +23,9 @@ from collections.abc import Iterator
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing import events, facts
-from reliquary.queueing.message import Acknowledgement, MessageClass
+from reliquary.queueing.message import Acknowledgement, Message, MessageClass
+from reliquary.queueing.staging.facts import MessagesStaged, StagePublished
+from reliquary.queueing.staging.sweep import numbers_of
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import Copy
 from reliquary.sim.feeds import check_feeds
@@ -62,6 +64,8 @@ def check_refusals(history: History, ledger: Ledger) -> None:
     """A refusal changes nothing."""
     for turned in history.turns:
         for fact in turned.facts if not turned.lost else ():
+            if isinstance(fact, StagePublished):
+                _check_published(history, ledger, turned, fact)
             if not isinstance(fact, facts.MessagesStored):
                 continue
             for position, message in zip(fact.positions, fact.messages, strict=True):
@@ -71,6 +75,13 @@ def check_refusals(history: History, ledger: Ledger) -> None:
                 sending = history.sendings[message.body]
                 if sending.standing is Standing.REFUSED and not late:
                     raise Violation(f"{shown(message.body)} was refused and stored in turn {turned.number}")
+
+
+def _check_published(history: History, ledger: Ledger, turned: Turned, fact: StagePublished) -> None:
+    for position in fact.positions:
+        body = ledger.bodies[position.message]
+        if history.sendings[body].standing is Standing.REFUSED:
+            raise Violation(f"{shown(body)} was given up, and is published in turn {turned.number}")
 
 
 def check_all_or_none(history: History, ledger: Ledger) -> None:
@@ -197,6 +208,7 @@ def _plainly_received(history: History, turned: Turned) -> Iterator[Sending]:
 def _out_of_turn(history: History) -> Iterator[bytes]:
     """Messages that were locked, moved or delayed at some time."""
     places: dict[int, bytes] = {}
+    staged: dict[int, Message] = {}
     for turned in history.turns:
         for request, answer in received(history, turned):
             if getattr(request, "hold", 0) or getattr(request, "transaction", None) is not None:
@@ -204,6 +216,13 @@ def _out_of_turn(history: History) -> Iterator[bytes]:
         if isinstance(turned.event, events.MoveMessage) and turned.event.lookup_id in places:
             yield places[turned.event.lookup_id]
         for fact in turned.facts:
+            if isinstance(fact, MessagesStaged):
+                staged |= dict(zip(numbers_of(fact.chunk), fact.messages, strict=True))
+            if isinstance(fact, StagePublished):
+                for position in fact.positions:
+                    places[position.lookup_id] = staged[position.message].body
+                    if staged[position.message].delay:
+                        yield staged[position.message].body
             if isinstance(fact, facts.MessagesStored):
                 for position, message in zip(fact.positions, fact.messages, strict=True):
                     places[position.lookup_id] = message.body
@@ -224,6 +243,7 @@ def check_nothing_leaks(state: State) -> None:
         "consumers": {n: list(queue.consumers) for n, queue in state.queues.items() if queue.consumers},
         "messages for them": {n: queue.retained for n, queue in state.queues.items() if queue.retained},
         "delayed messages": {n: queue.delayed for n, queue in state.queues.items() if queue.delayed},
+        "parts of batches": list(state.staging.stages),
         "queues that are being deleted": [n for n, queue in state.queues.items() if queue.record.deleting],
     }
     for what, which in left.items():

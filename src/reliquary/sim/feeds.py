@@ -81,6 +81,8 @@ class Arrivals:
                 self.ended.append((queue, name, self.owed.pop((queue, name))))
             case facts.MessagesStored(queue, positions) | StagePublished(queue=queue, positions=positions):
                 self._arrive(queue, [each for each in positions if not each.due])
+            case StagePublished(queue=queue, positions=positions):
+                self._arrive(queue, [each for each in positions if not each.due])
             case facts.PositionCopied(queue, position):
                 self._arrive(queue, [position])
             case facts.PositionMoved(_, target, position):

@@ -19,6 +19,8 @@ from reliquary.queueing import facts
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.queue import Queue
+from reliquary.queueing.staging import facts as staging
+from reliquary.queueing.staging.sweep import numbers_of
 from reliquary.queueing.tables import Copy, PreparedTransaction
 from reliquary.sim.history import Turned, Violation, named, shown
 
@@ -75,6 +77,8 @@ class Ledger:
         self.entered = 0
         self.gone: Counter[str] = Counter()
         """How many places were given up for good, by the reason."""
+        self.published: dict[str, int] = {}
+        """The last batch of each query."""
         self.unkept: Counter[Copy] = Counter()
         """How many copies and acknowledgements could not be kept."""
 
@@ -90,7 +94,7 @@ class Ledger:
     def take(self, turned: Turned, *, durable_only: bool = False) -> None:
         """Add what a turn stated."""
         for fact in turned.facts:
-            if not (durable_only and fact.volatile):
+            if not (durable_only and fact.volatile) or isinstance(fact, staging.MessagesStaged):
                 _TAKE[type(fact)](self, fact, turned, durable_only)
         for body in self.travelling.keys() & self.arrived.keys():
             raise Violation(f"duplication: {shown(body)} arrived and is still on its way")
@@ -164,6 +168,28 @@ def _stored(ledger: Ledger, fact: facts.MessagesStored, turned: Turned, durable_
         ledger.enter(fact.queue, position, body, turned)
 
 
+def _staged(ledger: Ledger, fact: staging.MessagesStaged, *_: Any) -> None:
+    """Bodies by their numbers; a part that outlives a crash has messages that nobody had to wait for."""
+    for number, message in zip(numbers_of(fact.chunk), fact.messages, strict=True):
+        ledger.bodies[number] = message.body
+
+
+def _placed(ledger: Ledger, fact: staging.StagePublished, turned: Turned, _: bool) -> None:
+    for position in fact.positions:
+        body = ledger.bodies[position.message]
+        if body in ledger.stored:
+            raise Violation(f"duplication: {shown(body)} is published again in turn {turned.number}")
+        ledger.entered += 1
+        ledger.stored[body] = turned.number
+        ledger.enter(fact.queue, position, body, turned)
+
+
+def _published(ledger: Ledger, fact: staging.BatchPublished, turned: Turned, _: bool) -> None:
+    if fact.record.batch <= ledger.published.get(fact.query, -1):
+        raise Violation(f"batch: {fact.record.batch} of {fact.query} comes again in turn {turned.number}")
+    ledger.published[fact.query] = fact.record.batch
+
+
 def _copied(ledger: Ledger, fact: facts.PositionCopied, turned: Turned, _: bool) -> None:
     ledger.entered += 1
     ledger.copies.add(fact.position.lookup_id)
@@ -227,5 +253,10 @@ _TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
     ConsumerPlaced: _nothing,
     ConsumerDropped: _nothing,
     RetainedDropped: _nothing,
+    staging.MessagesStaged: _staged,
+    staging.StagePublished: _placed,
+    staging.BatchPublished: _published,
+    staging.StageChanged: _nothing,
+    staging.ChunksDropped: _nothing,
     **dict.fromkeys(SRMP_FACTS + HTTPR_FACTS, _nothing),
 }

@@ -38,6 +38,8 @@ class Picture:
     transactions: dict[UUID, Any]
     outcomes: dict[UUID, Any]
     """How the last prepared transactions ended."""
+    staging: object
+    """Parts of batches, the ledger, and whose the writers' names are."""
     total_bytes: int
     consumers: dict[int, tuple[dict[str, Consumer], bool]]
     """Who reads which feed, and whether what comes is numbered for him."""
@@ -99,6 +101,7 @@ def picture(state: State, walked: Walk) -> Picture:
             for identifier, each in prepared.items()
         },
         outcomes=dict(state.outcomes),
+        staging=(state.staging.stages, state.staging.ledger, state.staging.writers, state.staging.batches),
         total_bytes=sum(queue.stored_size for queue in queues.values()),
     )
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from reliquary.base.faults import StoreFailure
-from reliquary.base.time import MILLISECOND
+from reliquary.base.time import MILLISECOND, seconds
 from reliquary.base.turn import (
     CancelTimer,
     Continue,
@@ -44,7 +44,9 @@ from reliquary.sim.weather import Weather
 from reliquary.sim.witness import Witness
 from reliquary.store.staging import StagedRows
 
-SIZES: Final = Sizes(window=3, at_once=3, sequence_block=512, cache_bytes=500)
+SIZES: Final = Sizes(
+    window=3, at_once=3, sequence_block=512, cache_bytes=500, batch=40, stage_age=seconds(30)
+)
 """So small that a short run meets every edge; half a block of numbers outlasts the longest sync."""
 CHECKPOINT: Final = 0.02
 """How often a batch is followed by a full comparison of rows, facts and state."""

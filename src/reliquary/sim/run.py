@@ -21,6 +21,7 @@ from reliquary.sim.site import Site
 from reliquary.sim.transactors import Coordinator, Impatient, Transactor
 from reliquary.sim.weather import Weather
 from reliquary.sim.witness import Witness
+from reliquary.sim.writers import Writer
 
 STEPS = 600
 """Turns of the manager before the sky clears."""
@@ -30,6 +31,7 @@ ROUNDS = 3
 CAST: tuple[tuple[type[Application], int], ...] = (
     (Producer, 3), (Latecomer, 1), (Traveller, 1), (Taker, 2), (Holder, 2), (Browser, 1),
     (Transactor, 2), (Impatient, 1), (Coordinator, 1), (Mover, 1), (Keeper, 1), (Steward, 1),
+    (Writer, 2),
 )  # fmt: skip
 
 
@@ -102,8 +104,10 @@ class _Run:
         site = self.site
         site.read_to_the_end()
         for _ in range(ROUNDS):
-            queues = site.process.manager.state.queues.values()
-            if not any(len(queue.order) or queue.delayed or queue.delayed_express for queue in queues):
+            state = site.process.manager.state
+            queues = state.queues.values()
+            waiting = any(len(queue.order) or queue.delayed or queue.delayed_express for queue in queues)
+            if not waiting and not state.staging.stages:
                 break
             site.host.calendar.jump(DAY)  # it may have been set back while messages were delayed
             self.around.scheduler.pass_time(2 * MINUTE)

@@ -1,0 +1,185 @@
+"""Applications that write batches, as Spark's sink does: a driver with tasks that fail and are tried again.
+
+    part by part      begin, stage, complete; whatever is not answered well is written again, as a new attempt
+    publish           asked until it is answered; its answer says which attempt counts
+    afterwards        asked again, written again, dropped, all too late: nothing may come of it
+
+Each attempt has messages of its own.  Those of the attempts that were published must come out once and in the
+order of their parts; those of the others, which the driver has given up, must never be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from reliquary.base.hresult import HResult
+from reliquary.queueing.message import Message
+from reliquary.queueing.staging.events import (
+    BeginStage,
+    CompleteStage,
+    DropStages,
+    PublishBatch,
+    StageMessages,
+)
+from reliquary.sim.applications import Call, Part, Script, Stage, answer_of, succeeded
+from reliquary.sim.history import Sending, Standing, Violation
+from reliquary.sim.network import Outcome
+from reliquary.sim.senders import Sender
+from reliquary.sim.transactors import AROUND
+
+TRIES = 4
+"""So often a part is written before its batch is given up, and so often a batch is published."""
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One attempt at one part."""
+
+    stage: int
+    sent: list[Sending] = field(default_factory=list)
+
+
+class Writer(Sender):
+    """One query; its batches have the numbers of their order."""
+
+    def __init__(self, name: str, stage: Stage) -> None:
+        super().__init__(name, stage)
+        self._batch = 0
+        self._attempts = 0
+        self._known: list[int] = []
+        """Stages of its own, most of them gone."""
+
+    def script(self) -> Script:
+        """Again and again; in the end nothing of it is left."""
+        yield from super().script()
+        known = tuple(self._known)
+        yield from self.ask_until_answered(lambda to: DropStages(to, known))
+
+    def act(self) -> Script:
+        """One batch, or an old one once more."""
+        if self._batch and self.chance.happens(0.2):
+            yield from self._too_late()
+            return
+        won = yield from self._write_parts(self._batch)
+        if won is None:
+            return
+        if self.chance.happens(0.1):
+            yield from self._give_up(won)
+        else:
+            yield from self._publish(won)
+
+    # -- parts
+
+    def _write_parts(self, batch: int) -> Part[list[Attempt] | None]:
+        """An attempt at each part that came to its end; None when one never did."""
+        won: dict[int, Attempt] = {}
+        parts = list(range(self.chance.between(0, 3)))
+        for part in parts if self.chance.happens(0.5) else parts[::-1]:
+            if self.chance.happens(0.2):  # one that is slow, or is not heard of any more
+                yield from self._write(batch, part)
+            for _ in range(TRIES):
+                attempt = yield from self._write(batch, part)
+                if attempt is not None:
+                    won[part] = attempt
+                    break
+                yield from self.rest()
+            else:
+                yield from self._give_up(list(won.values()))
+                return None
+        return [won[part] for part in parts]
+
+    def _write(self, batch: int, part: int) -> Part[Attempt | None]:
+        """One attempt; what it sent is refused until it is published."""
+        chance = self.chance
+        self._attempts += not chance.happens(0.2)  # else the same attempt again
+        name = f"attempt {self._attempts}"
+        outcome = yield Call(lambda to: BeginStage(to, self.name, batch, part, name))
+        self.tell(outcome)
+        if not succeeded(outcome):
+            return None
+        attempt = Attempt(answer_of(outcome).stage)
+        self._known.append(attempt.stage)
+        for _ in range(chance.between(0, 2)):
+            queue = AROUND if chance.happens(0.15) else self.a_queue()
+            made = self._some(queue, batch)
+            attempt.sent += [sending for _, sending in made]
+            messages = tuple(message for message, _ in made)
+            outcome = yield Call(lambda to: StageMessages(to, attempt.stage, queue, messages))  # noqa: B023
+            self.tell(outcome)
+            if not succeeded(outcome):
+                return None
+        if chance.happens(0.1):  # the task dies here
+            return None
+        outcome = yield from self.ask_until_answered(lambda to: CompleteStage(to, attempt.stage))
+        return attempt if succeeded(outcome) else None
+
+    def _some(self, queue: str, batch: int) -> list[tuple[Message, Sending]]:
+        self._last_request += 1
+        made = [
+            self._make(queue, self.chance.pick((3, 3, 7)), express=False, transaction=None)
+            for _ in range(self.chance.between(1, 4))
+        ]
+        for _, sending in made:
+            sending.standing = Standing.REFUSED
+            self.history.sending(sending)
+        self.history.note(self.stage.around.scheduler.now, f"{self.name} writes {len(made)} of {batch}")
+        return made
+
+    # -- batches
+
+    def _publish(self, won: Sequence[Attempt]) -> Script:
+        """All of it or nothing, whatever is lost on the way."""
+        stages = tuple(attempt.stage for attempt in won)
+        sent = [sending for attempt in won for sending in attempt.sent]
+        self._last_request += 1
+        for sending in sent:  # from now on they share their fate, and their order counts
+            self._sent += 1
+            sending.number, sending.request, sending.standing = (
+                self._sent,
+                self._last_request,
+                Standing.UNKNOWN,
+            )
+        for _ in range(TRIES):
+            outcome = yield from self._ask(self._batch, stages)
+            if succeeded(outcome):
+                self.history.settle(sent, Standing.CONFIRMED)
+                self._batch += 1
+                yield from self._afterwards(stages)
+                return
+            if outcome.answer.status is not HResult.INSUFFICIENT_RESOURCES:
+                break
+            yield from self.rest()
+        self.history.settle(sent, Standing.REFUSED)
+        yield from self._give_up(won)
+
+    def _afterwards(self, stages: tuple[int, ...]) -> Script:
+        """What comes too late changes nothing."""
+        if self.chance.happens(0.3):
+            yield from self._expect_already(self._batch - 1, stages)
+        if self.chance.happens(0.3):
+            self.tell((yield Call(lambda to: DropStages(to, stages))))
+            yield from self.rest()
+
+    def _too_late(self) -> Script:
+        """A driver that did not hear of its own publish writes the batch again, whole or in part."""
+        old = self.chance.between(0, self._batch - 1)
+        won = yield from self._write_parts(old)
+        if won is not None:
+            yield from self._expect_already(old, tuple(attempt.stage for attempt in won))
+
+    def _expect_already(self, batch: int, stages: tuple[int, ...]) -> Script:
+        outcome = yield from self._ask(batch, stages)
+        if not (succeeded(outcome) and answer_of(outcome).already):
+            raise Violation(f"batch: {self.name} published {batch}, and is told {outcome.answer}")
+
+    def _ask(self, batch: int, stages: tuple[int, ...]) -> Part[Outcome]:
+        return (
+            yield from self.ask_until_answered(
+                lambda to: PublishBatch(to, self.name, batch, stages, f"writer {self.name}")
+            )
+        )
+
+    def _give_up(self, won: Sequence[Attempt]) -> Script:
+        stages = tuple(attempt.stage for attempt in won)
+        self.tell((yield Call(lambda to: DropStages(to, stages))))

@@ -1,0 +1,79 @@
+"""Batches that are published in half, twice, out of order, or by those who lost: the checkers find it."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import pytest
+
+from reliquary.queueing import apply
+from reliquary.queueing.staging import facts, publish
+from reliquary.queueing.state import State
+from reliquary.queueing.tables import LEDGER, Published
+from tests.sim.test_mutants import first_failure
+
+APPLY: dict[Any, Any] = apply._APPLY
+
+
+def test_a_ledger_that_comes_after_its_batch_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is written with the next batch of the query: a crash between the two forgets the first."""
+    real, late = APPLY[facts.BatchPublished], dict[str, Published]()
+
+    def published(state: State, fact: facts.BatchPublished) -> None:
+        before = state.rows.get(LEDGER, fact.query.encode())
+        real(state, fact)
+        if before is not None:
+            state.rows.put(LEDGER, fact.query.encode(), late.get(fact.query, before))
+        late[fact.query] = fact.record
+
+    monkeypatch.setitem(APPLY, facts.BatchPublished, published)
+    failure = first_failure()
+    assert failure.startswith(("published batches", "batch", "duplication")), failure
+
+
+def test_a_drop_that_takes_published_messages_along_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The publish leaves the part where it was, so that whoever gives it up has its messages dropped."""
+    real = APPLY[facts.BatchPublished]
+
+    def published(state: State, fact: facts.BatchPublished) -> None:
+        real(state, facts.BatchPublished(fact.query, fact.record, ()))
+
+    monkeypatch.setitem(APPLY, facts.BatchPublished, published)
+    failure = first_failure()
+    assert "staged and shown" in failure or "has a position and no row" in failure, failure
+
+
+def test_an_attempt_that_lost_and_is_published_all_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = publish._by_queue
+
+    def by_queue(state: State, numbers: Any) -> Any:
+        chosen = list(numbers)
+        for number in numbers:
+            stage = state.staging.stages[number]
+            together = state.staging.batches[stage.query, stage.batch]
+            chosen += [
+                each for each in together if state.staging.stages[each].complete and each not in chosen
+            ]
+        return real(state, chosen)
+
+    monkeypatch.setattr(publish, "_by_queue", by_queue)
+    first_failure()
+
+
+def test_parts_that_are_published_in_another_order_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = publish._by_queue
+    monkeypatch.setattr(publish, "_by_queue", lambda state, numbers: real(state, list(numbers)[::-1]))
+    failure = first_failure(seeds=range(1, 200))
+    assert failure.startswith("order"), failure
+
+
+def test_a_batch_that_is_published_in_half_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, calls = publish._by_queue, count()
+
+    def by_queue(state: State, numbers: Any) -> Any:
+        some = list(numbers)
+        return real(state, some[:-1] if len(some) > 1 and next(calls) % 3 == 0 else some)
+
+    monkeypatch.setattr(publish, "_by_queue", by_queue)
+    first_failure()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from reliquary.client.feed import FeedClient
     from reliquary.client.sync.manager import Manager
 
 SERVER_VARIABLE = "RELIQUARY_SERVER"
@@ -26,12 +27,26 @@ class Where:
 
 def connected() -> Manager:
     """A connection to the server that the command line names."""
-    from reliquary.client.address import is_address
     from reliquary.client.sync.manager import connect
+
+    where = _where()
+    return connect(where.server, control=where.control, token=where.token)
+
+
+def feed_client() -> FeedClient:
+    """The feeds and batches of that server."""
+    from reliquary.client.feed import FeedClient
+
+    where = _where()
+    return FeedClient(where.server, token=where.token or "")
+
+
+def _where() -> Where:
+    from reliquary.client.address import is_address
 
     where = click.get_current_context().find_object(Where)
     assert where is not None, "the root command says where the server is"
     for address in (where.server, where.control):
         if address is not None and not is_address(address):
             raise click.UsageError(f"{address!r} is not an address such as http://127.0.0.1:8480.")
-    return connect(where.server, control=where.control, token=where.token)
+    return where

@@ -9,6 +9,7 @@ import click
 from reliquary.cli.access import access
 from reliquary.cli.channel import channel
 from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, TOKEN_VARIABLE, Where
+from reliquary.cli.consumer import consumer
 from reliquary.cli.directory import directory
 from reliquary.cli.ending import Root
 from reliquary.cli.examples import examples
@@ -23,6 +24,7 @@ from reliquary.cli.store import store
 from reliquary.cli.stream import stream
 from reliquary.cli.transaction import transaction
 from reliquary.cli.user import user
+from reliquary.cli.writer import writer
 
 
 @examples(
@@ -102,6 +104,8 @@ for command in (
     outgoing,
     stream,
     channel,
+    consumer,
+    writer,
     directory,
     history,
     store,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.net.feed.schema import TYPES, schema_of
-from reliquary.wire.columns import NAMES, Kind
+from reliquary.wire.columns import COLUMNS, NAMES, WRITTEN, Kind
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
 
 
 def test_every_kind_of_column_has_its_type() -> None:
@@ -35,3 +40,15 @@ def test_columns_come_in_the_order_asked_for() -> None:
 def test_columns_that_are_not_known_are_refused_by_name(names: list[str], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         schema_of(names)
+
+
+def test_the_document_has_the_same_columns() -> None:
+    section = (
+        DOCUMENT.read_text(encoding="utf-8").partition("### Feeds and batches")[2].partition("\n### ")[0]
+    )
+    told = re.findall(r"^\| `(\w+)` \| (\S+) \| (\w*) ?\| (.+) \|$", section, re.MULTILINE)
+    ours = [
+        (column.name, column.kind.value, "yes" if column.name in WRITTEN else "", column.about)
+        for column in COLUMNS
+    ]
+    assert told == ours

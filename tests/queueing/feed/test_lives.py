@@ -29,9 +29,9 @@ FEW: Draw = {
 }
 
 
-@pytest.mark.parametrize("first", range(0, 200, 50))
+@pytest.mark.parametrize("first", range(0, 120, 30))
 def test_a_feed_is_read_whole_and_once(first: int) -> None:
-    try_seeds(range(first, first + 50), READ, FEW)
+    try_seeds(range(first, first + 30), READ, FEW)
 
 
 @pytest.mark.long

@@ -64,7 +64,7 @@ def _measure(arguments: argparse.Namespace, folder: Path, *, history: bool) -> d
             "consumers": consumers,
             "seconds": arguments.seconds,
         }
-        run_load(load | {"seconds": 1})
+        run_load(load | {"seconds": 4})  # an export or two, so that Arrow is loaded
         cpu = server.cpu_seconds()
         figures = run_load(load)
         cpu = server.cpu_seconds() - cpu

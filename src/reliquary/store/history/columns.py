@@ -61,20 +61,34 @@ class _Gathered:
 
     def __init__(self, rows: Iterable[Numbered]) -> None:
         self.heads: dict[Head, int] = {}
-        self.places = array("i")
-        self.ids = array("q")
+        self.places = array("I")
         self.times = array("q")
         self.correlations: list[tuple[UUID, int]] = []
+        self._runs: list[list[int]] = []
+        """The first number and the count of events that follow each other."""
         self._parts: dict[str, list[bytes]] = {name: [] for name in _NUMBERS}
         for first, row in rows:
-            known = [self.heads.setdefault(head, len(self.heads)) for head in row.heads]
-            places = array("I", row.places)
-            self.places.extend([known[place] for place in places] if len(known) > 1 else known * len(places))
-            self.ids.extend(range(first, first + row.count))
+            self._take_places(row)
             self._take_times(row)
+            if self._runs and first == sum(self._runs[-1]):
+                self._runs[-1][1] += row.count
+            else:
+                self._runs.append([first, row.count])
             self.correlations += row.correlations
             for name, part in self._parts.items():
                 part.append(getattr(row, name))
+
+    def _take_places(self, row: HistoryRow) -> None:
+        known = [self.heads.setdefault(head, len(self.heads)) for head in row.heads]
+        if known == list(range(len(known))):  # most rows have the same
+            self.places.frombytes(row.places)
+        else:
+            self.places.extend([known[place] for place in array("I", row.places)])
+
+    def ids(self) -> pa.Array:
+        """The numbers of all events."""
+        runs = [pc.add(_counted(count), first - 1) for first, count in self._runs]
+        return pa.concat_arrays(runs) if runs else pa.array([], pa.int64())
 
     def _take_times(self, row: HistoryRow) -> None:
         ends = [*(place for place, _ in row.moments), row.count]
@@ -111,7 +125,7 @@ def table_of(rows: Iterable[Numbered], manager: UUID, manager_name: str) -> pa.T
     seconds = spread.numbers("sents", Shape.SUBJECT).cast(pa.int64())
     columns: dict[str, pa.Array] = {
         "version": pa.repeat(pa.scalar(VERSION, pa.int32()), spread.count),
-        "event_id": _array(gathered.ids, pa.int64()),
+        "event_id": gathered.ids(),
         "event": spread.words([_EVENTS.get(head.happening, str(head.happening)) for head in heads]),
         "time": _array(gathered.times, _TIMESTAMP),
         "manager": spread.words([str(manager)] * len(heads)),
@@ -147,7 +161,7 @@ class _Spread:
     def __init__(self, gathered: _Gathered, heads: Sequence[Head]) -> None:
         self._gathered = gathered
         self.heads = heads
-        self._places = _array(gathered.places, pa.int32())
+        self._places = _array(gathered.places, pa.uint32())
         self.count = len(self._places)
 
     def has(self, shape: int) -> pa.Array:
@@ -175,6 +189,11 @@ class _Spread:
             return values
         empty = pa.nulls(self.count, values.type)
         return pc.replace_with_mask(empty, self.has(shape), values) if len(values) else empty
+
+
+def _counted(count: int) -> pa.Array:
+    """1, 2, 3 and so on."""
+    return pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count))
 
 
 def _array(numbers: array[int], kind: pa.DataType) -> pa.Array:

@@ -21,7 +21,7 @@ from reliquary.queueing import tables
 from reliquary.queueing.feed.numbering import arrival_of
 from reliquary.queueing.message import Message, Position
 from reliquary.queueing.queue import Queue
-from reliquary.queueing.staging.sweep import numbers_of
+from reliquary.queueing.staging.holdings import numbers_of
 from reliquary.sim.history import Violation, named, shown
 from reliquary.sim.ledger import Key, Ledger
 from reliquary.store.disk import Disk

@@ -25,7 +25,7 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing import events, facts
 from reliquary.queueing.message import Acknowledgement, Message, MessageClass
 from reliquary.queueing.staging.facts import MessagesStaged, StagePublished
-from reliquary.queueing.staging.sweep import numbers_of
+from reliquary.queueing.staging.holdings import numbers_of
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import Copy
 from reliquary.sim.feeds import check_feeds

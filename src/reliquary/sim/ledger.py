@@ -20,7 +20,7 @@ from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, Retai
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.queue import Queue
 from reliquary.queueing.staging import facts as staging
-from reliquary.queueing.staging.sweep import numbers_of
+from reliquary.queueing.staging.holdings import numbers_of
 from reliquary.queueing.tables import Copy, PreparedTransaction
 from reliquary.sim.history import Turned, Violation, named, shown
 

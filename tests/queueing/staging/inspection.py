@@ -8,7 +8,7 @@ from typing import Any
 from reliquary.base.rows import every
 from reliquary.queueing import tables
 from reliquary.queueing.message import Position
-from reliquary.queueing.staging.sweep import numbers_of
+from reliquary.queueing.staging.holdings import numbers_of
 from reliquary.queueing.state import State
 
 

@@ -16,13 +16,18 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID, uuid5
 
-from reliquary.queueing.tables import Published, Stage
+from reliquary.queueing.tables import Published, Stage, StagedChunk
 
 BATCHES: Final = UUID("7d1a3a0e-6d0c-5c55-9a43-5f1f0a4c1c11")
 """The namespace of batches among identifiers."""
 
 Place = tuple[str, int, int, str]
 """Query, batch, part and attempt."""
+
+
+def numbers_of(chunk: StagedChunk) -> range:
+    """The numbers of its messages."""
+    return range(chunk.first, chunk.first + len(chunk.sizes))
 
 
 @dataclass(slots=True)

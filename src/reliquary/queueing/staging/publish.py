@@ -44,6 +44,7 @@ from reliquary.queueing.message import Message, Position
 from reliquary.queueing.sending import why_not
 from reliquary.queueing.staging.events import PublishAnswer, PublishBatch, StageAnswer
 from reliquary.queueing.staging.facts import BatchPublished, StagePublished
+from reliquary.queueing.staging.holdings import numbers_of
 from reliquary.queueing.staging.ledger import forget_oldest, note, taken
 from reliquary.queueing.staging.stage import (
     ASKS,
@@ -54,7 +55,7 @@ from reliquary.queueing.staging.stage import (
     gone,
     too_many,
 )
-from reliquary.queueing.staging.sweep import chunks_of, drop, numbers_of
+from reliquary.queueing.staging.sweep import chunks_of, drop
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import LANE_SHIFT, Stage, StagedChunk
 
@@ -233,9 +234,11 @@ def _positions(
             positions[place] = msgspec.structs.replace(
                 positions[place], peekable=bool(mark & PEEKABLE), dead_letter=bool(mark & DEAD_LETTER)
             )
-    for place in looked_at:
+    places = sorted(looked_at)
+    stored = state.shelf.get_all([positions[place] for place in places])
+    for place, kept in zip(places, stored, strict=True):
         position = positions[place]
-        message = _sent(state.shelf.get(position), position.message, ends)
+        message = _sent(kept, position.message, ends)
         positions[place] = _timed(state, queue, position, message, first + place, now)
         asking[position.message] = _dated(message, now)
     return positions

@@ -24,6 +24,7 @@ from reliquary.queueing.apply import apply
 from reliquary.queueing.events import Answer
 from reliquary.queueing.staging.events import DropStages, SweepStages
 from reliquary.queueing.staging.facts import ChunksDropped, StageChanged
+from reliquary.queueing.staging.holdings import numbers_of
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import STAGED, StagedChunk, staged_key
 
@@ -79,11 +80,6 @@ def _take_out(state: State, number: int, room: int) -> int:
         index += 1
     apply(state, ChunksDropped(number, tuple(indexes), tuple(messages), last=index == stage.chunks))
     return max(len(messages), 1)
-
-
-def numbers_of(chunk: StagedChunk) -> range:
-    """The numbers of its messages."""
-    return range(chunk.first, chunk.first + len(chunk.sizes))
 
 
 def chunks_of(state: State, number: int) -> list[StagedChunk]:

@@ -53,7 +53,7 @@ def _arguments() -> argparse.Namespace:
 
 def _measure(arguments: argparse.Namespace, folder: Path, *, history: bool) -> dict[str, Any]:
     producers, in_flight, consumers = SHAPES[arguments.shape]
-    with Server(folder / "store", history_enabled=history, history_every=1) as server:
+    with Server(folder / "store", history_enabled=history) as server:
         server.create_queue("bench")
         load = {
             "host": server.host,

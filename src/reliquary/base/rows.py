@@ -79,10 +79,10 @@ class Table(Generic[Record]):
     def decode_all(self, rows: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, Record]]:
         """The records of many rows, with their keys."""
         decode, version, found = self._decode, self.version, list[tuple[bytes, Record]]()
+        digest, pack, size = xxh3_64_intdigest, _pack, _FRAME.size  # of this function: it runs for every row
         for key, value in rows:
-            body = value[_FRAME.size :]
-            seed = xxh3_64_intdigest(key, version)
-            if value[: _FRAME.size] == _pack(version, xxh3_64_intdigest(body, seed)):
+            body = value[size:]
+            if value[:size] == pack(version, digest(body, digest(key, version))):
                 try:
                     found.append((key, decode(body)))
                     continue
@@ -93,11 +93,11 @@ class Table(Generic[Record]):
 
     def records(self, rows: Iterable[tuple[bytes, bytes]]) -> list[bytes | memoryview]:
         """The records of many rows as bytes, checked, for whoever wants only some of their fields."""
-        version, size, found = self.version, _FRAME.size, list[bytes | memoryview]()
+        version, found = self.version, list[bytes | memoryview]()
+        digest, pack, size = xxh3_64_intdigest, _pack, _FRAME.size  # of this function: it runs for every row
         for key, value in rows:
             body = memoryview(value)[size:]
-            seed = xxh3_64_intdigest(key, version)
-            if value[:size] == _pack(version, xxh3_64_intdigest(body, seed)):
+            if value[:size] == pack(version, digest(body, digest(key, version))):
                 found.append(body)
             else:  # of another version, or damaged
                 found.append(_encode(self.decode(key, value)))

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import repeat
 from pathlib import Path
 from threading import Lock
 
@@ -223,13 +224,14 @@ def _forward(reader: Rdict, first: bytes, last: bytes, limit: int) -> list[tuple
     # Not `reader.items()`: it ends at a damaged block as if the table ended there.
     found = reader.iter(_checked_reads(before=last))
     rows: list[tuple[bytes, bytes]] = []
+    key, value, step, more, keep = found.key, found.value, found.next, found.valid, rows.append
     found.seek(first)
-    while found.valid():
-        rows.append((found.key(), found.value()))
-        if len(rows) == limit:
-            return rows
-        found.next()
-    found.status()
+    for _ in repeat(None, limit):
+        if not more():
+            found.status()
+            break
+        keep((key(), value()))
+        step()
     return rows
 
 

@@ -38,7 +38,7 @@ def test_every_attribute_has_its_column() -> None:
 
 def batches(columns: Columns, places: Sequence[Position]) -> list[memoryview]:
     """What is sent of these."""
-    return [sent for some in cut(places, columns.most_bytes) if (sent := columns.batch(some))]
+    return [sent for some in columns.cut(places) for sent in columns.batches(some)]
 
 
 def rows_of(columns: Columns, places: Sequence[Position]) -> list[dict[str, Any]]:
@@ -116,22 +116,21 @@ def test_a_body_in_pieces_is_put_together() -> None:
         rows_of(Columns(["body"], "orders", stored, may_miss=False), places)
 
 
-@given(st.lists(st.integers(0, 30), max_size=20))
-def test_batches_are_bounded_and_have_a_row_at_least(sizes: list[int]) -> None:
+@given(st.lists(st.integers(0, 30), max_size=20), st.integers(1, 8))
+def test_batches_are_bounded_and_have_a_row_at_least(sizes: list[int], most: int) -> None:
     places = [Position(each, each, size, 0) for each, size in enumerate(sizes)]
-    groups = list(cut(places, 40))
+    groups = list(cut(places, most, 40))
     assert [each for group in groups for each in group] == places
-    for group in groups[:-1] if sizes else []:
-        assert group
-    assert all(len(group) == 1 or sum(each.size for each in group) <= 40 for group in groups if group)
+    assert all(1 <= len(group) <= most for group in groups)
+    assert all(len(group) == 1 or sum(each.size for each in group) <= 40 for group in groups)
 
 
 def test_rows_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    places = [Position(each, each, 1, 0) for each in range(BATCH_ROWS + 1)]
-    assert [len(group) for group in cut(places, 0)] == [BATCH_ROWS, 1]
+    disk = disk_with({each: Message(body=bytes(10)) for each in range(BATCH_ROWS + 1)})
+    places = [Position(each, each, 10, 0) for each in range(BATCH_ROWS + 1)]
+    narrow = Columns(["size"], "orders", StoredMessages(disk), may_miss=False)
+    assert [len(group) for group in narrow.cut(places)] == [BATCH_ROWS, 1]
     monkeypatch.setattr(columns_out, "BATCH_BYTES", 25)
-    disk = disk_with({each: Message(body=bytes(10)) for each in range(7)})
     columns = Columns(["body"], "orders", StoredMessages(disk), may_miss=False)
-    sent = batches(columns, [Position(each, each, 10, 0) for each in range(7)])
-    stream = b"".join([columns.opening(), *sent, END])
+    stream = b"".join([columns.opening(), *batches(columns, places[:7]), END])
     assert [batch.num_rows for batch in pa.ipc.open_stream(stream)] == [2, 2, 2, 1]

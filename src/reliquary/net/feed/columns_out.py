@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate, takewhile
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -29,6 +30,8 @@ from reliquary.wire.columns import BY_NAME, Use
 
 BATCH_ROWS: Final = 10_000
 BATCH_BYTES: Final = 16 * 1024 * 1024
+AT_ONCE: Final = 1024
+"""Rows with messages are made into columns so many at a time: what lies in the processor's cache is fast."""
 
 END: Final = b"\xff\xff\xff\xff\0\0\0\0"
 """How an Arrow stream ends."""
@@ -170,12 +173,18 @@ SOURCES: Final[dict[str, Source]] = {
     "soap_body": Source("soap_body", _or_null),
     "httpr_header": Source("httpr_header", _or_null),
 }
+_PLAIN: Final = frozenset({int, str, bytes, bool, type(None), MessageClass})
+"""Values of which a column may have the same in all rows, and is made at once then."""
 BODIES: Final = ("body", "body_size")
 """Columns that come from `body` or from `stored_body`."""
 
 
 def _array(name: str, source: Source, rows: Sequence[Any]) -> pa.Array:
     values = list(map(attrgetter(source.field), rows))
+    first, count = values[0], len(values)
+    if type(first) in _PLAIN and values[-1] == first and values.count(first) == count:
+        [value] = source.convert([first]) if source.convert else [first]
+        return pa.repeat(pa.scalar(value, TYPE_OF[name]), count)
     return pa.array(source.convert(values) if source.convert else values, TYPE_OF[name])
 
 
@@ -212,13 +221,17 @@ class Columns:
         """How the stream begins."""
         return memoryview(self.schema.serialize())
 
-    @property
-    def most_bytes(self) -> int:
-        """How many bytes of messages a batch may have; 0 where none is touched."""
-        return BATCH_BYTES if self._touches else 0
+    def cut(self, positions: Sequence[Position]) -> Iterator[Sequence[Position]]:
+        """Positions in groups whose rows may be in memory together."""
+        return cut(positions, BATCH_ROWS, BATCH_BYTES if self._touches else 0)
 
-    def batch(self, positions: Sequence[Position]) -> memoryview | None:
-        """A record batch as it is sent, of so many rows as `cut` allows; None where all of them went."""
+    def batches(self, positions: Sequence[Position]) -> list[memoryview]:
+        """Record batches as they are sent, of such a group."""
+        most = AT_ONCE if self._touches else BATCH_ROWS
+        made = [self._batch(positions[first : first + most]) for first in range(0, len(positions), most)]
+        return [batch for batch in made if batch is not None]
+
+    def _batch(self, positions: Sequence[Position]) -> memoryview | None:
         rows: list[Any] = []
         bodies: Values = []
         if self._touches:
@@ -283,20 +296,14 @@ class Columns:
             raise Gone("a message went while it was read")
 
 
-def cut(positions: Sequence[Position], most_bytes: int) -> Iterator[Sequence[Position]]:
-    """Positions in groups that a record batch may have; without a number of bytes, only rows are counted."""
-    if len(positions) <= BATCH_ROWS and (
-        not most_bytes or sum([each.size for each in positions]) <= most_bytes
-    ):
-        yield positions
-        return
-    first = size = 0
-    for place, position in enumerate(positions):
-        if place > first and (
-            place - first >= BATCH_ROWS or (most_bytes and size + position.size > most_bytes)
-        ):
-            yield positions[first:place]
-            first, size = place, 0
-        size += position.size
-    if first < len(positions):
-        yield positions[first:]
+def cut(positions: Sequence[Position], most: int, most_bytes: int) -> Iterator[Sequence[Position]]:
+    """Groups of at most so many rows and bytes, one row at least; with 0 bytes, only rows are counted."""
+    first = 0
+    while first < len(positions):
+        some = positions[first : first + most]
+        if most_bytes and sum([each.size for each in some]) > most_bytes:
+            totals = accumulate([each.size for each in some])
+            fit = sum(1 for _ in takewhile(most_bytes.__ge__, totals))
+            some = some[: max(fit, 1)]
+        yield some
+        first += len(some)

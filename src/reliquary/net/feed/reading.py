@@ -10,20 +10,20 @@ What cannot be brought to its end is cut off, so that no client takes a part of 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.feed.asking import Conversations, CutOff, NotOk
-from reliquary.net.feed.columns_out import END, Columns, cut
+from reliquary.net.feed.columns_out import END, Columns
 from reliquary.net.feed.stored_messages import Stored
 from reliquary.net.feed.values import BOUNDS, Bounds, bounds_of, number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import FeedRead, ReadFeed
-from reliquary.queueing.message import Position
 from reliquary.queueing.naming.names import spoken
 from reliquary.queueing.security.principals import Principal
 from reliquary.queueing.state import State
@@ -89,9 +89,10 @@ class Readings:
         if not alone:
             responder.write(columns.opening())
             async with aclosing(self._pieces(asked, columns, page)) as pieces:
-                async for piece in pieces:
+                async for some in pieces:
                     await taken(responder)
-                    responder.write(piece)
+                    for piece in some:
+                        responder.write(piece)
             responder.write(END)
         responder.end()
 
@@ -102,17 +103,17 @@ class Readings:
             lambda to: ReadFeed(to, asked.queue, after, asked.until, PAGE, asked.consumer, asked.incarnation),
         )
 
-    async def _pieces(self, asked: Range, columns: Columns, page: FeedRead) -> AsyncGenerator[memoryview]:
+    async def _pieces(
+        self, asked: Range, columns: Columns, page: FeedRead
+    ) -> AsyncGenerator[list[memoryview]]:
         """Record batches; the next page is read meanwhile."""
         while True:
             coming = asyncio.ensure_future(self._page(asked, page.reached)) if page.more else None
             if coming is not None:
                 coming.add_done_callback(_seen)
             try:
-                for some in cut(asked.bounds.wanted(page.positions), columns.most_bytes):
-                    piece = await self._piece(columns, some)
-                    if piece:
-                        yield piece
+                for some in columns.cut(asked.bounds.wanted(page.positions)):
+                    yield await self._conversations.beside(partial(columns.batches, some))
                 if coming is None:
                     return
                 page = await coming
@@ -121,11 +122,6 @@ class Readings:
             finally:
                 if coming is not None:
                     coming.cancel()
-
-    async def _piece(self, columns: Columns, positions: Sequence[Position]) -> memoryview | None:
-        if not positions:
-            return None
-        return await self._conversations.beside(lambda: columns.batch(positions))
 
 
 async def taken(responder: Responder) -> None:

@@ -46,9 +46,17 @@ class StoredMessages:
 
     def records(self, numbers: Sequence[int]) -> list[Record | None]:
         """The record of each message; None where it is gone."""
+        together = runs(numbers)
         found: dict[bytes, Record] = {}
-        for first, last in runs(numbers):
-            found.update(self._range(first, last) if last - first >= MANY - 1 else self._each(first, last))
+        for first, last in together:
+            if last - first < MANY - 1:
+                found.update(self._each(first, last))
+                continue
+            rows = self._range(first, last)
+            records = MESSAGES.records(rows)
+            if len(together) == 1 and len(records) == len(numbers):  # as it mostly is
+                return list(records)
+            found.update(zip([key for key, _ in rows], records, strict=True))
         return [found.get(message_key(number)) for number in numbers]
 
     def body(self, body: StoredBody) -> bytes | None:
@@ -58,10 +66,10 @@ class StoredMessages:
         except StoreDamage:
             return None
 
-    def _range(self, first: int, last: int) -> Iterator[tuple[bytes, Record]]:
-        count = last - first + 1
-        rows = self._disk.range(MESSAGES.name, message_key(first), message_key(last + 1), limit=count)
-        return zip([key for key, _ in rows], MESSAGES.records(rows), strict=True)
+    def _range(self, first: int, last: int) -> list[tuple[bytes, bytes]]:
+        return self._disk.range(
+            MESSAGES.name, message_key(first), message_key(last + 1), limit=last - first + 1
+        )
 
     def _each(self, first: int, last: int) -> Iterator[tuple[bytes, Record]]:
         for number in range(first, last + 1):

@@ -51,7 +51,6 @@ def session(name: str, /, **conf: str) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the setting alone is for spark-submit
     if chosen["spark.master"].startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else its workers are any `python3`
     if "spark.sql.warehouse.dir" not in chosen:
         warehouse = tempfile.mkdtemp(prefix="reliquary-warehouse-")
         atexit.register(shutil.rmtree, warehouse, ignore_errors=True)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 import pickle
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
-from reliquary.client.errors import BadRequest, DataLost, OtherQueue, ReliquaryError, StageGone, WriterTaken
+from reliquary.client.errors import (
+    BadRequest,
+    DataLost,
+    OtherQueue,
+    ReliquaryError,
+    ServerUnreachable,
+    StageGone,
+    WriterTaken,
+)
 from reliquary.client.feed import (
     Bounds,
     Consumer,
@@ -23,6 +32,9 @@ from reliquary.client.feed import (
     Writer,
 )
 from tests.client.scripted import Answer, Scripted, answer, streamed
+from tests.client.served import served
+from tests.e2e.process import ServerProcess
+from tests.net.http.certificate import PEM
 
 FEED = {"queue": "orders", "incarnation": "i", "mark": "7", "cursor": None, "messages": 2, "bytes": 9}
 BATCH = pa.record_batch({"feed_id": pa.array([1, 2]), "label": pa.array(["a", None])})
@@ -162,3 +174,43 @@ def test_a_client_may_be_sent_to_another_process() -> None:
             assert again.feeds(["a"]) == []
         assert server.connections == 2
         assert server.asked[-1].headers["Authorization"] == "Bearer t"
+
+
+# -- against a real server
+
+
+def test_over_tls_a_server_is_trusted_by_its_authority(tmp_path: Path) -> None:
+    with served(tmp_path / "s", certificate=PEM) as running:
+        url = running.data.replace("127.0.0.1", "localhost")
+        with FeedClient(url, ca=str(PEM), pauses=()) as client:
+            assert client.feeds(["*"]) == []
+            placed = client.writers()
+            assert placed == []
+        with (
+            FeedClient(url, pauses=(0,)) as stranger,
+            pytest.raises(ServerUnreachable, match=r"its certificate is not trusted .* name the file"),
+        ):
+            stranger.feeds(["*"])
+
+
+def test_a_server_that_is_killed_in_the_middle_is_no_end(tmp_path: Path) -> None:
+    with ServerProcess(tmp_path / "s", "orders") as process:
+        process.wait_until_ready()
+        with FeedClient(process.data, pauses=()) as client:
+            large = pa.record_batch({"body": pa.array([bytes(1_000_000)] * 40)})
+            staged = client.stage("orders", PLACE, [large], large.schema)
+            client.publish(PLACE.query, PLACE.batch, [staged.stage])
+            batches = client.read("orders", 0, client.feeds(["orders"])[0].mark)
+            next(batches)
+            process.kill()
+            with pytest.raises(ServerUnreachable, match="broke off in the middle"):
+                list(batches)
+            with pytest.raises(ServerUnreachable, match="does not answer"):
+                client.feeds(["orders"])
+    with ServerProcess(tmp_path / "s", "orders") as process:
+        process.wait_until_ready()
+        with FeedClient(process.data, pauses=()) as client:
+            assert client.publish(PLACE.query, PLACE.batch, []).already
+            mark = client.feeds(["orders"])[0].mark
+            found = client.read("orders", 0, mark, columns=["size"])
+            assert sum(batch.num_rows for batch in found) == 40

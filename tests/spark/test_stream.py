@@ -336,3 +336,21 @@ def test_a_replay_over_a_hole_reads_what_is_left_of_it(world: World) -> None:
     end = stream.latestOffset(start, ALL)
     world.queues["orders"].consumers["lake"] = sent[1]
     assert rows_of(reader(world, failOnDataLoss="false"), start, end) == sent[2:]
+
+
+def test_an_idle_query_does_not_ask_all_the_time(world: World) -> None:
+    waited: list[float] = []
+    options = parse_reading({"url": "http://server:1", "queue": "orders", "consumer": "lake"}, For.STREAM)
+    stream = StreamReader(options, ("body",), world.connect, waited.append)
+    start = stream.initialOffset()
+    assert stream.latestOffset(start, ALL) == start
+    assert waited == [], "the first look is at once"
+    stream.latestOffset(start, ALL)
+    world.send("orders", 1)
+    end = stream.latestOffset(start, ALL)
+    assert waited == [0.2, 0.2]
+    stream.latestOffset(end, ALL)
+    assert waited == [0.2, 0.2], "where something arrived, the next look is at once"
+    stream.prepareForTriggerAvailableNow()
+    stream.latestOffset(end, ALL)
+    assert waited == [0.2, 0.2], "a run that ends waits for nothing"

@@ -12,7 +12,8 @@ What is decided lies in `options`, `schema`, `plan` and `rows`; here Spark's cal
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -49,16 +50,27 @@ from reliquary.spark.source import Connect, Range, read_part
 BEHIND_LIMIT: Final = 10_000
 """Up to so many messages are counted that the query is behind."""
 
+IDLE: Final = 0.2
+"""Seconds between two looks at queues in which nothing arrives: Spark itself would look a hundred times."""
+
 log = logging.getLogger(__name__)
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """`spark.readStream`: everything that arrives, once, behind a consumer that pins what is not read yet."""
 
-    def __init__(self, options: Reading, names: tuple[str, ...], connect: Connect = connected) -> None:
+    def __init__(
+        self,
+        options: Reading,
+        names: tuple[str, ...],
+        connect: Connect = connected,
+        wait: Callable[[float], None] = time.sleep,  # noqa: TID251 - nobody tells when something arrives
+    ) -> None:
         self._options = options
         self._names = names
         self._connect = connect
+        self._wait = wait
+        self._idle = False
         self._client = connect(options.access)
         self._initial: dict[str, Place] | None = None
         self._target: dict[str, Place] | None = None
@@ -110,6 +122,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         """How far the next batch goes; the same as the start when there is nothing."""
         places = from_json(start)
+        if self._idle and self._target is None:
+            self._wait(IDLE)
         with explaining("planning a batch"):
             spans = self._spans(places)
             plans = self._plans(spans, self._limit(limit))
@@ -123,6 +137,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 end[span.queue] = Place(span.incarnation, span.after)  # new to the query, and empty
                 self._planned[span.queue] = (span, ())
         self._end = end
+        self._idle = end == places
         return to_json(end)
 
     def _limit(self, limit: ReadLimit) -> Limit:

@@ -33,6 +33,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("spark"))
+            item.add_marker(pytest.mark.timeout(600))  # the first one starts Spark, maybe on a busy machine
             identity = getattr(item, "_id", None)
             if identity is not None and getattr(config.option, "loadgroup", False):
                 # xdist 3.8 writes the group where pytest before 9.2 kept the id; so it is written here

@@ -241,7 +241,8 @@ class Reference:
         lines: dict[object, list[tuple[int, int, Told, str, str]]] = defaultdict(list)
         for each in self.told:
             entry = each.entry
-            if each.identifier and entry and each.has("arrived") and entry["queue_kind"] == "local":
+            local = entry is not None and each.has("arrived") and entry["queue_kind"] == "local"
+            if each.identifier and entry and local and not each.unpromised:
                 arrivals[each.identifier, each.manager, entry["queue"]] += 1
             self._alone(each)
             received = each.of("received")

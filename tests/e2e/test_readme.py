@@ -49,7 +49,7 @@ def typed(server: ServerProcess, command: str) -> str:
     }
     command = command.replace("localhost:8480", server.data)
     done = subprocess.run(
-        ["bash", "-c", command], env=environment, capture_output=True, text=True, check=False, timeout=60
+        ["bash", "-c", command], env=environment, capture_output=True, text=True, check=False, timeout=240
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
@@ -69,15 +69,27 @@ def test_a_message_survives_kill_9_in_six_lines(tmp_path: Path) -> None:
 
 
 def test_the_other_commands_of_the_readme_work(server: ServerProcess) -> None:
-    commands = [command for command in COMMANDS if not command.startswith("reliquary serve")]
-    assert len(commands) >= 5
+    others = ("reliquary serve", "reliquary pipeline")
+    commands = [command for command in COMMANDS if not command.startswith(others)]
+    assert len(commands) >= 7
     for command in commands:
         typed(server, command)
     assert '"name":"invoices"' in typed(server, "reliquary queue list").replace(" ", "")
 
 
+@pytest.mark.long  # each of them starts Spark
+def test_the_pipelines_of_the_readme_run(server: ServerProcess, tmp_path: Path) -> None:
+    typed(server, "reliquary message send orders 'one' 'two'")
+    pipelines = [command for command in COMMANDS if command.startswith("reliquary pipeline")]
+    assert len(pipelines) == 2
+    typed(server, "reliquary history export")
+    for command in pipelines:
+        typed(server, f"cd {tmp_path} && {command}")
+    assert "<svg" in (tmp_path / "audit" / "report.html").read_text()
+
+
 def test_the_program_of_the_readme_runs(server: ServerProcess) -> None:
-    program, _ = PROGRAMS
+    program, _, _ = PROGRAMS
     assert "http://127.0.0.1:8480" in program
     typed(server, "reliquary queue create invoices")
     typed(server, "reliquary message send orders 'one' 'two'")
@@ -92,7 +104,7 @@ def test_the_program_of_the_readme_runs(server: ServerProcess) -> None:
 
 
 def test_the_agent_of_the_readme_runs(server: ServerProcess, tmp_path: Path) -> None:
-    _, program = PROGRAMS
+    _, program, _ = PROGRAMS
     assert "http://127.0.0.1:8480" in program
     program = "import reliquary\n" + program.replace("http://127.0.0.1:8480", server.data)
     done = subprocess.run(

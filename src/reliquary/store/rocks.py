@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from itertools import repeat
 from pathlib import Path
 from threading import Lock
 
@@ -226,12 +225,12 @@ def _forward(reader: Rdict, first: bytes, last: bytes, limit: int) -> list[tuple
     rows: list[tuple[bytes, bytes]] = []
     key, value, step, more, keep = found.key, found.value, found.next, found.valid, rows.append
     found.seek(first)
-    for _ in repeat(None, limit):
-        if not more():
-            found.status()
-            break
+    while more():
         keep((key(), value()))
+        if len(rows) == limit:  # no step behind the last one: tombstones may lie there
+            return rows
         step()
+    found.status()
     return rows
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reliquary.base.faults import StoreDamage
 from reliquary.net.feed.stored_messages import MANY, StoredMessages, runs
 from reliquary.queueing.message import Message, StoredBody
-from reliquary.queueing.tables import MESSAGES, message_key
+from reliquary.queueing.tables import MESSAGES, PIECES, Piece, message_key, piece_key
 from reliquary.store.disk import Changes
 from tests.net.feed.messages import disk_with
 
@@ -45,3 +45,20 @@ def test_a_damaged_row_is_found(count: int) -> None:
 
 def test_a_body_whose_pieces_went_is_gone() -> None:
     assert StoredMessages(disk_with({})).body(StoredBody(1, 5, 1)) is None
+
+
+def test_a_body_with_a_damaged_piece_is_damage_and_not_gone() -> None:
+    disk = disk_with({})
+    value = bytearray(PIECES.encode(piece_key(1, 0), Piece(b"01234")))
+    value[-1] ^= 1
+    disk.apply(Changes(puts={PIECES.name: {piece_key(1, 0): bytes(value)}}))
+    with pytest.raises(StoreDamage, match="checksum"):
+        StoredMessages(disk).body(StoredBody(1, 5, 1))
+
+
+def test_a_body_that_is_shorter_than_its_message_says_is_damage_too() -> None:
+    disk = disk_with({})
+    key = piece_key(1, 0)
+    disk.apply(Changes(puts={PIECES.name: {key: PIECES.encode(key, Piece(b"0123"))}}))
+    with pytest.raises(StoreDamage, match="its message says 5"):
+        StoredMessages(disk).body(StoredBody(1, 5, 1))

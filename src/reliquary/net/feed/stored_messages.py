@@ -64,6 +64,8 @@ class StoredMessages:
         try:
             return self._bodies.whole(body)
         except StoreDamage:
+            if all(self._bodies.piece(body.spool, index) is not None for index in range(body.pieces)):
+                raise  # nothing went: it is damaged
             return None
 
     def _range(self, first: int, last: int) -> list[tuple[bytes, bytes]]:

@@ -6,7 +6,8 @@
     queue     the name of a fresh queue of it
     desk      all of these, and a folder of the test's own
 
-Every test that asks for `spark` is put into one group: with `--dist loadgroup` one worker runs them all.
+Every test that asks for `spark` is put into one group: with `--dist loadgroup` one worker runs them all.  So
+it is with those that ask for `drivers`, which are processes of their own.
 """
 
 from __future__ import annotations
@@ -25,19 +26,21 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m"
+GROUPS = {"spark": 600, "drivers": 1200}
+"""Fixtures, and seconds for each test that asks for them: some start Spark, maybe on a busy machine."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the tests of the session together."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-            item.add_marker(pytest.mark.timeout(600))  # the first one starts Spark, maybe on a busy machine
+        for group in GROUPS.keys() & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.xdist_group(group))
+            item.add_marker(pytest.mark.timeout(GROUPS[group]))
             identity = getattr(item, "_id", None)
             if identity is not None and getattr(config.option, "loadgroup", False):
                 # xdist 3.8 writes the group where pytest before 9.2 kept the id; so it is written here
-                item._id = type(identity).parse(f"{item.nodeid}@spark")
+                item._id = type(identity).parse(f"{item.nodeid}@{group}")
 
 
 @pytest.fixture(scope="session")

@@ -1,25 +1,30 @@
-"""How fast do queues become rows, rows become queues, and SOAP become columns, with Spark beside the server?"""
+"""How fast do queues become rows, rows queues, and SOAP columns, with Spark beside the server?"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
+from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
 from bench.queue import RESULTS
 from bench.server import Server
 from reliquary.client.feed import FeedClient, StagePlace
-from reliquary.spark.pipelines.silver import DECODED_FROM, decoded
-from reliquary.spark.schema import ddl
+from reliquary.spark.pipelines.silver import DECODED, DECODED_FROM, decode_batches, decoded
+from reliquary.spark.schema import ARROW, arrow_schema, ddl
 from reliquary.spark.session import session
+from reliquary.wire.columns import BY_NAME
 
 PORT = 18580
 BODY = 1024
@@ -27,8 +32,17 @@ PART = 50_000
 """Rows that are staged at once."""
 BATCH = 100_000
 """Rows of a micro-batch."""
+CHUNK = 10_000
+"""Rows of a record batch."""
+ENVELOPES = 200_000
 NARROW = "feed_id bigint, lookup_id bigint, arrived timestamp, size bigint"
-GOALS = {"batch read": 150_000, "narrow read": 400_000, "queue to queue": 40_000, "SOAP decode": 60_000}
+GOALS = {
+    "batch read": 150_000,
+    "narrow read": 400_000,
+    "queue to queue": 40_000,
+    "SOAP decode": 60_000,
+    "SOAP to silver": 0,
+}
 SOAP = (
     b'<?xml version="1.0" encoding="UTF-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/">'
     b'<soap:Header><o:trace xmlns:o="urn:orders">%d</o:trace></soap:Header><soap:Body>'
@@ -45,9 +59,10 @@ def main() -> None:
         "narrow read": narrow_read,
         "queue to queue": queue_to_queue,
         "SOAP decode": soap_decode,
+        "SOAP to silver": soap_to_silver,
     }
     rows = []
-    print("what              rows/s      goal  of reference  server us/row")
+    print("what              rows/s      goal  of reference  server us/row  Spark us/row   load")
     with tempfile.TemporaryDirectory(prefix="reliquary-bench-", dir=arguments.folder) as folder:
         bench = Bench(Path(folder), arguments.rows, arguments.runs)
         with bench.server:
@@ -72,10 +87,52 @@ def _arguments() -> argparse.Namespace:
 
 def _print(row: dict[str, Any]) -> None:
     print(
-        f"{row['what']:<15} {row['rows_per_second']:>8} {row['goal']:>9} {row['of_reference']:>13}"
-        f" {row['server_us_per_row']:>14}",
+        f"{row['what']:<15} {row['rows_per_second']:>8} {row['goal'] or '-':>9} {row['of_reference']:>13}"
+        f" {row['server_us_per_row']:>14} {row['spark_us_per_row']:>13} {os.getloadavg()[0]:>6.1f}",
         flush=True,
     )
+
+
+class Measured(NamedTuple):
+    """One run."""
+
+    rows_per_second: float
+    server_us_per_row: float
+    """Processor time of the server."""
+    spark_us_per_row: float
+    """Processor time of Spark: the driver, its Java, and the Python workers."""
+
+
+class Clock:
+    """How long something takes, and how much of the processors."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._began = self._now()
+
+    def _now(self) -> tuple[float, float, float]:
+        return perf_counter(), self._server.cpu_seconds(), _cpu_of_others(self._server.pid)
+
+    def stop(self, rows: float) -> Measured:
+        """What it took."""
+        elapsed, server, spark = (now - then for now, then in zip(self._now(), self._began, strict=True))
+        return Measured(rows / elapsed, server / rows * 1e6, spark / rows * 1e6)
+
+
+def _cpu_of_others(server: int) -> float:
+    """Processor time of this process and of all that it started, but for the server."""
+    parents, spent = {}, {}
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = each.read_text().rsplit(")", 1)[1].split()
+        except OSError:  # it ended meanwhile
+            continue
+        pid = int(each.parent.name)
+        parents[pid], spent[pid] = int(fields[1]), sum(map(int, fields[11:15]))
+    ours = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in ours and pid != server} - ours:
+        ours |= more
+    return sum(spent[pid] for pid in ours) / os.sysconf("SC_CLK_TCK")
 
 
 class Bench:
@@ -104,7 +161,7 @@ class Bench:
             for batch, first in enumerate(range(0, self.rows, PART)):
                 bodies = messages(first, min(PART, self.rows - first))
                 place = StagePlace("fill", batch, 0, "1")
-                staged = client.stage("bench", place, bodies.to_batches(10_000), bodies.schema)
+                staged = client.stage("bench", place, bodies.to_batches(CHUNK), bodies.schema)
                 client.publish("fill", batch, [staged.stage])
 
     def read(self, schema: str = "") -> DataFrame:
@@ -112,16 +169,25 @@ class Bench:
         reader = self.spark.read.format("reliquary").option("url", self.url).option("queue", "bench")
         return (reader.schema(schema) if schema else reader).load()
 
-    def middle(self, action: Callable[[], float]) -> tuple[float, float]:
-        """Rows a second of the middle run, and the server's processor time for a row, in microseconds."""
-        found = []
+    def middle(self, rows: int, action: Callable[[], None]) -> Measured:
+        """The middle run of several, after one that warms up."""
         action()
+        found = []
         for _ in range(self.runs):
-            cpu, start = self.server.cpu_seconds(), perf_counter()
-            rows = action()
-            elapsed = perf_counter() - start
-            found.append((rows / elapsed, (self.server.cpu_seconds() - cpu) / rows * 1e6))
+            clock = Clock(self.server)
+            action()
+            found.append(clock.stop(rows))
         return sorted(found)[len(found) // 2]
+
+    def soap(self) -> DataFrame:
+        """Envelopes of about 880 bytes, as bronze has them, from a file."""
+        path = self.folder / "soap.parquet"
+        if not path.exists():
+            bodies = [SOAP % (number, number, LINE * 7) for number in range(ENVELOPES)]
+            columns = {name: pa.nulls(ENVELOPES, ARROW[BY_NAME[name].kind]) for name in DECODED_FROM}
+            table = pa.table(columns | {"body": pa.array(bodies, pa.binary())})
+            parquet.write_table(table, path, row_group_size=ENVELOPES // 8)
+        return self.spark.read.parquet(str(path))
 
 
 def messages(first: int, count: int) -> pa.Table:
@@ -152,23 +218,19 @@ def narrow_read(bench: Bench) -> dict[str, Any]:
 
 def _measured_read(bench: Bench, schema: str) -> dict[str, Any]:
     bench.fill()
-    rate, cost = bench.middle(lambda: _read(bench, bench.read(schema)))
     synthetic = bench.spark.read.format("synthetic").option("rows", bench.rows).schema(schema or ddl()).load()
-    reference, _ = bench.middle(lambda: _read(bench, synthetic))
-    return _figures(rate, reference, cost)
+    found = bench.middle(bench.rows, lambda: noop(bench.read(schema)))
+    return _figures(found, bench.middle(bench.rows, lambda: noop(synthetic)))
 
 
-def _read(bench: Bench, frame: DataFrame) -> float:
-    noop(frame)
-    return bench.rows
-
-
-def _figures(rate: float, reference: float, cost: float) -> dict[str, Any]:
+def _figures(found: Measured, reference: Measured) -> dict[str, Any]:
     return {
-        "rows_per_second": round(rate),
-        "of_reference": round(rate / reference, 3),
-        "reference_rows_per_second": round(reference),
-        "server_us_per_row": round(cost, 2),
+        "rows_per_second": round(found.rows_per_second),
+        "of_reference": round(found.rows_per_second / reference.rows_per_second, 3),
+        "server_us_per_row": round(found.server_us_per_row, 2),
+        "spark_us_per_row": round(found.spark_us_per_row, 2),
+        "reference": reference._asdict(),
+        "load": os.getloadavg()[0],
     }
 
 
@@ -182,32 +244,29 @@ class Synthetic(DataSource):
     def schema(self) -> str:
         return ddl()
 
-    def reader(self, schema: Any) -> DataSourceReader:
-        return SyntheticReader(schema, int(self.options["rows"]))
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return SyntheticReader(tuple(schema.names), int(self.options["rows"]))
 
 
 class SyntheticReader(DataSourceReader):
     """Yields one record batch over and over."""
 
-    def __init__(self, schema: Any, rows: int) -> None:
-        self.fields = schema
+    def __init__(self, names: tuple[str, ...], rows: int) -> None:
+        self.names = names
         self.rows = rows
 
     def partitions(self) -> list[InputPartition]:
         return [InputPartition(part) for part in range(2)]
 
-    def read(self, partition: InputPartition) -> Iterator[Any]:
-        from pyspark.sql.pandas.types import to_arrow_schema
-
-        schema, size = to_arrow_schema(self.fields), 10_000
-        given = messages(0, size)
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        given, schema = messages(0, CHUNK), arrow_schema(self.names)
         columns = [
             given[field.name].combine_chunks() if field.name in given.column_names
-            else pa.nulls(size, field.type)
+            else pa.nulls(CHUNK, field.type)
             for field in schema
         ]  # fmt: skip
         batch = pa.RecordBatch.from_arrays(columns, schema=schema)
-        for _ in range(self.rows // size // 2):
+        for _ in range(self.rows // CHUNK // 2):
             yield batch
 
 
@@ -223,7 +282,7 @@ def queue_to_queue(bench: Bench) -> dict[str, Any]:
         .options(url=bench.url, queue="bench", consumer="bench", maxRowsPerBatch=str(BATCH))
         .load()
     )
-    cpu = bench.server.cpu_seconds()
+    clock = Clock(bench.server)
     query = (
         source.select("body", "label")
         .writeStream.format("reliquary")
@@ -232,43 +291,34 @@ def queue_to_queue(bench: Bench) -> dict[str, Any]:
         .start()
     )
     query.awaitTermination()
-    cpu = bench.server.cpu_seconds() - cpu
+    whole = clock.stop(bench.rows)
     batches = [each for each in query.recentProgress if each.numInputRows]
     warm = sorted(each.numInputRows / each.batchDuration * 1000 for each in batches[1:])
-    rate = warm[len(warm) // 2]
-    reference, _ = bench.middle(lambda: _read(bench, bench.read("body binary, label string")))
-    return _figures(rate, reference, cpu / bench.rows * 1e6)
+    found = whole._replace(rows_per_second=warm[len(warm) // 2])
+    return _figures(found, bench.middle(bench.rows, lambda: noop(bench.read("body binary, label string"))))
 
 
 # -- decoding
 
 
 def soap_decode(bench: Bench) -> dict[str, Any]:
-    """SOAP of about 880 bytes through the codecs of silver, in `mapInArrow`; the reference decodes nothing."""
-    count = min(bench.rows, 200_000)
-    path = str(bench.folder / "soap.parquet")
-    bodies = [SOAP % (number, number, LINE * 7) for number in range(count)]
-    table = pa.table({"body": pa.array(bodies, pa.binary())})
-    empty = {name: pa.nulls(count, pa.string()) for name in DECODED_FROM[2:]}
-    table = table.append_column("body_type", pa.nulls(count, pa.int64()))
-    for name, column in empty.items():
-        table = table.append_column(name, column)
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    """SOAP of about 880 bytes through the codecs of silver; the reference hands rows on as they are."""
+    frame = bench.soap()
+    schema = StructType([*frame.schema, *from_arrow_schema(DECODED)])
+    return _decoded(bench, lambda: noop(frame.mapInArrow(decode_batches, schema)))
 
-    pq.write_table(table, path, row_group_size=count // 8)
-    frame = bench.spark.read.parquet(path)
 
-    def decode() -> float:
-        noop(decoded(frame, variants=False))
-        return count
+def soap_to_silver(bench: Bench) -> dict[str, Any]:
+    """The same, and Spark makes VARIANT of it."""
+    frame = bench.soap()
+    return _decoded(bench, lambda: noop(decoded(frame)))
 
-    def copy() -> float:
-        noop(frame.mapInArrow(lambda batches: batches, frame.schema))
-        return count
 
-    rate, _ = bench.middle(decode)
-    reference, _ = bench.middle(copy)
-    return _figures(rate, reference, 0)
+def _decoded(bench: Bench, action: Callable[[], None]) -> dict[str, Any]:
+    frame = bench.soap()
+    found = bench.middle(ENVELOPES, action)
+    reference = bench.middle(ENVELOPES, lambda: noop(frame.mapInArrow(lambda batches: batches, frame.schema)))
+    return _figures(found, reference)
 
 
 if __name__ == "__main__":

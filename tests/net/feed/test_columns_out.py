@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.net.feed import columns_out
-from reliquary.net.feed.columns_out import BATCH_ROWS, BODIES, END, PLACES, SOURCES, Columns, cut
+from reliquary.net.feed.columns_out import AT_ONCE, BATCH_ROWS, BODIES, END, PLACES, SOURCES, Columns, cut
 from reliquary.net.feed.stored_messages import Gone, StoredMessages
 from reliquary.queueing.message import Message, Position, StoredBody
 from reliquary.queueing.tables import PIECES, Piece, piece_key
@@ -38,7 +38,7 @@ def test_every_attribute_has_its_column() -> None:
 
 def batches(columns: Columns, places: Sequence[Position]) -> list[memoryview]:
     """What is sent of these."""
-    return [sent for some in columns.cut(places) for sent in columns.batches(some)]
+    return [sent for some in columns.cut(places) if (sent := columns.batch(some)) is not None]
 
 
 def rows_of(columns: Columns, places: Sequence[Position]) -> list[dict[str, Any]]:
@@ -134,3 +134,14 @@ def test_rows_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = Columns(["body"], "orders", StoredMessages(disk), may_miss=False)
     stream = b"".join([columns.opening(), *batches(columns, places[:7]), END])
     assert [batch.num_rows for batch in pa.ipc.open_stream(stream)] == [2, 2, 2, 1]
+
+
+@pytest.mark.parametrize("plain_first", [True, False])
+def test_a_field_that_occurs_late_in_a_batch_is_in_its_column(plain_first: bool) -> None:
+    plain = [Message(body=b"plain", label=str(each)) for each in range(AT_ONCE + 1)]
+    rich = [Message(body=b"rich", extension=b"more", application_tag=7, body_type=8)]
+    given = plain + rich if plain_first else rich + plain
+    places = [Position(each, each, 10, 0) for each in range(len(given))]
+    columns = Columns((), "orders", StoredMessages(disk_with(dict(enumerate(given)))), may_miss=False)
+    expected = [row("orders", place, message) for place, message in zip(places, given, strict=True)]
+    assert rows_of(columns, places) == expected

@@ -23,15 +23,15 @@ from reliquary.base.time import SECOND
 from reliquary.net.feed.schema import TYPE_OF, schema_of
 from reliquary.net.feed.stored_fields import DEFAULTS, StoredFields
 from reliquary.net.feed.stored_messages import Gone, Stored
-from reliquary.queueing.feed.numbering import arrival_of
+from reliquary.queueing.feed.numbering import arrivals_of
 from reliquary.queueing.message import FOREVER, MessageClass, Position, StoredBody
 from reliquary.queueing.naming.names import spoken
 from reliquary.wire.columns import BY_NAME, Use
 
 BATCH_ROWS: Final = 10_000
 BATCH_BYTES: Final = 16 * 1024 * 1024
-AT_ONCE: Final = 1024
-"""Rows with messages are made into columns so many at a time: what lies in the processor's cache is fast."""
+AT_ONCE: Final = 256
+"""So many messages are read together, bodies and all: what lies in the processor's cache is fast."""
 
 END: Final = b"\xff\xff\xff\xff\0\0\0\0"
 """How an Arrow stream ends."""
@@ -94,6 +94,9 @@ def _guids(values: Values) -> Values:
 
 
 def _ids(values: Values) -> Values:
+    lineages = {lineage for lineage, _ in values}
+    if len(lineages) == 1 and (guid := _guid(lineages.pop())):
+        return [f"{guid}\\{number}" for _, number in values]
     return [f"{guid}\\{number}" if (guid := _guid(lineage)) else None for lineage, number in values]
 
 
@@ -188,17 +191,29 @@ def _array(name: str, source: Source, rows: Sequence[Any]) -> pa.Array:
     return pa.array(source.convert(values) if source.convert else values, TYPE_OF[name])
 
 
-@lru_cache(maxsize=len(SOURCES))
-def _constant(name: str) -> pa.Array:
+@lru_cache(maxsize=16 * len(SOURCES))
+def _constant(name: str, count: int) -> pa.Array:
     """The column of messages that all have the default."""
     source = SOURCES[name]
     [value] = source.convert([DEFAULTS[source.field]]) if source.convert else [DEFAULTS[source.field]]
-    return pa.array([value] * BATCH_ROWS, TYPE_OF[name])
+    return pa.array([value] * count, TYPE_OF[name])
 
 
 @lru_cache(maxsize=64)
-def _queue(name: str) -> pa.Array:
-    return pa.array([name] * BATCH_ROWS, TYPE_OF["queue"])
+def _queue(name: str, count: int) -> pa.Array:
+    return pa.array([name] * count, TYPE_OF["queue"])
+
+
+class Group(NamedTuple):
+    """Positions that have their messages, and what is wanted of these."""
+
+    positions: Sequence[Position]
+    rows: list[Any]
+    """As `StoredFields` reads them, without bodies."""
+    bodies: list[pa.Array]
+    """One behind the other; none where nobody asked for bodies."""
+    sizes: Values
+    """How large each body is; empty where nobody asked."""
 
 
 class Columns:
@@ -212,7 +227,8 @@ class Columns:
         self._stored = stored
         self._may_miss = may_miss
         wanted = {SOURCES[name].field for name in self._names if name in SOURCES}
-        if not set(BODIES).isdisjoint(self._names):
+        self._bodies = not set(BODIES).isdisjoint(self._names)
+        if self._bodies:
             wanted |= {"body", "stored_body"}
         self._touches = any(BY_NAME[name].use is not Use.POSITION for name in self._names)
         self._fields = StoredFields(wanted)
@@ -225,42 +241,46 @@ class Columns:
         """Positions in groups whose rows may be in memory together."""
         return cut(positions, BATCH_ROWS, BATCH_BYTES if self._touches else 0)
 
-    def batches(self, positions: Sequence[Position]) -> list[memoryview]:
-        """Record batches as they are sent, of such a group."""
-        most = AT_ONCE if self._touches else BATCH_ROWS
-        made = [self._batch(positions[first : first + most]) for first in range(0, len(positions), most)]
-        return [batch for batch in made if batch is not None]
-
-    def _batch(self, positions: Sequence[Position]) -> memoryview | None:
-        rows: list[Any] = []
-        bodies: Values = []
-        if self._touches:
-            positions, rows = self._rows(positions)
-            if "body" in self._names:
-                positions, rows, bodies = self._bodies(positions, rows)
-        if not positions:
+    def batch(self, positions: Sequence[Position]) -> memoryview | None:
+        """Such a group as a record batch, ready to be sent; None for nothing."""
+        group = self._group(positions) if self._touches else Group(positions, [], [], [])
+        if not group.positions:
             return None
-        arrays = [self._column(name, positions, rows, bodies) for name in self._names]
+        arrays = [self._column(name, group) for name in self._names]
         return memoryview(pa.RecordBatch.from_arrays(arrays, schema=self.schema).serialize())
 
-    def _column(self, name: str, positions: Sequence[Position], rows: list[Any], bodies: Values) -> pa.Array:
-        count = len(positions)
+    def _column(self, name: str, group: Group) -> pa.Array:
+        count = len(group.positions)
         if name == "queue":
-            return _queue(self.queue).slice(0, count)
+            return _queue(self.queue, count)
         if name == "feed_id":
-            return pa.array([arrival_of(each) for each in positions], TYPE_OF[name])
+            return pa.array(arrivals_of(group.positions), TYPE_OF[name])
         if name in PLACES:
-            return _array(name, PLACES[name], positions)
+            return _array(name, PLACES[name], group.positions)
         if name == "body":
-            return pa.array(bodies, TYPE_OF[name])
+            return pa.concat_arrays(group.bodies)
         if name == "body_size":
-            return pa.array(self._sizes(rows), TYPE_OF[name])
+            return pa.array(group.sizes, TYPE_OF[name])
         source = SOURCES[name]
         if not self._fields.occurs(source.field):
-            return _constant(name).slice(0, count)
-        return _array(name, source, rows)
+            return _constant(name, count)
+        return _array(name, source, group.rows)
 
     # -- messages
+
+    def _group(self, positions: Sequence[Position]) -> Group:
+        """All of these, of which some are read at a time."""
+        while True:
+            known = self._fields.known
+            whole, kept = Group([], [], [], []), list[Position]()
+            for first in range(0, len(positions), AT_ONCE):
+                some, rows = self._rows(positions[first : first + AT_ONCE])
+                if self._bodies:
+                    some, rows = self._take_bodies(some, rows, whole)
+                kept += some
+                whole.rows.extend(rows)
+            if self._fields.known == known:  # else the rows before have no place for what was learned
+                return whole._replace(positions=kept)
 
     def _rows(self, positions: Sequence[Position]) -> tuple[Sequence[Position], list[Any]]:
         """What is stored of the messages of these positions, and those that have any."""
@@ -270,26 +290,34 @@ class Columns:
             positions = [each for each, record in zip(positions, records, strict=True) if record is not None]
         return positions, self._fields.read([record for record in records if record is not None])
 
-    def _bodies(
-        self, positions: Sequence[Position], rows: list[Any]
-    ) -> tuple[Sequence[Position], list[Any], Values]:
-        if not self._fields.occurs("stored_body"):
-            return positions, rows, [row.body for row in rows]
-        bodies = [
-            row.body if row.stored_body is None else self._stored.body(StoredBody(*row.stored_body))
-            for row in rows
-        ]
+    def _take_bodies(
+        self, positions: Sequence[Position], rows: list[Any], group: Group
+    ) -> tuple[Sequence[Position], list[Any]]:
+        """Put bodies and their sizes into the group, and out of the rows; what is left has its body."""
+        in_pieces = self._fields.occurs("stored_body")
+        if "body" not in self._names:
+            group.sizes.extend(
+                [len(row.body) if row.stored_body is None else row.stored_body[1] for row in rows]
+                if in_pieces
+                else [len(row.body) for row in rows]
+            )
+            return positions, rows
+        bodies: Values = [row.body for row in rows]
+        if in_pieces:
+            bodies = [
+                row.body if row.stored_body is None else self._stored.body(StoredBody(*row.stored_body))
+                for row in rows
+            ]
         if None in bodies:
             self._missed()
             left = [place for place, body in enumerate(bodies) if body is not None]
             positions, rows = [positions[place] for place in left], [rows[place] for place in left]
             bodies = [bodies[place] for place in left]
-        return positions, rows, bodies
-
-    def _sizes(self, rows: list[Any]) -> Values:
-        if not self._fields.occurs("stored_body"):
-            return [len(row.body) for row in rows]
-        return [len(row.body) if row.stored_body is None else row.stored_body[1] for row in rows]
+        group.bodies.append(pa.array(bodies, TYPE_OF["body"]))
+        group.sizes.extend(map(len, bodies))
+        for row in rows:
+            row.body = b""  # its memory is used again while it is in the cache
+        return positions, rows
 
     def _missed(self) -> None:
         if not self._may_miss:

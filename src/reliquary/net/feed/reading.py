@@ -89,10 +89,9 @@ class Readings:
         if not alone:
             responder.write(columns.opening())
             async with aclosing(self._pieces(asked, columns, page)) as pieces:
-                async for some in pieces:
+                async for piece in pieces:
                     await taken(responder)
-                    for piece in some:
-                        responder.write(piece)
+                    responder.write(piece)
             responder.write(END)
         responder.end()
 
@@ -103,9 +102,7 @@ class Readings:
             lambda to: ReadFeed(to, asked.queue, after, asked.until, PAGE, asked.consumer, asked.incarnation),
         )
 
-    async def _pieces(
-        self, asked: Range, columns: Columns, page: FeedRead
-    ) -> AsyncGenerator[list[memoryview]]:
+    async def _pieces(self, asked: Range, columns: Columns, page: FeedRead) -> AsyncGenerator[memoryview]:
         """Record batches; the next page is read meanwhile."""
         while True:
             coming = asyncio.ensure_future(self._page(asked, page.reached)) if page.more else None
@@ -113,7 +110,9 @@ class Readings:
                 coming.add_done_callback(_seen)
             try:
                 for some in columns.cut(asked.bounds.wanted(page.positions)):
-                    yield await self._conversations.beside(partial(columns.batches, some))
+                    batch = await self._conversations.beside(partial(columns.batch, some))
+                    if batch is not None:
+                        yield batch
                 if coming is None:
                     return
                 page = await coming

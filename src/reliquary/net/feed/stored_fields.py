@@ -44,6 +44,11 @@ class StoredFields:
         self._occurred = set(USUAL)
         self._learned()
 
+    @property
+    def known(self) -> int:
+        """How many fields have occurred; rows that were read when it was less lack some."""
+        return len(self._occurred)
+
     def occurs(self, field: str) -> bool:
         """Whether any row that was read so far has it, and it is wanted."""
         return field in self._occurred and field in self._wanted

@@ -42,6 +42,11 @@ def arrival_of(position: Position) -> int:
     return position.arrival or position.lookup_id & SEQUENCE_MASK
 
 
+def arrivals_of(positions: Sequence[Position]) -> list[int]:
+    """The numbers of many."""
+    return [each.arrival or each.lookup_id & SEQUENCE_MASK for each in positions]
+
+
 def tell_mark(state: State, queue: QueueState) -> int:
     """The number above all that ever arrived; from now on nothing in a feed gets one up to it."""
     if queue.consumers:

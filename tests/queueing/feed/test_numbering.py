@@ -46,6 +46,24 @@ def test_what_a_commit_shows_comes_behind_the_mark_that_was_told_before(prepared
     check(bench.state)
 
 
+@pytest.mark.parametrize("prepared", [True, False])
+def test_a_transaction_stays_in_its_order_though_the_mark_was_told_in_its_middle(prepared: bool) -> None:
+    bench = Bench()
+    opened(bench)
+    transaction = bench.begin()
+    bench.send("orders", b"begin", transaction=transaction)
+    told = mark(bench)
+    bench.send("orders", b"between")
+    bench.send("orders", b"end", transaction=transaction)
+    if prepared:
+        bench.ask(events.PrepareTransaction(0, transaction, single_phase=False))
+    bench.ask(events.CommitTransaction(0, transaction))
+    assert bodies(bench, told) == [b"between", b"begin", b"end"]
+    check(bench.state)
+    bench.restart()
+    assert bodies(bench, told) == [b"between", b"begin", b"end"]
+
+
 def test_what_is_prepared_is_in_no_feed_also_where_nobody_has_a_consumer() -> None:
     bench = Bench()
     transaction = bench.begin()

@@ -9,8 +9,9 @@ journaled keeps its own, and a commit or the end of a delay shows a message long
 
 The number of a message is its own sequence, unless that is not above the mark of the queue when it becomes
 visible; then it gets the next one there is, and a row in `late`.  What is moved into the queue always
-gets a new one: it may have been here before.  So every number up to a mark that was told is final:
-it is some message's, visible and on disk, or nobody's for ever.
+gets a new one: it may have been here before.  A new number moves the mark along, so that the rest of a
+transaction, sent after the mark was told, stays behind its beginning.  So every number up to a mark that was
+told is final: it is some message's, visible and on disk, or nobody's for ever.
 
     Position.arrival    0          its own sequence, the low bits of its LookupIdentifier
                         more       its number, with a row in `late`
@@ -58,17 +59,22 @@ def number(
     state: State, queue: QueueState, positions: tuple[Position, ...], *, moved: bool
 ) -> tuple[Position, ...]:
     """Positions as they become visible in a queue that is read; `moved` when they were elsewhere before."""
-    mark = queue.mark
-    if not moved and min([position.lookup_id & SEQUENCE_MASK for position in positions]) > mark:
+    if not moved and min([position.lookup_id & SEQUENCE_MASK for position in positions]) > queue.mark:
         return positions
     return tuple(
         [
             position
-            if position.express or position.arrival or not (moved or arrival_of(position) <= mark)
-            else _note(state, queue, position, state.next_sequence())
+            if position.express or position.arrival or not (moved or arrival_of(position) <= queue.mark)
+            else _renumber(state, queue, position)
             for position in positions
         ]
     )
+
+
+def _renumber(state: State, queue: QueueState, position: Position) -> Position:
+    """Give it the next number; whatever becomes visible after it comes behind it, so the mark goes along."""
+    queue.mark = state.next_sequence()
+    return _note(state, queue, position, queue.mark)
 
 
 def keep_numbers(state: State, queue: QueueState, positions: Sequence[Position]) -> tuple[Position, ...]:

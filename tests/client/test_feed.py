@@ -14,6 +14,7 @@ from reliquary.client.errors import (
     BadRequest,
     DataLost,
     OtherQueue,
+    QueueNotFound,
     ReliquaryError,
     ServerUnreachable,
     StageGone,
@@ -31,10 +32,11 @@ from reliquary.client.feed import (
     StagePlace,
     Writer,
 )
+from reliquary.client.sync.manager import connect
 from tests.client.scripted import Answer, Scripted, answer, streamed
 from tests.client.served import served
 from tests.e2e.process import ServerProcess
-from tests.net.http.certificate import PEM
+from tests.net.http.certificate import PEM, client_context
 
 FEED = {"queue": "orders", "incarnation": "i", "mark": "7", "cursor": None, "messages": 2, "bytes": 9}
 BATCH = pa.record_batch({"feed_id": pa.array([1, 2]), "label": pa.array(["a", None])})
@@ -191,6 +193,19 @@ def test_over_tls_a_server_is_trusted_by_its_authority(tmp_path: Path) -> None:
             pytest.raises(ServerUnreachable, match=r"its certificate is not trusted .* name the file"),
         ):
             stranger.feeds(["*"])
+
+
+def test_over_tls_a_part_is_sent_to_its_end(tmp_path: Path) -> None:
+    some = pa.record_batch({"body": pa.array([bytes(1000)] * 100)})
+    with served(tmp_path / "s", certificate=PEM) as running:
+        with connect(running.data, control=running.control, tls=client_context()) as manager:
+            manager.create_queue("orders")
+        url = running.data.replace("127.0.0.1", "localhost")
+        with FeedClient(url, ca=str(PEM), pauses=()) as client:
+            staged = client.stage("orders", PLACE, [some] * 30, some.schema)
+            assert client.publish(PLACE.query, PLACE.batch, [staged.stage]).rows == 3000
+            with pytest.raises(QueueNotFound):
+                client.stage("nowhere", PLACE, [some] * 30, some.schema)
 
 
 def test_a_server_that_is_killed_in_the_middle_is_no_end(tmp_path: Path) -> None:

@@ -137,7 +137,8 @@ class Link:
         answers = select.poll()
         try:
             connection.endheaders()
-            answers.register(connection.sock, select.POLLIN)
+            if not self._tls:  # there something may come that is no answer, such as tickets of the session
+                answers.register(connection.sock, select.POLLIN)
         except OSError as why:
             return why
         for piece in pieces:

@@ -54,6 +54,8 @@ OURSELVES: Final = Bringer("manager")
 
 HEAD_BYTES: Final = 100
 """What a head takes on disk, about."""
+KNOWN: Final = 1024
+"""So many heads are kept for the next batches."""
 
 
 def kind_of(queue: Queue) -> str:
@@ -68,6 +70,36 @@ def kind_of(queue: Queue) -> str:
     return {"journal": "journal", "deadletter": "dead-letter", "deadxact": "dead-letter"}.get(name, "system")
 
 
+def _head(
+    happening: Happening,
+    queue: Queue | None,
+    reason: int,
+    bringer: Bringer,
+    other: str,
+    shape: int,
+    lineage: UUID | None,
+    sequence: SequenceId | None,
+    transaction: UUID | None,
+) -> Head:
+    ordinal, timestamp = (0, 0) if sequence is None else (sequence.ordinal, sequence.timestamp)
+    name, kind = ("", "") if queue is None else (spoken(queue.pathname), kind_of(queue))
+    return Head(
+        happening=int(happening),
+        queue=name,
+        kind=kind,
+        shape=shape,
+        reason=int(reason),
+        by=bringer.by,
+        other=other,
+        peer=bringer.peer,
+        batch=bringer.batch,
+        lineage=lineage,
+        ordinal=ordinal,
+        timestamp=timestamp,
+        transaction=transaction,
+    )
+
+
 class Notes:
     """Events in their order, as columns."""
 
@@ -75,6 +107,7 @@ class Notes:
         self.moment = 0
         self.lineage = NO_GUID
         """The manager's own."""
+        self._known: dict[Any, Head] = {}
         self._clear()
 
     def _clear(self) -> None:
@@ -123,26 +156,14 @@ class Notes:
         place = self._heads.get(key)
         if place is None:
             place = self._heads[key] = len(self._made)
-            ordinal, timestamp = (0, 0) if sequence is None else (sequence.ordinal, sequence.timestamp)
-            name, kind = ("", "") if queue is None else (spoken(queue.pathname), kind_of(queue))
-            by, peer, batch = bringer
-            self._made.append(
-                Head(
-                    happening=int(happening),
-                    queue=name,
-                    kind=kind,
-                    shape=shape,
-                    reason=int(reason),
-                    by=by,
-                    other=other,
-                    peer=peer,
-                    batch=batch,
-                    lineage=lineage,
-                    ordinal=ordinal,
-                    timestamp=timestamp,
-                    transaction=transaction,
-                )
-            )
+            head = self._known.get(key)
+            if head is None:
+                head = _head(happening, queue, reason, bringer, other, shape, lineage, sequence, transaction)
+                if sequence is None and transaction is None:  # else it will hardly come again
+                    if len(self._known) >= KNOWN:
+                        self._known.clear()
+                    self._known[key] = head
+            self._made.append(head)
         return place
 
     # -- events

@@ -111,13 +111,14 @@ def stage_messages(state: State, request: StageMessages, now: Instant) -> None:
         return
     if stage.complete:
         raise UsageError(f"stage {request.stage} is complete and takes nothing more")
-    found = _judge(state, request, now)
+    sizes = tuple(map(size_of, request.messages))
+    found = _judge(state, request, sum(sizes), now)
     if isinstance(found, StageAnswer):
         state.reply(request.to, found)
         return
     if isinstance(found, Elsewhere):
         found = create_outgoing(state, found.name, now, base_priority=found.base_priority)
-    stage = _write(state, request, stage, found, now)
+    stage = _write(state, request, sizes, stage, found, now)
     state.reply(request.to, _answer(request.stage, stage))
 
 
@@ -152,7 +153,7 @@ def too_many(state: State, number: int, messages: int) -> StageAnswer:
     return StageAnswer(HResult.BATCH_TOO_LARGE, why, number)
 
 
-def _judge(state: State, request: StageMessages, now: Instant) -> Way | StageAnswer:
+def _judge(state: State, request: StageMessages, size: int, now: Instant) -> Way | StageAnswer:
     """Where the messages go, or why they are not taken.  Changes nothing."""
     many = state.staging.messages_with(request.stage, len(request.messages))
     if many > state.sizes.batch:
@@ -160,7 +161,7 @@ def _judge(state: State, request: StageMessages, now: Instant) -> Way | StageAns
     way = _way(state, request)
     if isinstance(way, StageAnswer):
         return way
-    return _first_bad(state, request, way, now) or _full(state, request, way) or way
+    return _first_bad(state, request, way, now) or _full(state, request, size, way) or way
 
 
 def _way(state: State, request: StageMessages) -> Way | StageAnswer:
@@ -226,9 +227,8 @@ def _check_signed_way(queue: str, way: Way) -> None:
         raise UsageError(f"only what leaves by HTTP or multicast is signed, and {queue} is reached otherwise")
 
 
-def _full(state: State, request: StageMessages, way: Way) -> StageAnswer | None:
+def _full(state: State, request: StageMessages, size: int, way: Way) -> StageAnswer | None:
     """Whether there is room by now; the publish will ask again, and exactly."""
-    size = sum(map(size_of, request.messages))
     if manager_is_full(state, state.staging.bytes + size):
         return StageAnswer(HResult.INSUFFICIENT_RESOURCES, why_full(state), request.stage)
     if isinstance(way, Elsewhere):
@@ -242,12 +242,20 @@ def _full(state: State, request: StageMessages, way: Way) -> StageAnswer | None:
 # -- what is written
 
 
-def _write(state: State, request: StageMessages, stage: Stage, queue: QueueState, now: Instant) -> Stage:
+def _write(
+    state: State,
+    request: StageMessages,
+    sizes: tuple[int, ...],
+    stage: Stage,
+    queue: QueueState,
+    now: Instant,
+) -> Stage:
     """Rows with at most as many messages as one turn may drop."""
     messages, at_once = request.messages, state.sizes.at_once
     numbers = state.next_sequences(len(messages))
     stamped, marks = _stamped(state, messages, numbers, stage, queue, now)
-    sizes = tuple(map(size_of, stamped))
+    if queue.record.outgoing is not None:  # they have got the name of where they go
+        sizes = tuple(map(size_of, stamped))
     # all of them are in a transaction, so in an outgoing queue their order is kept too
     in_order = queue.record.settings.transactional or queue.link is not None
     lanes = b"" if in_order else bytes([PRIORITY_LIMIT - message.priority for message in stamped])

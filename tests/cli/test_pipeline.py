@@ -51,6 +51,18 @@ def test_without_spark_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, 
     assert not (tmp_path / "lake").exists()
 
 
+def test_a_lake_of_another_format_and_a_folder_of_other_things_are_refused_before_spark_starts(
+    tmp_path: Path,
+) -> None:
+    write_state(tmp_path / "lake" / "_lake.json", {"version": 1, "id": "x", "format": "parquet"})
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letters.txt").write_text("mine")
+    for name, why in (("lake", "is kept as parquet, not as delta"), ("other", "is not empty and no lake")):
+        result = run("run", "lake", "--queue", "a", "--lake", tmp_path / name, "--format", "delta")
+        assert (result.exit_code, len(result.stderr.splitlines())) == (Exit.USAGE, 1)
+        assert why in result.stderr
+
+
 def test_a_lake_is_shown_without_spark(tmp_path: Path) -> None:
     write_state(tmp_path / "_lake.json", {"version": 1, "id": "x", "format": "parquet"})
     write_state(tmp_path / "bronze" / "messages" / "batch=0" / "_commit.json", {"by": "q", "rows": 7})

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 folder = click.Path(path_type=Path)
+LOG_LEVEL: Final = "spark.log.level"
+STDERR: Final = 2
 _NAMED: Final = re.compile(r"^(?:[\w.]+: )?reliquary(?:\.\w+)+\.(\w+): (.+)$", re.MULTILINE)
 """The last line of a traceback of ours, in what Spark tells of it."""
 _EXITS: Final = {
@@ -119,16 +123,17 @@ def run_lake_command(context: click.Context, /, as_json: bool | None, **given: A
     settings = load(given["config"], options)
     if given["json_schema"] is not None:
         settings = with_schema_file(settings, given["json_schema"])
+    _require_spark()
+    from reliquary.spark.pipelines.delta import require_delta
+    from reliquary.spark.pipelines.lake import check_folder, run_lake
+    from reliquary.spark.pipelines.progress import Shown
+
     if settings.format == "delta":
-        from reliquary.spark.pipelines.delta import require_delta
-
         require_delta()
-    with _session(context, "reliquary lake", given["master"], given["conf"]) as (spark, go_on):
-        from reliquary.spark.pipelines.lake import run_lake
-        from reliquary.spark.pipelines.progress import Shown
-
-        with Shown(sys.stderr) as shown:
-            report = run_lake(spark, settings, progress=shown, go_on=go_on)
+    check_folder(settings.lake.absolute(), settings.format)
+    running = _session(context, "reliquary lake", given["master"], given["conf"])
+    with running as (spark, go_on), Shown(sys.stderr) as shown:
+        report = run_lake(spark, settings, progress=shown, go_on=go_on)
     rows = [
         {"table": each.table, "rows": each.rows, "added": each.added, "where": each.where}
         for each in report.tables
@@ -294,28 +299,33 @@ def _moment(option: str, text: str | None) -> datetime | None:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
+def _require_spark() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("pyspark") is None:
+        raise UsageError("pipelines need Spark: pip install 'reliquary[spark]'")
+
+
 @contextmanager
 def _session(
     context: click.Context, name: str, master: str | None, conf: tuple[str, ...]
 ) -> Iterator[tuple[SparkSession, Callable[[], bool]]]:
     """A session for one pipeline; what fails ends in one sentence, and the first Ctrl-C ends it in order."""
-    chosen = {"spark.log.level": "ERROR"} | ({"spark.master": master} if master else {})
+    chosen = {"spark.master": master} if master else {}
     for each in conf:
         key, found, value = each.partition("=")
         if not found or not key:
             raise UsageError(f"--conf is KEY=VALUE, not {each!r}")
         chosen[key] = value
-    from importlib.util import find_spec
-
-    if find_spec("pyspark") is None:
-        raise UsageError("pipelines need Spark: pip install 'reliquary[spark]'")
+    _require_spark()
     from pyspark.errors import PySparkException
 
     from reliquary.spark.errors import SparkFault
     from reliquary.spark.session import session
 
     try:
-        spark = session(name, **chosen)
+        with nullcontext() if LOG_LEVEL in chosen else _aside():
+            spark = session(name, **({LOG_LEVEL: "ERROR"} | chosen))
         try:
             yield spark, _until_signal()
         finally:
@@ -326,6 +336,22 @@ def _session(
         code, sentence = sentence_of(str(failure))
         click.echo(f"reliquary: {sentence}", err=True)
         context.exit(code)
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """What is started meanwhile writes to stderr where nobody looks, as long as it lives.
+
+    Spark's own words are many and say nothing that its failures do not say; who wants them sets a level.
+    """
+    kept = os.dup(STDERR)
+    with TemporaryFile() as nowhere:
+        os.dup2(nowhere.fileno(), STDERR)
+        try:
+            yield
+        finally:
+            os.dup2(kept, STDERR)
+            os.close(kept)
 
 
 def sentence_of(failure: str) -> tuple[Exit, str]:

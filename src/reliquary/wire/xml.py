@@ -7,6 +7,7 @@ deeper than libxml2 allows without `huge_tree` (256 levels).
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 from lxml import etree
@@ -16,7 +17,8 @@ Element = Any
 
 _PROLOG: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r\n]|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _ENCODING: Final = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"']*)[\"']")
-_UTF8: Final = (b"utf-8", b"utf8", b"us-ascii")
+_UTF8: Final = ("", "utf-8", "utf8", "us-ascii")
+_LONGEST_DECLARATION: Final = 512
 
 _PARSER: Final = etree.XMLParser(
     encoding="utf-8",
@@ -57,7 +59,13 @@ def root_of(data: bytes) -> Element:
 
 def declared_encoding(data: bytes) -> str:
     """What the XML declaration says in so many bytes of ASCII; empty where it says nothing."""
-    found = _ENCODING.match(data)
+    return _declared(data[: data.find(b">", 0, _LONGEST_DECLARATION) + 1])
+
+
+@lru_cache(maxsize=256)
+def _declared(declaration: bytes) -> str:
+    """The same of a declaration, of which most documents have one and the same."""
+    found = _ENCODING.match(declaration)
     return "" if found is None else found[1].decode("latin-1").strip().lower()
 
 
@@ -66,9 +74,9 @@ def _check_prolog(data: bytes) -> None:
     assert prolog is not None  # it may be empty
     if data.startswith(b"<!", prolog.end()):
         raise XmlFault("has a document type definition", prolog.end())
-    declared = _ENCODING.match(data)
-    if declared is not None and declared[1].lower() not in _UTF8:
-        raise XmlFault("is not written in UTF-8", declared.start(1))
+    if declared_encoding(data) not in _UTF8:
+        declared = _ENCODING.match(data)
+        raise XmlFault("is not written in UTF-8", None if declared is None else declared.start(1))
 
 
 def _offset(data: bytes, line: int, column: int) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from reliquary.base.faults import UsageError
@@ -47,11 +49,11 @@ class Place:
         for each in (self.feed, self.history):
             each.mkdir()
 
-    def run(self, **more: Any) -> LakeReport:
+    def run(self, go_on: Callable[[], bool] = lambda: True, **more: Any) -> LakeReport:
         settings = LakeSettings(
             lake=self.lake, queues=("orders",), history=(self.history,), format=self.kept_as, **more
         )
-        return run_lake(self.spark, settings, feed=files_feed(self.feed))
+        return run_lake(self.spark, settings, feed=files_feed(self.feed), go_on=go_on)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         lake = open_lake(self.lake)
@@ -207,6 +209,24 @@ def test_delta_has_each_batch_once(spark: SparkSession, tmp_path: Path) -> None:
     assert [row["in_messages"] for row in gold.to_pylist()] == [1]
 
 
+def test_it_goes_on_until_it_is_told_to_stop_and_the_next_run_has_what_came_since(place: Place) -> None:
+    write_messages(place.feed, "one", some_messages(1))
+
+    def go_on() -> bool:
+        reached = open_lake(place.lake).silver.last()
+        if reached == 0:
+            write_messages(place.feed, "two", some_messages(101))
+        return reached < 1
+
+    assert place.run(go_on, continuous=0.1).added("bronze/messages") == 2 * len(BODIES)
+    assert place.minutes("flow", "seen_messages", "quarantined") == {"15 12:00": (2 * GOOD, 6)}
+    write_messages(place.feed, "three", some_messages(201))
+    assert place.run().added("bronze/messages") == len(BODIES)
+    assert sorted(row["feed_id"] for row in place.rows("bronze/messages")) == [
+        first + number for first in (1, 101, 201) for number in range(len(BODIES))
+    ]
+
+
 def test_one_run_at_a_time_and_no_other_folder(place: Place) -> None:
     with pipeline.locked(place.lake), pytest.raises(UsageError, match="one at a time"):
         place.run()
@@ -229,21 +249,50 @@ def test_a_checkpoint_that_is_gone_is_noticed_before_anything_is_lost(place: Pla
 def test_queues_of_a_server_come_into_the_lake_stay_in_their_queue_and_are_replayed_once(
     spark: SparkSession, server: Served, queue: str, tmp_path: Path
 ) -> None:
+    """With the history that the same server exports: both speak of a queue by the same name."""
+    history = tmp_path / "history"
+    history.mkdir()
     with connect(server.data, control=server.control) as manager:
         orders = manager.queue(queue)
-        for body in BODIES:
-            orders.send(body)
-        settings = LakeSettings(lake=tmp_path / "lake", server=server.data, queues=(queue,), consumer=queue)
+        orders.send_many(BODIES)
+        manager.export_history(str(history))
+        place = tmp_path / "lake"
+        settings = LakeSettings(
+            lake=place, server=server.data, queues=(queue,), consumer=queue, history=(history,)
+        )
         assert run_lake(spark, settings).added("bronze/messages") == len(BODIES)
+        assert flow_of(place, queue) == (len(BODIES), 0, GOOD, len(BODIES) - GOOD)
         orders.send(b'{"order": 5}')
+        assert orders.receive() is not None
+        manager.export_history(str(history))
         report = run_lake(spark, settings)
         assert [report.added(table) for table in ("bronze/messages", "silver/messages")] == [1, 1]
-        assert orders.info().messages == len(BODIES) + 1
+        assert flow_of(place, queue) == (len(BODIES) + 1, 1, GOOD + 1, len(BODIES) - GOOD)
+        assert_as_exported(place, history)
 
         again = manager.create_queue(f"{queue}-again")
-        replay = ReplaySettings(lake=tmp_path / "lake", server=server.data, to_queue=f"{queue}-again")
+        replay = ReplaySettings(lake=place, server=server.data, to_queue=f"{queue}-again")
         assert run_replay(spark, replay).sent == len(BODIES) + 1
-        shutil.rmtree(tmp_path / "lake" / "_replays")  # it forgot what it had sent; the server did not
+        shutil.rmtree(place / "_replays")  # it forgot what it had sent; the server did not
         run_replay(spark, replay)
         bodies = [each.body for each in again.browse()]
         assert bodies == [*BODIES, b'{"order": 5}']
+
+
+def flow_of(lake: Path, queue: str) -> tuple[int, ...]:
+    """In, out, seen and quarantined of a queue, over all minutes."""
+    names = ("in_messages", "out_messages", "seen_messages", "quarantined")
+    rows = pq.ParquetDataset(lake / "gold" / "flow").read().to_pylist()
+    return tuple(sum(row[name] or 0 for row in rows if row["queue"] == queue) for name in names)
+
+
+def assert_as_exported(lake: Path, history: Path) -> None:
+    """Bronze has every event of the exporter's files, with every value, though Spark read and wrote them."""
+    told = [row for file in history.rglob("*.parquet") for row in pq.ParquetFile(file).read().to_pylist()]
+    kept = pq.ParquetDataset(lake / "bronze" / "history").read().to_pylist()
+    assert len(kept) == len(told) > 0
+    by_id = {row["event_id"]: row for row in kept}
+    for row in told:
+        found = by_id[row["event_id"]]
+        found["batch"] = found.pop("carried_in")
+        assert {name: found[name] for name in row} == row

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reliquary.spark.pipelines.silver import DECODED, decode_batches
+from reliquary.base.faults import UsageError
+from reliquary.spark.pipelines.silver import DECODED, check_schema, decode_batches
+from reliquary.spark.pipelines.silver import decoded as with_data
 from tests.protocols.httpr.codec.vector import VECTORS as BATCHES
 from tests.protocols.srmp.codec.envelopes import FIRST, PLAIN
 from tests.protocols.srmp.codec.vector import VECTORS
 from tests.spark.pipelines.feeds import MESSAGES, message
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SOAP = b'<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><a/></s:Body></s:Envelope>'
 
@@ -49,6 +55,22 @@ def test_the_envelope_of_a_stream_has_its_place() -> None:
     assert first["srmp"]["receipts_to"].startswith("http")
     assert first["srmp"]["sent_at"].year >= 2000
     assert none["srmp"] is None
+
+
+def test_json_has_the_columns_of_a_schema_or_does_not_fit(spark: SparkSession) -> None:
+    given = [b'{"order": 1, "items": ["a"]}', b'{"order": "one"}', b'{"more": 2}', b"<a><b>3</b></a>"]
+    table = pa.Table.from_pylist([message(n, body) for n, body in enumerate(given)], schema=MESSAGES)
+    schema = "order bigint, items array<string>"
+    check_schema(schema)
+    frame = with_data(spark.createDataFrame(table), json_schema=schema)
+    rows = sorted(frame.select("feed_id", "record", "data", "fault").collect())
+    found = [(row["record"] and row["record"].asDict(), row["fault"]) for row in rows]
+    assert found[0] == ({"order": 1, "items": ["a"]}, None)
+    assert "does not fit the schema" in found[1][1]
+    assert found[2] == ({"order": None, "items": None}, None)
+    assert (found[3], rows[3]["data"].toPython()) == ((None, None), {"b": 3})
+    with pytest.raises(UsageError, match="--json-schema is columns such as"):
+        check_schema("order bigit")
 
 
 bodies = st.binary(max_size=40) | st.sampled_from(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
+from enum import StrEnum
 
 import msgspec
 
 from reliquary.protocols.srmp.codec.values import Envelope
 
 
-class Kind(Enum):
+class Kind(StrEnum):
     """What a body is."""
 
     EMPTY = "empty"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
+import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
@@ -96,30 +97,22 @@ class DeltaTable(Table):
                 commit_properties=properties,
             )
 
-    def replace_day(self, day: str, frame: DataFrame) -> int:
+    def replace_day(self, day: str, rows: pa.Table) -> None:
         """Put rows in place of all that a day had, at once: one entry takes out and brings in."""
+        from deltalake import DeltaTable as Log
         from deltalake import write_deltalake
 
-        rows: Any = frame.orderBy(*frame.columns[:2]).toArrow()
-        table = rows.append_column("day", [[day] * len(rows)]) if len(rows) else None
-        return self._replace(day, table, write_deltalake)
-
-    def _replace(self, day: str, table: Any, write: Any) -> int:
-        from deltalake import DeltaTable as Log
-
-        if table is None:
-            if Log.is_deltatable(str(self.folder)):
-                Log(str(self.folder)).delete(f"day = '{day}'")
-            return 0
         there = Log.is_deltatable(str(self.folder))
-        write(
-            str(self.folder),
-            table,
-            mode="overwrite",
-            partition_by=["day"],
-            predicate=f"day = '{day}'" if there else None,
-        )
-        return len(table)
+        if len(rows):
+            write_deltalake(
+                str(self.folder),
+                rows.append_column("day", pa.array([day] * len(rows), pa.string())),
+                mode="overwrite",
+                partition_by=["day"],
+                predicate=f"day = '{day}'" if there else None,
+            )
+        elif there:
+            Log(str(self.folder)).delete(f"day = '{day}'")
 
     def day_rows(self) -> dict[str, int]:
         """How many rows each day of a table has that is replaced by days."""
@@ -146,7 +139,6 @@ class DeltaTable(Table):
 
 
 def _schema(schema: StructType) -> Any:
-    import pyarrow as pa
     from deltalake import Schema
     from pyspark.sql.pandas.types import to_arrow_schema
 

@@ -10,14 +10,21 @@ one rename; so rows that come late are counted as if they had come in time.  A m
 leave on another: with a day, those after it are computed anew too, as far as messages are followed back
 (`lookback`).  Which batches are counted is written down last; a crash before that computes the same days
 once more.
+
+Spark counts a day in **one look** at it (`counted`): one grouping has the numbers of all four tables, which
+are cut from it here.  They are small, however much there was to count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
+from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from reliquary.spark.pipelines.bronze import UNKNOWN_DAY, history_schema
 from reliquary.spark.pipelines.tables import Table, read_state, write_state
@@ -34,12 +41,14 @@ LEAVES: Final = frozenset({*LEFT, *MOVES})
 RETRIES: Final = frozenset({Happening.HANDED_OUT, Happening.RETURNED, Happening.RELEASED, Happening.POISONED})
 MOVED_IN: Final = "moved-in"
 """The other side of a move, made here."""
+SEEN: Final = "seen"
+QUARANTINED: Final = "quarantined"
+"""Of the feed, beside the events of the history."""
 PERCENTILES: Final = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 SILVER_SCHEMA: Final = "queue string, arrived timestamp, sent timestamp, size bigint, kind string"
-FLOW: Final = (
-    "queue", "minute", "in_messages", "in_bytes", "out_messages", "out_bytes",
-    "seen_messages", "seen_bytes", "quarantined",
-)  # fmt: skip
+KEYS: Final = ("queue", "minute")
+TOLD: Final = ("in_messages", "in_bytes", "out_messages", "out_bytes")
+"""Columns of flow that the history tells."""
 
 # -- one day, as frames
 
@@ -87,99 +96,111 @@ def told_of(history: DataFrame, day: str) -> DataFrame:
     )
 
 
-def flow(events: DataFrame, silver: DataFrame | None, bad: DataFrame | None) -> DataFrame:
-    """In and out for each queue and minute."""
+def seen(frame: DataFrame, word: str) -> DataFrame:
+    """Messages of the feed, as if they were events."""
     from pyspark.sql import functions as f
 
-    comes = f.col("event").isin([*_words(COMES), MOVED_IN])
-    leaves = f.col("event").isin(_words(LEAVES))
-    told = (
-        events.where(comes | leaves)
-        .groupBy("queue", "minute")
-        .agg(
-            f.count_if(comes).alias("in_messages"),
-            f.sum(f.when(comes, f.col("bytes")).otherwise(0)).alias("in_bytes"),
-            f.count_if(leaves).alias("out_messages"),
-            f.sum(f.when(leaves, f.col("bytes")).otherwise(0)).alias("out_bytes"),
-        )
-    )
-    for frame, names in ((silver, ("seen_messages", "seen_bytes")), (bad, ("quarantined", ""))):
-        if frame is not None:
-            told = told.join(_seen(frame, *names), ["queue", "minute"], "full")
-    missing = [name for name in FLOW if name not in told.columns]
-    for name in missing:
-        told = told.withColumn(name, f.lit(None).cast("bigint"))
-    return told.select(*FLOW)
-
-
-def _seen(frame: DataFrame, messages: str, size: str) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    counts = [f.count("*").alias(messages)]
-    if size:
-        counts.append(f.sum("size").alias(size))
-    minute = f.date_trunc("minute", f.coalesce("arrived", "sent"))
-    return frame.withColumn("minute", minute).groupBy("queue", "minute").agg(*counts)
-
-
-def latency(events: DataFrame) -> DataFrame:
-    """From the sending to the receiving, for each queue and minute of receiving."""
-    from pyspark.sql import functions as f
-
-    took = f.when(f.col("took") < 0, 0.0).otherwise(f.col("took"))  # clocks of two managers differ
-    places = [f.percentile("took", at).alias(f"{name}_ms") for name, at in PERCENTILES.items()]
-    return (
-        events.where(f.col("event") == "received")
-        .withColumn("took", took)
-        .groupBy("queue", "minute")
-        .agg(
-            f.count("*").alias("received"),
-            f.count_if(f.col("took").isNull()).alias("unmeasured"),
-            *places,
-            f.max("took").alias("longest_ms"),
-            f.avg("took").alias("mean_ms"),
-        )
+    return frame.select(
+        "queue",
+        f.lit(word).alias("event"),
+        f.date_trunc("minute", f.coalesce("arrived", "sent")).alias("minute"),
+        f.lit(None).cast("string").alias("reason"),
+        f.lit(None).cast("int").alias("attempt"),
+        f.col("size").alias("bytes"),
+        f.lit(None).cast("double").alias("took"),
     )
 
 
-def retries(events: DataFrame) -> DataFrame:
-    """What had to be tried again, for each queue and minute."""
+def counted(rows: DataFrame) -> DataFrame:
+    """All numbers of all tables, for each queue and minute; dead letters apart, by their reason."""
     from pyspark.sql import functions as f
 
     event = f.col("event")
+    comes = event.isin([*_words(COMES), MOVED_IN])
+    leaves = event.isin(_words(LEAVES))
+    received = event == Happening.RECEIVED.word
+    took = f.when(received, f.greatest("took", f.lit(0.0)))  # clocks of two managers differ
+    took = f.when(f.col("took").isNotNull(), took)
+    is_dead = event == Happening.DEAD_LETTERED.word
     again = (event == "handed-out") & (f.coalesce("attempt", f.lit(1)) > 1)
-    return (
-        events.where(event.isin(_words(RETRIES)))
-        .groupBy("queue", "minute")
-        .agg(
-            f.count_if(event == "handed-out").alias("handed_out"),
-            f.count_if(again).alias("again"),
-            f.count_if(event == "returned").alias("returned"),
-            f.count_if(event == "released").alias("released"),
-            f.count_if(event == "poisoned").alias("poisoned"),
-            f.max("attempt").alias("most_attempts"),
-        )
-        .where("again + returned + released + poisoned > 0")
+
+    def size_of(which: Any) -> Any:
+        return f.sum(f.when(which, f.col("bytes")).otherwise(0))
+
+    return rows.groupBy(
+        "queue", "minute", is_dead.alias("dead"), f.when(is_dead, f.col("reason")).alias("reason")
+    ).agg(
+        f.count_if(comes | leaves).alias("told"),
+        f.count_if(comes).alias("in_messages"),
+        size_of(comes).alias("in_bytes"),
+        f.count_if(leaves).alias("out_messages"),
+        size_of(leaves).alias("out_bytes"),
+        f.count_if(event == SEEN).alias("seen_messages"),
+        size_of(event == SEEN).alias("seen_bytes"),
+        f.count_if(event == QUARANTINED).alias("quarantined"),
+        f.count_if(received).alias("received"),
+        f.count_if(received & f.col("took").isNull()).alias("unmeasured"),
+        *(f.percentile(took, at).alias(f"{name}_ms") for name, at in PERCENTILES.items()),
+        f.max(took).alias("longest_ms"),
+        f.avg(took).alias("mean_ms"),
+        f.count_if(event == "handed-out").alias("handed_out"),
+        f.count_if(again).alias("again"),
+        *(f.count_if(event == word).alias(word) for word in ("returned", "released", "poisoned")),
+        f.max(f.when(event.isin(_words(RETRIES)), f.col("attempt"))).alias("most_attempts"),
     )
 
 
-def dead_letters(events: DataFrame) -> DataFrame:
+# -- the tables of a day, cut from what was counted
+
+
+def flow(numbers: pa.Table) -> pa.Table:
+    """In and out for each queue and minute; what neither history nor feed told of is null, and not 0."""
+    sums = (*TOLD, "seen_messages", "seen_bytes", "quarantined", "told")
+    grouped = numbers.group_by([*KEYS]).aggregate([(name, "sum") for name in sums])
+    found = {name: grouped[f"{name}_sum"] for name in sums}
+    sources = {
+        "told": TOLD,
+        "seen_messages": ("seen_messages", "seen_bytes"),
+        "quarantined": ("quarantined",),
+    }
+    columns = {name: grouped[name] for name in KEYS}
+    for source, names in sources.items():
+        there = pc.greater(found[source], 0)
+        columns |= {name: pc.if_else(there, found[name], None) for name in names}
+    table = pa.table(columns)
+    return table.filter(_any(pc.greater(found[name], 0) for name in sources))
+
+
+def latency(numbers: pa.Table) -> pa.Table:
+    """From the sending to the receiving, for each queue and minute of receiving."""
+    columns = ["received", "unmeasured", *(f"{name}_ms" for name in PERCENTILES), "longest_ms", "mean_ms"]
+    return numbers.filter(pc.greater(numbers["received"], 0)).select([*KEYS, *columns])
+
+
+def retries(numbers: pa.Table) -> pa.Table:
+    """What had to be tried again, for each queue and minute."""
+    tried = ("again", "returned", "released", "poisoned")
+    rows = numbers.filter(_any(pc.greater(numbers[name], 0) for name in tried))
+    return rows.select([*KEYS, "handed_out", *tried, "most_attempts"])
+
+
+def dead_letters(numbers: pa.Table) -> pa.Table:
     """Dead letters, for each queue, minute and reason."""
-    from pyspark.sql import functions as f
-
-    return (
-        events.where(f.col("event") == Happening.DEAD_LETTERED.word)
-        .groupBy("queue", "minute", "reason")
-        .agg(f.count("*").alias("messages"), f.sum("bytes").alias("bytes"))
-    )
+    rows = numbers.filter(numbers["dead"]).select([*KEYS, "reason", "in_messages", "in_bytes"])
+    return rows.rename_columns([*KEYS, "reason", "messages", "bytes"])
 
 
-_OF_HISTORY: Final[dict[str, Callable[[DataFrame], DataFrame]]] = {
+def _any(masks: Iterable[Any]) -> Any:
+    return reduce(pc.or_, masks)
+
+
+_CUT: Final[dict[str, Callable[[pa.Table], pa.Table]]] = {
+    "flow": flow,
     "latency": latency,
     "retries": retries,
     "dead_letters": dead_letters,
 }
-NAMES: Final = ("flow", *_OF_HISTORY)
+NAMES: Final = tuple(_CUT)
 
 
 # -- days
@@ -240,27 +261,15 @@ def advance(
 def _compute(
     spark: SparkSession, sources: Sources, tables: dict[str, Table], day: str, lookback: int
 ) -> None:
-    before = (_plus(day, -back) for back in range(lookback + 1))
-    events = told_of(_or_empty(spark, sources.history, before), day).persist()
+    before = [_plus(day, -back) for back in range(lookback + 1)]
+    history = sources.history.read(spark, _schema(history_schema(kept=True)), days=before)
     silver = sources.silver.read(spark, _schema(SILVER_SCHEMA), days=[day])
     bad = sources.quarantine.read(spark, _schema(SILVER_SCHEMA), days=[day])
-    try:
-        tables["flow"].replace_day(day, flow(events, silver, bad))
-        if sources.history.batches():
-            for name, compute in _OF_HISTORY.items():
-                tables[name].replace_day(day, compute(events))
-    finally:
-        events.unpersist()
-
-
-def _or_empty(spark: SparkSession, table: Table, days: Iterable[str]) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    schema = _schema(history_schema(kept=True))
-    found = table.read(spark, schema, days=days)
-    if found is not None:
-        return found
-    return spark.createDataFrame([], schema).withColumn("day", f.lit(""))
+    rows = [told_of(history, day)] if history is not None else []
+    rows += [seen(frame, word) for frame, word in ((silver, SEEN), (bad, QUARANTINED)) if frame is not None]
+    numbers: Any = counted(reduce(lambda one, other: one.unionByName(other), rows)).toArrow()
+    for name, cut in _CUT.items():
+        tables[name].replace_day(day, cut(numbers).sort_by([(key, "ascending") for key in KEYS]))
 
 
 def _schema(ddl: str) -> StructType:

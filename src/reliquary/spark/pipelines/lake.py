@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reliquary.base.faults import UsageError
@@ -38,6 +40,11 @@ COUNTED: Final = "_gold.json"
 LOCK: Final = "_lock"
 PATIENCE: Final = 1
 """Seconds between looks at what the query has brought."""
+LOOKS: Final = 60
+"""So often is looked whether the last batch has ended."""
+STARTS: Final = 5
+SLOW_START: Final = "Python worker failed to connect back"
+"""Spark gives a process ten seconds to start, which on a busy machine is not always enough."""
 
 
 class TableReport(NamedTuple):
@@ -119,6 +126,7 @@ def run_lake(
     """
     if settings.format == "delta":
         require_delta()
+    silver.check_schema(settings.json_schema)
     folder = settings.lake.absolute()
     with locked(folder):
         _begin(folder, settings.format)
@@ -142,10 +150,17 @@ def queue_feed(spark: SparkSession, settings: LakeSettings) -> DataFrame:
     return reader.options(**{name: value for name, value in options.items() if value}).load()
 
 
+def check_folder(folder: Path, kept_as: str) -> None:
+    """Refuse what is another lake, or none and not empty."""
+    if (folder / STATE).exists():
+        open_lake(folder, kept_as)
+    elif folder.exists() and any(path.name != LOCK for path in folder.iterdir()):
+        raise UsageError(f"{folder} is not empty and no lake; give a folder of its own")
+
+
 def _begin(folder: Path, kept_as: str) -> None:
+    check_folder(folder, kept_as)
     if not (folder / STATE).exists():
-        if any(path.name != LOCK for path in folder.iterdir()):
-            raise UsageError(f"{folder} is not empty and no lake; give a folder of its own")
         write_state(folder / STATE, {"version": 1, "id": os.urandom(16).hex(), "format": kept_as})
 
 
@@ -175,31 +190,50 @@ class _Run:
     def run(
         self, feed: Callable[[SparkSession, LakeSettings], DataFrame], go_on: Callable[[], bool]
     ) -> LakeReport:
-        lake = self.lake
-        before = {name: table.rows() for name, table in lake.batched.items()}
-        self._follow()  # what an earlier run left undone
-        every = self.settings.continuous
-        query = None
+        before = {name: table.rows() for name, table in self.lake.batched.items()}
+        self._follow(with_gold=False)  # what an earlier run left undone
         if self.settings.queues:
-            query = bronze.start_messages(lake.messages, lake.folder, feed(self.spark, self.settings), every)
-        try:
-            while self._comes(query) and go_on():
-                self._follow(with_gold=every is not None)
-        finally:
-            if query is not None:
-                query.stop()
-        if query is not None and (failed := query.exception()) is not None:
-            raise failed
+            self._bring(feed, go_on)
+        elif self.settings.continuous is not None:
+            self._keep_up(self.settings.continuous, go_on)
         self._follow()
         return self._report(before)
 
-    def _comes(self, query: StreamingQuery | None) -> bool:
-        """Wait a moment; whether more may come."""
-        if query is not None:
-            over = query.awaitTermination(PATIENCE)
-            self._tell_query(query)
-            return not over
-        return False
+    def _bring(
+        self, feed: Callable[[SparkSession, LakeSettings], DataFrame], go_on: Callable[[], bool]
+    ) -> None:
+        """Let the query run, and follow it; one whose process did not come up in time is started again."""
+        from pyspark.errors import StreamingQueryException
+
+        for left in reversed(range(STARTS)):
+            try:
+                self._watch(feed(self.spark, self.settings), go_on)
+            except StreamingQueryException as failed:
+                if left and SLOW_START in str(failed):
+                    continue
+                raise
+            return
+
+    def _watch(self, feed: DataFrame, go_on: Callable[[], bool]) -> None:
+        every = self.settings.continuous
+        query = bronze.start_messages(self.lake.messages, self.lake.folder, feed, every)
+        try:
+            while not query.awaitTermination(PATIENCE):
+                self._tell_query(query)
+                if not go_on():
+                    _wait_for_batch(query)
+                    break
+                self._follow(with_gold=every is not None)
+        finally:
+            query.stop()
+
+    def _keep_up(self, every: float, go_on: Callable[[], bool]) -> None:
+        """Without queues: look for new files of the history, every so many seconds."""
+        while go_on():
+            self._follow()
+            again = time.monotonic() + every
+            while go_on() and time.monotonic() < again:
+                Event().wait(min(every, PATIENCE))  # it is the time itself that is waited for
 
     def _tell_query(self, query: StreamingQuery) -> None:
         last: Any = query.lastProgress
@@ -260,6 +294,13 @@ def decode_batch(spark: SparkSession, lake: Lake, batch: int, json_schema: str =
         )
     lake.silver.publish(good, came.by)
     return came.rows
+
+
+def _wait_for_batch(query: StreamingQuery) -> None:
+    """Let the batch end that is on its way; it would be done over, but why."""
+    for _ in range(LOOKS):
+        if not query.status["isTriggerActive"] or query.awaitTermination(PATIENCE):
+            return
 
 
 def _lag(progress: Any) -> int | None:

@@ -118,7 +118,7 @@ def _are_texts(value: object) -> bool:
 
 
 def with_schema_file(settings: LakeSettings, file: Path) -> LakeSettings:
-    """The same with the JSON schema of a file: Spark's own JSON, or columns as in CREATE TABLE."""
+    """The same with the JSON schema of a file: columns as in CREATE TABLE."""
     try:
         text = file.read_text().strip()
     except (OSError, UnicodeDecodeError) as why:

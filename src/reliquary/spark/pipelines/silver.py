@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.codec.kinds import kind_of
 from reliquary.protocols.srmp.codec.values import Envelope
 from reliquary.spark.pipelines.content import Content, Damage, Part, Soap
@@ -105,31 +106,42 @@ FAULT: Final = ("fault", "fault_place", "fault_position")
 
 def decoded_columns(sources: Sequence[pa.Array]) -> list[pa.Array]:
     """The columns of DECODED from those of DECODED_FROM, one row for each."""
-    found = [decode(*row) for row in zip(*[source.to_pylist() for source in sources], strict=True)]
+    rows = zip(*[_values(source) for source in sources], strict=True)
+    found = [decode(*row) for row in rows]
     good = [each if isinstance(each, Content) else None for each in found]
     bad = [each if isinstance(each, Damage) else None for each in found]
     return [
-        pa.array([each.kind.value for each in found], _TEXT),
+        pa.array([each.kind for each in found], _TEXT),
         pa.array([each.encoding or None if each else None for each in good], _TEXT),
         pa.array([each.text if each else None for each in good], _TEXT),
         _envelopes([each.envelope if each else None for each in good]),
         _soaps([each.soap if each else None for each in good]),
-        pa.array(
+        _array(
             [list(each.fields.items()) if each and each.fields is not None else None for each in good],
             pa.map_(_TEXT, _TEXT),
         ),
-        pa.array([_parts(each.parts) if each and each.parts else None for each in good], pa.list_(_PART)),
-        pa.array([each.why if each else None for each in bad], _TEXT),
-        pa.array([each.place or None if each else None for each in bad], _TEXT),
-        pa.array([each.at if each else None for each in bad], pa.int64()),
+        _array([_parts(each.parts) if each and each.parts else None for each in good], pa.list_(_PART)),
+        _array([each.why if each else None for each in bad], _TEXT),
+        _array([each.place or None if each else None for each in bad], _TEXT),
+        _array([each.at if each else None for each in bad], pa.int64()),
     ]
+
+
+def _values(source: pa.Array) -> Sequence[Any]:
+    """The values of a column; nobody has to be asked for those of an empty one."""
+    return [None] * len(source) if source.null_count == len(source) else source.to_pylist()
+
+
+def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """A column, which in most batches has nothing."""
+    return pa.nulls(len(values), kind) if values.count(None) == len(values) else pa.array(values, kind)
 
 
 def _envelopes(envelopes: Sequence[Envelope | None]) -> pa.Array:
     """A column for each field: many times as fast as a dictionary for each row."""
-    missing = pa.array([envelope is None for envelope in envelopes], pa.bool_())
-    if all(envelope is None for envelope in envelopes):
+    if envelopes.count(None) == len(envelopes):
         return pa.nulls(len(envelopes), _ENVELOPE)
+    missing = pa.array([envelope is None for envelope in envelopes], pa.bool_())
     columns = [
         pa.array([None if envelope is None else get(envelope) for envelope in envelopes], kind)
         for _, kind, get in _ENVELOPE_FIELDS
@@ -138,6 +150,8 @@ def _envelopes(envelopes: Sequence[Envelope | None]) -> pa.Array:
 
 
 def _soaps(soaps: Sequence[Soap | None]) -> pa.Array:
+    if soaps.count(None) == len(soaps):
+        return pa.nulls(len(soaps), _SOAP)
     missing = pa.array([soap is None for soap in soaps], pa.bool_())
     columns = [
         pa.array([soap and soap.version for soap in soaps], _TEXT),
@@ -209,6 +223,21 @@ def decoded(
     reason = f.lit("Spark cannot hold it as VARIANT: a name comes twice in one object, or it is too large")
     frame = frame.withColumn("fault", f.when(unread, reason).otherwise(f.col("fault")))
     return frame if variants else frame.withColumn("data", f.to_json("data"))
+
+
+def check_schema(schema: str) -> None:
+    """Refuse what is no list of columns, before anything is begun; Spark must run."""
+    from pyspark.errors import ParseException
+    from pyspark.sql.types import StructType
+
+    if schema:
+        try:
+            StructType.fromDDL(schema)
+        except ParseException as why:
+            raise UsageError(
+                f"--json-schema is columns such as `number bigint, items array<string>`, not {schema[:60]!r}:"
+                f" {str(why).strip().splitlines()[0]}"
+            ) from None
 
 
 def _with_record(frame: DataFrame, schema: str, is_json: Column) -> DataFrame:

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
@@ -156,24 +157,18 @@ class Table:
 
     # -- days
 
-    def replace_day(self, day: str, frame: DataFrame) -> int:
+    def replace_day(self, day: str, rows: pa.Table) -> None:
         """Put rows in place of all that a day had, at once: one file is renamed over another."""
-        folder = self.folder / STAGING / f"{_DAY}{day}"
-        _ordered(frame).write.mode("overwrite").parquet(str(folder))
-        files = sorted(folder.glob("*.parquet"))
         place = self.folder / f"{_DAY}{day}" / "rows.parquet"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if files:
-            [file] = files
-            rows: int = pq.read_metadata(file).num_rows
-            _sync_file(file)
-            file.replace(place)
-        else:
-            rows = 0
+        if len(rows) == 0:
             place.unlink(missing_ok=True)
+            return
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft = place.with_name(f".{place.name}.draft")
+        pq.write_table(rows, draft)
+        _sync_file(draft)
+        draft.replace(place)
         _sync_folder(place.parent)
-        shutil.rmtree(folder)
-        return rows
 
     def day_rows(self) -> dict[str, int]:
         """How many rows each day of a table has that is replaced by days."""
@@ -185,11 +180,6 @@ class Table:
     def read_days(self, spark: SparkSession) -> DataFrame | None:
         """All rows of a table that is replaced by days."""
         return spark.read.parquet(str(self.folder)) if self.day_rows() else None
-
-
-def _ordered(frame: DataFrame) -> DataFrame:
-    """As one part, by its first two columns."""
-    return frame.coalesce(1).sortWithinPartitions(*frame.columns[:2])
 
 
 def _kept_schema(place: Path) -> StructType:

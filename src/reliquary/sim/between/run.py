@@ -138,6 +138,7 @@ class World:
                 site.host.calendar.jump(DAY)
             self._read_to_the_end()
         self.scheduler.pass_time(ROUND)  # the last answers are on their way
+        self._read_to_the_end()  # and a receipt may be due for what came just now
         for name, site in self.sites.items():
             self.check_drained(name, site.process)
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from reliquary.base import faults
 from reliquary.cli.main import cli
-from reliquary.cli.pipeline import sentence_of
+from reliquary.cli.pipeline import EXITS, sentence_of
 from reliquary.server.exits import Exit
+from reliquary.spark import errors
 from reliquary.spark.pipelines.tables import write_state
 
 
@@ -76,18 +78,19 @@ def test_a_lake_is_shown_without_spark(tmp_path: Path) -> None:
     ("told", "code", "sentence"),
     [
         (
-            "[STREAM_FAILED] failed\n  File x\nreliquary.client.errors.ServerUnreachable: no server\n\nJVM",
+            "[STREAM_FAILED] failed\n  File x\nreliquary.spark.errors.ServerGone: no server\n\nJVM",
             Exit.UNREACHABLE,
             "no server",
         ),
         ("a\nreliquary.spark.errors.BadOption: no option quue\n", Exit.USAGE, "no option quue"),
-        (
-            "a\nreliquary.spark.errors.SparkFault: the queue is another one\n",
-            Exit.REFUSED,
-            "the queue is another one",
-        ),
+        ("reliquary.spark.errors.TokenRefused: who are you\n", Exit.REFUSED, "who are you"),
         ("[OUT_OF_MEMORY] no more\nmore", Exit.FAILED, "[OUT_OF_MEMORY] no more"),
     ],
 )
 def test_what_spark_tells_becomes_one_sentence(told: str, code: Exit, sentence: str) -> None:
     assert sentence_of(told) == (code, sentence)
+
+
+def test_every_failure_that_has_a_code_of_its_own_exists() -> None:
+    kinds = {name for module in (faults, errors) for name in vars(module)}
+    assert kinds >= EXITS.keys()

@@ -33,15 +33,15 @@ LOG_LEVEL: Final = "spark.log.level"
 STDERR: Final = 2
 _NAMED: Final = re.compile(r"^(?:[\w.]+: )?reliquary(?:\.\w+)+\.(\w+): (.+)$", re.MULTILINE)
 """The last line of a traceback of ours, in what Spark tells of it."""
-_EXITS: Final = {
+EXITS: Final = {
     "BadOption": Exit.USAGE,
-    "BadRequest": Exit.USAGE,
+    "BadSchema": Exit.USAGE,
+    "JavaMissing": Exit.USAGE,
     "UsageError": Exit.USAGE,
-    "ServerUnreachable": Exit.UNREACHABLE,
-    "QueueNotFound": Exit.NOT_FOUND,
-    "NotFound": Exit.NOT_FOUND,
-    "OutcomeUnknown": Exit.OUTCOME_UNKNOWN,
+    "ServerGone": Exit.UNREACHABLE,
+    "QueueMissing": Exit.NOT_FOUND,
 }
+"""By the name of what failed, because Spark hands on its text alone; all others are refusals."""
 
 
 @click.group()
@@ -330,10 +330,9 @@ def _session(
             yield spark, _until_signal()
         finally:
             spark.stop()
-    except SparkFault as fault:
-        raise UsageError(str(fault)) from None
-    except PySparkException as failure:
-        code, sentence = sentence_of(str(failure))
+    except (SparkFault, PySparkException) as failure:
+        named = f"{type(failure).__module__}.{type(failure).__name__}: {failure}"
+        code, sentence = sentence_of(named if isinstance(failure, SparkFault) else str(failure))
         click.echo(f"reliquary: {sentence}", err=True)
         context.exit(code)
 
@@ -360,7 +359,7 @@ def sentence_of(failure: str) -> tuple[Exit, str]:
     if not found:
         return Exit.FAILED, " ".join(failure.strip().splitlines()[:1])
     name, sentence = found[-1]
-    return _EXITS.get(name, Exit.REFUSED), sentence.strip()
+    return EXITS.get(name, Exit.REFUSED), sentence.strip()
 
 
 def _until_signal() -> Callable[[], bool]:

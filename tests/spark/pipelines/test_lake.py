@@ -14,6 +14,7 @@ from reliquary.base.faults import UsageError
 from reliquary.client.sync.manager import connect
 from reliquary.spark.pipelines import lake as pipeline
 from reliquary.spark.pipelines.lake import LakeReport, open_lake, run_lake
+from reliquary.spark.pipelines.progress import Progress
 from reliquary.spark.pipelines.replay import ReplaySettings, run_replay
 from reliquary.spark.pipelines.settings import LakeSettings
 from tests.client.served import Served
@@ -37,6 +38,16 @@ BODIES = [
 GOOD = 6
 
 
+class Told(Progress):
+    """Keeps what is told while a pipeline runs."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, str, int]] = []
+
+    def tell(self, step: str, what: str, rows: int = 0, lag: int | None = None) -> None:
+        self.lines.append((step, what, rows))
+
+
 class Place:
     """A lake, the files that its messages come from and a history."""
 
@@ -46,6 +57,7 @@ class Place:
         self.history = folder / "history"
         self.lake = folder / "lake"
         self.kept_as = kept_as
+        self.told = Told()
         for each in (self.feed, self.history):
             each.mkdir()
 
@@ -53,7 +65,7 @@ class Place:
         settings = LakeSettings(
             lake=self.lake, queues=("orders",), history=(self.history,), format=self.kept_as, **more
         )
-        return run_lake(self.spark, settings, feed=files_feed(self.feed), go_on=go_on)
+        return run_lake(self.spark, settings, feed=files_feed(self.feed), go_on=go_on, progress=self.told)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         lake = open_lake(self.lake)
@@ -153,6 +165,7 @@ def test_gold_is_right_with_events_that_come_late(place: Place) -> None:
         [
             event(9, "received", 1, DAY),
             event(10, "dead-lettered", 5, DAY + 60, queue="dead", reason="timeout"),
+            event(11, "moved", 6, DAY + 120, other_queue="elsewhere"),
         ],
     )
     report = place.run()
@@ -179,7 +192,12 @@ def test_gold_is_right_with_events_that_come_late(place: Place) -> None:
         "15 12:01": (1, 700, 1, 700),
         "16 12:00": (0, 0, 1, 500),
         "16 12:01": (1, 0, 0, 0),
+        "16 12:02": (0, 0, 1, 0),
     }
+    moved_to = [row for row in place.rows("gold/flow") if row["queue"] == "elsewhere"]
+    assert [(row["in_messages"], row["out_messages"], row["seen_messages"]) for row in moved_to] == [
+        (1, 0, None)
+    ]
     assert place.minutes("retries", "handed_out", "again", "returned", "most_attempts") == {
         "15 12:01": (2, 1, 1, 2)
     }
@@ -219,6 +237,9 @@ def test_it_goes_on_until_it_is_told_to_stop_and_the_next_run_has_what_came_sinc
         return reached < 1
 
     assert place.run(go_on, continuous=0.1).added("bronze/messages") == 2 * len(BODIES)
+    told = [line for line in place.told.lines if line[0] != "bronze"]
+    each = [("silver", f"batch {batch}", len(BODIES)) for batch in range(2)]
+    assert told == [each[0], ("gold", "2026-11-15", 0), each[1], ("gold", "2026-11-15", 0)]
     assert place.minutes("flow", "seen_messages", "quarantined") == {"15 12:00": (2 * GOOD, 6)}
     write_messages(place.feed, "three", some_messages(201))
     assert place.run().added("bronze/messages") == len(BODIES)

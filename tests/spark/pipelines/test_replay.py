@@ -73,6 +73,10 @@ def test_a_replay_that_died_and_is_run_again_sends_each_message_once_in_order(
     # the same name for another slice, or another queue
     with pytest.raises(UsageError, match="had 30 messages when it began and is another one now, of 5"):
         replay(spark, lake, ledger, run_id=planned.run_id, until=at(5))
+    one = {"run_id": "one", "until": at(5), "where": "feed_id <> 3"}
+    assert replay(spark, lake, Ledger(), **one).sent == 4
+    with pytest.raises(UsageError, match="had 4 messages when it began and is another one now, of 4"):
+        replay(spark, lake, Ledger(), **(one | {"where": "feed_id <> 4"}))
     with pytest.raises(UsageError, match="went to again"):
         replay(spark, lake, ledger, run_id=planned.run_id, to_queue="elsewhere")
 

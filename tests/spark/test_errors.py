@@ -61,6 +61,7 @@ def test_only_errors_of_the_client_are_explained() -> None:
         errors.queue_replaced("orders"),
         errors.consumer_missing("orders", "lake"),
         errors.data_lost("orders", "lake", 5, 9),
+        errors.feed_rewound("orders", 5),
     ],
 )
 def test_whoever_may_go_on_is_told_how(fault: SparkFault) -> None:

@@ -59,8 +59,8 @@ def feed(queue: str, incarnation: str = "one", mark: int = 100, cursor: int | No
 
 
 def test_a_queue_is_read_from_its_place_to_the_mark() -> None:
-    found = survey({"a": Place("one", 7), "b": Place("one", 120)}, [feed("a"), feed("b"), feed("c")])
-    assert found.spans == (Span("a", "one", 7, 100), Span("b", "one", 120, 120))
+    found = survey({"a": Place("one", 7), "b": Place("one", 100)}, [feed("a"), feed("b"), feed("c")])
+    assert found.spans == (Span("a", "one", 7, 100), Span("b", "one", 100, 100))
     assert [each.queue for each in found.new] == ["c"]
     assert found.findings == ()
 
@@ -72,6 +72,7 @@ def test_a_queue_is_read_from_its_place_to_the_mark() -> None:
         ([feed("a", "two")], Finding(Trouble.REPLACED, "a", 7)),
         ([feed("a", cursor=None)], Finding(Trouble.UNKEPT, "a", 7)),
         ([feed("a", cursor=8)], Finding(Trouble.LOST, "a", 7, 8)),
+        ([feed("a", mark=6, cursor=5)], Finding(Trouble.REWOUND, "a", 7, 5)),
     ],
 )
 def test_every_trouble_has_its_name(feeds: list[Feed], finding: Finding) -> None:

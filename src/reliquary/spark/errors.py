@@ -120,6 +120,15 @@ def data_lost(queue: str, consumer: str, after: int, cursor: int) -> DataLost:
     )
 
 
+def feed_rewound(queue: str, after: int) -> DataLost:
+    """The sentence for a feed that ends before the place where the query is."""
+    return DataLost(
+        f"the query has read the queue {queue!r} up to {after}, and the server does not know so much: was a "
+        "backup restored, or is it another server?  To go on with what comes from now on, set "
+        "failOnDataLoss=false; to read again all that is there, start with a new checkpoint"
+    )
+
+
 _GONE: Final = "is the option url right, and does the server run?  Start the query again when it does"
 _TAKEN: Final = (
     "stop the other query or give this one its own writerId; if the other is gone for good, set "

@@ -96,6 +96,8 @@ class Trouble(Enum):
     """It has no consumer of this name."""
     LOST = "lost"
     """Its consumer is beyond the place where the query is."""
+    REWOUND = "rewound"
+    """It does not go as far as the query has read: an older copy of the store was restored."""
 
 
 class Finding(NamedTuple):
@@ -142,8 +144,10 @@ def survey(offset: Offset, feeds: Sequence[Feed]) -> Survey:
             findings.append(Finding(Trouble.UNKEPT, queue, place.id))
         elif feed.cursor > place.id:
             findings.append(Finding(Trouble.LOST, queue, place.id, feed.cursor))
+        elif feed.mark < place.id:
+            findings.append(Finding(Trouble.REWOUND, queue, place.id, feed.cursor))
         else:
-            spans.append(Span(queue, feed.incarnation, place.id, max(place.id, feed.mark)))
+            spans.append(Span(queue, feed.incarnation, place.id, feed.mark))
     new = tuple(feed for queue, feed in sorted(there.items()) if queue not in offset)
     return Survey(tuple(spans), new, tuple(findings))
 

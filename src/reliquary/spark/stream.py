@@ -133,8 +133,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if plan is not None and plan.rows:
                 end[span.queue] = Place(span.incarnation, plan.until)
                 self._planned[span.queue] = (span, plan.parts)
-            elif span.queue not in places or places[span.queue].incarnation != span.incarnation:
-                end[span.queue] = Place(span.incarnation, span.after)  # new to the query, and empty
+            elif places.get(span.queue) != Place(span.incarnation, span.after):
+                end[span.queue] = Place(span.incarnation, span.after)  # it begins there, and is empty
                 self._planned[span.queue] = (span, ())
         self._end = end
         self._idle = end == places
@@ -192,6 +192,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             case Trouble.LOST:
                 mark = self._marks[finding.queue].id
                 return [Span(finding.queue, place.incarnation, finding.cursor, max(finding.cursor, mark))]
+            case Trouble.REWOUND:
+                mark = self._marks[finding.queue].id
+                return [Span(finding.queue, place.incarnation, mark, mark)]
             case Trouble.UNKEPT:
                 return [self._opened(finding.queue, place.id)]
             case Trouble.REPLACED:
@@ -208,6 +211,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 return errors.consumer_missing(finding.queue, consumer)
             case Trouble.LOST:
                 return errors.data_lost(finding.queue, consumer, finding.after, finding.cursor)
+            case Trouble.REWOUND:
+                return errors.feed_rewound(finding.queue, finding.after)
 
     def _tell_hole(self, queue: str, sentence: str) -> None:
         holes = self._holes.setdefault(queue, [])

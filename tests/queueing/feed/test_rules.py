@@ -73,6 +73,14 @@ def test_a_pattern_finds_the_queues_of_applications_whatever_their_case() -> Non
     assert looked(bench, "nothing*") == []
 
 
+def test_a_pattern_with_many_stars_takes_no_longer() -> None:
+    bench = Bench("a" * 100, "abcabc")
+    assert looked(bench, "*a" * 40 + "*b") == []
+    assert looked(bench, "*a" * 40 + "*") == ["a" * 100]
+    assert looked(bench, "a**b*c*a*c") == looked(bench, "*bc*bc") == ["abcabc"]
+    assert looked(bench, "abc*abcabc") == looked(bench, "*ca*ab*") == []
+
+
 def test_system_queues_and_journals_are_read_when_they_are_named() -> None:
     names = ["orders;journal", "system$;deadletter", "system$;journal"]
     assert looked(Bench(), *names) == names

@@ -10,7 +10,7 @@ from reliquary.base.turn import Fact
 from reliquary.queueing import events, facts
 from reliquary.queueing.feed import facts as feed_facts
 from reliquary.queueing.history.telling import TELLERS
-from reliquary.queueing.message import Acknowledgement, Delivery, ObjectId, SequenceId
+from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, ObjectId, SequenceId
 from reliquary.queueing.staging import facts as staging_facts
 from reliquary.queueing.staging.events import CompleteStage
 from reliquary.queueing.staging.holdings import batch_identifier
@@ -294,3 +294,12 @@ def test_a_published_batch_is_told_with_its_query_and_number() -> None:
     assert [event["message_id"] for event in found] == [f"{own}\\{event['message']}" for event in found]
     assert {event["transaction"] for event in found} == {str(batch_identifier("q", 4))}
     assert "deadline" in found[1]
+
+
+def test_a_published_batch_for_elsewhere_has_no_priorities_of_its_own() -> None:
+    bench = Bench(history=True)
+    number = begin(bench, 4, query="q")
+    stage(bench, number, b"a", b"b", b"c", queue=ELSEWHERE, time_to_reach_queue=FOREVER)
+    bench.ask(CompleteStage(0, number))
+    publish(bench, number, batch=4, query="q")
+    assert words(told(bench), "priority") == [("queued", 3)] * 3

@@ -40,6 +40,7 @@ class IpcStream:
         self._metadata = 0  # its size, once the opening of a message is read
         self._kind = 0
         self._before: list[bytes] = []  # the schema and the dictionaries, which every batch needs
+        self._before_size = 0
         self._ended = False
 
     def feed(self, data: bytes | memoryview) -> Iterator[bytes]:
@@ -101,7 +102,8 @@ class IpcStream:
             yield b"".join((*self._before, message))
         else:
             self._before.append(message)
-            if sum(map(len, self._before)) > self._limit:
+            self._before_size += len(message)
+            if self._before_size > self._limit:
                 why = f"schema and dictionaries may have {self._limit} bytes: send plain columns"
                 raise Refused(HResult.BATCH_TOO_LARGE, why)
 

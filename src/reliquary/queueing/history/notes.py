@@ -255,7 +255,7 @@ class Notes:
         transaction: UUID,
     ) -> None:
         """Messages of our own came that are not at hand; what their places say of them."""
-        in_order = queue.settings.transactional
+        in_order = queue.settings.transactional or queue.outgoing is not None
         for position in positions:
             shape = _SUBJECT | (_TIMED if position.expires else 0)
             if position.expires:

@@ -282,7 +282,7 @@ def test_with_leave_the_query_goes_on_and_tells_the_hole(world: World, harm: Any
     assert "orders" in report["holes"]
 
 
-def test_a_feed_that_ends_before_the_query_is_an_older_copy_and_never_read_on_in_silence(world: World) -> None:
+def test_a_feed_that_ends_before_the_query_is_never_read_on_in_silence(world: World) -> None:
     world.send("orders", 4)
     stream = reader(world)
     end = stream.latestOffset(stream.initialOffset(), ALL)

@@ -137,5 +137,3 @@ HISTORY_COLUMNS: Final[tuple[Column, ...]] = (
     _column("attempt", Kind.INT, "how often it has been handed out"),
 )
 HISTORY_NAMES: Final = tuple(column.name for column in HISTORY_COLUMNS)
-PARTITIONS: Final = ("day", "hour")
-"""What the names of folders say: the day as YYYY-MM-DD, the hour as a number, in universal time."""

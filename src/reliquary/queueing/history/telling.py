@@ -15,7 +15,7 @@ from typing import Any, Final
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts
 from reliquary.queueing.feed import facts as feed
-from reliquary.queueing.history.notes import API, NOBODY, Bringer, Notes, kind_of
+from reliquary.queueing.history.notes import API, NOBODY, Bringer, Notes
 from reliquary.queueing.message import MessageClass, ObjectId, Position
 from reliquary.queueing.naming.formats import DirectName, MulticastName, Protocol, parse_single
 from reliquary.queueing.naming.names import spoken
@@ -275,5 +275,3 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     feed.RetainedDropped: None,
 }
 """None: it tells nothing."""
-
-__all__ = ["TELLERS", "carrier_of", "heard", "kind_of", "noted", "tell"]

@@ -44,7 +44,7 @@ def test_runs_do_a_little_of_everything() -> None:
     ways: Counter[Way] = Counter()
     outcomes: Counter[Outcome] = Counter()
     begun = late = deepest = 0
-    for seed in range(1, 31):
+    for seed in range(6, 36):
         run = Market(seed)
         run.play(STEPS)
         ways.update(run.plan.ways.values())

@@ -15,6 +15,8 @@ from typing import Final
 WIDTH: Final = 960
 INK: Final = "#475569"
 FAINT: Final = "#e2e8f0"
+LETTER: Final = 8
+"""No letter of a text is wider, on the average of a name."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def lines(title: str, labels: Sequence[str], series: Sequence[Series], height: i
             f'<line x1="{left}" x2="{WIDTH - right}" y1="{y(mark):.1f}" y2="{y(mark):.1f}" stroke="{FAINT}"/>'
         )
         parts.append(_text(left - 8, y(mark) + 4, number(mark), anchor="end"))
-    every = max(1, math.ceil(count / 8))
+    every = _every(labels, wide)
     for place in range(0, count, every):
         anchor = "start" if place == 0 else "end" if place == count - 1 else "middle"
         parts.append(_text(x(place), height - 12, labels[place], anchor=anchor))
@@ -103,7 +105,7 @@ def lines(title: str, labels: Sequence[str], series: Sequence[Series], height: i
 
 def bars(title: str, rows: Sequence[tuple[str, float, str]]) -> str:
     """Rows of a name, a value and a color."""
-    left, right, each = 190, 90, 30
+    left, right, each = 240, 90, 30
     height = each * len(rows) + 8
     most = max((value for _, value, _ in rows), default=0) or 1
     parts = [_open(title, WIDTH, height)]
@@ -138,7 +140,7 @@ def spreads(title: str, rows: Sequence[Spread]) -> str:
     """For each stream a bar from the middle time to the longest, on a scale where each step is ten times
     more.
     """
-    left, right, each = 330, 30, 34
+    left, right, each = 400, 40, 34
     height = each * len(rows) + 34
     low = min((row.half for row in rows), default=0.001) or 0.001
     high = max((row.longest for row in rows), default=1) or 1
@@ -149,14 +151,25 @@ def spreads(title: str, rows: Sequence[Spread]) -> str:
         share = (math.log10(max(seconds, 10.0**begin)) - begin) / (end - begin)
         return left + (WIDTH - left - right) * min(max(share, 0), 1)
 
+    every = _every([span(10.0**power) for power in range(begin, end + 1)], WIDTH - left - right)
     parts = [_open(title, WIDTH, height)]
     for power in range(begin, end + 1):
         at = x(10.0**power)
         parts.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="4" y2="{height - 26}" stroke="{FAINT}"/>')
-        parts.append(_text(at, height - 10, span(10.0**power), anchor="middle"))
+        if (power - begin) % every == 0:
+            parts.append(_text(at, height - 10, span(10.0**power), anchor="middle"))
     for place, row in enumerate(rows):
         y = place * each + 20
-        parts.append(_text(left - 14, y + 4, _short(row.name), anchor="end", color="#0f172a", full=row.name))
+        parts.append(
+            _text(
+                left - 14,
+                y + 4,
+                _short(row.name, (left - 20) // LETTER),
+                anchor="end",
+                color="#0f172a",
+                full=row.name,
+            )
+        )
         parts.append(
             f'<line x1="{x(row.half):.1f}" x2="{x(row.longest):.1f}" y1="{y}" y2="{y}" stroke="#bfdbfe" '
             'stroke-width="8" stroke-linecap="round"/>'
@@ -192,8 +205,15 @@ def _text(x: float, y: float, text: str, *, anchor: str = "start", color: str = 
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}">{shown}{escape(text)}</text>'
 
 
-def _short(name: str, most: int = 44) -> str:
-    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"
+def _short(name: str, most: int) -> str:
+    """As much of its beginning and its end as there is room for."""
+    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-(most // 2) :]}"
+
+
+def _every(labels: Sequence[str], wide: float) -> int:
+    """Every which of these labels is written, so that none touches the next; the ends lean inwards."""
+    longest = max(map(len, labels), default=0) * LETTER
+    return max(1, math.ceil(1.5 * longest * max(len(labels) - 1, 1) / wide))
 
 
 def _legend(series: Sequence[Series]) -> str:

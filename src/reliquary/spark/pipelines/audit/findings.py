@@ -180,9 +180,11 @@ def _candidates(table: DataFrame, over: Over, limits: Limits) -> DataFrame:
     from pyspark.sql import functions as f
 
     its = [(number, rule) for number, rule in enumerate(RULES) if rule.over is over]
-    asked = ", ".join(f"if({rule.text(rule.condition, limits)}, {number}, null)" for number, rule in its)
-    met = table.withColumn("rules", f.expr(f"array_compact(array({asked}))")).where("size(rules) > 0")
-    met = met.withColumn("rule", f.explode("rules"))
+    asked = {number: rule.text(rule.condition, limits) for number, rule in its}
+    # most rows meet no rule: Spark compiles this condition, and runs what follows row by row
+    any_met = " or ".join(f"({condition})" for condition in asked.values())
+    numbers = ", ".join(f"if({condition}, {number}, null)" for number, condition in asked.items())
+    met = table.where(any_met).withColumn("rule", f.expr(f"explode(array_compact(array({numbers})))"))
     if "other_place" not in table.columns:
         met = met.withColumn("other_place", f.expr("cast(null as bigint)"))
 

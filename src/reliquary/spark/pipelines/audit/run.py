@@ -120,16 +120,18 @@ def _files(spark: SparkSession, folders: Sequence[str]) -> list[str]:
 
 @contextmanager
 def _shares(spark: SparkSession, files: list[str]) -> Iterator[None]:
-    """Cut the work so that each part of it fits into memory."""
-    key = "spark.sql.shuffle.partitions"
-    before = spark.conf.get(key) or "4"
+    """Cut the work so that each part of it fits into memory; no plan needs to be thought over midway."""
+    parts, adaptive = "spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled"
+    before = {key: spark.conf.get(key) or "" for key in (parts, adaptive)}
     local = [Path(file.removeprefix("file://")) for file in files if file.startswith("file:")]
     size = sum(path.stat().st_size for path in local if path.exists())
-    spark.conf.set(key, str(max(int(before), math.ceil(size / SHARE))))
+    spark.conf.set(parts, str(max(int(before[parts]), math.ceil(size / SHARE))))
+    spark.conf.set(adaptive, "false")
     try:
         yield
     finally:
-        spark.conf.set(key, before)
+        for key, value in before.items():
+            spark.conf.set(key, value)
 
 
 def _take_in(spark: SparkSession, state: State, new: list[str]) -> None:
@@ -226,7 +228,7 @@ def _coverings(
     return tables.small(
         spark,
         "covering bigint, covered_since bigint, covered_until bigint, "
-        "holes array<struct<begins bigint, ends bigint>>",
+        "holes array<struct<begins:bigint,ends:bigint>>",
         [
             (
                 number,

@@ -18,6 +18,7 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.spark.pipelines.audit.coverage import SIZE, Survey
+from reliquary.spark.pipelines.audit.traces import STORED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -65,13 +66,15 @@ class State:
         """What the last run left; None before the first."""
         if not self.kept.run:
             return None
-        return spark.read.parquet(str(self._traces(self.kept.run)))
+        return spark.read.schema(STORED).parquet(str(self._traces(self.kept.run)))
 
     def advance(self, traces: DataFrame, survey: Survey, files: list[str]) -> None:
         """Keep what this run has put together, in place of what was kept."""
         run = self.kept.run + 1
         self.folder.mkdir(parents=True, exist_ok=True)
-        traces.write.mode("overwrite").parquet(str(self._traces(run)))
+        # nearly all numbers of a column differ: a dictionary of them would cost much and save nothing
+        plain = traces.write.mode("overwrite").option("parquet.enable.dictionary", "false")
+        plain.parquet(str(self._traces(run)))
         kept = Kept(run=run, files=sorted({*self.kept.files, *files}), survey=survey)
         draft = self.folder / "current.json.new"
         draft.write_bytes(msgspec.json.encode(kept))

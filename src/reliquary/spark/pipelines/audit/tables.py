@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliquary.spark.pipelines.audit import rules
@@ -32,8 +34,11 @@ COLUMNS: Final = 60
 
 
 def small(spark: SparkSession, schema: str, rows: list[tuple[Any, ...]]) -> DataFrame:
-    """A table that every task gets a copy of."""
-    return spark.createDataFrame(rows, schema)
+    """A table that every task gets a copy of; it goes to Spark as one text, without processes of Python."""
+    names = [column.split()[0] for column in schema.split(", ")]
+    text = msgspec.json.encode([dict(zip(names, row, strict=True)) for row in rows]).decode()
+    made = f"select inline(from_json(:rows, 'array<struct<{schema}>>'))"
+    return spark.sql(made, args={"rows": text})
 
 
 def findings(
@@ -88,8 +93,20 @@ def findings(
     )
     folder = str(out / "findings")
     table.coalesce(1).write.mode("overwrite").parquet(folder)
-    kept = spark.read.parquet(folder)
-    return [row.asDict() for row in kept.orderBy("time", "kind", "message_id").limit(shown).collect()]
+    return _first(Path(folder), shown)
+
+
+def _first(folder: Path, count: int) -> list[dict[str, Any]]:
+    """The first rows of a table, however many it has."""
+    order = [(name, "ascending") for name in ("time", "kind", "message_id")]
+    best: pa.Table | None = None
+    for path in sorted(folder.glob("*.parquet")):
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches():
+                part = pa.Table.from_batches([batch])
+                both = part if best is None else pa.concat_tables([best, part])
+                best = both.take(pc.sort_indices(both, order)[:count])
+    return best.to_pylist() if best is not None else []
 
 
 def flow(traces: DataFrame, covered: Iterable[Stretch]) -> list[dict[str, Any]]:
@@ -98,21 +115,25 @@ def flow(traces: DataFrame, covered: Iterable[Stretch]) -> list[dict[str, Any]]:
 
     width = _width(list(covered)) * rules.SECOND
     sent = bit("accepted", "queued", "committed")
-    entered = traces.where("entered_time is not null").groupBy(
-        f.expr(f"entered_time div {width}L * {width}L").alias("at")
-    )
-    received = traces.where("received_time is not null").groupBy(
-        f.expr(f"received_time div {width}L * {width}L").alias("at")
-    )
-    columns: dict[int, dict[str, Any]] = {}
-    for row in entered.agg(
+    counted = traces.groupBy(
+        f.expr(f"entered_time div {width}L * {width}L").alias("entered"),
+        f.expr(f"received_time div {width}L * {width}L").alias("received"),
+    ).agg(
+        f.count("*").alias("count"),
         f.expr(f"count_if(mask & {sent}L != 0)").alias("sent"),
         f.expr(f"count_if(mask & {bit('arrived')}L != 0)").alias("arrived"),
-    ).collect():
-        columns[row["at"]] = {"at": row["at"], "sent": row["sent"], "arrived": row["arrived"], "received": 0}
-    for row in received.count().collect():
-        blank = {"at": row["at"], "sent": 0, "arrived": 0, "received": 0}
-        columns.setdefault(row["at"], blank)["received"] = row["count"]
+    )
+    columns: dict[int, dict[str, Any]] = {}
+
+    def add(at: int | None, name: str, count: int) -> None:
+        if at is not None:
+            column = columns.setdefault(at, {"at": at, "sent": 0, "arrived": 0, "received": 0})
+            column[name] += count
+
+    for row in counted.collect():
+        add(row["entered"], "sent", row["sent"])
+        add(row["entered"], "arrived", row["arrived"])
+        add(row["received"], "received", row["count"])
     return [columns[at] | {"width": width} for at in sorted(columns)]
 
 

@@ -74,6 +74,8 @@ COLUMNS: Final[dict[str, Kept]] = {
     "acknowledged_event": Kept("min", "acknowledged_by"),
 }
 """All of a trace beside its key."""
+STORED: Final = ", ".join(f"{name} bigint" for name in ("manager", "message", *COLUMNS))
+"""A trace as the state keeps it."""
 
 
 def traces(events: DataFrame) -> DataFrame:

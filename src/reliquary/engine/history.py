@@ -242,6 +242,7 @@ class Exporter:
         from reliquary.store.history.export import Whose, export
 
         record, history = self._state.identity(), self._history
+        exported = history.exported
         in_files = self._look(record.identifier) if self._in_files is None else self._in_files
         if in_files > history.last:
             raise UsageError(
@@ -260,11 +261,11 @@ class Exporter:
                 forget(file.last)
                 if self._stopped.is_set():
                     break
-        self._sweep()
+        self._sweep(exported)  # files of this round stay: their rows may be there until it is on disk
 
-    def _sweep(self) -> None:
+    def _sweep(self, exported: int) -> None:
         now = _EPOCH + timedelta(microseconds=self._clock.now())
         if self._swept is None or not timedelta(0) <= now - self._swept < SWEEP_EVERY:
             self._swept = now
-            if sweep(self.options.folder, self.options.kept, self._history.exported, now):
+            if sweep(self.options.folder, self.options.kept, exported, now):
                 self._count()

@@ -103,7 +103,9 @@ def killed(folder: Path) -> Path:
 def content(folder: Path) -> dict[str, bytes]:
     """The files of a store, without RocksDB's diary and its lock."""
     return {
-        path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(("LOG", "LOCK"))
+        path.name: path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.startswith(("LOG", "LOCK"))
     }
 
 

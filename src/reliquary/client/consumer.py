@@ -80,6 +80,7 @@ class AsyncConsumer:
         """Acknowledge what is done and see that there is something to take; False at the end."""
         if self._ready:
             await self._acknowledge()
+        if self._ready:
             return True
         received = await self._receive()
         self._fetched = self._clock.monotonic()
@@ -102,8 +103,12 @@ class AsyncConsumer:
 
     async def _acknowledge(self) -> None:
         if self._done and self._receipt is not None:
-            with suppress(NotOpen, TransactionEnded):
+            try:
                 await self._transport.end_read(self._receipt, lookup_ids(self._done), delete=True)
+            except NotOpen:  # the hold ran out earlier than we thought: the others have gone back too
+                self._ready.clear()
+            except TransactionEnded:
+                pass
         self._done.clear()
 
     async def reject(self) -> None:

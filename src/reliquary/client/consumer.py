@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
 

@@ -10,10 +10,10 @@ import msgspec
 from reliquary.base.time import SECOND
 from reliquary.engine.views import name_of
 from reliquary.protocols.httpr.addresses import contact_url
+from reliquary.protocols.httpr.client.channel import Driven
+from reliquary.protocols.httpr.client.phases import Phase
 from reliquary.protocols.httpr.codec.lexical import id_text
-from reliquary.protocols.httpr.driven import Driven
-from reliquary.protocols.httpr.phases import Phase
-from reliquary.protocols.httpr.served import Served
+from reliquary.protocols.httpr.server.channel import Served
 from reliquary.protocols.httpr.state import HOLDER
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.protocols.httpr.tables import Channel, Role

@@ -15,9 +15,9 @@ from reliquary.net.http import Listener
 from reliquary.net.httpr.courier import Courier, plug_in
 from reliquary.net.httpr.receiving import Receiving
 from reliquary.protocols.httpr.addresses import PREFIX, own_agent
+from reliquary.protocols.httpr.client.report import knows_sink, knows_source
 from reliquary.protocols.httpr.effects import CutConnection
 from reliquary.protocols.httpr.events import Addressed
-from reliquary.protocols.httpr.resolving import knows_sink, knows_source
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
 from reliquary.server.config import Settings

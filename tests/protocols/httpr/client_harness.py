@@ -23,7 +23,7 @@ from reliquary.protocols.httpr.codec.values import (
     SessionMark,
 )
 from reliquary.protocols.httpr.events import Answer, ConnectionGone
-from reliquary.protocols.httpr.served import Served
+from reliquary.protocols.httpr.server.channel import Served
 from reliquary.protocols.httpr.tables import Channel, Role
 from tests.protocols.httpr.httpr_harness import ORIGIN, HttprBench
 

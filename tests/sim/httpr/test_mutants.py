@@ -13,23 +13,19 @@ from reliquary.base import rows
 from reliquary.base.time import SECOND
 from reliquary.base.turn import Reply
 from reliquary.engine.core import Batch
-from reliquary.protocols.httpr import (
-    answering,
-    driving,
-    facts,
-    machine,
-    pulling,
-    receiving,
-    recovery,
-    reporting,
-    resolving,
-)
 from reliquary.protocols.httpr import apply as apply_module
+from reliquary.protocols.httpr import facts, machine, recovery
 from reliquary.protocols.httpr import transactions as transactions_module
+from reliquary.protocols.httpr.client import agent as client_agent
+from reliquary.protocols.httpr.client import pull as client_pull
+from reliquary.protocols.httpr.client import report as client_report
 from reliquary.protocols.httpr.codec.values import Outcome, ResponseHeader
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import Answer, RequestArrived, RequestBegun, ResponseArrived
 from reliquary.protocols.httpr.facts import Side, SideForgotten
+from reliquary.protocols.httpr.server import push as server_push
+from reliquary.protocols.httpr.server import report as server_report
+from reliquary.protocols.httpr.server import responses
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import CHANNELS, channel_key
 from reliquary.protocols.httpr.transactions import FATES, By, Fate, Place, Reception
@@ -188,7 +184,7 @@ def test_a_commit_that_counts_as_rollback_is_found(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.spec("HR-020", "HR-022")
 def test_a_client_that_does_not_report_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (resolving, driving):
+    for module in (client_report, client_agent):
         monkeypatch.setattr(module, "must_report", lambda *_: False)
     failure = first_failure()
     assert failure.startswith(("left behind", "loss", "duplication", "Assertion")), failure
@@ -204,7 +200,7 @@ def received(monkeypatch: pytest.MonkeyPatch, verdict: Reception) -> None:
         found = real(*arguments)
         return Reception.TAKEN if found is verdict else found
 
-    for module in (pulling, receiving):
+    for module in (client_pull, server_push):
         monkeypatch.setattr(module, "reception", reception)
 
 
@@ -222,7 +218,7 @@ def test_a_last_id_that_report_does_not_write_down_is_found(monkeypatch: pytest.
         if not isinstance(fact, facts.PeerReported):
             apply_module.apply(state, fact)
 
-    monkeypatch.setattr(reporting, "apply", apply)
+    monkeypatch.setattr(server_report, "apply", apply)
     failure = first_failure()
     assert failure.startswith("visible too early"), failure
 
@@ -271,7 +267,7 @@ def heard_again(real: Callable[..., None]) -> Callable[..., None]:
 def test_responses_of_older_connections_that_are_heard_are_found(
     monkeypatch: pytest.MonkeyPatch, late: None
 ) -> None:
-    real = driving.on_response
+    real = client_agent.on_response
 
     def on_response(state: State, event: ResponseArrived, now: Any) -> None:
         driven = state.driven.get(event.channel)
@@ -290,7 +286,7 @@ def test_a_sink_that_forgets_what_is_still_in_doubt_is_found(monkeypatch: pytest
         if state.channels[number].last_received_id:
             apply_module.apply(state, SideForgotten(number, Side.SINK))
 
-    monkeypatch.setattr(reporting, "_forget_sink", forget)
+    monkeypatch.setattr(server_report, "_forget_sink", forget)
     failure = first_failure()
     assert failure.startswith("duplication"), failure
 
@@ -337,7 +333,7 @@ def test_a_returned_batch_that_goes_again_under_its_id_is_found(monkeypatch: pyt
 
 
 def test_an_answer_that_is_given_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = answering._introduction
+    real = responses._introduction
 
     def introduction(state: State, connection: int) -> str:
         for served in state.served.values():
@@ -345,7 +341,7 @@ def test_an_answer_that_is_given_twice_is_found(monkeypatch: pytest.MonkeyPatch)
                 state.draft.ask(Reply(asked.event.to, Answer(ResponseHeader())))
         return real(state, connection)
 
-    monkeypatch.setattr(answering, "_introduction", introduction)
+    monkeypatch.setattr(responses, "_introduction", introduction)
     failure = first_failure()
     assert "is answered twice" in failure, failure
 

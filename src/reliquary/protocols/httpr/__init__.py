@@ -2,10 +2,9 @@
 
 codec         bytes <-> headers, batches              addresses, mapping    agents, queues, Message <-> fields
 transactions  what an outcome means for each batch    tables, facts, apply  source and sink state (3.12)
-serving       requests of others: sessions, batches   driving               our own: PUSH to REPORT
+server        requests of others: sessions, batches   client                our own: PUSH to REPORT
 settings      what an administrator chose             machine               all of it by two tables
 
-Of the server: sessions, receiving (PUSH), collecting (PULL), reporting (REPORT), answering with refusals;
 routing says for both agents which queue a name means.
 
 A channel is < requester ; channel ; responder >.  Its source and its sink state is one row, written in

@@ -8,8 +8,11 @@ from reliquary.base.rows import Rows
 from reliquary.base.ruled import Rule, Ruled, TimerRule
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal
-from reliquary.protocols.httpr import channels, deciding, driving, events, pulling, serving, troubles
+from reliquary.protocols.httpr import administration, events
+from reliquary.protocols.httpr.client import agent as client
+from reliquary.protocols.httpr.client import channels, failures, pull
 from reliquary.protocols.httpr.recovery import recover
+from reliquary.protocols.httpr.server import agent as server
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Role
@@ -28,67 +31,67 @@ def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     """The server listens: we have a name, and what was begun before a restart goes on."""
     state.origin, state.authorities = event.origin, event.authorities
     state.draft.tell(transfer.AgentKnown(event.authorities))
-    driving.on_addressed(state, now)
+    client.on_addressed(state, now)
 
 
 def _judged(state: State, signal: transfer.BatchJudged, now: Instant) -> None:
     if signal.carrier != HOLDER:
         return
     if state.channels[signal.ticket].role is Role.SERVER:
-        serving.on_judged(state, signal, now)
+        server.on_judged(state, signal, now)
     else:
-        driving.on_judged(state, signal, now)
+        client.on_judged(state, signal, now)
 
 
 def _held(state: State, signal: transfer.MessagesHeld, now: Instant) -> None:
     if signal.holder != HOLDER:
         return
     if state.channels[signal.key[0]].role is Role.SERVER:
-        serving.on_held(state, signal, now)
+        server.on_held(state, signal, now)
     else:
-        driving.on_held(state, signal, now)
+        client.on_held(state, signal, now)
 
 
 def _waiting(state: State, signal: transfer.MessagesWaiting, now: Instant) -> None:
     """Messages wait: for somebody who fetches them, or for us to bring them."""
     if signal.destination:
         state.waiting[signal.queue] = signal.destination
-    serving.on_waiting(state, signal, now)
-    driving.on_waiting(state, signal, now)
+    server.on_waiting(state, signal, now)
+    client.on_waiting(state, signal, now)
 
 
 def _forget(state: State, event: events.ForgetChannel, now: Instant) -> None:
-    serving.on_forget_wanted(state, event, now)
-    driving.on_forget_wanted(state, event, now)
+    server.on_forget_wanted(state, event, now)
+    client.on_forget_wanted(state, event, now)
 
 
 _RULES: Final[dict[type[Event], Rule[State]]] = {
-    events.RequestBegun: serving.on_request_begun,
-    events.RequestArrived: serving.on_request,
-    events.ConnectionGone: serving.on_connection_gone,
-    events.ResponseArrived: driving.on_response,
-    events.RequestFailed: driving.on_failed,
+    events.RequestBegun: server.on_request_begun,
+    events.RequestArrived: server.on_request,
+    events.ConnectionGone: server.on_connection_gone,
+    events.ResponseArrived: client.on_response,
+    events.RequestFailed: client.on_failed,
     events.Addressed: _addressed,
-    events.ReportChannel: driving.on_report_wanted,
+    events.ReportChannel: client.on_report_wanted,
     events.ForgetChannel: _forget,
-    events.SettleChannel: deciding.on_settle_wanted,
+    events.SettleChannel: administration.on_settle_wanted,
 }
 
 _HEARD: Final[dict[type[Signal], Rule[State]]] = {
     transfer.BatchJudged: _judged,
     transfer.MessagesHeld: _held,
     transfer.MessagesWaiting: _waiting,
-    transfer.ConnectionWanted: driving.on_connection_wanted,
-    transfer.ManagerOnline: driving.on_online,
-    transfer.QueueResumed: driving.on_resumed,
+    transfer.ConnectionWanted: client.on_connection_wanted,
+    transfer.ManagerOnline: client.on_online,
+    transfer.QueueResumed: client.on_resumed,
 }
 
 _TIMERS: Final[dict[str, TimerRule[State]]] = {
-    serving.IDLE_SESSION: serving.on_idle_session,
-    serving.BATCH_WAIT: serving.on_batch_wait,
-    troubles.RETRY: driving.on_retry,
-    pulling.FETCH: driving.on_fetch,
-    channels.IDLE: driving.on_idle,
+    server.IDLE_SESSION: server.on_idle_session,
+    server.BATCH_WAIT: server.on_batch_wait,
+    failures.RETRY: client.on_retry,
+    pull.FETCH: client.on_fetch,
+    channels.IDLE: client.on_idle,
 }
 
 HEARS: Final = tuple(_HEARD)

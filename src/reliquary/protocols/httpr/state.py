@@ -10,8 +10,8 @@ from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Draft
 from reliquary.protocols.httpr.addresses import agent_of
-from reliquary.protocols.httpr.driven import Driven
-from reliquary.protocols.httpr.served import Connection, Served
+from reliquary.protocols.httpr.client.channel import Driven
+from reliquary.protocols.httpr.server.channel import Connection, Served
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.tables import Channel, Numbers, Role
 

@@ -34,7 +34,7 @@ from reliquary.protocols.httpr.events import (
     ResponseArrived,
 )
 from reliquary.protocols.httpr.mapping import carried_of
-from reliquary.protocols.httpr.sessions import limits_of
+from reliquary.protocols.httpr.server.sessions import limits_of
 from reliquary.queueing.message import Message
 from reliquary.sim.between.borders import Borders
 from reliquary.sim.chance import SeededChance

@@ -1,0 +1,1 @@
+"""The client agent of HTTPR: it sends requests over the channels that this side opened."""

@@ -1,0 +1,1 @@
+"""The server agent of HTTPR: it answers the requests of other agents."""

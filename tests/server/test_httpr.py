@@ -242,7 +242,7 @@ class TestWaiting:
             httpr = stage.server.opened.httpr
             async with connected(stage) as client:
                 client.send(post(ORDERS, pull(more=self.LONG)))
-                await until(lambda: bool(httpr.served))
+                await until(lambda: bool(httpr.server.channels))
                 client._writer.transport.abort()
                 await until(lambda: stage.server.data.connections == 0)
             await stage.send("orders", "a")
@@ -259,7 +259,7 @@ class TestWaiting:
         async def scene(stage: Stage) -> None:
             async with connected(stage) as first, connected(stage) as second:
                 first.send(post(ORDERS, pull(more=self.LONG)))
-                await until(lambda: bool(stage.server.opened.httpr.served))
+                await until(lambda: bool(stage.server.opened.httpr.server.channels))
                 assert (await ask(second, push(b"a"))).outcome is Outcome.COMMIT
                 await first.rest()  # it has ended
 
@@ -276,7 +276,7 @@ class TestWaiting:
             data, _ = await server.listen(settings)
             client = Wire(*await asyncio.open_connection("127.0.0.1", int(data.rpartition(":")[2])))
             client.send(post(ORDERS, pull(more=self.LONG)))
-            await until(lambda: bool(server.opened.httpr.served))
+            await until(lambda: bool(server.opened.httpr.server.channels))
             answer = asyncio.ensure_future(client.read())
             await server.stop()
             await client.close()

@@ -144,9 +144,9 @@ class AsyncAgent:
         return sum(each.refused for each in views.outgoing_queues(self._state))
 
     def _why_waiting(self) -> str:
-        driven = self._transport.opened.httpr.driven.values()
-        troubles = [each.trouble for each in driven if each.trouble and each.failures]
-        why = f": {troubles[-1]}" if troubles else ""
+        channels = self._transport.opened.httpr.client.channels.values()
+        errors = [each.last_error for each in channels if each.last_error and each.failures]
+        why = f": {errors[-1]}" if errors else ""
         return f"{self._waiting()} messages still wait for {self.names.server}{why}"
 
     def dead_letters(self) -> AsyncQueue:

@@ -10,10 +10,10 @@ import msgspec
 from reliquary.base.time import SECOND
 from reliquary.engine.views import name_of
 from reliquary.protocols.httpr.addresses import contact_url
-from reliquary.protocols.httpr.client.channel import Driven
+from reliquary.protocols.httpr.client.channel import ClientChannel
 from reliquary.protocols.httpr.client.phases import Phase
 from reliquary.protocols.httpr.codec.lexical import id_text
-from reliquary.protocols.httpr.server.channel import Served
+from reliquary.protocols.httpr.server.channel import ServerChannel
 from reliquary.protocols.httpr.state import HOLDER
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.protocols.httpr.tables import Channel, Role
@@ -83,9 +83,9 @@ def channel(state: State, httpr: HttprState, number: int) -> ChannelView | None:
 
 def _view(state: State, httpr: HttprState, each: Channel) -> ChannelView:
     now = (
-        _driven(httpr, each, httpr.driven.get(each.number))
+        _at_client(httpr, each, httpr.client.channels.get(each.number))
         if each.role is Role.CLIENT
-        else _served(httpr, each, httpr.served.get(each.number))
+        else _at_server(httpr, each, httpr.server.channels.get(each.number))
     )
     return ChannelView(
         number=each.number,
@@ -114,35 +114,35 @@ def _batch(state: State, httpr: HttprState, number: int, batch: int) -> BatchVie
     )
 
 
-def _driven(httpr: HttprState, each: Channel, driven: Driven | None) -> dict[str, Any]:
-    """What goes on over a channel that we drive."""
-    if driven is None:
+def _at_client(httpr: HttprState, each: Channel, known: ClientChannel | None) -> dict[str, Any]:
+    """What the client agent knows of a channel."""
+    if known is None:
         url = contact_url(each.responder, httpr.settings.peer(each.responder).url)
         return {"state": Phase.CLOSED.value, "url": url}
-    resting = driven.phase is Phase.RESTING
+    resting = known.phase is Phase.RESTING
     return {
-        "state": driven.phase.value,
-        "url": driven.url,
-        "session": driven.session_id,
-        "connected": driven.connected,
-        "unanswered": len(driven.asked),
-        "fetches": driven.fetches,
-        "failures": driven.failures,
-        "rest": driven.rest / SECOND if resting else 0,
-        "trouble": driven.trouble,
+        "state": known.phase.value,
+        "url": known.url,
+        "session": known.session_id,
+        "connected": known.connected,
+        "unanswered": len(known.pending),
+        "fetches": known.fetches,
+        "failures": known.failures,
+        "rest": known.retry_after / SECOND if resting else 0,
+        "trouble": known.last_error,
     }
 
 
-def _served(httpr: HttprState, each: Channel, served: Served | None) -> dict[str, Any]:
-    """What goes on over a channel that another agent drives."""
-    if served is None:
+def _at_server(httpr: HttprState, each: Channel, known: ServerChannel | None) -> dict[str, Any]:
+    """What the server agent knows of a channel."""
+    if known is None:
         return {"state": Phase.CLOSED.value, "fetches": each.pulled}
-    state = Phase.WAITING if served.line else Phase.READY if served.session else Phase.CLOSED
+    state = Phase.WAITING if known.requests else Phase.READY if known.session else Phase.CLOSED
     return {
         "state": state.value,
-        "session": "" if served.session is None else served.session.identifier,
-        "connected": served.connection in httpr.connections,
-        "unanswered": len(served.line),
+        "session": "" if known.session is None else known.session.identifier,
+        "connected": known.connection in httpr.server.connections,
+        "unanswered": len(known.requests),
         "fetches": each.pulled,
-        "trouble": served.trouble,
+        "trouble": known.last_error,
     }

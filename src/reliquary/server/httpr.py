@@ -15,7 +15,6 @@ from reliquary.net.http import Listener
 from reliquary.net.httpr.courier import Courier, plug_in
 from reliquary.net.httpr.receiving import Receiving
 from reliquary.protocols.httpr.addresses import PREFIX, own_agent
-from reliquary.protocols.httpr.client.report import knows_sink, knows_source
 from reliquary.protocols.httpr.effects import CutConnection
 from reliquary.protocols.httpr.events import Addressed
 from reliquary.protocols.httpr.state import State
@@ -74,7 +73,7 @@ def endpoint(opened: OpenedEngine, options: HttprOptions, users: Users, trust: T
 
 def renamed(httpr: State, origin: str) -> list[Warn]:
     """Channels know us under another name: over those their clients do not reach us any more (HR-089)."""
-    known = [each for each in httpr.channels.values() if knows_source(each) or knows_sink(each)]
+    known = [each for each in httpr.channels.values() if each.has_source_state or each.has_sink_state]
     before = Counter([each.responder.partition(PREFIX)[0] for each in known if each.role is Role.SERVER])
     del before[origin]
     return [

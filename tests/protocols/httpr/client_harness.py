@@ -23,7 +23,7 @@ from reliquary.protocols.httpr.codec.values import (
     SessionMark,
 )
 from reliquary.protocols.httpr.events import Answer, ConnectionGone
-from reliquary.protocols.httpr.server.channel import Served
+from reliquary.protocols.httpr.server.channel import ServerChannel
 from reliquary.protocols.httpr.tables import Channel, Role
 from tests.protocols.httpr.httpr_harness import ORIGIN, HttprBench
 
@@ -67,9 +67,9 @@ class Client:
         return list(self.row.in_doubt)
 
     @property
-    def served(self) -> Served:
-        """What goes on over it at the server."""
-        return self.bench.httpr.state.served[self.row.number]
+    def server_channel(self) -> ServerChannel:
+        """What the server agent knows of the channel."""
+        return self.bench.httpr.state.server.channels[self.row.number]
 
     def answer_to(self, caller: int) -> Answer | None:
         """What came for a request; None while it waits."""

@@ -207,10 +207,10 @@ class ClientBench(HttprBench):
         (channel,) = self.httpr.state.channels.values()
         return channel
 
-    def driven(self) -> Any:
-        """What goes on over it."""
-        (driven,) = self.httpr.state.driven.values()
-        return driven
+    def client_channel(self) -> Any:
+        """What the client agent knows of it."""
+        (channel,) = self.httpr.state.client.channels.values()
+        return channel
 
     def link(self) -> Link:
         """The way out of the only outgoing queue."""

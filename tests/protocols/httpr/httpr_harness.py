@@ -65,6 +65,11 @@ class HttprBench(ProtocolBench):
         """Requests that went out, oldest first."""
         return [effect for effect in self.out if isinstance(effect, SendRequest)]
 
+    @property
+    def cuts(self) -> list[int]:
+        """The connections of the server that were closed, in their order."""
+        return [effect.connection for effect in self.out if isinstance(effect, CutConnection)]
+
     # -- a client speaks to us
 
     def request_later(

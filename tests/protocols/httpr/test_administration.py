@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.protocols.httpr.events import Done, Failure, SettleChannel
+from reliquary.protocols.httpr.apply import apply
+from reliquary.protocols.httpr.events import Done, Failure, ForgetChannel, ReportChannel, SettleChannel
+from reliquary.protocols.httpr.facts import ChannelOpened
+from reliquary.protocols.httpr.tables import Channel, Role
 from tests.protocols.httpr.client_harness import Client, bodies, error
-from tests.protocols.httpr.far_server import ORDERS, ClientBench, Far
+from tests.protocols.httpr.far_server import AGENT, HERE, ORDERS, ClientBench, Far
 from tests.protocols.httpr.httpr_harness import HttprBench
 
 
@@ -95,3 +98,31 @@ def test_where_nothing_is_in_doubt_there_is_nothing_to_decide() -> None:
     client = Client(bench)
     client.push(1, b"a")
     assert bench.ask(SettleChannel(0, 1, True)) == Done(False, "nothing is in doubt on channel 1")
+
+
+@pytest.mark.spec("HR-016")
+def test_an_administrator_lets_a_channel_be_forgotten_but_not_in_doubt() -> None:
+    bench, far = ClientBench(), Far()
+    bench.send(ORDERS, b"a")
+    bench.answer(far)
+    answer = bench.ask(ForgetChannel(0, 1))
+    assert answer == Done(False, "channel 1 cannot be forgotten while it is in doubt about 1")
+    bench.talk(far)
+    caller = bench.begin_asking(ForgetChannel(0, 1))
+    bench.talk(far)
+    assert bench.answer_to(caller) == Done(True)
+    assert bench.channel().source_forgotten
+
+
+def test_channels_of_others_and_none() -> None:
+    bench = ClientBench()
+    served = Channel(7, Role.SERVER, AGENT, "fetch", HERE, last_source_id=3, last_received_id=4)
+    apply(bench.httpr.state, ChannelOpened(served))
+    bench.httpr.state.draft.take()
+    assert bench.ask(ReportChannel(0, 9)) == Done(False, "there is no channel 9")
+    assert bench.ask(ForgetChannel(0, 9)) == Done(False, "there is no channel 9")
+    why = f"channel 7 is driven by {AGENT}; only that agent can send a REPORT over it"
+    assert bench.ask(ReportChannel(0, 7)) == Done(False, why)
+    assert bench.ask(ForgetChannel(0, 7)) == Done(True)
+    channel = bench.httpr.state.channels[7]
+    assert (channel.source_forgotten, channel.last_received_id, channel.last_source_id) == (True, 0, 3)

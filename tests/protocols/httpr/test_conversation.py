@@ -129,8 +129,8 @@ class Conversation(RuleBasedStateMachine):
             if request.epoch != self.epoch:
                 self._new_epoch(request.epoch)
             self.flying.append(request)
-        if self.near.httpr.state.driven and not any(
-            driven.connected for driven in self.near.httpr.state.driven.values()
+        if self.near.httpr.state.client.channels and not any(
+            channel.connected for channel in self.near.httpr.state.client.channels.values()
         ):
             self._give_up()
         refused, self.far.out = self.far.requests, []

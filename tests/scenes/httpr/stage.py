@@ -48,7 +48,7 @@ from reliquary.protocols.httpr.facts import (
 from reliquary.protocols.httpr.facts import (
     Side as Half,
 )
-from reliquary.protocols.httpr.server.agent import limits_of
+from reliquary.protocols.httpr.server.sessions import limits_of
 from reliquary.protocols.httpr.settings import HttprSettings, Peer, Service
 from reliquary.protocols.httpr.tables import Channel
 from reliquary.queueing.events import DropSpool, StorePiece

@@ -16,9 +16,10 @@ from reliquary.engine.core import Batch
 from reliquary.protocols.httpr import apply as apply_module
 from reliquary.protocols.httpr import facts, machine, recovery
 from reliquary.protocols.httpr import transactions as transactions_module
+from reliquary.protocols.httpr.client import advance as client_advance
 from reliquary.protocols.httpr.client import agent as client_agent
+from reliquary.protocols.httpr.client import outcomes as client_outcomes
 from reliquary.protocols.httpr.client import pull as client_pull
-from reliquary.protocols.httpr.client import report as client_report
 from reliquary.protocols.httpr.codec.values import Outcome, ResponseHeader
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import Answer, RequestArrived, RequestBegun, ResponseArrived
@@ -184,7 +185,7 @@ def test_a_commit_that_counts_as_rollback_is_found(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.spec("HR-020", "HR-022")
 def test_a_client_that_does_not_report_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (client_report, client_agent):
+    for module in (client_outcomes, client_advance):
         monkeypatch.setattr(module, "must_report", lambda *_: False)
     failure = first_failure()
     assert failure.startswith(("left behind", "loss", "duplication", "Assertion")), failure
@@ -256,8 +257,8 @@ def test_older_connections_that_are_still_heard_are_found(
 
 def heard_again(real: Callable[..., None]) -> Callable[..., None]:
     def on_request(state: State, event: Any, now: Any) -> None:
-        for served in state.served.values():
-            served.connection = min(served.connection, event.connection)
+        for channel in state.server.channels.values():
+            channel.connection = min(channel.connection, event.connection)
         real(state, event, now)
 
     return on_request
@@ -270,9 +271,9 @@ def test_responses_of_older_connections_that_are_heard_are_found(
     real = client_agent.on_response
 
     def on_response(state: State, event: ResponseArrived, now: Any) -> None:
-        driven = state.driven.get(event.channel)
-        if driven is not None and driven.asked:
-            event = replace(event, epoch=driven.epoch, number=driven.asked[0].number)
+        channel = state.client.channels.get(event.channel)
+        if channel is not None and channel.pending:
+            event = replace(event, epoch=channel.epoch, number=channel.pending[0].number)
         real(state, event, now)
 
     monkeypatch.setitem(RULES, ResponseArrived, on_response)
@@ -333,15 +334,15 @@ def test_a_returned_batch_that_goes_again_under_its_id_is_found(monkeypatch: pyt
 
 
 def test_an_answer_that_is_given_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = responses._introduction
+    real = responses._agent_type
 
-    def introduction(state: State, connection: int) -> str:
-        for served in state.served.values():
-            for asked in served.line:
-                state.draft.ask(Reply(asked.event.to, Answer(ResponseHeader())))
+    def agent_type(state: State, connection: int) -> str:
+        for channel in state.server.channels.values():
+            for request in channel.requests:
+                state.draft.ask(Reply(request.event.to, Answer(ResponseHeader())))
         return real(state, connection)
 
-    monkeypatch.setattr(responses, "_introduction", introduction)
+    monkeypatch.setattr(responses, "_agent_type", agent_type)
     failure = first_failure()
     assert "is answered twice" in failure, failure
 

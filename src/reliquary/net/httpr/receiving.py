@@ -43,7 +43,7 @@ from reliquary.protocols.httpr.codec.values import (
     SessionMark,
 )
 from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
-from reliquary.protocols.httpr.server.agent import limits_of
+from reliquary.protocols.httpr.server.sessions import limits_of
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.security.principals import ANONYMOUS

@@ -9,10 +9,15 @@ from reliquary.base.ruled import Rule, Ruled, TimerRule
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal
 from reliquary.protocols.httpr import administration, events
+from reliquary.protocols.httpr.client import administration as client_administration
 from reliquary.protocols.httpr.client import agent as client
-from reliquary.protocols.httpr.client import channels, failures, pull
+from reliquary.protocols.httpr.client.channels import IDLE
+from reliquary.protocols.httpr.client.failures import RETRY
+from reliquary.protocols.httpr.client.pull import FETCH
 from reliquary.protocols.httpr.recovery import recover
 from reliquary.protocols.httpr.server import agent as server
+from reliquary.protocols.httpr.server.pull import BATCH_WAIT
+from reliquary.protocols.httpr.server.sessions import IDLE_SESSION
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Role
@@ -27,11 +32,25 @@ class Httpr(Ruled[State]):
         recover(self.state)
 
 
+# -- rules that concern both agents
+
+
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
-    """The server listens: we have a name, and what was begun before a restart goes on."""
+    """Take the name under which the server listens, and let the client continue its work."""
     state.origin, state.authorities = event.origin, event.authorities
     state.draft.tell(transfer.AgentKnown(event.authorities))
     client.on_addressed(state, now)
+
+
+def _waiting(state: State, signal: transfer.MessagesWaiting, now: Instant) -> None:
+    """Give messages that wait to a PULL of the peer, or let the client bring them."""
+    if signal.destination:
+        state.waiting[signal.queue] = signal.destination
+    server.on_waiting(state, signal, now)
+    client.on_waiting(state, signal, now)
+
+
+# -- rules of the agent whose channel it is
 
 
 def _judged(state: State, signal: transfer.BatchJudged, now: Instant) -> None:
@@ -52,19 +71,6 @@ def _held(state: State, signal: transfer.MessagesHeld, now: Instant) -> None:
         client.on_held(state, signal, now)
 
 
-def _waiting(state: State, signal: transfer.MessagesWaiting, now: Instant) -> None:
-    """Messages wait: for somebody who fetches them, or for us to bring them."""
-    if signal.destination:
-        state.waiting[signal.queue] = signal.destination
-    server.on_waiting(state, signal, now)
-    client.on_waiting(state, signal, now)
-
-
-def _forget(state: State, event: events.ForgetChannel, now: Instant) -> None:
-    server.on_forget_wanted(state, event, now)
-    client.on_forget_wanted(state, event, now)
-
-
 _RULES: Final[dict[type[Event], Rule[State]]] = {
     events.RequestBegun: server.on_request_begun,
     events.RequestArrived: server.on_request,
@@ -72,8 +78,8 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
     events.ResponseArrived: client.on_response,
     events.RequestFailed: client.on_failed,
     events.Addressed: _addressed,
-    events.ReportChannel: client.on_report_wanted,
-    events.ForgetChannel: _forget,
+    events.ReportChannel: client_administration.on_report_wanted,
+    events.ForgetChannel: administration.on_forget_wanted,
     events.SettleChannel: administration.on_settle_wanted,
 }
 
@@ -87,11 +93,11 @@ _HEARD: Final[dict[type[Signal], Rule[State]]] = {
 }
 
 _TIMERS: Final[dict[str, TimerRule[State]]] = {
-    server.IDLE_SESSION: server.on_idle_session,
-    server.BATCH_WAIT: server.on_batch_wait,
-    failures.RETRY: client.on_retry,
-    pull.FETCH: client.on_fetch,
-    channels.IDLE: client.on_idle,
+    IDLE_SESSION: server.on_idle_session,
+    BATCH_WAIT: server.on_batch_wait,
+    RETRY: client.on_retry,
+    FETCH: client.on_fetch,
+    IDLE: client.on_idle,
 }
 
 HEARS: Final = tuple(_HEARD)

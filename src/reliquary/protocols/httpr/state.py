@@ -1,7 +1,8 @@
-"""What HTTPR knows: its channels, and for each what is going on over it now.
+"""All that HTTPR's rules read and write.
 
-Durable state changes only through `apply.apply`; `recovery.recover` builds it from the rows.
-All else lives only while the process does (sessions, agreed capabilities, connections).
+Durable state (`numbers`, `channels`) changes only through `apply.apply`; `recovery.recover` reads it from the
+rows.  Everything else ends with the process: what the client and the server know about their channels, names,
+and which outgoing queues have messages.
 """
 
 from __future__ import annotations
@@ -10,73 +11,59 @@ from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Draft
 from reliquary.protocols.httpr.addresses import agent_of
-from reliquary.protocols.httpr.client.channel import Driven
-from reliquary.protocols.httpr.server.channel import Connection, Served
+from reliquary.protocols.httpr.client.state import ClientState
+from reliquary.protocols.httpr.server.state import ServerState
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.tables import Channel, Numbers, Role
 
 HOLDER = "httpr"
-"""Under which the queue manager knows us as a holder and carrier of batches."""
+"""The name under which the queue manager knows us as a holder and carrier of batches."""
 
 
 class State:
-    """All that the rules read and write."""
+    """What both agents share, and the state of each in `client` and `server`."""
 
     def __init__(self, rows: Rows, settings: HttprSettings) -> None:
         self.rows = rows
         self.settings = settings
         self.draft = Draft()
+        self.client = ClientState()
+        self.server = ServerState()
         self.numbers = Numbers()
         self.channels: dict[int, Channel] = {}
+        """The rows of all channels, by their numbers."""
         self._by_identity: dict[tuple[Role, str, str, str], int] = {}
         self.begun: dict[tuple[int, int], Instant] = {}
-        """When batches in doubt were begun, by channel and id; nobody knows it of an earlier life's."""
-        self.served: dict[int, Served] = {}
-        """What goes on over channels that others drive."""
-        self.sessions: dict[str, int] = {}
-        """The channel of each session that others have with us, by SessionId."""
-        self.connections: dict[int, Connection] = {}
-        """Those of the server that are open, by their numbers."""
-        self.fetching: dict[int, None] = {}
-        """Channels whose PULL waits for messages, the longest first."""
-        self.watched: frozenset[int] = frozenset()
-        """The queues that the manager was last asked to watch for them."""
-        self.driven: dict[int, Driven] = {}
-        """What goes on over channels that we drive."""
-        self._ours: dict[tuple[str, str], int] = {}
-        self.brought_by: dict[int, int] = {}
-        """The channel of ours that brings an outgoing queue."""
+        """When each batch in doubt was begun, by channel and id; unknown after a restart."""
         self.fetchers: set[str] = set()
-        """Agents who fetch what is for them: nobody dials them."""
-        self.online = True
-        """The queue manager may send."""
+        """Agents that fetch their messages from our server: our client sends them none."""
         self.waiting: dict[int, str] = {}
         """Outgoing queues with messages for agents, and their destinations."""
         self.origin = ""
         """`httpr://host[:port]` of our own agents; empty until the server listens."""
         self.authorities: frozenset[str] = frozenset()
 
-    def add(self, channel: Channel) -> None:
-        """Know a channel, or know it better; only `apply` and `recover` call this."""
-        before = self.channels.get(channel.number)
-        self.channels[channel.number] = channel
-        if before is not None and before.pulled == channel.pulled:  # all that follows is as it was
+    def add(self, row: Channel) -> None:
+        """Add or replace the row of a channel in memory; only `apply` and `recover` call this."""
+        before = self.channels.get(row.number)
+        self.channels[row.number] = row
+        if before is not None and before.pulled == row.pulled:  # the indexes below do not change
             return
-        self._by_identity[channel.identity] = channel.number
-        if channel.role is Role.CLIENT:
-            self._ours[channel.name, channel.responder] = channel.number
-        elif channel.pulled:
-            self.fetchers.add(agent_of(channel.requester))
-        elif agent_of(channel.requester) in self.fetchers:
-            others = self.channels.values()  # he may still fetch over another
+        self._by_identity[row.identity] = row.number
+        if row.role is Role.CLIENT:
+            self.client.by_name[row.name, row.responder] = row.number
+        elif row.pulled:
+            self.fetchers.add(agent_of(row.requester))
+        elif agent_of(row.requester) in self.fetchers:
+            others = self.channels.values()  # the agent may still fetch over another channel
             self.fetchers = {agent_of(each.requester) for each in others if each.pulled}
 
     def find(self, role: Role, requester: str, name: str, responder: str) -> Channel | None:
-        """The channel of this triple; its parts are compared as they are written (A.5)."""
+        """Return the channel of this triple; its parts are compared as they are written (A.5)."""
         number = self._by_identity.get((role, requester, name, responder))
         return None if number is None else self.channels[number]
 
-    def find_ours(self, name: str, responder: str) -> Channel | None:
-        """The channel of this name that we drive to this responder, whatever we were called when it began."""
-        number = self._ours.get((name, responder))
+    def find_client_channel(self, name: str, responder: str) -> Channel | None:
+        """Return our client's channel of this name to a responder, whatever requester it was opened with."""
+        number = self.client.by_name.get((name, responder))
         return None if number is None else self.channels[number]

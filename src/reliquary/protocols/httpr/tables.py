@@ -50,6 +50,17 @@ class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of a server: the SID of the user who may use it alone; empty while nobody said who he is."""
 
     @property
+    def has_source_state(self) -> bool:
+        """Whether the peer may still have to forget how far we sent."""
+        return self.last_source_id != NOTHING and not self.source_forgotten
+
+    @property
+    def has_sink_state(self) -> bool:
+        """Whether anything is known of what the peer sent."""
+        received = self.last_received_id or self.last_sent_id
+        return bool(received) or self.last_received_outcome is not Outcome.COMMIT
+
+    @property
     def identity(self) -> tuple[Role, str, str, str]:
         """The ordered triple of 1.4, and which end of it we are."""
         return self.role, self.requester, self.name, self.responder

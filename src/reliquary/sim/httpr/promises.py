@@ -51,7 +51,9 @@ def check_drained(site: str, manager: State, httpr: HttprState) -> None:
             "messages": under_way(manager, PASSING),
             "holds": manager.holds,
             "batches in doubt": {n: each.in_doubt for n, each in httpr.channels.items() if each.in_doubt},
-            "administrators": [n for n, each in httpr.driven.items() if each.reporters or each.forgetters],
+            "administrators": [
+                n for n, each in httpr.client.channels.items() if each.report_callers or each.forget_callers
+            ],
             "loose bodies": manager.shelf.bodies.loose,
         },
     )

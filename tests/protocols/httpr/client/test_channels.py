@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.httpr.client.channels import fetching_channel, sending_channel
-from reliquary.protocols.httpr.codec.values import Command, RequestHeader
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.queueing.travel.link import OutgoingState
 from tests.protocols.httpr.far_server import AGENT, ORDERS, ClientBench
 
 
@@ -41,19 +39,4 @@ def test_the_requester_is_what_the_settings_say_when_the_channel_begins() -> Non
 def test_a_peer_is_fetched_from_without_a_queue() -> None:
     bench = ClientBench(settings=HttprSettings(peers=(Peer(responder=AGENT, pull=True),)))
     assert (bench.channel().name, bench.channel().responder) == ("fetch", AGENT)
-    assert len(bench.requests) == 1
-
-
-def test_a_queue_that_is_dialled_is_left_to_the_agent_that_begins_to_fetch() -> None:
-    bench = ClientBench()
-    bench.send(ORDERS, b"a")
-    assert [each.header.command for each in bench.requests] == [Command.GET_RESPONDER_INFO]
-    pull = RequestHeader(command=Command.PULL, requester=AGENT, channel="fetch")
-    caller = bench.request_later(pull, service="mq")
-    bench.advance(0.1)
-    assert [each.body for each in bench.answer_to(caller).batch] == [b"a"]
-    assert bench.link().state is OutgoingState.CONNECTED
-    bench.fail(bench.requests[0])
-    assert bench.link().state is OutgoingState.CONNECTED  # nobody cares for what we dialled
-    bench.advance(100)
     assert len(bench.requests) == 1

@@ -78,7 +78,7 @@ def test_but_not_for_ever_at_once() -> None:
     bench.respond(bench.next_request(), refused(ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED))
     bench.answer(far)
     bench.respond(bench.next_request(), refused(ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED))
-    assert bench.driven().phase is Phase.RESTING
+    assert bench.client_channel().phase is Phase.RESTING
 
 
 def test_each_failure_in_a_row_makes_the_rest_longer_and_a_success_makes_it_short() -> None:
@@ -95,7 +95,7 @@ def test_each_failure_in_a_row_makes_the_rest_longer_and_a_success_makes_it_shor
     far.error = None
     bench.talk(far)
     assert far.stored == [b"a"]
-    assert bench.driven().failures == 0
+    assert bench.client_channel().failures == 0
 
 
 @pytest.mark.httpr("T46")
@@ -130,7 +130,7 @@ def test_a_connection_that_broke_is_made_anew_at_once_but_only_once() -> None:
     bench.fail(bench.next_request())
     assert bench.next_request().header.command is GRI
     bench.fail(bench.requests[-1])
-    assert bench.driven().phase is Phase.RESTING
+    assert bench.client_channel().phase is Phase.RESTING
 
 
 @pytest.mark.spec("HR-022")
@@ -165,7 +165,7 @@ def test_the_message_that_is_refused_is_found_and_the_others_arrive(place: int) 
     good = [body for body in bodies if body != bodies[place]]
     assert far.stored == good
     assert bench.link().refused == 1
-    assert bench.driven().hunt is None
+    assert bench.client_channel().search is None
     assert len([each for each in bench.requests if each.header.command is PUSH]) <= 9
 
 

@@ -133,7 +133,7 @@ def test_a_server_that_is_not_sure_is_asked_until_it_is() -> None:
     report = bench.next_request()
     assert report.header.command is REPORT
     bench.respond(report, ResponseHeader(outcome=INDOUBT, completed=1, last_pulled_id=0))
-    assert bench.driven().phase is Phase.RESTING
+    assert bench.client_channel().phase is Phase.RESTING
     bench.advance(2)
     bench.answer(far)
     assert bench.answer(far).header.command is REPORT
@@ -149,7 +149,7 @@ def test_a_session_that_its_server_ends_is_followed_by_another() -> None:
     push = bench.next_request()
     far.take(push)
     bench.respond(push, says(COMMIT, 1, SessionMark.END))
-    assert bench.driven().phase is Phase.CLOSED
+    assert bench.client_channel().phase is Phase.CLOSED
     bench.send(ORDERS, b"b")
     assert [each.header.command for each in bench.talk(far)] == [GRI, PUSH]  # nothing was unknown
 
@@ -175,5 +175,5 @@ def test_a_server_that_grants_more_than_was_proposed_is_left_alone() -> None:
     bench.respond(
         bench.next_request(), ResponseHeader(outcome=COMMIT, completed=1, responder=AGENT, capabilities=more)
     )
-    assert bench.driven().phase is Phase.RESTING
+    assert bench.client_channel().phase is Phase.RESTING
     assert [each.what for each in bench.warnings] == ["a channel stands still"]

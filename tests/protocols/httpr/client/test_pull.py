@@ -50,7 +50,7 @@ def test_full_batches_are_fetched_by_several_and_the_last_is_told_of_at_once() -
     assert told == [(PULL, 1), (PULL, 2)], "the one that waits says nothing of the last batch"
     bench.answer(ones)
     assert [each.header.completed for each in bench.unanswered] == [2]
-    assert not bench.driven().fetch_rests, "one is waiting"
+    assert not bench.client_channel().fetch_paused, "one is waiting"
     assert bench.bodies() == [b"a", b"b"]
 
 
@@ -73,7 +73,7 @@ def test_a_batch_that_comes_again_or_late_is_rejected_and_the_peer_is_asked(late
     bench.respond(bench.next_request(), batch(late), Carried(TO_US, b"again"))
     assert bench.bodies() == [b"a"]
     assert bench.channel().last_received_id == 2
-    assert bench.driven().phase is Phase.GREETING
+    assert bench.client_channel().phase is Phase.GREETING
 
 
 @pytest.mark.spec("HR-115", "HR-117")

@@ -78,11 +78,11 @@ def test_a_queue_that_is_gone_is_not_asked_again() -> None:
     bench, far = ClientBench(settings=SHARED), Far()
     bench.send(ORDERS, b"a")
     bench.talk(far)
-    state, driven = bench.httpr.state, bench.driven()
+    state, channel = bench.httpr.state, bench.client_channel()
     ((queue, _),) = state.waiting.items()
-    driven.preparing = queue
+    channel.preparing = queue
     bench.httpr.hear(MessagesHeld("httpr", (1, 2), refusal=HoldRefusal.NO_QUEUE), bench.now)
-    assert (state.waiting, state.brought_by, driven.queues, driven.ready) == ({}, {}, {}, {})
+    assert (state.waiting, state.client.by_queue, channel.queues, channel.ready_queues) == ({}, {}, {}, {})
 
 
 def test_messages_of_a_peer_that_takes_none_wait() -> None:

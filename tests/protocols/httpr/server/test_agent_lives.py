@@ -25,8 +25,8 @@ from reliquary.protocols.httpr.codec.values import (
     ResponseHeader,
 )
 from reliquary.protocols.httpr.events import Answer, RequestArrived
-from reliquary.protocols.httpr.server import agent
-from reliquary.protocols.httpr.server.channel import Served
+from reliquary.protocols.httpr.server import connections
+from reliquary.protocols.httpr.server.channel import ServerChannel
 from reliquary.protocols.httpr.settings import OFFERED, HttprSettings, Service
 from reliquary.protocols.httpr.tables import Channel, Role
 from reliquary.protocols.httpr.transactions import By, Reception, reception, settlement
@@ -261,12 +261,12 @@ def test_each_message_arrives_once_and_in_its_order_whatever_happens(depth: int)
 def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server forgets which connection is the newest."""
 
-    def carry(state: Any, served: Served, number: int) -> None:
-        usual(state, served, number)
-        served.connection = 0
+    def carry(state: Any, channel: ServerChannel, number: int) -> None:
+        usual(state, channel, number)
+        channel.connection = 0
 
-    usual = agent._carry
-    monkeypatch.setattr(agent, "_carry", carry)
+    usual = connections.carry
+    monkeypatch.setattr(connections, "carry", carry)
 
 
 @pytest.mark.spec("HR-041", "HR-125")

@@ -392,14 +392,14 @@ def test_queues_are_watched_while_somebody_waits() -> None:
     first = orders.pull_later(capabilities=SLOW)
     second = invoices.pull_later(capabilities=SLOW)
     numbers = {bench.queue("orders").number, bench.queue("invoices").number}
-    assert bench.httpr.state.watched == numbers
+    assert bench.httpr.state.server.watched == numbers
     bench.send("invoices", *[b"x"] * 10)
     assert invoices.answer_to(second) is not None
-    assert bench.httpr.state.watched == {bench.queue("orders").number}
+    assert bench.httpr.state.server.watched == {bench.queue("orders").number}
     bench.advance(10)
     assert orders.answer_to(first) is not None
-    assert bench.httpr.state.watched == frozenset()
-    assert not bench.httpr.state.fetching
+    assert bench.httpr.state.server.watched == frozenset()
+    assert not bench.httpr.state.server.waiting_pulls
     assert any(isinstance(signal, QueuesWatched) for signal in bench.signals)
 
 
@@ -428,3 +428,36 @@ def test_a_pull_that_waits_holds_back_what_is_behind_it() -> None:
     answer = client.wait_for(first)
     assert bodies(answer) == []
     assert pair(client.wait_for(second)) == (COMMIT, 1)
+
+
+@pytest.mark.httpr("T37")
+def test_the_managers_own_service_gives_what_is_addressed_to_who_asks() -> None:
+    bench = HttprBench()
+    bench.send("DIRECT=HTTPR://client.example/app#in", b"1", b"2")
+    bench.send("DIRECT=HTTPR://other.example/app#in", b"x")
+    client = Client(bench, service="mq")
+    client.begin(max_wait_batch=5000)
+    answer = client.pull(0)
+    assert bodies(answer) == [b"1", b"2"]
+    bench.send("DIRECT=HTTPR://other.example/app#in", b"y")
+    bench.send("DIRECT=HTTPR://client.example/app#more", b"3")
+    assert bodies(client.pull(1)) == [b"3"]
+    waits = client.pull_later(2)
+    bench.send("DIRECT=HTTPR://other.example/app#in", b"z")
+    bench.send("DIRECT=HTTPR://client.example/app#new", b"4")
+    bench.send("DIRECT=HTTPR://client.example/app#in", b"5")
+    assert bodies(client.wait_for(waits)) == [b"4"]
+    assert bodies(client.pull(3)) == [b"5"]
+    assert client.row.pulled, "nobody need be dialled for them"
+    client.report(completed=4, outcome=COMMIT)
+    assert [queue.stored for queue in bench.state.outgoing.values()] == [0, 3, 0, 0], "the other's stay"
+
+
+def test_outgoing_queues_of_one_agent_have_their_turns() -> None:
+    bench = HttprBench()
+    for name in ("a", "b", "c"):
+        bench.send(f"DIRECT=HTTPR://client.example/app#{name}", *[name.encode()] * 2)
+    client = Client(bench, service="mq")
+    client.begin(maximum_batch_size=1)
+    seen = [bodies(client.pull(batch)) for batch in range(6)]
+    assert seen == [[b"a"], [b"b"], [b"c"], [b"a"], [b"b"], [b"c"]]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from reliquary.protocols.httpr.codec.values import (
-    Carried,
     Command,
     Disposition,
     ErrorNumber,
     SessionMark,
 )
 from reliquary.protocols.httpr.settings import HttprSettings, Service
-from reliquary.queueing.message import StoredBody
-from reliquary.queueing.travel.transfer import BatchArrived, BodiesUnwanted
+from reliquary.queueing.travel.transfer import BatchArrived
 from tests.protocols.httpr.client_harness import (
     COMMIT,
     ROLLBACK,
@@ -230,29 +226,6 @@ def test_channels_know_nothing_of_each_other() -> None:
     ]
     q.report(forget=1, last_pushed_id=1)
     assert [each.row.last_received_id for each in (p, q, r)] == [5, 0, 3]
-
-
-@pytest.mark.parametrize(
-    "options", [{"disposition": Disposition.ABORT}, {"session_id": "NOBODY"}, {"fault": ErrorNumber(520)}]
-)
-def test_large_bodies_of_a_refused_batch_are_given_up(options: dict[str, Any]) -> None:
-    client = Client(HttprBench())
-    client.ask(Command.PUSH, Carried("", stored=StoredBody(9, 2_000_000, 8)), transaction_id=1, **options)
-    assert BodiesUnwanted((9,)) in client.bench.signals
-
-
-def test_large_bodies_of_what_an_older_connection_brings_are_given_up() -> None:
-    client = Client(HttprBench())
-    client.begin(maximum_pipeline_depth=3, max_wait_batch=5000)
-    large = Carried("", stored=StoredBody(9, 2_000_000, 8))
-    client.pull_later(0)
-    client.ask_later(Command.PUSH, large, transaction_id=1)
-    older = client.connection
-    client.connect()
-    client.report()
-    assert client.bench.signals.count(BodiesUnwanted((9,))) == 1
-    client.push(2, large, connection=older)
-    assert client.bench.signals.count(BodiesUnwanted((9,))) == 2
 
 
 @pytest.mark.spec("HR-050", "HR-059")

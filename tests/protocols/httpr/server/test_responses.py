@@ -5,13 +5,24 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.httpr.codec.headers import encode_response
-from reliquary.protocols.httpr.codec.values import Carried, Command, Disposition, RequestHeader, SessionMark
+from reliquary.protocols.httpr.codec.values import (
+    Carried,
+    Command,
+    Disposition,
+    RequestHeader,
+    SessionMark,
+)
 from reliquary.protocols.httpr.events import Answer, RequestArrived
+from reliquary.protocols.httpr.settings import AGENT_TYPE
 from reliquary.queueing.events import StorePiece
 from reliquary.queueing.facts import SpoolsDropped
 from reliquary.queueing.message import StoredBody
-from tests.protocols.httpr.client_harness import COMMIT, Client
-from tests.protocols.httpr.httpr_harness import HttprBench
+from tests.protocols.httpr.client_harness import (
+    COMMIT,
+    Client,
+    error,
+)
+from tests.protocols.httpr.httpr_harness import ORIGIN, HttprBench
 
 ZEROS = b"completed:0000000000000000\r\n\r\n"
 
@@ -97,3 +108,25 @@ def test_an_exchange(client: Client) -> None:
     assert text(answer) == (
         b"transactionid:0000000000000002\r\noutcome:COMMIT\r\ncompleted:0000000000000002\r\n\r\n"
     )
+
+
+@pytest.mark.spec("HR-101")
+@pytest.mark.httpr("T01")
+def test_the_first_response_of_a_connection_says_who_we_are() -> None:
+    client = Client(HttprBench())
+    assert [client.push(batch, b"a").header.agent_type for batch in (1, 2)] == [AGENT_TYPE, ""]
+    client.connect()
+    assert client.report().header.agent_type == AGENT_TYPE
+    assert error(client.report(session_id="NOBODY")) == 528
+    client.connect()
+    assert client.report(session_id="NOBODY").header.agent_type == AGENT_TYPE
+
+
+@pytest.mark.spec("HR-035")
+def test_the_responder_stands_in_every_answer_outside_a_session() -> None:
+    client = Client(HttprBench())
+    name = f"{ORIGIN}/httpr/orders"
+    answers = [client.push(1, b"a"), client.report(), client.pull(), client.push(1, b"a")]
+    assert [answer.header.responder for answer in answers] == [name] * 4
+    assert client.begin().header.responder == name
+    assert client.push(2, b"a").header.responder == ""

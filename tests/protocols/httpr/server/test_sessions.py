@@ -7,33 +7,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from reliquary.protocols.httpr.codec.values import VERSION, Capabilities, Command, ErrorNumber, SessionMark
-from reliquary.protocols.httpr.server.agent import limits_of
-from reliquary.protocols.httpr.server.sessions import STRANGERS, base_36
+from reliquary.protocols.httpr.codec.values import Capabilities, Command, ErrorNumber, SessionMark
+from reliquary.protocols.httpr.server.sessions import UNIDENTIFIED, base_36, limits_of
 from reliquary.protocols.httpr.settings import OFFERED, HttprSettings
 from reliquary.queueing.security.principals import Principal
 from reliquary.wire.security import Sid
 from tests.protocols.httpr.client_harness import CLIENT, COMMIT, Client, ends, error, pair
-from tests.protocols.httpr.httpr_harness import ORIGIN, HttprBench
-
-SIMPLE = HttprSettings(offered=replace(OFFERED, sessions=False))
+from tests.protocols.httpr.httpr_harness import HttprBench
 
 
 def bench_that_offers(**values: Any) -> HttprBench:
     return HttprBench(settings=HttprSettings(offered=replace(OFFERED, **values)))
-
-
-@pytest.mark.spec("HR-025", "HR-063", "HR-066", "HR-105")
-@pytest.mark.httpr("T25", "H1", "H2")
-def test_get_responder_info_begins_a_session_and_tells_how_far_the_channel_got() -> None:
-    client = Client(HttprBench())
-    header = client.begin().header
-    assert (header.version, header.responder, header.session) == (VERSION, f"{ORIGIN}/httpr/orders", None)
-    assert (header.outcome, header.completed) == (COMMIT, 0)
-    assert header.session_id.isalnum()
-    assert len(header.session_id) <= 12
-    client.push(7, b"a")
-    assert pair(client.begin()) == (COMMIT, 7)
 
 
 @pytest.mark.spec("HR-100")
@@ -57,8 +41,8 @@ def test_names_of_sessions_are_short_for_ever() -> None:
 def test_the_response_says_what_is_less_and_the_session_holds_to_it() -> None:
     client = Client(bench_that_offers(maximum_batch_size=5))
     assert client.begin(maximum_batch_size=20).header.capabilities == (("maximum_batch_size", "5"),)
-    assert client.served.session is not None
-    assert client.served.session.agreed.maximum_batch_size == 5
+    assert client.server_channel.session is not None
+    assert client.server_channel.session.agreed.maximum_batch_size == 5
     header = client.header(Command.PUSH, transaction_id=1)
     assert limits_of(client.bench.httpr.state, "orders", header).messages == 5
     assert client.begin(maximum_batch_size=4).header.capabilities is None
@@ -87,20 +71,7 @@ def test_limits_of_a_batch_are_known_when_its_header_is() -> None:
     assert limits_of(state, "orders", client.header(Command.PUSH)).messages == 10
     client.begin(maximum_message_size=80)
     assert limits_of(state, "orders", client.header(Command.PUSH)).message_bytes == 80
-    assert limits_of(state, "orders", client.header(Command.PUSH, session_id="NOBODY")) == STRANGERS
-
-
-@pytest.mark.spec("HR-026", "HR-065", "HR-099")
-@pytest.mark.httpr("T26")
-def test_a_server_without_sessions_says_so_and_serves_without() -> None:
-    client = Client(HttprBench(settings=SIMPLE))
-    answer = client.begin()
-    assert ends(answer)
-    assert answer.header.capabilities == (("session_support", "SESSIONLESS"),)
-    assert (answer.header.session_id, error(answer), answer.header.version) == ("", 0, VERSION)
-    assert pair(client.push(1, b"a")) == (COMMIT, 1)
-    refused = client.push(2, b"b", session_id="1", requester="", channel="")
-    assert (error(refused), ends(refused)) == (528, True)
+    assert limits_of(state, "orders", client.header(Command.PUSH, session_id="NOBODY")) == UNIDENTIFIED
 
 
 @pytest.mark.httpr("T26")

@@ -1,1 +1,12 @@
-"""The client agent of HTTPR: it sends requests over the channels that this side opened."""
+"""The client agent: it sends requests over the channels of which we are the requester (B.3, B.5).
+
+agent            events of the network, signals of the queue manager and timers
+advance          which request comes next        phases          the table of phases of a channel
+channels         which channel carries a queue   channel, state  what is known while the process runs
+requests         the header of every request
+info             GET-RESPONDER-INFO              report          REPORT, `forget` and the end of a session
+push             PUSH, first half of EXCHANGE    pull            PULL, second half of EXCHANGE
+flow_responses   responses to these three        outcomes        what a response says of batches in doubt
+failures         retry, reconnect                reactions       the table of errors
+administration   what an administrator asks for
+"""

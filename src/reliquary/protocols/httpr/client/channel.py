@@ -1,6 +1,6 @@
-"""What goes on over a channel that we drive: its connection, its session, the requests without a response.
+"""What the client agent knows about one of its channels: connection, session, requests without a response.
 
-All of it ends with the process; what is in doubt is in the channel's row.
+All of it ends with the process; which batches are in doubt is in the channel's row.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ from reliquary.protocols.httpr.codec.values import NOTHING, Capabilities, Carrie
 from reliquary.protocols.httpr.settings import Peer
 from reliquary.queueing.message import Message, MessageClass
 
-ALONE: Final = 1
-"""One request at a time: without a session (HR-034, HR-062), and while a message is looked for."""
+SINGLE: Final = 1
+"""The pipeline depth without a session (HR-034, HR-062), and while a refused message is searched for."""
 
 
 @dataclass(slots=True)
-class Asked:
-    """A request that has no response."""
+class SentRequest:
+    """A request that has no response yet."""
 
     number: int
     command: Command
     fetches: bool
-    """Its response may bring a batch."""
-    at: Instant
+    """Its response may carry a batch."""
+    sent_at: Instant
     batch: int = NOTHING
-    """Of PUSH and EXCHANGE: its id."""
+    """The id of the batch that PUSH or EXCHANGE carries."""
     queue: int = 0
-    """Where its messages are."""
+    """The queue of the batch's messages."""
     messages: int = 0
-    """How many they are."""
+    """The number of messages in the batch."""
 
 
 @dataclass(slots=True)
-class Hunt:
-    """A batch was refused for one of its messages: smaller ones find out for which."""
+class RefusedMessageSearch:
+    """The peer refused a batch because of one message: smaller batches show which message it is."""
 
     queue: int
-    most: int
-    """Messages in a batch."""
-    left: int
-    """So many messages of the refused batch are not known to be good."""
+    batch_limit: int
+    """The most messages in a batch while the search lasts."""
+    unverified: int
+    """The number of messages of the refused batch that the peer has not taken yet."""
 
 
 @dataclass(slots=True)
-class Fetched:
-    """A batch that the manager judges in this turn."""
+class FetchedBatch:
+    """A batch from the peer that the queue manager judges in this turn."""
 
     batch: int
     carried: tuple[Carried, ...] = ()
@@ -59,108 +59,109 @@ class Fetched:
 
 
 @dataclass(slots=True)
-class Driven:
+class ClientChannel:
     """The volatile part of a channel at its client."""
 
-    channel: int
+    number: int
+    """The number of the channel's row."""
     peer: Peer
     url: str = ""
-    """Where the responder is; empty where nobody knows."""
+    """The URL of the responder; empty where it is not known."""
     fetches: bool = False
-    """Messages are fetched over it, for as long as we run."""
+    """The client fetches messages over this channel as long as the process runs."""
     phase: Phase = Phase.CLOSED
     epoch: int = 0
-    """Of the connection; each new one has a higher number."""
+    """The number of the connection; each new one has a higher number."""
     connected: bool = False
-    """This epoch has a connection, as far as we know: there is something to hang up."""
-    linked: bool = False
-    """The outgoing queues were told that they are connected."""
-    numbered: int = 0
+    """The connection of this epoch was opened and not closed by us."""
+    queues_connected: bool = False
+    """The queue manager was told that the outgoing queues are connected."""
+    last_number: int = 0
     """The number of the last request in this epoch."""
-    asked: deque[Asked] = field(default_factory=deque)
+    pending: deque[SentRequest] = field(default_factory=deque)
     """Requests without a response, oldest first; responses come in this order (HR-047)."""
     session_id: str = ""
     proposed: Capabilities = field(default_factory=Capabilities)
     agreed: Capabilities = field(default_factory=Capabilities)
-    """In force; the defaults until a response was seen (HR-039)."""
-    used: Instant = field(default=Instant(0))
-    """When something was last asked or answered."""
+    """The capabilities in force; the defaults until a response was seen (HR-039)."""
+    last_used: Instant = field(default=Instant(0))
+    """When a request was last sent or answered."""
     unresolved: bool = False
-    """A batch of the peer's may be in doubt there: only REPORT can tell."""
-    told: int = NOTHING
-    """The batch of the peer's that was last acknowledged."""
-    floor: int = NOTHING
-    """The peer knows this id of ours, which we do not: the next one lies above it."""
-    ready: dict[int, None] = field(default_factory=dict)
-    """Outgoing queues with messages, the one whose turn it is first."""
+    """A batch from the peer may be in doubt there; only REPORT can tell."""
+    acknowledged: int = NOTHING
+    """The id of the peer's batch that a request last acknowledged."""
+    peer_highest_id: int = NOTHING
+    """An id of ours that the peer knows and our row does not; the next batch gets a higher one."""
+    ready_queues: dict[int, None] = field(default_factory=dict)
+    """Outgoing queues with messages; the next batch is taken from the first."""
     queues: dict[int, None] = field(default_factory=dict)
-    """All outgoing queues that it brought since we run."""
+    """All outgoing queues that this channel carried since the process started."""
     preparing: int = 0
-    """The queue that was asked for messages, until the manager answers in this turn."""
-    hunt: Hunt | None = None
-    suspects: dict[int, MessageClass] = field(default_factory=dict)
-    """Batches of one message that the peer refuses for good, and why."""
-    most: int = 0
-    """Not 0: the peer takes no larger batches, whatever was agreed."""
-    shallow: bool = False
-    """The peer takes one request at a time, whatever was agreed."""
-    fetched: Fetched | None = None
-    empty: bool = True
-    """The last PULL brought less than it could: one at a time is enough."""
-    fetch_rests: bool = False
-    """Nothing is fetched until the timer."""
+    """The queue from which messages were requested, until the queue manager answers in this turn."""
+    search: RefusedMessageSearch | None = None
+    refused_batches: dict[int, MessageClass] = field(default_factory=dict)
+    """Batches of one message that the peer refuses for good, and the reason."""
+    batch_limit: int = 0
+    """The most messages that the peer takes in a batch, if that is less than was agreed; else 0."""
+    single_requests: bool = False
+    """The peer takes one request at a time, although it agreed to more."""
+    fetched: FetchedBatch | None = None
+    peer_drained: bool = True
+    """The last PULL brought less than a full batch, so one PULL at a time is enough."""
+    fetch_paused: bool = False
+    """Nothing is fetched until the timer fires."""
     fetch_failures: int = 0
-    """Batches in a row that we could not take."""
+    """The number of fetched batches in a row that could not be taken."""
     failures: int = 0
-    """In a row, since a batch or an empty answer last went through."""
-    rest: Duration = field(default=Duration(0))
-    """How long the last rest was to be."""
-    trouble: str = ""
-    """What last went wrong, for people."""
+    """The number of failures in a row since a batch or an empty response last succeeded."""
+    retry_after: Duration = field(default=Duration(0))
+    """The length of the last pause before a retry."""
+    last_error: str = ""
+    """The last failure, for people."""
     leaving: bool = False
-    """It is to be forgotten on both sides, and closed."""
-    reporters: list[int] = field(default_factory=list)
+    """The channel is to be forgotten on both sides, and closed."""
+    report_callers: list[int] = field(default_factory=list)
     """Administrators who wait for a REPORT."""
-    forgetters: list[int] = field(default_factory=list)
-    """Administrators who wait until it is forgotten."""
+    forget_callers: list[int] = field(default_factory=list)
+    """Administrators who wait until the channel is forgotten."""
 
     def move(self, move: Move) -> None:
-        """Go where the table says."""
+        """Change the phase as the table says."""
         self.phase = moved(self.phase, move)
 
     @property
     def depth(self) -> int:
-        """How many requests may have no response, and how many batches may be in doubt (HR-044)."""
-        if not self.session_id or self.shallow or self.hunt is not None:
-            return ALONE
-        return max(self.agreed.maximum_pipeline_depth, ALONE)
+        """The most requests without a response, and the most batches in doubt (HR-044)."""
+        if not self.session_id or self.single_requests or self.search is not None:
+            return SINGLE
+        return max(self.agreed.maximum_pipeline_depth, SINGLE)
 
     @property
-    def fetching(self) -> int:
-        """How many of its requests may still bring messages."""
-        return sum([each.fetches for each in self.asked])
+    def pending_fetches(self) -> int:
+        """The number of pending requests whose response may carry a batch."""
+        return sum([each.fetches for each in self.pending])
 
     @property
-    def sends_as_well(self) -> bool:
-        """Whether messages go both ways over it: then a PULL that waits would delay them."""
+    def is_bidirectional(self) -> bool:
+        """Whether messages go both ways over this channel, so that a PULL that waits would delay others."""
         return bool(self.peer.exchange or self.peer.channel)
 
     @property
-    def sent_last(self) -> bool:
-        """Whether its newest request brings messages; then it is time to fetch some."""
-        return bool(self.asked and self.asked[-1].batch)
+    def newest_sends(self) -> bool:
+        """Whether the newest pending request carries a batch."""
+        return bool(self.pending and self.pending[-1].batch)
 
     @property
-    def wait(self) -> Duration:
-        """How long the peer may wait for messages before it answers."""
+    def longest_wait(self) -> Duration:
+        """How long the peer may wait for messages before it responds."""
         return Duration(self.agreed.max_wait_batch * MILLISECOND)
 
     @property
-    def empty_wait(self) -> Duration:
-        """How long it waits for the first one (H-14)."""
+    def longest_empty_wait(self) -> Duration:
+        """How long the peer may wait for the first message (H-14)."""
         return Duration(min(self.agreed.empty_batch_delay, self.agreed.max_wait_batch) * MILLISECOND)
 
     def is_stale(self, now: Instant) -> bool:
         """Whether the peer may have dropped the session by now (HR-028)."""
         kept = self.agreed.idle_session_interval * SECOND
-        return bool(self.session_id) and now - self.used >= kept - kept // 10
+        return bool(self.session_id) and now - self.last_used >= kept - kept // 10

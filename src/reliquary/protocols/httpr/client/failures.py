@@ -1,173 +1,176 @@
-"""When something goes wrong on a channel that we drive: a new session, a rest, or somebody is told.
+"""Failures on a channel of the client: a new session, a pause before a retry, a warning.
 
-What was sent and has no response stays in doubt, whatever happens; the next that is sent is a REPORT.
+A request that was sent and has no response stays in doubt whatever happens; the next request is a REPORT.
 """
 
 from __future__ import annotations
 
-from reliquary.base.time import Duration, Instant
+from reliquary.base.time import Duration
 from reliquary.base.turn import Reply, SetTimer, Warn
-from reliquary.protocols.httpr.addresses import agent_of
-from reliquary.protocols.httpr.client.channel import Asked, Driven, Hunt
+from reliquary.protocols.httpr.batches import end_batches
+from reliquary.protocols.httpr.client.channel import ClientChannel, RefusedMessageSearch, SentRequest
 from reliquary.protocols.httpr.client.phases import Move
 from reliquary.protocols.httpr.client.reactions import FAILED_WITH, NACKS, UNSENT, Reaction, reaction_to
 from reliquary.protocols.httpr.codec.values import Error, ErrorNumber
 from reliquary.protocols.httpr.effects import HangUp
 from reliquary.protocols.httpr.events import Done, Failure, RequestFailed
-from reliquary.protocols.httpr.server.report import conclude
+from reliquary.protocols.httpr.outgoing import is_fetcher
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.transactions import Settlement
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
 from reliquary.queueing.travel.transfer import ConnectionChanged
 
 RETRY = "httpr-retry"
-"""The timer of a channel that rests."""
+"""The timer of a channel that pauses after a failure."""
 
 
 # -- the end of a connection
 
 
-def hang_up(state: State, driven: Driven) -> None:
-    """Nothing that is still to come on this connection is heard (HR-042, HR-043)."""
-    if driven.connected:
-        state.draft.ask(HangUp(driven.channel, driven.epoch))
-    driven.connected = False
-    driven.session_id = ""
-    # what was to bring messages may have left the peer in doubt (HR-022); PUSH is in doubt in the row
-    driven.unresolved = driven.unresolved or any(each.fetches for each in driven.asked)
-    driven.asked.clear()
+def end_session(state: State, channel: ClientChannel) -> None:
+    """End the session and its connection; a new one begins when there is something to do."""
+    _hang_up(state, channel)
+    channel.move(Move.END)
 
 
-def end(state: State, driven: Driven) -> None:
-    """The session is over; a new one begins where there is something to do."""
-    hang_up(state, driven)
-    driven.move(Move.END)
+def _hang_up(state: State, channel: ClientChannel) -> None:
+    """Close the connection: responses that still come on it are ignored (HR-042, HR-043)."""
+    if channel.connected:
+        state.draft.ask(HangUp(channel.number, channel.epoch))
+    channel.connected = False
+    channel.session_id = ""
+    # a lost response may have left the peer in doubt (HR-022); batches of ours are in doubt in the row
+    channel.unresolved = channel.unresolved or any(each.fetches for each in channel.pending)
+    channel.pending.clear()
 
 
-def rest(
+def retry_later(
     state: State,
-    driven: Driven,
+    channel: ClientChannel,
     why: str,
     *,
     status: ConnectionStatus = ConnectionStatus.CONNECTION_REFUSED,
     long: bool = False,
     keep: bool = False,
 ) -> None:
-    """Try again after a while, longer each time; `keep`: in the same session."""
+    """Pause before the next try, longer after each failure.
+
+    `long` takes the longest pause and warns, because only a person can help; `keep` keeps the session.
+    """
     if not keep:
-        hang_up(state, driven)
-    driven.move(Move.REST)
-    driven.trouble = why
+        _hang_up(state, channel)
+    channel.move(Move.REST)
+    channel.last_error = why
     ladder = state.settings.retry_ladder
-    span = ladder[-1] if long else ladder[min(driven.failures, len(ladder) - 1)]
-    driven.failures += 1
-    driven.rest = span
-    state.draft.ask(SetTimer((RETRY, driven.channel), span))
+    span = ladder[-1] if long else ladder[min(channel.failures, len(ladder) - 1)]
+    channel.failures += 1
+    channel.retry_after = span
+    state.draft.ask(SetTimer((RETRY, channel.number), span))
     if not keep:
-        driven.linked = False
-        tell_links(state, driven, Happening.FAILED, status, rest=span)
+        channel.queues_connected = False
+        report_links(state, channel, Happening.FAILED, status, rest=span)
     if long:
-        state.draft.ask(Warn(state.channels[driven.channel].responder, "a channel stands still", why))
-    answer_all(state, driven, Done(False, why))
+        state.draft.ask(Warn(state.channels[channel.number].responder, "a channel stands still", why))
+    answer_administrators(state, channel, Done(False, why))
 
 
-def tell_links(
+def reconnect(state: State, channel: ClientChannel, why: str, status: ConnectionStatus) -> None:
+    """Begin a new session at once after the first failure since something succeeded; else after a pause."""
+    if channel.failures:
+        retry_later(state, channel, why, status=status)
+    else:
+        channel.failures, channel.last_error = 1, why
+        end_session(state, channel)
+
+
+def report_links(
     state: State,
-    driven: Driven,
+    channel: ClientChannel,
     happening: Happening,
     status: ConnectionStatus,
     rest: Duration | None = None,
 ) -> None:
-    """The outgoing queues that this channel brings are in another state; unless somebody comes for them."""
-    if not is_fetcher(state, state.channels[driven.channel].responder):
-        for queue in driven.queues:
-            changed = ConnectionChanged(queue, happening, status, addresses=(driven.url,), rest=rest)
+    """Tell the queue manager the new state of the outgoing queues, unless the peer fetches their messages."""
+    if not is_fetcher(state, state.channels[channel.number].responder):
+        for queue in channel.queues:
+            changed = ConnectionChanged(queue, happening, status, addresses=(channel.url,), rest=rest)
             state.draft.tell(changed)
 
 
-def is_fetcher(state: State, responder: str) -> bool:
-    """Whether an agent fetches what is for it: nobody dials it."""
-    return agent_of(responder) in state.fetchers
-
-
-def renew(state: State, driven: Driven, why: str, status: ConnectionStatus) -> None:
-    """Go on at once, where this is the first trouble since something went well; else after a rest."""
-    if driven.failures:
-        rest(state, driven, why, status=status)
-    else:
-        driven.failures, driven.trouble = 1, why
-        end(state, driven)
-
-
-def answer_all(state: State, driven: Driven, done: Done) -> None:
-    """Tell the administrators who wait; what they wanted is not tried again where it failed."""
-    driven.leaving = driven.leaving and not driven.forgetters
-    for caller in (*driven.reporters, *driven.forgetters):
+def answer_administrators(state: State, channel: ClientChannel, done: Done) -> None:
+    """Answer the administrators who wait; a `forget` that failed is not tried again."""
+    channel.leaving = channel.leaving and not channel.forget_callers
+    for caller in (*channel.report_callers, *channel.forget_callers):
         state.draft.ask(Reply(caller, done))
-    driven.reporters.clear()
-    driven.forgetters.clear()
+    channel.report_callers.clear()
+    channel.forget_callers.clear()
 
 
 # -- no response
 
 
-def on_lost(state: State, driven: Driven, event: RequestFailed) -> None:
-    """Responses will not come.  A connection that was idle too long is made anew at once."""
+def on_failed(state: State, channel: ClientChannel, event: RequestFailed) -> None:
+    """Retry after responses were lost; a connection that was idle too long is opened again at once."""
     if event.failure in UNSENT:
-        _take_back(state, driven)
-    why = event.why or f"{driven.url} gave no usable response: {event.failure.value}"
+        _return_unsent(state, channel)
+    why = event.why or f"{channel.url} gave no usable response: {event.failure.value}"
     status = FAILED_WITH[event.failure]
-    if event.failure is Failure.LOST and driven.linked:
-        renew(state, driven, why, status)
+    if event.failure is Failure.LOST and channel.queues_connected:
+        reconnect(state, channel, why, status)
     else:
-        rest(state, driven, why, status=status)
+        retry_later(state, channel, why, status=status)
 
 
-def _take_back(state: State, driven: Driven) -> None:
-    """Nothing was sent, so nothing is in doubt: whoever fetches them himself may have the messages (P2)."""
-    batches = tuple(asked.batch for asked in driven.asked if asked.batch)
-    driven.asked.clear()
-    conclude(state, driven.channel, Settlement(returned=batches))
+def _return_unsent(state: State, channel: ClientChannel) -> None:
+    """Return the messages of batches that were never sent, so that the peer may fetch them (P2)."""
+    batches = tuple(request.batch for request in channel.pending if request.batch)
+    channel.pending.clear()
+    end_batches(state, channel.number, Settlement(returned=batches))
 
 
 # -- a response with an error
 
 
-def suspect(driven: Driven, asked: Asked, error: Error) -> None:
-    """A batch of one message is refused for it: when it is back it goes no more (before it is settled)."""
-    if asked.messages == 1 and reaction_to(error.number) is Reaction.SUSPECT:
-        driven.suspects[asked.batch] = NACKS[ErrorNumber(error.number)]
+def note_refused_message(channel: ClientChannel, request: SentRequest, error: Error) -> None:
+    """Note a batch of one message that the peer refuses for it: the message is not sent again.
+
+    This is called before the batch is settled.
+    """
+    if request.messages == 1 and reaction_to(error.number) is Reaction.SUSPECT:
+        channel.refused_batches[request.batch] = NACKS[ErrorNumber(error.number)]
 
 
-def react(state: State, driven: Driven, asked: Asked, error: Error, now: Instant) -> None:
-    """Do what the table says about an error; the batches that it speaks of are settled already."""
-    del now
-    why = f"{driven.url} answered {error.number} {error.text}"
+def handle_error(state: State, channel: ClientChannel, request: SentRequest, error: Error) -> None:
+    """Do what the table says about an error; the batches that the response names are settled already."""
+    why = f"{channel.url} answered {error.number} {error.text}"
     refused = ConnectionStatus.CONNECTION_REFUSED
     match reaction_to(error.number):
         case Reaction.RENEW:
-            renew(state, driven, why, refused)
+            reconnect(state, channel, why, refused)
         case Reaction.SHALLOW:
-            # it may be in doubt about a batch that we never saw, and only REPORT can tell (T45)
-            driven.unresolved = driven.unresolved or asked.fetches
-            if driven.shallow:
-                rest(state, driven, why)
+            # the peer may be in doubt about a batch that we never saw, and only REPORT can tell (T45)
+            channel.unresolved = channel.unresolved or request.fetches
+            if channel.single_requests:
+                retry_later(state, channel, why)
             else:
-                driven.shallow = True
-                end(state, driven)
-        case Reaction.SMALLER if asked.messages > 1:
-            driven.most = asked.messages // 2
-            end(state, driven)
-        case Reaction.SUSPECT if asked.messages:
-            _hunt(driven, asked)
-            state.draft.ask(Warn(state.channels[driven.channel].responder, "a message is refused", why))
-            end(state, driven)
+                channel.single_requests = True
+                end_session(state, channel)
+        case Reaction.SMALLER if request.messages > 1:
+            channel.batch_limit = request.messages // 2
+            end_session(state, channel)
+        case Reaction.SUSPECT if request.messages:
+            _start_search(channel, request)
+            state.draft.ask(Warn(state.channels[channel.number].responder, "a message is refused", why))
+            end_session(state, channel)
         case Reaction.REST:
-            rest(state, driven, why)
+            retry_later(state, channel, why)
         case _:  # nothing is left to try: only a person can help
-            rest(state, driven, why, long=True)
+            retry_later(state, channel, why, long=True)
 
 
-def _hunt(driven: Driven, asked: Asked) -> None:
-    """Look for the message in half as many; it was alone: it is found."""
-    driven.hunt = Hunt(asked.queue, asked.messages // 2, asked.messages) if asked.messages > 1 else None
+def _start_search(channel: ClientChannel, request: SentRequest) -> None:
+    """Search for the refused message in batches of half the size; a batch of one message has shown it."""
+    if request.messages > 1:
+        channel.search = RefusedMessageSearch(request.queue, request.messages // 2, request.messages)
+    else:
+        channel.search = None

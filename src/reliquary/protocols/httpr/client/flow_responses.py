@@ -1,81 +1,90 @@
-"""What the response to PUSH, PULL or EXCHANGE means, B.3 and B.5 of the digest.
+"""Responses to PUSH, PULL and EXCHANGE, B.3 and B.5 of the digest.
 
 error           settle, then as `reactions` says
-INDOUBT         the batch stays in doubt: a rest, then REPORT
-ROLLBACK        its messages are there again: a rest, then they go under a new id
-otherwise       a batch is taken, the session goes on or ends; what is still in doubt when nothing more
-                is to come is found out with REPORT
+INDOUBT         the batch stays in doubt: a pause, then REPORT
+ROLLBACK        its messages are available again: a pause, then they go under a new id
+otherwise       a batch is taken, the session goes on or ends; REPORT finds out what is still in doubt when
+                all requests are answered
 """
 
 from __future__ import annotations
 
 from reliquary.base.time import Instant
-from reliquary.protocols.httpr.client.channel import Asked, Driven
-from reliquary.protocols.httpr.client.failures import end, react, rest, suspect
+from reliquary.protocols.httpr.batches import discard_bodies
+from reliquary.protocols.httpr.client.channel import ClientChannel, SentRequest
+from reliquary.protocols.httpr.client.failures import (
+    end_session,
+    handle_error,
+    note_refused_message,
+    retry_later,
+)
+from reliquary.protocols.httpr.client.outcomes import resume, settle
 from reliquary.protocols.httpr.client.phases import Phase
 from reliquary.protocols.httpr.client.pull import on_batch, on_empty
-from reliquary.protocols.httpr.client.report import go_on, settle
 from reliquary.protocols.httpr.codec.capabilities import agreed
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import Outcome, SessionMark
 from reliquary.protocols.httpr.events import ResponseArrived
-from reliquary.protocols.httpr.server.responses import unwanted
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.transactions import By, Settlement
 
 
-def on_answered(state: State, driven: Driven, asked: Asked, event: ResponseArrived, now: Instant) -> None:
-    """A response to something that moves messages."""
+def on_response(
+    state: State, channel: ClientChannel, request: SentRequest, event: ResponseArrived, now: Instant
+) -> None:
+    """Settle our batches, take the batch of the response, and go on."""
     header = event.header
     ended = header.session is SessionMark.END
     if header.error is not None:
-        suspect(driven, asked, header.error)
-    # A rollback in a session that goes on leaves open what the peer does with the batches behind it: as with
-    # GET-RESPONDER-INFO, only REPORT can give them back.
-    by = By.RESPONSE if ended or not driven.asked else By.INFO_ANSWER
-    settled = settle(state, driven, header, by)
+        note_refused_message(channel, request, header.error)
+    # A rollback in a session that goes on does not say what the peer does with the batches behind it: as with
+    # GET-RESPONDER-INFO, only REPORT can return their messages.
+    by = By.RESPONSE if ended or not channel.pending else By.INFO_ANSWER
+    settled = settle(state, channel, header, by)
     if header.error is not None or settled.returned or header.outcome is Outcome.INDOUBT:
-        _refused(state, driven, asked, event, now)
+        _on_refusal(state, channel, request, event)
         return
-    if header.capabilities is not None and not driven.session_id:  # H-04
+    if header.capabilities is not None and not channel.session_id:  # H-04
         try:
-            driven.agreed = agreed(driven.proposed, header.capabilities)
+            channel.agreed = agreed(channel.proposed, header.capabilities)
         except HttprFault as wrong:
-            rest(state, driven, str(wrong), long=True)
+            retry_later(state, channel, str(wrong), long=True)
             return
-    driven.failures = 0
-    _progress(driven, asked, settled)
+    channel.failures = 0
+    _continue_search(channel, request, settled)
     if header.transaction_id is not None:
-        on_batch(state, driven, event)
-    elif asked.fetches:
-        on_empty(state, driven, asked, now)
-    if driven.phase is not Phase.WAITING:
-        return  # the batch ended it
+        on_batch(state, channel, event)
+    elif request.fetches:
+        on_empty(state, channel, request, now)
+    if channel.phase is not Phase.WAITING:
+        return  # the batch ended the session
     if ended:
-        end(state, driven)
-    elif not driven.asked:
-        go_on(state, driven)
+        end_session(state, channel)
+    elif not channel.pending:
+        resume(state, channel)
 
 
-def _refused(state: State, driven: Driven, asked: Asked, event: ResponseArrived, now: Instant) -> None:
-    """Something did not go well; a batch that came along is not taken, and stays in doubt at the peer."""
+def _on_refusal(
+    state: State, channel: ClientChannel, request: SentRequest, event: ResponseArrived
+) -> None:  # fmt: skip
+    """React to an error, INDOUBT or ROLLBACK; a batch in the response is not taken, and is in doubt there."""
     header = event.header
     if header.transaction_id is not None:
-        unwanted(state, event.batch)
-        driven.unresolved = True
+        discard_bodies(state, event.batch)
+        channel.unresolved = True
     if header.error is not None:
-        react(state, driven, asked, header.error, now)
+        handle_error(state, channel, request, header.error)
     elif header.outcome is Outcome.INDOUBT:
-        rest(state, driven, f"{driven.url} is not sure about batch {header.completed}")  # HR-068
+        retry_later(state, channel, f"{channel.url} is not sure about batch {header.completed}")  # HR-068
     else:
-        keep = header.session is not SessionMark.END and not driven.asked  # H-08
-        rest(state, driven, f"{driven.url} rolled batch {header.completed} back", keep=keep)
+        keep = header.session is not SessionMark.END and not channel.pending  # H-08
+        retry_later(state, channel, f"{channel.url} rolled batch {header.completed} back", keep=keep)
 
 
-def _progress(driven: Driven, asked: Asked, settled: Settlement) -> None:
-    """Messages of a batch that was refused before turn out to be good."""
-    hunt = driven.hunt
-    if hunt is not None and asked.batch in settled.committed:
-        hunt.left -= asked.messages
-        if hunt.left <= 0:
-            driven.hunt = None
+def _continue_search(channel: ClientChannel, request: SentRequest, settled: Settlement) -> None:
+    """Count the messages of a refused batch that the peer has now taken; the search may be over."""
+    search = channel.search
+    if search is not None and request.batch in settled.committed:
+        search.unverified -= request.messages
+        if search.unverified <= 0:
+            channel.search = None

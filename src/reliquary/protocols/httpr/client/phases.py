@@ -1,4 +1,4 @@
-"""Where a channel that we drive stands, B.5 of the digest: one table, used by all that is sent over it.
+"""The phases of a channel of the client, B.5 of the digest: one table, used by all that sends requests.
 
               GREET             UNRESOLVED                REPORT
     CLOSED --------> GREETING ------------> MUST_REPORT --------> REPORTING
@@ -11,8 +11,8 @@
                                        v  |
                                      WAITING --. FLOW: pipelined
                                           ^----'
-    RESTING   from anywhere, after a failure, until its timer
-    END       from anywhere: all begins anew
+    RESTING   from any phase, after a failure, until its timer fires
+    END       from any phase: the next request begins a new connection
 
 A peer without sessions is never greeted: CLOSED goes to READY, or to MUST_REPORT.
 """
@@ -25,14 +25,14 @@ from typing import Final
 
 
 class Phase(Enum):
-    """Where it stands."""
+    """The phase of a channel."""
 
     CLOSED = "closed"
     """No connection, and no session."""
     GREETING = "greeting"
     """GET-RESPONDER-INFO has no response."""
     MUST_REPORT = "must-report"
-    """Something is not known, and only REPORT may be sent."""
+    """Something is unknown, and only REPORT may be sent."""
     REPORTING = "reporting"
     """REPORT has no response."""
     READY = "ready"
@@ -40,13 +40,13 @@ class Phase(Enum):
     WAITING = "waiting"
     """PUSH, PULL or EXCHANGE have no response."""
     LEAVING = "leaving"
-    """The REPORT that ends everything has no response."""
+    """The REPORT that ends the session, or forgets the channel, has no response."""
     RESTING = "resting"
-    """It failed, and the time to try again has not come."""
+    """A request failed, and the pause before the next try is not over."""
 
 
 class Move(Enum):
-    """What brings it from one phase to another."""
+    """What changes the phase."""
 
     GREET = "greet"
     """GET-RESPONDER-INFO is sent."""
@@ -57,17 +57,17 @@ class Move(Enum):
     LEAVE = "leave"
     """REPORT with `forget`, or with the end of the session, is sent."""
     CLEAN = "clean"
-    """All is answered, and nothing is unknown."""
+    """All requests are answered, and nothing is unknown."""
     UNRESOLVED = "unresolved"
-    """All is answered, or never will be, and something is unknown."""
+    """All requests are answered or given up, and something is unknown."""
     END = "end"
     """The connection or the session is over."""
     REST = "rest"
-    """It failed."""
+    """A request failed."""
 
 
 def _table() -> dict[tuple[Phase, Move], Phase | None]:
-    """A row a move; None: it must not happen in this phase."""
+    """Return the table, a row for each move; None: the move must not happen in this phase."""
     c, g, m, p = Phase.CLOSED, Phase.GREETING, Phase.MUST_REPORT, Phase.REPORTING
     r, w, v, s = Phase.READY, Phase.WAITING, Phase.LEAVING, Phase.RESTING
     n = None
@@ -75,7 +75,7 @@ def _table() -> dict[tuple[Phase, Move], Phase | None]:
         #               from: c  g  m  p  r  w  v  s
         Move.GREET:          (g, n, n, n, n, n, n, n),  # HR-036: the first request of a session
         Move.REPORT:         (n, n, p, n, p, n, n, n),  # HR-080: never beside another request
-        Move.FLOW:           (n, n, n, n, w, w, n, n),  # HR-021, HR-023, HR-125: all is known
+        Move.FLOW:           (n, n, n, n, w, w, n, n),  # HR-021, HR-023, HR-125: nothing is unknown
         Move.LEAVE:          (n, n, n, n, v, n, n, n),  # HR-016, HR-032: only when nothing is in doubt
         Move.CLEAN:          (r, r, n, r, r, r, n, r),
         Move.UNRESOLVED:     (m, m, n, m, m, m, n, m),  # HR-020, HR-022
@@ -88,11 +88,11 @@ def _table() -> dict[tuple[Phase, Move], Phase | None]:
 
 NEXT: Final[Mapping[tuple[Phase, Move], Phase | None]] = _table()
 SILENT: Final = frozenset({Phase.GREETING, Phase.REPORTING, Phase.LEAVING, Phase.RESTING})
-"""Nothing is sent in these phases: there is an answer to come, or a timer."""
+"""Nothing is sent in these phases: a response or a timer must come first."""
 
 
 def moved(phase: Phase, move: Move) -> Phase:
-    """The phase that follows; a move that must not happen is an error of ours."""
+    """Return the phase after a move; a move that must not happen is an error of ours."""
     following = NEXT[phase, move]
     assert following is not None, f"a channel that is {phase.value} must not {move.value}"
     return following

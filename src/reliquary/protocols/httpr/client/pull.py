@@ -1,10 +1,11 @@
-"""Messages are fetched, D.4 of the digest: PULL, and the second half of EXCHANGE.
+"""PULL at the client, and the second half of EXCHANGE, D.4 of the digest: messages are fetched.
 
     PULL --> a batch --> B.4 --> BatchArrived --> BatchJudged --> BatchReceived; the next PULL acknowledges it
         |                 '--> refused: nothing is stored, and the peer is asked how far it got
-        '--> nothing: the next PULL at once where the peer waited for messages, else after a rest
+        '--> nothing: the next PULL at once if the peer waited for messages, else after a pause
 
-What the manager does not take is rolled back: REPORT says so at once, and PULL comes again after a rest.
+A batch that the queue manager does not take is rolled back: REPORT says so at once, and PULL comes again
+after a pause.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from reliquary.base.time import SECOND, Duration, Instant
 from reliquary.base.turn import SetTimer, Warn
 from reliquary.protocols.httpr.addresses import read_target
 from reliquary.protocols.httpr.apply import apply
-from reliquary.protocols.httpr.client.channel import ALONE, Asked, Driven, Fetched
-from reliquary.protocols.httpr.client.failures import end, renew
+from reliquary.protocols.httpr.batches import discard_bodies, report_duplicates
+from reliquary.protocols.httpr.client.channel import SINGLE, ClientChannel, FetchedBatch, SentRequest
+from reliquary.protocols.httpr.client.failures import end_session, reconnect
 from reliquary.protocols.httpr.client.phases import Move, Phase
-from reliquary.protocols.httpr.client.requests import ask
+from reliquary.protocols.httpr.client.requests import send_request
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import Command, Disposition, Outcome
 from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.facts import BatchReceived
 from reliquary.protocols.httpr.routing import placed, sink_of
-from reliquary.protocols.httpr.server.responses import tell_duplicates, unwanted
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Reception, reception
 from reliquary.queueing.message import MessageClass
@@ -38,87 +39,87 @@ from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged
 
 FETCH: Final = "httpr-fetch"
 """The timer after which messages are fetched again."""
-EMPTY_REST: Final = Duration(SECOND)
-"""Until the next PULL, where a peer answers that it has nothing without having waited for some."""
+EMPTY_PAUSE: Final = Duration(SECOND)
+"""The pause before the next PULL, if the peer answered "no messages" without waiting for some."""
 
 
 # -- PULL
 
 
-def may_fetch(state: State, driven: Driven) -> bool:
+def may_fetch(state: State, channel: ClientChannel) -> bool:
     """Whether messages are to be fetched now."""
-    allowed = driven.fetches and state.online and not driven.fetch_rests and not driven.leaving
-    return allowed and Command.PULL in driven.agreed.flows
+    allowed = channel.fetches and state.client.online and not channel.fetch_paused and not channel.leaving
+    return allowed and Command.PULL in channel.agreed.flows
 
 
-def owes_word(state: State, driven: Driven) -> bool:
-    """Whether the peer does not know yet that we have its last batch."""
-    return state.channels[driven.channel].last_received_id != driven.told
+def owes_acknowledgement(state: State, channel: ClientChannel) -> bool:
+    """Whether no request has acknowledged the peer's last batch yet."""
+    return state.channels[channel.number].last_received_id != channel.acknowledged
 
 
-def pull(state: State, driven: Driven, now: Instant) -> bool:
-    """Send a PULL, where one may go; several only while there is more than one brings.
+def send_pull(state: State, channel: ClientChannel, now: Instant) -> bool:
+    """Send a PULL; return False if none may be sent.
 
-    Where some are waiting already, one more tells of the last batch, so that it is not in doubt for as long.
+    Several are pending only while the peer has more messages than one PULL brings.  Where enough are pending,
+    one more acknowledges the last batch, so that it does not stay in doubt until they are answered.
     """
-    at_once = ALONE if driven.empty or driven.sends_as_well else driven.depth
-    enough = driven.fetching >= at_once and not owes_word(state, driven)
-    if not may_fetch(state, driven) or enough:
+    most = SINGLE if channel.peer_drained or channel.is_bidirectional else channel.depth
+    enough = channel.pending_fetches >= most and not owes_acknowledgement(state, channel)
+    if not may_fetch(state, channel) or enough:
         return False
-    driven.move(Move.FLOW)
-    ask(state, driven, Command.PULL, now)
+    channel.move(Move.FLOW)
+    send_request(state, channel, Command.PULL, now)
     return True
 
 
-def on_empty(state: State, driven: Driven, asked: Asked, now: Instant) -> None:
-    """There was nothing (F-10); who did not wait for it is not asked again at once."""
-    driven.empty = True
-    waited = now - asked.at >= max(driven.empty_wait // 2, EMPTY_REST // 2)
-    if driven.fetches and not waited and not driven.fetching:
-        fetch_later(state, driven, EMPTY_REST)
+def on_empty(state: State, channel: ClientChannel, request: SentRequest, now: Instant) -> None:
+    """The peer had no messages (F-10); one that did not wait for some is not asked again at once."""
+    channel.peer_drained = True
+    waited = now - request.sent_at >= max(channel.longest_empty_wait // 2, EMPTY_PAUSE // 2)
+    if channel.fetches and not waited and not channel.pending_fetches:
+        _pause_fetching(state, channel, EMPTY_PAUSE)
 
 
-def fetch_later(state: State, driven: Driven, span: Duration) -> None:
-    """Fetch nothing for a while."""
-    driven.fetch_rests = True
-    state.draft.ask(SetTimer((FETCH, driven.channel), span))
+def _pause_fetching(state: State, channel: ClientChannel, span: Duration) -> None:
+    channel.fetch_paused = True
+    state.draft.ask(SetTimer((FETCH, channel.number), span))
 
 
 # -- a batch
 
 
-def on_batch(state: State, driven: Driven, event: ResponseArrived) -> None:
-    """Take what a response brought; the manager is asked in this turn."""
-    batch, number = event.header.transaction_id, driven.channel
+def on_batch(state: State, channel: ClientChannel, event: ResponseArrived) -> None:
+    """Check the batch of a response, and hand it to the queue manager, which judges it in this turn."""
+    batch, number = event.header.transaction_id, channel.number
     assert batch is not None, "a batch has an id"
-    if event.disposition is Disposition.ABORT:  # HR-115; the peer gives it back to itself
-        unwanted(state, event.batch)
+    if event.disposition is Disposition.ABORT:  # HR-115; the peer keeps the messages
+        discard_bodies(state, event.batch)
         return
     verdict = reception(state.channels[number], batch)
     if verdict is not Reception.TAKEN:  # HR-055, HR-081
         if verdict is Reception.KNOWN and event.batch:
-            tell_duplicates(state, number, batch, len(event.batch))
-        unwanted(state, event.batch)
-        driven.unresolved = True
-        why = f"{driven.url} sent batch {batch}, which is {verdict.value}"
-        renew(state, driven, why, ConnectionStatus.CONNECTION_REFUSED)
+            report_duplicates(state, number, batch, len(event.batch))
+        discard_bodies(state, event.batch)
+        channel.unresolved = True
+        why = f"{channel.url} sent batch {batch}, which is {verdict.value}"
+        reconnect(state, channel, why, ConnectionStatus.CONNECTION_REFUSED)
         return
-    driven.empty = len(event.batch) < driven.agreed.maximum_batch_size
-    fetched = driven.fetched = Fetched(batch, event.batch)
+    channel.peer_drained = len(event.batch) < channel.agreed.maximum_batch_size
+    fetched = channel.fetched = FetchedBatch(batch, event.batch)
     try:
-        fetched.names, fetched.messages = placed(event.batch, partial(_queue_for, state, driven))
+        fetched.names, fetched.messages = placed(event.batch, partial(_queue_for, state, channel))
     except (HttprFault, UsageError) as wrong:
-        _refuse(state, driven, str(wrong))
+        _roll_back(state, channel, str(wrong))
         return
     if fetched.messages:
-        _bring_in(state, driven, fetched)
+        _deliver(state, channel, fetched)
     else:  # H-24
-        _receive(state, driven, Outcome.COMMIT)
+        _record(state, channel, Outcome.COMMIT)
 
 
-def _bring_in(state: State, driven: Driven, fetched: Fetched) -> None:
-    """Give it to the manager; whoever told us to fetch there trusts what comes."""
-    number = driven.channel
+def _deliver(state: State, channel: ClientChannel, fetched: FetchedBatch) -> None:
+    """Hand the batch to the queue manager; the administrator who set `pull` trusts what the peer sends."""
+    number = channel.number
     transaction = UUID(int=number << 64 | fetched.batch)
     state.draft.tell(
         BatchArrived(
@@ -134,49 +135,51 @@ def _bring_in(state: State, driven: Driven, fetched: Fetched) -> None:
     )
 
 
-def _queue_for(state: State, driven: Driven, target: str) -> str:
-    """A Destination of ours; else the queue for all that comes from this peer."""
-    into = driven.peer.into
+def _queue_for(state: State, channel: ClientChannel, target: str) -> str:
+    """Return the queue of a Destination of ours; else the queue for all messages from this peer."""
+    into = channel.peer.into
     where = read_target(target) if target else None
     ours = where is not None and where.authority in state.authorities and where.queue
     return into if into and not ours else sink_of(state, target, into)
 
 
-def on_judged(state: State, driven: Driven, signal: BatchJudged) -> None:
-    """The manager has taken all of it, or nothing (P3, P5)."""
-    fetched, into = driven.fetched, driven.peer.into
+def on_judged(state: State, channel: ClientChannel, signal: BatchJudged) -> None:
+    """The queue manager has taken the whole batch, or nothing of it (P3, P5)."""
+    fetched, into = channel.fetched, channel.peer.into
     assert fetched is not None, "the manager judged what it was not asked"
     if signal.outcome is transfer.Outcome.DELIVERED:
-        _receive(state, driven, Outcome.COMMIT)
+        _record(state, channel, Outcome.COMMIT)
         return
     missing = fetched.names[signal.place] if signal.reason is MessageClass.NACK_BAD_DEST_QUEUE else into
-    if into and missing != into:  # else one message without a queue would be in the way of all for ever
+    if into and missing != into:  # else one message without a queue would block all others for ever
         fetched.names = tuple(into if name == missing else name for name in fetched.names)
         why = f"there is no {missing}, so {into} has them"
-        state.draft.ask(Warn(state.channels[driven.channel].responder, "messages have no queue", why))
-        _bring_in(state, driven, fetched)
+        state.draft.ask(Warn(state.channels[channel.number].responder, "messages have no queue", why))
+        _deliver(state, channel, fetched)
     else:
-        _refuse(state, driven, signal.why or signal.reason.name)
+        _roll_back(state, channel, signal.why or signal.reason.name)
 
 
-def _receive(state: State, driven: Driven, outcome: Outcome) -> Fetched:
-    fetched, driven.fetched = driven.fetched, None
+def _record(state: State, channel: ClientChannel, outcome: Outcome) -> FetchedBatch:
+    """Record what became of the fetched batch, and return the batch."""
+    fetched, channel.fetched = channel.fetched, None
     assert fetched is not None, "the manager judged what it was not asked"
-    apply(state, BatchReceived(driven.channel, fetched.batch, outcome))
+    apply(state, BatchReceived(channel.number, fetched.batch, outcome))
     if outcome is Outcome.COMMIT:
-        driven.fetch_failures = 0
+        channel.fetch_failures = 0
     return fetched
 
 
-def _refuse(state: State, driven: Driven, why: str) -> None:
-    """Roll it back: REPORT says so, not PULL, and what was pipelined behind it is not heard."""
-    unwanted(state, _receive(state, driven, Outcome.ROLLBACK).carried)
-    driven.unresolved = driven.empty = True
+def _roll_back(state: State, channel: ClientChannel, why: str) -> None:
+    """Roll the fetched batch back; REPORT says so, not PULL, and pipelined responses are ignored."""
+    discard_bodies(state, _record(state, channel, Outcome.ROLLBACK).carried)
+    channel.unresolved = channel.peer_drained = True
     ladder = state.settings.retry_ladder
-    fetch_later(state, driven, ladder[min(driven.fetch_failures, len(ladder) - 1)])
-    driven.fetch_failures += 1
-    state.draft.ask(Warn(state.channels[driven.channel].responder, "fetched messages are not taken", why))
-    if driven.asked:
-        end(state, driven)
-    elif driven.phase is Phase.READY:
-        driven.move(Move.UNRESOLVED)
+    _pause_fetching(state, channel, ladder[min(channel.fetch_failures, len(ladder) - 1)])
+    channel.fetch_failures += 1
+    responder = state.channels[channel.number].responder
+    state.draft.ask(Warn(responder, "fetched messages are not taken", why))
+    if channel.pending:
+        end_session(state, channel)
+    elif channel.phase is Phase.READY:
+        channel.move(Move.UNRESOLVED)

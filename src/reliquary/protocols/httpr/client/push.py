@@ -1,7 +1,7 @@
-"""Our messages go, D.3 of the digest: PUSH, and the first half of EXCHANGE.
+"""PUSH at the client, and the first half of EXCHANGE, D.3 of the digest: our messages are sent.
 
     HoldWanted --> MessagesHeld --> BatchPrepared, SendRequest
-              '--> too large for the peer: held alone, and to the dead letters
+              '--> too large for the peer: held alone, and moved to the dead letters
 
 Hold and `BatchPrepared` are one write, and the request leaves after its sync: the batch is in doubt before
 the peer can have seen its end (P1, HR-051).
@@ -14,97 +14,99 @@ from typing import Final
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
 from reliquary.protocols.httpr.apply import apply
-from reliquary.protocols.httpr.client.channel import Driven
-from reliquary.protocols.httpr.client.failures import is_fetcher
+from reliquary.protocols.httpr.client.channel import ClientChannel
 from reliquary.protocols.httpr.client.phases import Move, Phase
-from reliquary.protocols.httpr.client.requests import ask
+from reliquary.protocols.httpr.client.requests import send_request
 from reliquary.protocols.httpr.codec.values import LARGEST_ID, Command
 from reliquary.protocols.httpr.facts import BatchPrepared
+from reliquary.protocols.httpr.outgoing import is_fetcher
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.travel.transfer import HoldRefusal, HoldsEnded, HoldWanted, MessagesHeld, Outcome
 
 TOO_LARGE: Final = MessageClass.NACK_QUEUE_EXCEED_QUOTA
 """No class says that a message is larger than its receiver takes; this one comes closest."""
-_MAY_SEND: Final = frozenset({Phase.READY, Phase.WAITING})
+_SENDING_PHASES: Final = frozenset({Phase.READY, Phase.WAITING})
 
 
-def sending_command(driven: Driven) -> Command | None:
-    """How messages go to this peer; None where it takes none."""
-    flows = driven.agreed.flows
-    if driven.peer.exchange and Command.EXCHANGE in flows:
+def sending_command(channel: ClientChannel) -> Command | None:
+    """Return the command that carries messages to this peer; None if the peer takes no messages."""
+    flows = channel.agreed.flows
+    if channel.peer.exchange and Command.EXCHANGE in flows:
         return Command.EXCHANGE
     return Command.PUSH if Command.PUSH in flows else None
 
 
-def may_send(state: State, driven: Driven) -> bool:
-    """Whether messages wait that are ours to bring; who fetches them himself is not dialled."""
-    channel = state.channels[driven.channel]
-    return bool(driven.ready) and state.online and not is_fetcher(state, channel.responder)
+def may_send(state: State, channel: ClientChannel) -> bool:
+    """Whether messages wait that our client has to bring; a peer that fetches its messages gets none."""
+    row = state.channels[channel.number]
+    return bool(channel.ready_queues) and state.client.online and not is_fetcher(state, row.responder)
 
 
-def prepare(state: State, driven: Driven) -> bool:
-    """Ask the manager for the messages of the next batch, where one may go."""
-    room = len(state.channels[driven.channel].in_doubt) < driven.depth  # HR-044
-    if not room or not may_send(state, driven) or sending_command(driven) is None:
+def prepare(state: State, channel: ClientChannel) -> bool:
+    """Ask the queue manager for the messages of the next batch; return False if no batch may be sent."""
+    room = len(state.channels[channel.number].in_doubt) < channel.depth  # HR-044
+    if not room or not may_send(state, channel) or sending_command(channel) is None:
         return False
-    hunt, agreed = driven.hunt, driven.agreed
-    queue = hunt.queue if hunt is not None else next(iter(driven.ready))
-    most = hunt.most if hunt is not None else driven.most or agreed.maximum_batch_size
-    driven.preparing = queue
-    _hold(state, driven, min(most, agreed.maximum_batch_size), agreed.maximum_message_size)
+    search, agreed = channel.search, channel.agreed
+    queue = search.queue if search is not None else next(iter(channel.ready_queues))
+    most = search.batch_limit if search is not None else channel.batch_limit or agreed.maximum_batch_size
+    channel.preparing = queue
+    _hold(state, channel, min(most, agreed.maximum_batch_size), agreed.maximum_message_size)
     return True
 
 
-def _hold(state: State, driven: Driven, most: int, largest: int) -> None:
-    key = driven.channel, _next_id(state, driven)
+def _hold(state: State, channel: ClientChannel, most: int, largest: int) -> None:
+    key = channel.number, _next_id(state, channel)
     most_bytes = state.settings.batch_bytes
-    wanted = HoldWanted(HOLDER, key, (driven.preparing,), max(most, 1), most_bytes, largest=largest)
+    wanted = HoldWanted(HOLDER, key, (channel.preparing,), max(most, 1), most_bytes, largest=largest)
     state.draft.tell(wanted)
 
 
-def _next_id(state: State, driven: Driven) -> int:
-    """Larger than any before, whoever remembers it (HR-052, HR-103, HR-104)."""
-    batch = max(state.channels[driven.channel].last_source_id, driven.floor) + 1
+def _next_id(state: State, channel: ClientChannel) -> int:
+    """Return an id above all that we or the peer know (HR-052, HR-103, HR-104)."""
+    batch = max(state.channels[channel.number].last_source_id, channel.peer_highest_id) + 1
     assert batch <= LARGEST_ID, "there are no more ids"
     return batch
 
 
-def on_held(state: State, driven: Driven, signal: MessagesHeld, now: Instant) -> None:
-    """The manager has given messages, or has none."""
-    queue, limit = driven.preparing, driven.agreed.maximum_message_size
+def on_held(state: State, channel: ClientChannel, signal: MessagesHeld, now: Instant) -> None:
+    """Send the messages that the queue manager holds for the batch, if it has any."""
+    queue, limit = channel.preparing, channel.agreed.maximum_message_size
     if signal.refusal is HoldRefusal.TOO_LARGE:
-        _hold(state, driven, 1, 0)
+        _hold(state, channel, 1, 0)
         return
-    driven.preparing = 0
+    channel.preparing = 0
     if not signal.messages:
-        _nothing(state, driven, queue, signal.refusal)
-    elif driven.phase not in _MAY_SEND:  # it ended in the same turn
+        _note_empty_queue(state, channel, queue, signal.refusal)
+    elif channel.phase not in _SENDING_PHASES:  # the session ended in this turn
         state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.TRY_LATER))
-    elif signal.messages[0].body_size > limit:  # HR-098: it never can go, and is in the way of others
+    elif signal.messages[0].body_size > limit:  # HR-098: the peer never takes it, and it blocks the queue
         state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.REFUSED, TOO_LARGE))
-        responder = state.channels[driven.channel].responder
+        responder = state.channels[channel.number].responder
         state.draft.ask(Warn(responder, "a message is too large", f"the limit is {limit} bytes"))
     else:
-        _send(state, driven, queue, signal, now)
+        _send_batch(state, channel, queue, signal, now)
 
 
-def _nothing(state: State, driven: Driven, queue: int, refusal: HoldRefusal | None) -> None:
-    driven.hunt = None
-    driven.ready.pop(queue, None)  # the manager tells when there is something again
+def _note_empty_queue(state: State, channel: ClientChannel, queue: int, refusal: HoldRefusal | None) -> None:
+    channel.search = None
+    channel.ready_queues.pop(queue, None)  # the manager signals when there are messages again
     if refusal is HoldRefusal.NO_QUEUE:
-        driven.queues.pop(queue, None)
+        channel.queues.pop(queue, None)
         state.waiting.pop(queue, None)
-        state.brought_by.pop(queue, None)
+        state.client.by_queue.pop(queue, None)
 
 
-def _send(state: State, driven: Driven, queue: int, signal: MessagesHeld, now: Instant) -> None:
-    """P1."""
-    command, batch = sending_command(driven), signal.key[1]
+def _send_batch(
+    state: State, channel: ClientChannel, queue: int, signal: MessagesHeld, now: Instant
+) -> None:  # fmt: skip
+    """Send a batch, which is in doubt from this write on (P1)."""
+    command, batch = sending_command(channel), signal.key[1]
     assert command is not None, "nothing was to be held for a peer that takes nothing"
-    driven.ready.pop(queue, None)
-    driven.ready[queue] = None  # the others have their turn
-    apply(state, BatchPrepared(driven.channel, batch))
+    channel.ready_queues.pop(queue, None)
+    channel.ready_queues[queue] = None  # the other queues come first now
+    apply(state, BatchPrepared(channel.number, batch))
     state.begun[signal.key] = now
-    driven.move(Move.FLOW)
-    ask(state, driven, command, now, batch=batch, messages=signal.messages, queue=queue)
+    channel.move(Move.FLOW)
+    send_request(state, channel, command, now, batch=batch, messages=signal.messages, queue=queue)

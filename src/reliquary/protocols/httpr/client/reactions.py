@@ -1,13 +1,13 @@
-"""What follows for our client agent from an error of its server (5.6), and from a request without a response.
+"""How our client agent reacts to an error of a server (5.6), and to a request without a response: tables.
 
-RENEW       the session is gone, the server is well: a new one, at once
-SHALLOW     the same, and fewer requests at a time
-REST        the server is not well: again after a while, longer each time
-SMALLER     the same, with smaller batches
+RENEW       the server has ended the session: a new session at once
+SHALLOW     too many requests are pending: a new session, one request at a time
+REST        the server cannot work now: a retry after a pause, longer each time
+SMALLER     the batch is too large: a new session, with smaller batches
 SUSPECT     a message of the batch is refused: smaller batches find it, and it goes to the dead letters
-WAIT        only a person can help: rarely, and somebody is told
+WAIT        only a person can help: a warning, and a retry after the longest pause
 
-In none of them is a message lost or given up but the one that SUSPECT has found.
+Only the message that SUSPECT has found is given up; no reaction loses another message.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reliquary.queueing.travel.link import ConnectionStatus
 
 
 class Reaction(Enum):
-    """What our client agent does."""
+    """How our client agent reacts."""
 
     RENEW = "renew"
     SHALLOW = "shallow"
@@ -62,7 +62,7 @@ NACKS: Final[Mapping[ErrorNumber, MessageClass]] = {
     ErrorNumber.MAXIMUM_MESSAGE_SIZE_EXCEEDED: MessageClass.NACK_QUEUE_EXCEED_QUOTA,
     ErrorNumber.USERID_SECURITY: MessageClass.NACK_ACCESS_DENIED,
 }
-"""Why a message that was found is refused."""
+"""The reason with which a refused message goes to the dead letters."""
 
 FAILED_WITH: Final[Mapping[Failure, ConnectionStatus]] = {
     Failure.NO_ADDRESS: ConnectionStatus.DNS_FAILURE,
@@ -72,13 +72,13 @@ FAILED_WITH: Final[Mapping[Failure, ConnectionStatus]] = {
     Failure.TIMED_OUT: ConnectionStatus.CONNECTION_NOT_READY,
     Failure.NOT_HTTPR: ConnectionStatus.CONNECTION_REFUSED,
 }
-"""What the history of connections says."""
+"""The status of the outgoing queues after each failure."""
 UNSENT: Final = frozenset({Failure.NO_ADDRESS, Failure.NO_CONNECTION, Failure.NOT_TRUSTED})
-"""Nothing left us: what was asked is not in doubt."""
+"""Failures before anything was sent: the batches of these requests are not in doubt."""
 
 
 def reaction_to(number: int) -> Reaction:
-    """What to do about an error; one that the specification does not know may pass.
+    """Return the reaction to an error; one that the specification does not have is treated as temporary.
 
     >>> reaction_to(528)
     <Reaction.RENEW: 'renew'>

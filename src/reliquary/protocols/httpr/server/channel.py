@@ -1,6 +1,6 @@
-"""What goes on over a channel that another agent drives: its session, its requests, the PULL that waits.
+"""What the server agent knows about one channel: its session, its requests, the PULL that waits.
 
-All of it ends with the process: a client hears 528 then, and what is on disk is told again (HR-028, HR-031).
+All of it ends with the process: a client then gets 528, and asks again what is on disk (HR-028, HR-031).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reliquary.queueing.security.principals import Principal
 
 NEVER: Final = Instant(0)
 Pair = tuple[Outcome, int]
-"""`outcome` and `completed`, which go together or not at all."""
+"""`outcome` and `completed`: a response has both or neither."""
 
 
 @dataclass(slots=True)
@@ -33,24 +33,24 @@ class Session:
     identifier: str
     agreed: Capabilities
     by: Principal
-    """Who began it; nobody else may use its name, which is easy to guess."""
-    used: Instant
-    """When something last happened in it."""
+    """Who began the session; only this user may use its identifier, which is easy to guess."""
+    last_used: Instant
+    """When a request of the session was last answered."""
 
     @property
     def pipelined(self) -> bool:
-        """Whether a request may be on its way before the one ahead of it is answered."""
+        """Whether a request may be sent before the one ahead of it is answered."""
         return self.agreed.maximum_pipeline_depth > 1
 
     @property
-    def patience(self) -> Duration:
-        """How long it is kept while nothing happens; a second at least, or nobody could use it."""
+    def idle_limit(self) -> Duration:
+        """How long an idle session is kept; at least a second, or no client could use it."""
         return Duration(max(self.agreed.idle_session_interval, 1) * SECOND)
 
 
 @dataclass(slots=True)
-class Asked:
-    """A request that has no answer yet."""
+class PendingRequest:
+    """A request that is not answered yet."""
 
     event: RequestArrived
     header: RequestHeader
@@ -58,79 +58,81 @@ class Asked:
     agreed: Capabilities
     session: Session | None = None
     responder: str = ""
-    """What the answer calls us: of a request without a session, and of GET-RESPONDER-INFO (HR-035)."""
-    said: Fields | None = None
+    """Our name in the answer to a request without a session, and to GET-RESPONDER-INFO (HR-035)."""
+    lowered: Fields | None = None
     """Capabilities that the answer lowers (H-04)."""
     fault: ErrorNumber | None = None
-    """Why it is refused when its turn comes."""
+    """The error with which it is refused when it is served."""
     why: str = ""
     unsettled: bool = False
-    """The client says that it has not got a batch of ours, while others may be on their way to it."""
+    """The client does not have a batch of ours, while later batches may be on their way to it."""
 
     @property
     def pipelined(self) -> bool:
-        """Whether others may be behind it already."""
+        """Whether later requests may have been sent already."""
         return self.session is not None and self.session.pipelined
 
 
 @dataclass(slots=True)
-class Collecting:
-    """A PULL or EXCHANGE whose batch is not closed."""
+class PullInProgress:
+    """A PULL or EXCHANGE whose batch is still being filled."""
 
-    asked: Asked
+    request: PendingRequest
     pair: Pair | None
     """What its answer says of the client's own batches."""
-    own: bool
-    """It takes from a queue of ours, not from outgoing ones."""
+    from_own_queue: bool
+    """It takes messages from a queue of ours, not from outgoing queues to the client."""
     batch: int = 0
-    """The id of the batch, on disk with its first message; 0 before."""
+    """The id of the batch, on disk together with its first message; 0 before."""
     messages: list[Message] = field(default_factory=list)
     size: int = 0
-    first: Instant = NEVER
-    latest: Instant = NEVER
+    """The bytes of all bodies."""
+    first_at: Instant = NEVER
+    latest_at: Instant = NEVER
     queue: int = 0
-    """Where the messages are, or will be; 0 where that is not known yet."""
-    reaching: tuple[str | int, ...] = ()
-    """The queues that were asked for messages, until the manager answers."""
-    again: bool = False
-    """More came while they were asked."""
+    """The queue of the messages, or the one that is watched; 0 while it is not known."""
+    asked_queues: tuple[str | int, ...] = ()
+    """The queues from which messages were requested, until the queue manager answers."""
+    ask_again: bool = False
+    """More messages came while the queue manager was asked."""
 
     @property
     def deadline(self) -> Instant:
-        """When the batch must be closed, whatever is in it (HR-094 to HR-097)."""
-        agreed = self.asked.agreed
-        whole = self.asked.arrived + agreed.max_wait_batch * MILLISECOND
+        """When the batch is closed at the latest (HR-094 to HR-097)."""
+        agreed = self.request.agreed
+        whole = self.request.arrived + agreed.max_wait_batch * MILLISECOND
         if not self.messages:
-            return Instant(min(whole, self.asked.arrived + agreed.empty_batch_delay * MILLISECOND))
-        latency = self.first + agreed.max_latency * MILLISECOND
-        return Instant(min(whole, latency, self.latest + agreed.max_wait_next * MILLISECOND))
+            return Instant(min(whole, self.request.arrived + agreed.empty_batch_delay * MILLISECOND))
+        latency = self.first_at + agreed.max_latency * MILLISECOND
+        return Instant(min(whole, latency, self.latest_at + agreed.max_wait_next * MILLISECOND))
 
 
 @dataclass(slots=True)
-class Served:
+class ServerChannel:
     """The volatile part of a channel at its server."""
 
-    channel: int
+    number: int
+    """The number of the channel's row."""
     service: str = ""
     connection: int = 0
-    """The newest connection that carried the channel; what older ones bring is not heard (3.8)."""
+    """The newest connection that carried the channel; requests on older ones are ignored (3.8)."""
     session: Session | None = None
-    line: deque[Asked] = field(default_factory=deque)
-    """Requests without an answer, in the order they came (HR-046)."""
-    at_work: bool = False
-    """The first of them is being served, and the others wait."""
-    collecting: Collecting | None = None
-    """What that one waits for, where it is messages."""
-    trouble: str = ""
-    """What was last refused, for people."""
+    requests: deque[PendingRequest] = field(default_factory=deque)
+    """Requests without an answer, in the order in which they came (HR-046)."""
+    busy: bool = False
+    """The first request is being served, and the others wait."""
+    pull: PullInProgress | None = None
+    """The first request, while it waits for messages."""
+    last_error: str = ""
+    """The last refusal, for people."""
     last_queue: int = 0
-    """The outgoing queue that gave the last batch: the next has its turn."""
+    """The outgoing queue that gave the last batch; the next batch begins with the queue behind it."""
 
 
 @dataclass(slots=True)
 class Connection:
-    """A connection of the server that is open, as far as we know."""
+    """An open connection of the server."""
 
     channels: set[int] = field(default_factory=set)
     introduced: bool = False
-    """Our agent-type was said there (HR-101)."""
+    """A response on it has had our agent-type (HR-101)."""

@@ -1,12 +1,12 @@
-"""Batches that are fetched, D.4 of the digest: PULL, and the second half of EXCHANGE.
+"""PULL at the server, and the second half of EXCHANGE, D.4 of the digest: batches that are fetched.
 
     HoldWanted --> MessagesHeld --> full? ------------------------------> closed: the answer
         ^              |            not yet: wait until the deadline ------^
         '-- MessagesWaiting <--'                                           |
                                      nothing came: "no messages" ----------'
 
-Messages are held, and the batch is in doubt, from the first of them on (P1); the answer, with its terminator,
-leaves after the sync of what was held last.  A batch that was never sent is given back with the request.
+Messages are held, and the batch is in doubt, from the first of them on (P1); the answer leaves after the sync
+of the last hold.  A batch that was never sent is returned together with its request.
 Limits are upper bounds (HR-094 to HR-097): a full batch does not wait for them.
 """
 
@@ -19,12 +19,13 @@ from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import CancelTimer, SetTimer
 from reliquary.protocols.httpr.addresses import agent_of
 from reliquary.protocols.httpr.apply import apply
-from reliquary.protocols.httpr.client.channels import leave_to_fetcher
+from reliquary.protocols.httpr.batches import end_batches
 from reliquary.protocols.httpr.codec.values import Outcome
 from reliquary.protocols.httpr.facts import BatchPrepared, FetchingSeen
+from reliquary.protocols.httpr.outgoing import leave_to_fetcher
 from reliquary.protocols.httpr.routing import is_fetched_by_agent, sources_of
-from reliquary.protocols.httpr.server import report, responses
-from reliquary.protocols.httpr.server.channel import Asked, Collecting, Pair, Served
+from reliquary.protocols.httpr.server import responses
+from reliquary.protocols.httpr.server.channel import Pair, PendingRequest, PullInProgress, ServerChannel
 from reliquary.protocols.httpr.server.refusals import NOT_HELD
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Settlement
@@ -39,194 +40,217 @@ from reliquary.queueing.travel.transfer import (
 BATCH_WAIT: Final = "httpr-batch"
 """The timer of a PULL that waits for messages, by its channel."""
 FINAL: Final = (HoldRefusal.NOT_ALLOWED, HoldRefusal.TOO_LARGE)
-"""Waiting does not help."""
+"""Refusals after which waiting does not help."""
 
 
-def collect(state: State, served: Served, asked: Asked, pair: Pair | None, now: Instant) -> None:
-    """Begin a batch for the first in the line; `pair` is what its answer says of the client's batches."""
-    own = not is_fetched_by_agent(state.settings, served.service)
-    if not own and not state.channels[served.channel].pulled:
-        apply(state, FetchingSeen(served.channel))
-        leave_to_fetcher(state, state.channels[served.channel].requester)
-    served.collecting = Collecting(asked, pair, own)
-    _reach(state, served, served.collecting, now)
+# -- the request
 
 
-def told_of_pushes(state: State, served: Served, asked: Asked) -> Pair | None:
-    """What the answer to a PULL says of the client's last batch (H-27).
+def serve(state: State, channel: ServerChannel, request: PendingRequest, now: Instant) -> None:
+    """Fill a batch for a PULL, unless the client is in doubt about an earlier one."""
+    pair = _pair(state, channel, request)
+    if request.unsettled:
+        responses.respond(state, channel, request, now, pair=pair, ending=True)
+    else:
+        start(state, channel, request, pair, now)
+
+
+def _pair(state: State, channel: ServerChannel, request: PendingRequest) -> Pair | None:
+    """Return what the answer to a PULL says of the client's last batch (H-27).
 
     In a pipelined session it does not say ROLLBACK: the client would count a PUSH as rolled back that is
-    behind this request, and is yet to be taken.  It was told at once, and is by REPORT.
+    behind this request and is taken later.  The answer to that batch said so, and REPORT says so.
     """
-    pair = responses.standing(state.channels[served.channel])
-    return None if asked.pipelined and pair[0] is not Outcome.COMMIT else pair
+    pair = responses.last_outcome(state.channels[channel.number])
+    return None if request.pipelined and pair[0] is not Outcome.COMMIT else pair
 
 
-def _reach(state: State, served: Served, collecting: Collecting, now: Instant) -> None:
-    """Ask the manager for as many messages as the batch still takes."""
-    channel, agreed = state.channels[served.channel], collecting.asked.agreed
-    queues: tuple[str | int, ...] = (collecting.queue,)
-    if not collecting.messages:
-        queues = sources_of(state, served.service, channel.requester, served.last_queue)
+def start(
+    state: State, channel: ServerChannel, request: PendingRequest, pair: Pair | None, now: Instant
+) -> None:
+    """Begin the batch of the first request; `pair` is what its answer says of the client's batches."""
+    own = not is_fetched_by_agent(state.settings, channel.service)
+    if not own and not state.channels[channel.number].pulled:
+        apply(state, FetchingSeen(channel.number))
+        leave_to_fetcher(state, state.channels[channel.number].requester)
+    channel.pull = PullInProgress(request, pair, own)
+    _hold_more(state, channel, channel.pull, now)
+
+
+# -- filling the batch
+
+
+def _hold_more(state: State, channel: ServerChannel, pull: PullInProgress, now: Instant) -> None:
+    """Ask the queue manager for as many messages as the batch still takes."""
+    row, agreed = state.channels[channel.number], pull.request.agreed
+    queues: tuple[str | int, ...] = (pull.queue,)
+    if not pull.messages:
+        queues = sources_of(state, channel.service, row.requester, channel.last_queue)
     if not queues:
-        _go_on(state, served, collecting, now)
+        _close_or_wait(state, channel, pull, now)
         return
-    collecting.reaching = queues
+    pull.asked_queues = queues
     state.draft.tell(
         HoldWanted(
             HOLDER,
-            (served.channel, collecting.batch or channel.last_source_id + 1),
+            (channel.number, pull.batch or row.last_source_id + 1),
             queues,
-            agreed.maximum_batch_size - len(collecting.messages),
-            state.settings.batch_bytes - collecting.size,
-            collecting.asked.event.by,
+            agreed.maximum_batch_size - len(pull.messages),
+            state.settings.batch_bytes - pull.size,
+            pull.request.event.by,
             agreed.maximum_message_size,
         )
     )
 
 
-def held(state: State, served: Served, signal: MessagesHeld, now: Instant) -> None:
-    """The manager has given messages, or has none."""
-    collecting = served.collecting
-    assert collecting is not None, f"nobody asked for {signal.key}"
-    asked_for, again = collecting.reaching, collecting.again
-    collecting.reaching, collecting.again = (), False
-    served.last_queue = signal.queue
+def on_held(state: State, channel: ServerChannel, signal: MessagesHeld, now: Instant) -> None:
+    """Add the messages that the queue manager holds to the batch; close it, refuse it, or wait for more."""
+    pull = channel.pull
+    assert pull is not None, f"nobody asked for {signal.key}"
+    asked_queues, ask_again = pull.asked_queues, pull.ask_again
+    pull.asked_queues, pull.ask_again = (), False
+    channel.last_queue = signal.queue
     if signal.messages:
-        _take(state, served, collecting, signal, now)
-        _go_on(state, served, collecting, now)
-    elif collecting.messages:
-        close(state, served, now)  # what there is more does not fit, or somebody else has it
-    elif signal.refusal in FINAL or (collecting.own and signal.refusal is HoldRefusal.NO_QUEUE):
+        _add(state, channel, pull, signal, now)
+        _close_or_wait(state, channel, pull, now)
+    elif pull.messages:
+        close(state, channel, now)  # further messages do not fit, or another reader has them
+    elif signal.refusal in FINAL or (pull.from_own_queue and signal.refusal is HoldRefusal.NO_QUEUE):
         assert signal.refusal is not None
-        _refuse(state, served, collecting, signal.refusal, now)
+        _refuse(state, channel, pull, signal.refusal, now)
     else:
-        _note_empty(state, collecting, asked_for, signal)
-        if again:
-            _reach(state, served, collecting, now)
+        _note_empty(state, pull, asked_queues, signal)
+        if ask_again:
+            _hold_more(state, channel, pull, now)
         else:
-            _go_on(state, served, collecting, now)
+            _close_or_wait(state, channel, pull, now)
 
 
-def _take(state: State, served: Served, collecting: Collecting, signal: MessagesHeld, now: Instant) -> None:
-    """P1: the first messages make the batch, more of them make it larger."""
-    if not collecting.messages:
-        collecting.batch, collecting.queue, collecting.first = signal.key[1], signal.queue, now
-        apply(state, BatchPrepared(served.channel, collecting.batch))
+def _add(
+    state: State, channel: ServerChannel, pull: PullInProgress, signal: MessagesHeld, now: Instant
+) -> None:
+    """Add messages to the batch; it is in doubt with its first messages (P1)."""
+    if not pull.messages:
+        pull.batch, pull.queue, pull.first_at = signal.key[1], signal.queue, now
+        apply(state, BatchPrepared(channel.number, pull.batch))
         state.begun[signal.key] = now
-    collecting.messages += signal.messages
-    collecting.size += sum([message.body_size for message in signal.messages])
-    collecting.latest = now
+    pull.messages += signal.messages
+    pull.size += sum([message.body_size for message in signal.messages])
+    pull.latest_at = now
 
 
 def _note_empty(
-    state: State, collecting: Collecting, asked_for: tuple[str | int, ...], signal: MessagesHeld
+    state: State, pull: PullInProgress, asked_queues: tuple[str | int, ...], signal: MessagesHeld
 ) -> None:
-    """A queue of ours is watched from now on; of outgoing ones we hear when they have messages again."""
-    if collecting.own:
-        collecting.queue = signal.queue
+    """Watch an empty queue of ours; outgoing queues signal by themselves when they have messages again."""
+    if pull.from_own_queue:
+        pull.queue = signal.queue
         return
-    for each in asked_for if signal.refusal is not HoldRefusal.NOT_NOW else ():
+    for each in asked_queues if signal.refusal is not HoldRefusal.NOT_NOW else ():
         assert isinstance(each, int), "outgoing queues are known by their numbers"
         state.waiting.pop(each, None)
 
 
 def _refuse(
-    state: State, served: Served, collecting: Collecting, refusal: HoldRefusal, now: Instant
-) -> None:  # fmt: skip
-    _stop(state, served)
-    number, why = NOT_HELD[refusal], f"{served.service}: {refusal.value}"
-    responses.refuse(state, served, collecting.asked, now, number, why)
+    state: State, channel: ServerChannel, pull: PullInProgress, refusal: HoldRefusal, now: Instant
+) -> None:
+    _stop(state, channel)
+    number, why = NOT_HELD[refusal], f"{channel.service}: {refusal.value}"
+    responses.refuse(state, channel, pull.request, now, number, why)
 
 
-def _go_on(state: State, served: Served, collecting: Collecting, now: Instant) -> None:
-    """Close the batch when it is full or its time is over; else wait."""
-    agreed, deadline = collecting.asked.agreed, collecting.deadline
-    full = (
-        len(collecting.messages) >= agreed.maximum_batch_size or collecting.size >= state.settings.batch_bytes
-    )
-    if full or now >= deadline or _is_in_the_way(state, served, collecting):
-        close(state, served, now)
+# -- waiting, and the end of the batch
+
+
+def _close_or_wait(state: State, channel: ServerChannel, pull: PullInProgress, now: Instant) -> None:
+    """Close the batch if it is full or its deadline has passed; else wait for messages."""
+    agreed, deadline = pull.request.agreed, pull.deadline
+    full = len(pull.messages) >= agreed.maximum_batch_size or pull.size >= state.settings.batch_bytes
+    if full or now >= deadline or _delays_an_outcome(state, channel, pull):
+        close(state, channel, now)
         return
-    state.fetching[served.channel] = None
+    state.server.waiting_pulls[channel.number] = None
     _watch(state)
-    state.draft.ask(SetTimer((BATCH_WAIT, served.channel), Duration(deadline - now)))
+    state.draft.ask(SetTimer((BATCH_WAIT, channel.number), Duration(deadline - now)))
 
 
-def make_way(state: State, served: Served, now: Instant) -> None:
-    """A request has come behind the one that waits."""
-    if served.collecting is not None and _is_in_the_way(state, served, served.collecting):
-        close(state, served, now)
+def make_way(state: State, channel: ServerChannel, now: Instant) -> None:
+    """Close a PULL that waits if a request that came behind it must not wait."""
+    if channel.pull is not None and _delays_an_outcome(state, channel, channel.pull):
+        close(state, channel, now)
 
 
-def _is_in_the_way(state: State, served: Served, collecting: Collecting) -> bool:
-    """Whether a request behind it says what became of a batch in doubt: that is not to wait for messages."""
-    in_doubt = state.channels[served.channel].in_doubt
-    if collecting.messages or not in_doubt:
+def _delays_an_outcome(state: State, channel: ServerChannel, pull: PullInProgress) -> bool:
+    """Whether a request behind an empty PULL says what became of a batch in doubt."""
+    in_doubt = state.channels[channel.number].in_doubt
+    if pull.messages or not in_doubt:
         return False
-    told = [asked.header.completed for asked in islice(served.line, 1, None)]
+    told = [request.header.completed for request in islice(channel.requests, 1, None)]
     return any(completed is not None and completed >= in_doubt[0] for completed in told)
 
 
-def close(state: State, served: Served, now: Instant) -> None:
-    """Answer with what there is: a batch, or "no messages", which is no error (F-10)."""
-    collecting = served.collecting
-    if collecting is None:  # a timer that ran out while the answer was written
+def close(state: State, channel: ServerChannel, now: Instant) -> None:
+    """Answer with the batch as it is; "no messages" is no error (F-10)."""
+    pull = channel.pull
+    if pull is None:  # the timer fired while the answer was written
         return
-    _stop(state, served)
+    _stop(state, channel)
     responses.respond(
         state,
-        served,
-        collecting.asked,
+        channel,
+        pull.request,
         now,
-        pair=collecting.pair,
-        transaction_id=collecting.batch or None,
-        batch=tuple(collecting.messages),
+        pair=pull.pair,
+        transaction_id=pull.batch or None,
+        batch=tuple(pull.messages),
     )
 
 
-def abandon(state: State, served: Served) -> None:
-    """Nobody waits for this batch any more: it was not sent, and its messages are there again."""
-    collecting = served.collecting
-    if collecting is None:
+def abandon(state: State, channel: ServerChannel) -> None:
+    """Return the messages of a batch that is not sent, because its client does not wait any more."""
+    pull = channel.pull
+    if pull is None:
         return
-    _stop(state, served)
-    if collecting.batch:
-        report.conclude(state, served.channel, Settlement(returned=(collecting.batch,)))
+    _stop(state, channel)
+    if pull.batch:
+        end_batches(state, channel.number, Settlement(returned=(pull.batch,)))
 
 
-def waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
-    """Messages wait that some PULL may be for."""
-    for number in list(state.fetching):
-        served = state.served[number]
-        collecting = served.collecting
-        if collecting is None or not _concerns(state, served, collecting, signal):
+def on_waiting(state: State, signal: MessagesWaiting, now: Instant) -> None:
+    """Hold messages that came for the PULLs that wait for them."""
+    for number in list(state.server.waiting_pulls):
+        channel = state.server.channels[number]
+        pull = channel.pull
+        if pull is None or not _concerns(state, channel, pull, signal):
             continue
-        if collecting.reaching:
-            collecting.again = True
+        if pull.asked_queues:
+            pull.ask_again = True
         else:
-            _reach(state, served, collecting, now)
+            _hold_more(state, channel, pull, now)
 
 
-def _concerns(state: State, served: Served, collecting: Collecting, signal: MessagesWaiting) -> bool:
-    if collecting.queue:
-        return collecting.queue == signal.queue
-    requester = state.channels[served.channel].requester
-    return not collecting.own and agent_of(signal.destination) == agent_of(requester)
+def _concerns(state: State, channel: ServerChannel, pull: PullInProgress, signal: MessagesWaiting) -> bool:
+    if pull.queue:
+        return pull.queue == signal.queue
+    requester = state.channels[channel.number].requester
+    return not pull.from_own_queue and agent_of(signal.destination) == agent_of(requester)
 
 
-def _stop(state: State, served: Served) -> None:
-    served.collecting = None
-    if served.channel in state.fetching:
-        del state.fetching[served.channel]
-        state.draft.ask(CancelTimer((BATCH_WAIT, served.channel)))
+def _stop(state: State, channel: ServerChannel) -> None:
+    channel.pull = None
+    if channel.number in state.server.waiting_pulls:
+        del state.server.waiting_pulls[channel.number]
+        state.draft.ask(CancelTimer((BATCH_WAIT, channel.number)))
         _watch(state)
 
 
 def _watch(state: State) -> None:
-    """Tell the manager which of its own queues PULLs wait at, where those are others than before."""
-    waiting = [state.served[number].collecting for number in state.fetching]
-    wanted = frozenset([each.queue for each in waiting if each is not None and each.own and each.queue])
-    if wanted != state.watched:
-        state.watched = wanted
+    """Tell the queue manager which of its own queues PULLs wait for, if they have changed."""
+    server = state.server
+    pulls = [server.channels[number].pull for number in server.waiting_pulls]
+    wanted = frozenset(
+        [each.queue for each in pulls if each is not None and each.from_own_queue and each.queue]
+    )
+    if wanted != server.watched:
+        server.watched = wanted
         state.draft.tell(QueuesWatched(wanted))

@@ -1,10 +1,10 @@
 """The errors of 5.6: what each says of the batch that came with the request, and whether its session ends.
 
-    ROLLED_BACK   the request's own batch, where it has one; else how the client's last one ended
-    STANDING      how the client's last batch ended
-    NOTHING_SAID  no outcome: the request was not understood, or is not to be answered for
+    ROLLED_BACK   the request's own batch, if it has one; else the outcome of the client's last batch
+    STANDING      the outcome of the client's last batch
+    NOTHING_SAID  no outcome: the request was not understood, or its client must not learn of the channel
 
-That a batch was rolled back is never said of one that was committed before (H-22).
+A response never says ROLLBACK of a batch that was committed before (H-22).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final
 
 import msgspec
 
+from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import ErrorNumber
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.travel.transfer import HoldRefusal
@@ -33,7 +34,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
     said: Said = Said.ROLLED_BACK
     ends_session: bool = True
-    """As the text has it, all do: what is pipelined behind a refused batch must not be taken (HR-084)."""
+    """In the text all errors do: requests pipelined behind a refused batch must not be taken (HR-084)."""
 
 
 REFUSALS: Final[Mapping[ErrorNumber, Refusal]] = {
@@ -61,7 +62,7 @@ REFUSALS: Final[Mapping[ErrorNumber, Refusal]] = {
 }
 
 _NOT_TAKEN: Final[Mapping[MessageClass, ErrorNumber]] = {
-    MessageClass.NORMAL: ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,  # it takes nothing now
+    MessageClass.NORMAL: ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,  # the manager takes nothing now
     MessageClass.NACK_BAD_DEST_QUEUE: ErrorNumber.SINK_NOT_KNOWN,
     MessageClass.NACK_QUEUE_DELETED: ErrorNumber.SINK_NOT_KNOWN,
     MessageClass.NACK_ACCESS_DENIED: ErrorNumber.AGENT_SECURITY,
@@ -78,5 +79,10 @@ NOT_HELD: Final[Mapping[HoldRefusal, ErrorNumber]] = {
 
 
 def not_taken(reason: MessageClass) -> ErrorNumber:
-    """The error for a batch that the manager refused."""
+    """Return the error for a batch that the queue manager refused."""
     return _NOT_TAKEN.get(reason, ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE)
+
+
+def fault(number: ErrorNumber, why: str) -> HttprFault:
+    """Return the fault with which a rule refuses a request."""
+    return HttprFault(number, why, spec="5.6")

@@ -1,12 +1,12 @@
-"""Sessions and the capabilities in force, 3.6, 3.7 and B.6 of the digest; all of it is forgotten by a crash.
+"""Sessions and the capabilities in force, 3.6, 3.7 and B.6 of the digest; a crash ends all sessions.
 
              GET-RESPONDER-INFO (any older one ends)
-      none -------------------------------------------> active --. request: used now
+      none -------------------------------------------> active --. request: last_used = now
        ^                                                  | ^----'
        '--------------------------------------------------'
-         session:end, an error, a rollback that others are behind, idle: later requests get 528
+         session:end, an error, a rollback with requests behind it, idle: later requests get 528
 
-The timer of a session is not set anew with each request: when it runs out, it is set for the rest.
+The timer of a session is not set again with each request: when it fires, it is set for the time that is left.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from reliquary.protocols.httpr.codec.values import (
     RequestHeader,
 )
 from reliquary.protocols.httpr.facts import SessionNumbered
-from reliquary.protocols.httpr.server.channel import Served, Session
+from reliquary.protocols.httpr.server.channel import ServerChannel, Session
+from reliquary.protocols.httpr.server.refusals import fault
 from reliquary.protocols.httpr.state import State
 from reliquary.queueing.security.principals import Principal
 
@@ -39,56 +40,58 @@ IDLE_SESSION: Final = "httpr-idle"
 """The timer of a session, by its channel."""
 DEFAULTS: Final = Capabilities()
 SESSIONLESS_ONLY: Final[Fields] = (("session_support", "SESSIONLESS"),)
-"""What a server without sessions says (HR-065)."""
-STRANGERS: Final = BatchLimits(message_bytes=1024 * 1024, messages=DEFAULTS.maximum_batch_size)
-"""For batches that will be refused: they are read only so that the connection can go on."""
+"""The capabilities in the response of a server without sessions (HR-065)."""
+UNIDENTIFIED: Final = BatchLimits(message_bytes=1024 * 1024, messages=DEFAULTS.maximum_batch_size)
+"""The limits of batches that will be refused: they are read only so that the connection can go on."""
 
 _DIGITS: Final = digits + ascii_uppercase
 
 
 def begin(
-    state: State, served: Served, proposed: Capabilities | None, by: Principal, now: Instant
+    state: State, channel: ServerChannel, proposed: Capabilities | None, by: Principal, now: Instant
 ) -> tuple[Session, Fields | None]:
-    """A session with a name that none ever had, and the capabilities that are less than proposed."""
-    end(state, served)
-    agreed, less = agree(proposed, state.settings.offered)
+    """Begin a session with a new identifier; return it, and the capabilities that are less than proposed."""
+    end(state, channel)
+    agreed, lowered_fields = agree(proposed, state.settings.offered)
     number = max(state.numbers.session + 1, now)
     apply(state, SessionNumbered(number))
     session = Session(base_36(number), agreed, by, now)
-    served.session = session
-    state.sessions[session.identifier] = served.channel
-    state.draft.ask(SetTimer((IDLE_SESSION, served.channel), session.patience))
-    return session, less
+    channel.session = session
+    state.server.sessions[session.identifier] = channel.number
+    state.draft.ask(SetTimer((IDLE_SESSION, channel.number), session.idle_limit))
+    return session, lowered_fields
 
 
-def end(state: State, served: Served) -> None:
-    """The session of a channel is over, if it has one; what is on disk stays (HR-031)."""
-    if served.session is None:
+def end(state: State, channel: ServerChannel) -> None:
+    """End the session of a channel, if it has one; its row does not change (HR-031)."""
+    if channel.session is None:
         return
-    del state.sessions[served.session.identifier]
-    served.session = None
-    state.draft.ask(CancelTimer((IDLE_SESSION, served.channel)))
+    del state.server.sessions[channel.session.identifier]
+    channel.session = None
+    state.draft.ask(CancelTimer((IDLE_SESSION, channel.number)))
 
 
-def on_idle(state: State, served: Served, now: Instant) -> None:
-    """The timer ran out: the session ends, unless something happened in it meanwhile (HR-093)."""
-    session = served.session
+def on_idle(state: State, channel: ServerChannel, now: Instant) -> None:
+    """End a session whose timer fired, unless it was used meanwhile (HR-093)."""
+    session = channel.session
     if session is None:
         return
-    rest = session.used + session.patience - now
-    if served.line:
-        rest = session.patience
-    if rest > 0:
-        # whatever the calendar did meanwhile, it is not kept longer than that
-        rest = min(rest, session.patience)
-        state.draft.ask(SetTimer((IDLE_SESSION, served.channel), Duration(rest)))
+    left = session.last_used + session.idle_limit - now
+    if channel.requests:
+        left = session.idle_limit
+    if left > 0:
+        left = min(left, session.idle_limit)  # the clock may have been set back meanwhile
+        state.draft.ask(SetTimer((IDLE_SESSION, channel.number), Duration(left)))
     else:
-        end(state, served)
+        end(state, channel)
 
 
 @lru_cache(maxsize=256)
 def agree(proposed: Capabilities | None, offered: Capabilities) -> tuple[Capabilities, Fields | None]:
-    """What is in force, and what of it is less than proposed (HR-037, HR-064); 510 where that is nothing."""
+    """Return the capabilities in force, and those that are less than proposed (HR-037, HR-064).
+
+    HttprFault 510 if nothing could be sent with them.
+    """
     wanted = proposed or DEFAULTS
     agreed = granted(wanted, offered)
     if not agreed.flows:
@@ -96,7 +99,7 @@ def agree(proposed: Capabilities | None, offered: Capabilities) -> tuple[Capabil
     for name in ("maximum_batch_size", "maximum_pipeline_depth"):
         if getattr(agreed, name) < 1:
             raise _incompatible(f"nothing can be sent with {name}={getattr(agreed, name)}")
-    if not agreed.sessions and not agreed.sessionless:  # `session:begin` asked for one all the same (H-06)
+    if not agreed.sessions and not agreed.sessionless:  # though `session:begin` asked (H-06)
         wanted = replace(wanted, sessions=False, sessionless=False)
     return agreed, lowered(wanted, agreed)
 
@@ -104,23 +107,23 @@ def agree(proposed: Capabilities | None, offered: Capabilities) -> tuple[Capabil
 def sessionless(
     proposed: Capabilities | None, offered: Capabilities, command: Command
 ) -> tuple[Capabilities, Fields | None]:
-    """What is in force for one request outside any session, and what its answer lowers (HR-128)."""
-    agreed, less = agree(proposed, offered)
+    """Return the capabilities for a request without a session, and those that its answer lowers (HR-128)."""
+    agreed, lowered_fields = agree(proposed, offered)
     if command is Command.GET_RESPONDER_INFO:
-        less = None  # that is for the session
+        lowered_fields = None  # the answer says what is lowered for the session
     elif not offered.sessionless:
         raise _incompatible("requests need a session here")
-    return replace(agreed, maximum_pipeline_depth=1), less  # HR-027
+    return replace(agreed, maximum_pipeline_depth=1), lowered_fields  # HR-027
 
 
 def limits_of(state: State, service: str, header: RequestHeader) -> BatchLimits:
-    """What the batch of a request may have, known when its header is."""
+    """Return the limits of a request's batch, which are known as soon as its header is read."""
     del service
     if header.session_id:
-        number = state.sessions.get(header.session_id)
-        session = None if number is None else state.served[number].session
+        number = state.server.sessions.get(header.session_id)
+        session = None if number is None else state.server.channels[number].session
         if session is None:
-            return STRANGERS
+            return UNIDENTIFIED
         agreed = session.agreed
     else:
         agreed = granted(header.capabilities or DEFAULTS, state.settings.offered)
@@ -128,7 +131,7 @@ def limits_of(state: State, service: str, header: RequestHeader) -> BatchLimits:
 
 
 def base_36(number: int) -> str:
-    """A SessionId: at most 12 letters and digits until the year 150,000 (HR-100).
+    """Return a SessionId: at most 12 letters and digits until the year 150,000 (HR-100).
 
     >>> base_36(1_700_000_000_000_000)
     'GQLL7VATQ8'
@@ -141,4 +144,4 @@ def base_36(number: int) -> str:
 
 
 def _incompatible(why: str) -> HttprFault:
-    return HttprFault(ErrorNumber.INCOMPATIBLE, why, spec="5.6")
+    return fault(ErrorNumber.INCOMPATIBLE, why)

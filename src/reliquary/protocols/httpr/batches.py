@@ -1,0 +1,48 @@
+"""What follows for messages and bodies when a batch of either agent is settled, refused or repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reliquary.protocols.httpr.apply import apply
+from reliquary.protocols.httpr.codec.values import Carried
+from reliquary.protocols.httpr.facts import BatchesSettled
+from reliquary.protocols.httpr.state import HOLDER, State
+from reliquary.protocols.httpr.tables import Role
+from reliquary.protocols.httpr.transactions import Settlement
+from reliquary.queueing.message import NO_OBJECT
+from reliquary.queueing.travel.transfer import BodiesUnwanted, DuplicatesDropped, HoldsEnded, Outcome
+
+
+def end_batches(state: State, number: int, settled: Settlement) -> None:
+    """Take settled batches out of doubt: their messages leave, or are available again (P7, P11)."""
+    if not settled:
+        return
+    apply(state, BatchesSettled(number, settled.committed, settled.returned))
+    for batches, outcome in (
+        (settled.committed, Outcome.DELIVERED),
+        (settled.returned, Outcome.TRY_LATER),
+    ):
+        if batches:
+            keys = tuple([(number, batch) for batch in batches])
+            state.draft.tell(HoldsEnded(HOLDER, keys, outcome))
+            for key in keys:
+                state.begun.pop(key, None)
+
+
+def discard_bodies(state: State, batch: Iterable[Carried]) -> None:
+    """Let the queue manager delete the large bodies of a batch that was not taken."""
+    spools = tuple([carried.stored.spool for carried in batch if carried.stored is not None])
+    if spools:
+        state.draft.tell(BodiesUnwanted(spools))
+
+
+def report_duplicates(state: State, number: int, batch: int, count: int) -> None:
+    """Report the messages of a batch that came again.
+
+    They are not read a second time, so only the id of the batch says which messages they are.
+    """
+    row = state.channels[number]
+    peer = row.requester if row.role is Role.SERVER else row.responder
+    nameless = (NO_OBJECT,) * count
+    state.draft.tell(DuplicatesDropped(HOLDER, "", nameless, peer=peer, batch=f"{number}:{batch}"))

@@ -1,0 +1,107 @@
+"""GET-RESPONDER-INFO at the client, D.2 of the digest: a new connection, its session and its capabilities.
+
+new epoch --> GET-RESPONDER-INFO --> settles the batch that it names; a session, capabilities
+         '--> a peer without sessions is asked nothing
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Warn
+from reliquary.protocols.httpr.client.channel import ClientChannel, SentRequest
+from reliquary.protocols.httpr.client.failures import handle_error, retry_later
+from reliquary.protocols.httpr.client.outcomes import resume, settle
+from reliquary.protocols.httpr.client.phases import Move
+from reliquary.protocols.httpr.client.requests import send_request
+from reliquary.protocols.httpr.codec.capabilities import agreed, granted
+from reliquary.protocols.httpr.codec.faults import HttprFault
+from reliquary.protocols.httpr.codec.values import Capabilities, Command, SessionMark
+from reliquary.protocols.httpr.events import ResponseArrived
+from reliquary.protocols.httpr.settings import HttprSettings, Peer
+from reliquary.protocols.httpr.state import State
+from reliquary.protocols.httpr.transactions import By
+from reliquary.queueing.travel.link import ConnectionStatus
+
+DEFAULTS: Final = Capabilities()
+
+
+def connect(state: State, channel: ClientChannel, now: Instant) -> None:
+    """Begin a new epoch: with GET-RESPONDER-INFO, or without a session."""
+    if not channel.url:
+        name = state.channels[channel.number].responder
+        why = f"{name} has no host, and no peer says where it is"
+        retry_later(state, channel, why, long=True, status=ConnectionStatus.DNS_FAILURE)
+        return
+    channel.epoch += 1
+    channel.last_number = 0
+    channel.connected = True
+    channel.proposed = proposal(state.settings, channel.peer)
+    channel.agreed = granted(channel.proposed, DEFAULTS)  # HR-038, HR-039, HR-040
+    if channel.proposed.sessions:
+        channel.move(Move.GREET)
+        send_request(state, channel, Command.GET_RESPONDER_INFO, now, session=SessionMark.BEGIN)  # HR-036
+    else:
+        resume(state, channel)
+
+
+def proposal(settings: HttprSettings, peer: Peer) -> Capabilities:
+    """Return the capabilities that we propose to a peer."""
+    wanted = settings.proposed
+    if not peer.sessions or not wanted.sessions:
+        wanted = replace(wanted, sessions=False, sessionless=True, maximum_pipeline_depth=1)
+    if peer.pull and (peer.exchange or peer.channel):  # a response that waits delays the requests behind it
+        wanted = replace(
+            wanted,
+            empty_batch_delay=min(wanted.empty_batch_delay, DEFAULTS.max_wait_batch),
+            max_wait_batch=min(wanted.max_wait_batch, DEFAULTS.max_wait_batch),
+        )
+    return wanted
+
+
+def on_response(
+    state: State, channel: ClientChannel, request: SentRequest, event: ResponseArrived, now: Instant
+) -> None:
+    """Take the session and the capabilities, or learn that the peer has no sessions (H-05)."""
+    del now
+    header = event.header
+    if header.error is not None:
+        handle_error(state, channel, request, header.error)
+        return
+    try:
+        channel.agreed = agreed(channel.proposed, header.capabilities)
+    except HttprFault as wrong:
+        retry_later(state, channel, str(wrong), long=True)
+        return
+    settle(state, channel, header, By.INFO_ANSWER)
+    if header.session is SessionMark.END:
+        if channel.agreed.sessions:
+            retry_later(state, channel, f"{channel.url} ended the session before it began")
+            return
+        # HR-034, HR-062: one request after another from now on, within the defaults until one is answered
+        channel.proposed = replace(
+            channel.proposed, sessions=False, sessionless=True, maximum_pipeline_depth=1
+        )
+        channel.agreed = granted(channel.agreed, DEFAULTS)
+    elif not header.session_id:
+        retry_later(state, channel, f"{channel.url} gave no session", long=True)
+        return
+    channel.session_id = header.session_id
+    _warn_of_missing_flows(state, channel)
+    resume(state, channel)
+
+
+def _warn_of_missing_flows(state: State, channel: ClientChannel) -> None:
+    """Warn if the peer does not allow a command that this channel needs."""
+    exchanges = channel.peer.exchange and Command.EXCHANGE in channel.agreed.flows
+    wanted = {Command.PULL} if channel.fetches else set()
+    if channel.queues and not exchanges:
+        wanted.add(Command.PUSH)
+    missing = sorted(flow.value for flow in wanted - channel.agreed.flows)
+    if missing:
+        responder = state.channels[channel.number].responder
+        why = f"it allows no {' and no '.join(missing)}"
+        state.draft.ask(Warn(responder, "a flow is not to be had", why))

@@ -1,0 +1,27 @@
+"""Who brings the messages of an outgoing queue: our client agent, or the peer that fetches them itself."""
+
+from __future__ import annotations
+
+from reliquary.protocols.httpr.addresses import agent_of
+from reliquary.protocols.httpr.state import State
+from reliquary.queueing.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.travel.transfer import ConnectionChanged
+
+
+def is_fetcher(state: State, responder: str) -> bool:
+    """Whether this agent fetches its messages, so that our client sends it none."""
+    return agent_of(responder) in state.fetchers
+
+
+def leave_to_fetcher(state: State, requester: str) -> None:
+    """Report the outgoing queues to this agent as connected, because it now fetches their messages."""
+    agent = agent_of(requester)
+    for queue, destination in state.waiting.items():
+        if agent_of(destination) == agent:
+            report_connected(state, queue)
+
+
+def report_connected(state: State, queue: int, *addresses: str) -> None:
+    """Tell the queue manager that an outgoing queue has its connection."""
+    established = ConnectionStatus.ESTABLISHED
+    state.draft.tell(ConnectionChanged(queue, Happening.CONNECTED, established, addresses=addresses))

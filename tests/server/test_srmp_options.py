@@ -10,9 +10,10 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.base.time import seconds
 from reliquary.protocols.srmp.redirection import Redirection
-from reliquary.protocols.srmp.settings import RESEND_LADDER, SrmpSettings
+from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.server.config import load
 from reliquary.server.srmp_options import NAMES, SrmpOptions
+from reliquary.streams.ladder import RESEND_LADDER
 
 EVERYTHING = """
 tls_certificate = "/c"

@@ -18,9 +18,9 @@ from reliquary.net.multicast.carrier import Carrier
 from reliquary.net.multicast.options import MulticastOptions
 from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import Receiving
-from reliquary.protocols.srmp.addresses import own_origin
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, PostEnded
+from reliquary.protocols.srmp.sender.addresses import own_origin
 from reliquary.server.config import Settings
 from reliquary.server.names import Listening, authorities, own_name
 from reliquary.server.srmp_options import SrmpOptions

@@ -14,7 +14,6 @@ from uuid import UUID
 
 from reliquary.base.turn import Fact
 from reliquary.protocols.httpr.apply import APPLIED as HTTPR_FACTS
-from reliquary.protocols.srmp.apply import FACTS as SRMP_FACTS
 from reliquary.queueing import facts
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
 from reliquary.queueing.message import MessageClass, Position
@@ -23,6 +22,7 @@ from reliquary.queueing.staging import facts as staging
 from reliquary.queueing.staging.holdings import numbers_of
 from reliquary.queueing.tables import Copy, PreparedTransaction
 from reliquary.sim.history import Turned, Violation, named, shown
+from reliquary.streams.apply import FACTS as STREAM_FACTS
 
 Key = tuple[int, int]
 """A queue's number and a LookupIdentifier."""
@@ -258,5 +258,5 @@ _TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
     staging.BatchPublished: _published,
     staging.StageChanged: _nothing,
     staging.ChunksDropped: _nothing,
-    **dict.fromkeys(SRMP_FACTS + HTTPR_FACTS, _nothing),
+    **dict.fromkeys(STREAM_FACTS + HTTPR_FACTS, _nothing),
 }

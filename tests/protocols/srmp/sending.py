@@ -27,14 +27,15 @@ from reliquary.protocols.srmp.codec.values import (
     StreamReceipt,
 )
 from reliquary.protocols.srmp.effects import EndSession, Post
-from reliquary.protocols.srmp.state import Sent, Session, State
-from reliquary.protocols.srmp.streams_out import on_final_receipt, on_stream_receipt
+from reliquary.protocols.srmp.sender.receipts import on_final_receipt, on_stream_receipt
+from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.events import CommitTransaction, PauseQueue, ResumeQueue
 from reliquary.queueing.message import NO_GUID, NO_OBJECT, Delivery, Message, MessageClass, ObjectId
 from reliquary.queueing.naming.destinations import find
 from reliquary.queueing.state import QueueState
 from reliquary.queueing.travel.outgoing import link_of
 from reliquary.queueing.travel.transfer import MessageArrived
+from reliquary.streams.outgoing import Sent
 from tests.protocols.srmp.srmp_harness import SrmpBench
 from tests.queueing.manager_harness import check
 
@@ -170,7 +171,7 @@ class Sender(SrmpBench):
     @property
     def stream_id(self) -> str:
         """Of the stream that goes to SHOP."""
-        return self.sent.stream.identifier
+        return self.srmp.state.name_of(self.sent.stream)
 
     @property
     def sent(self) -> Sent:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from reliquary.base.turn import Event, Signal
-from reliquary.protocols.srmp import events, machine, sender
+from reliquary.protocols.srmp import events, machine
+from reliquary.protocols.srmp.sender import posting
 from reliquary.queueing.manager import HEARS
 from reliquary.queueing.travel import transfer
 
@@ -18,5 +19,5 @@ def test_every_signal_of_a_transfer_is_heard_on_one_side() -> None:
         each for each in vars(transfer).values() if isinstance(each, type) and issubclass(each, Signal)
     }
     of_batches = {transfer.MessagesWaiting, transfer.MessagesHeld, transfer.BatchJudged}
-    assert defined - {Signal} - of_batches == (set(machine.HEARS) | set(HEARS)) - {sender.PostsDue}
+    assert defined - {Signal} - of_batches == (set(machine.HEARS) | set(HEARS)) - {posting.PostsDue}
     assert not set(machine.HEARS) & set(HEARS)

@@ -85,7 +85,8 @@ def test_what_goes_is_known_as_before() -> None:
     bench.receipt(2)
     bench.stream(b"a", to=OTHER)
     bench.answer_all()
-    bench.receipt(1, bench.srmp.state.sent[bench.outgoing(OTHER).number].stream.identifier)
+    other = bench.srmp.state.sent[bench.outgoing(OTHER).number].stream
+    bench.receipt(1, bench.srmp.state.name_of(other))
     bench.advance(31)
     live = bench.srmp.state
     assert [len(sent.numbers) for sent in live.sent.values()] == [148]

@@ -10,23 +10,13 @@ from msgspec.structs import replace
 
 from reliquary.base import rows
 from reliquary.engine.core import Batch
-from reliquary.protocols.srmp import apply as apply_module
-from reliquary.protocols.srmp import facts as srmp
-from reliquary.protocols.srmp import (
-    machine,
-    reactions,
-    receipts,
-    receiver,
-    recovery,
-    sender,
-    sessions,
-    streams_in,
-    streams_out,
-)
+from reliquary.protocols.srmp import machine
 from reliquary.protocols.srmp.codec import blocks
-from reliquary.protocols.srmp.reactions import Reaction
-from reliquary.protocols.srmp.state import Sent, State
-from reliquary.protocols.srmp.streams_in import Verdict
+from reliquary.protocols.srmp.receiver import arrivals, receipts
+from reliquary.protocols.srmp.sender import answers, posting, sessions, streams
+from reliquary.protocols.srmp.sender import receipts as sender_receipts
+from reliquary.protocols.srmp.sender.answers import Reaction
+from reliquary.protocols.srmp.state import State
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.travel import transfer
 from reliquary.queueing.travel.transfer import Outcome, TransferEnded
@@ -35,6 +25,10 @@ from reliquary.sim.exchange.node import Node
 from reliquary.sim.exchange.observer import Observer
 from reliquary.sim.exchange.run import simulate
 from reliquary.sim.witness import Witness
+from reliquary.streams import acceptance, facts, recovery
+from reliquary.streams import apply as apply_module
+from reliquary.streams.acceptance import Verdict
+from reliquary.streams.outgoing import Sent
 
 SEEDS = range(1, 61)
 HEARD: dict[Any, Any] = machine._HEARD
@@ -85,13 +79,13 @@ def test_a_message_that_gets_a_new_number_each_time_is_found(monkeypatch: pytest
     def go_again(state: State, session: Any) -> None:
         sent = state.sent.get(session.queue)
         if sent is not None and sent.numbers and not session.posted:
-            apply_module.apply(state, srmp.NumbersFreed(session.queue, tuple(sent.numbers)))
-            apply_module.apply(state, srmp.StreamEnded(session.queue))
+            apply_module.apply(state, facts.NumbersFreed(session.queue, tuple(sent.numbers)))
+            apply_module.apply(state, facts.StreamEnded(session.queue))
         real(state, session)
 
-    for module in (sessions, sender, streams_out):
+    for module in (sessions, posting, streams, sender_receipts):
         monkeypatch.setattr(module, "go_again", go_again)
-    monkeypatch.setattr(receiver, "_is_duplicate", lambda *_: False)
+    monkeypatch.setattr(arrivals, "_is_duplicate", lambda *_: False)
     failure = first_failure()
     assert failure.startswith(("duplication", "order")), failure
 
@@ -103,12 +97,12 @@ def test_a_gap_that_is_not_bridged_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_message_that_is_dropped_after_a_5xx_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = reactions.reaction_to
+    real = answers.reaction_to
 
     def reaction_to(status: int, permanent: Any) -> Reaction:
         return Reaction.TAKEN if status >= 500 else real(status, permanent)
 
-    monkeypatch.setattr(sender, "reaction_to", reaction_to)
+    monkeypatch.setattr(posting, "reaction_to", reaction_to)
     failure = first_failure()
     assert failure.startswith("loss"), failure
 
@@ -118,15 +112,15 @@ def test_a_stream_message_that_is_done_without_its_receipt_is_found(monkeypatch:
         state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.DELIVERED))
         sent = state.sent.get(session.queue)
         if sent is not None and sent.numbers.get(lookup_id) == number:
-            streams_out.free(state, session.queue, (lookup_id,), MessageClass.ACK_REACH_QUEUE)
+            streams.free(state, session.queue, (lookup_id,), MessageClass.ACK_REACH_QUEUE)
 
-    monkeypatch.setattr(sender, "_on_taken", taken)
+    monkeypatch.setattr(posting, "_on_taken", taken)
     failure = first_failure()
     assert failure.startswith("loss"), failure
 
 
 def test_receipts_that_nobody_waits_for_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (sessions, sender, streams_out):
+    for module in (sessions, posting, sender_receipts):
         monkeypatch.setattr(module, "start_wait", lambda *_, **__: None)
     assert first_failure().startswith("left behind")
 
@@ -157,7 +151,7 @@ def test_a_history_that_a_restart_forgets_is_found(monkeypatch: pytest.MonkeyPat
 
 
 def judged(change: Callable[[Verdict], Verdict]) -> Callable[..., Verdict]:
-    real = streams_in.judge
+    real = acceptance.judge
     return lambda *arguments: change(real(*arguments))
 
 
@@ -165,28 +159,28 @@ def judged(change: Callable[[Verdict], Verdict]) -> Callable[..., Verdict]:
 def test_a_message_that_a_stream_must_not_take_is_found(
     monkeypatch: pytest.MonkeyPatch, verdict: Verdict
 ) -> None:
-    monkeypatch.setattr(receiver, "judge", judged(lambda found: Verdict.GO_ON if found is verdict else found))
-    monkeypatch.setattr(receiver, "_is_duplicate", lambda *_: False)
+    monkeypatch.setattr(arrivals, "judge", judged(lambda found: Verdict.GO_ON if found is verdict else found))
+    monkeypatch.setattr(arrivals, "_is_duplicate", lambda *_: False)
     first_failure()
 
 
 def test_a_stream_that_gets_further_before_its_message_is_stored_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = receiver._hand_over
+    real = arrivals._hand_over
 
     def hand_over(state: State, arriving: Any, way: Any, message: Any) -> None:
         if arriving.ours:
-            receiver._advance(state, arriving.envelope, arriving.destination, message.sent_time)
+            arrivals._advance(state, arriving.envelope, arriving.destination, message.sent_time)
         real(state, arriving, way, message)
 
-    monkeypatch.setattr(receiver, "_hand_over", hand_over)
+    monkeypatch.setattr(arrivals, "_hand_over", hand_over)
     failure = first_failure()
     assert failure.startswith("stream"), failure
 
 
 def test_a_duplicate_that_is_not_known_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(receiver, "_is_duplicate", lambda *_: False)
+    monkeypatch.setattr(arrivals, "_is_duplicate", lambda *_: False)
     failure = first_failure()
     assert failure.startswith("duplication"), failure
 
@@ -204,7 +198,7 @@ def test_a_receipt_that_says_too_much_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_delivery_receipt_for_what_was_refused_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = receiver.on_judged
+    real = arrivals.on_judged
 
     def on_judged(state: State, signal: Any, now: Any) -> None:
         arriving = state.arriving.get(signal.ticket[0]) if signal.carrier == receipts.CARRIER else None

@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from reliquary.protocols.srmp import facts as srmp
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived, PostEnded
 from reliquary.queueing.message import MessageClass
 from reliquary.sim.__main__ import main
 from reliquary.sim.exchange.observer import Observer
 from reliquary.sim.exchange.run import STEPS, Exchange, simulate
+from reliquary.streams import facts as streams
 from tests.sim.test_run import broken, hashed_in_two_ways
 
 
@@ -43,8 +43,8 @@ def test_runs_do_a_little_of_everything() -> None:
                 if isinstance(turned.event, PostArrived):
                     statuses.update(each.status for _, each in turned.answers if isinstance(each, PostAnswer))
     stated = {
-        srmp.StreamBegun, srmp.MessagesNumbered, srmp.StreamAcknowledged, srmp.NumbersFreed,
-        srmp.StreamEnded, srmp.StreamAdvanced, srmp.IdentifierRemembered,
+        streams.StreamBegun, streams.MessagesNumbered, streams.StreamAcknowledged, streams.NumbersFreed,
+        streams.StreamEnded, streams.StreamAdvanced, streams.IdentifierRemembered,
     }  # fmt: skip
     assert {each.__name__ for each in stated} <= events.keys()
     assert {200, 400, 500} <= statuses.keys()

@@ -8,11 +8,13 @@ from reliquary.base.rows import Rows
 from reliquary.base.ruled import Rule, Ruled, TimerRule
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal
-from reliquary.protocols.srmp import events, receipts, receiver, sender, sessions
-from reliquary.protocols.srmp.recovery import recover
+from reliquary.protocols.srmp import events
+from reliquary.protocols.srmp.receiver import arrivals, receipts
+from reliquary.protocols.srmp.sender import posting, sessions
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
 from reliquary.queueing.travel import transfer
+from reliquary.streams.recovery import recover
 
 
 class Srmp(Ruled[State]):
@@ -25,25 +27,25 @@ class Srmp(Ruled[State]):
 
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     """The server listens: what was outstanding before a restart goes on."""
-    sender.on_addressed(state, event, now)
+    posting.on_addressed(state, event, now)
     receipts.on_addressed(state, event, now)
 
 
 _RULES: Final[dict[type[Event], Rule[State]]] = {
-    events.PostArrived: receiver.on_post,
-    events.ApduArrived: receiver.on_apdu,
-    events.PostEnded: sender.on_post_ended,
+    events.PostArrived: arrivals.on_post,
+    events.ApduArrived: arrivals.on_apdu,
+    events.PostEnded: posting.on_post_ended,
     events.Addressed: _addressed,
 }
 
 _HEARD: Final[dict[type[Signal], Rule[State]]] = {
-    transfer.ArrivalJudged: receiver.on_judged,
+    transfer.ArrivalJudged: arrivals.on_judged,
     transfer.ReceiptDue: receipts.on_receipt_due,
-    transfer.ListenersChanged: receiver.on_listeners_changed,
+    transfer.ListenersChanged: arrivals.on_listeners_changed,
     transfer.ConnectionWanted: sessions.on_connection_wanted,
-    transfer.SendUserMessage: sender.on_send,
-    sender.PostsDue: sender.on_posts_due,
-    transfer.MessageWithdrawn: sender.on_withdrawn,
+    transfer.SendUserMessage: posting.on_send,
+    posting.PostsDue: posting.on_posts_due,
+    transfer.MessageWithdrawn: posting.on_withdrawn,
     transfer.QueuePaused: sessions.on_paused,
     transfer.QueueResumed: sessions.on_resumed,
     transfer.ManagerOnline: sessions.on_online,

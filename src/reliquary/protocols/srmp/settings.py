@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import HOUR, MINUTE, SECOND, Duration, seconds
+from reliquary.base.time import MINUTE, Duration, seconds
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.trust import NOBODY, Trust
-
-RESEND_LADDER: Final = tuple(
-    Duration(span) for span in (*[30 * SECOND] * 3, *[5 * MINUTE] * 3, *[30 * MINUTE] * 3, 6 * HOUR)
-)
-"""ResendTimerTable (SR-158)."""
+from reliquary.streams.ladder import RESEND_LADDER, Ladder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +31,7 @@ class SrmpSettings:
     """DefaultStreamReceiptURLReplacement; empty for none."""
     retransmission: Duration = field(default=seconds(20))
     """RetransmissionTimeout: how long a queue rests after a failure."""
-    resend_ladder: tuple[Duration, ...] = RESEND_LADDER
+    resend_ladder: Ladder = RESEND_LADDER
     session_cleanup: Duration = field(default=seconds(300))
     """An idle connection is closed after this."""
     response_time: Duration = MINUTE

@@ -9,99 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
-from uuid import UUID
 
 from reliquary.base.rows import Rows
-from reliquary.base.turn import Draft
-from reliquary.protocols.srmp.addresses import Route
+from reliquary.protocols.srmp.codec.lexical import stream_id_text
 from reliquary.protocols.srmp.codec.values import Envelope
-from reliquary.protocols.srmp.history import History
+from reliquary.protocols.srmp.sender.addresses import Route
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.protocols.srmp.tables import NUMBERS_IN_A_ROW, IncomingStream, Ordinals, OutgoingStream
+from reliquary.protocols.srmp.tables import STREAM_TABLES
 from reliquary.queueing.travel.transfer import SendUserMessage
-
-StreamKey = tuple[UUID, str]
-"""A sender's GUID, and the destination that it sends to, as `routing` writes it."""
-
-
-@dataclass(slots=True)
-class Sent:
-    """A stream that goes out, and the numbers of its messages that are still in the queue."""
-
-    stream: OutgoingStream
-    numbers: dict[int, int] = field(default_factory=dict)
-    """Number by LookupIdentifier."""
-    rows: dict[int, list[int]] = field(default_factory=dict)
-    """LookupIdentifier by number, as the rows of the table have them; 0 where there is none."""
-    finals: dict[int, int] = field(default_factory=dict)
-    """AwaitingFinalStreamReceipt: what stays until its final stream receipt comes, by LookupIdentifier,
-    with the number in its identifier."""
-    awaiting: int = 0
-    """How many have no stream receipt yet, AwaitingStreamReceipt."""
-
-    def at(self, number: int) -> int:
-        """The message that has this number; 0 when it is gone."""
-        row = self.rows.get(number // NUMBERS_IN_A_ROW)
-        return row[number % NUMBERS_IN_A_ROW] if row else 0
-
-    def previous(self, number: int) -> int:
-        """The number before this one that the receiver has or will get: those between are gone (SR-264)."""
-        # DEPARTS from 3.1.7.2.3 (SR-264): what was acknowledged counts too, and on every transmission,
-        # because a receiver that never gets a number which expired would ignore all that follow it.
-        lower = number - 1
-        while lower > self.stream.acknowledged and not self.at(lower):
-            lower -= 1
-        return lower
-
-    def first_awaiting(self) -> int:
-        """The lowest number without a stream receipt; only where there is one."""
-        number = self.stream.acknowledged + 1
-        while not self.at(number):
-            number += 1
-        return number
-
-    def give(self, number: int, lookup_id: int) -> None:
-        """A message has this number."""
-        self.numbers[lookup_id] = number
-        row = self.rows.setdefault(number // NUMBERS_IN_A_ROW, [0] * NUMBERS_IN_A_ROW)
-        row[number % NUMBERS_IN_A_ROW] = lookup_id
-        if number > self.stream.acknowledged:
-            self.awaiting += 1
-
-    def free(self, lookup_id: int) -> int:
-        """Forget a message's number; the answer is the row it was in."""
-        number = self.numbers.pop(lookup_id)
-        self.finals.pop(lookup_id, None)
-        index = number // NUMBERS_IN_A_ROW
-        row = self.rows[index]
-        row[number % NUMBERS_IN_A_ROW] = 0
-        if not any(row):
-            del self.rows[index]
-        if number > self.stream.acknowledged:
-            self.awaiting -= 1
-        return index
-
-    def up_to(self, last: int) -> list[int]:
-        """The messages without a stream receipt that have numbers up to this one, in their order."""
-        return [
-            found for number in range(self.stream.acknowledged + 1, last + 1) if (found := self.at(number))
-        ]
-
-
-@dataclass(slots=True)
-class Incoming:
-    """A stream that comes in."""
-
-    place: int
-    """The number of its timer."""
-    key: StreamKey
-    stream: IncomingStream
-    unreceipted_since: int = 0
-    """UnackedStreamMessageArrivalTime: microseconds since 1970, 0 when nothing waits for a receipt."""
-    waiting: bool = False
-    """The coalescing timer runs."""
-    rejected: int = 0
-    """RejectCount."""
+from reliquary.streams.incoming import Coalescing
+from reliquary.streams.ladder import ReceiptWait
+from reliquary.streams.progress import Progress
+from reliquary.streams.state import StreamState
+from reliquary.streams.tables import OutgoingStream
 
 
 @dataclass(slots=True)
@@ -126,6 +46,8 @@ class Session:
     destination: str
     """The format name."""
     route: Route
+    wait: ReceiptWait
+    """For the next stream receipt; Stream Receipt Wait Timer."""
     epoch: int = 0
     """POSTs of another one mean nothing any more."""
     is_open: bool = False
@@ -143,20 +65,12 @@ class Session:
     """Nothing more is posted until what was posted is answered; then all goes again."""
     held: bool = False
     """The manager has handed out messages that were not posted."""
-    waits: bool = False
-    """The Stream Receipt Wait Timer runs."""
-    rung: int = 0
-    """ResendIntervalIndex."""
-    resend_time: int = 0
-    """EodResendTime."""
-    resent: int = 0
-    """EodResendCount: time-outs since the last progress."""
-    receipts: int = 0
-    """EodLastAckCount."""
-    receipt_time: int = 0
-    """EodLastAckTime."""
-    unread: int = 0
-    """EodNoReadCount."""
+    progress: Progress = field(default_factory=Progress)
+
+    def start_counting(self) -> None:
+        """Count from zero, for a stream that begins (SR-267)."""
+        self.progress.begin()
+        self.wait.progress()
 
 
 class Count(Enum):
@@ -172,24 +86,15 @@ class Count(Enum):
     RECEIPTS_RECEIVED = "receipts-received"
 
 
-class State:
+class State(StreamState):
     """Everything the processing rules work on."""
 
-    def __init__(self, rows: Rows, settings: SrmpSettings, *, heard: frozenset[type] = frozenset()) -> None:
-        self.rows = rows
+    def __init__(self, rows: Rows, settings: SrmpSettings) -> None:
+        super().__init__(rows, STREAM_TABLES, history_size=settings.history_size)
         self.settings = settings
-        self.heard = heard
-        """Signals that the manager or another machine listens to."""
-        self.draft = Draft()
-        self.ordinals = Ordinals()
-        self.sent: dict[int, Sent] = {}
-        """Streams that go out, by outgoing queue."""
-        self.queue_of: dict[str, int] = {}
-        """The outgoing queue of each streamId of ours, in lower case."""
-        self.incoming: dict[StreamKey, Incoming] = {}
-        self.places: list[Incoming] = []
-        """Streams that come in, by place."""
-        self.history = History(settings.history_size)
+        self.coalescing = Coalescing(
+            settings.coalescing, settings.longest_coalescing, settings.most_coalesced
+        )
         self.sessions: dict[int, Session] = {}
         """By outgoing queue."""
         self.last_epoch = 0
@@ -213,15 +118,6 @@ class State:
         self.listening: frozenset[str] = frozenset()
         """Multicast addresses, `ip:port`, that queues listen to."""
 
-    def add_sent(self, queue: int, stream: OutgoingStream) -> None:
-        """A stream goes out of this queue."""
-        self.sent[queue] = Sent(stream)
-        self.queue_of[stream.identifier] = queue
-
-    def incoming_stream(self, key: StreamKey, stream: IncomingStream) -> Incoming:
-        """The stream from there; one that is new gets a place."""
-        known = self.incoming.get(key)
-        if known is None:
-            known = self.incoming[key] = Incoming(len(self.places), key, stream)
-            self.places.append(known)
-        return known
+    def name_of(self, stream: OutgoingStream) -> str:
+        """The streamId (SR-071)."""
+        return stream_id_text(stream.sender, stream.number)

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Turn
-from reliquary.protocols.srmp import facts as srmp
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.protocols.srmp.state import State
@@ -18,6 +17,7 @@ from reliquary.sim.exchange.register import Letter, Letters
 from reliquary.sim.exchange.travel import SrmpLedger, SrmpReasons
 from reliquary.sim.history import History, Turned, Violation, shown
 from reliquary.sim.ledger import Ledger
+from reliquary.streams import facts as streams
 
 
 class Observer(SiteObserver):
@@ -53,15 +53,15 @@ class Observer(SiteObserver):
 
     def _note(self, turned: Turned) -> None:
         for fact in turned.facts:
-            if isinstance(fact, srmp.StreamAdvanced):
+            if isinstance(fact, streams.StreamAdvanced):
                 self._advanced[fact.stream.identifier].append((turned.batch, fact.stream.last))
-            elif isinstance(fact, srmp.MessagesNumbered):
+            elif isinstance(fact, streams.MessagesNumbered):
                 self._numbered |= {(fact.queue, each): turned.batch for each in fact.lookup_ids}
 
     def _check_advance(self, turned: Turned) -> None:
         """A stream gets further by a message that is stored in the same turn, or was before."""
         for fact in turned.facts:
-            if not isinstance(fact, srmp.StreamAdvanced):
+            if not isinstance(fact, streams.StreamAdvanced):
                 continue
             steps = self._advanced[fact.stream.identifier]
             if len(steps) > 1 and steps[-1][1] == steps[-2][1]:

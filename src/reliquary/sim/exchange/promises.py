@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from reliquary.base.turn import Fact
-from reliquary.protocols.srmp import facts as srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State as SrmpState
 from reliquary.queueing.message import Acknowledgement, MessageClass
@@ -21,6 +20,7 @@ from reliquary.queueing.state import State
 from reliquary.sim.between.promises import Arrival, Books, check_left, check_loss, in_order, under_way
 from reliquary.sim.exchange.register import Letters
 from reliquary.sim.history import History, Sending, Violation, named, shown
+from reliquary.streams import facts as streams
 
 ASKED = {
     MessageClass.ACK_REACH_QUEUE: {Acknowledgement.POS_ARRIVAL, Acknowledgement.FULL_REACH_QUEUE},
@@ -49,7 +49,7 @@ class SrmpBooks(Books):
 
     def hear(self, site: str, fact: Fact, places: dict[tuple[int, int], bytes]) -> None:
         """Count the numbers."""
-        if isinstance(fact, srmp.MessagesNumbered):
+        if isinstance(fact, streams.MessagesNumbered):
             for lookup_id in fact.lookup_ids:
                 key = (site, fact.queue, lookup_id)
                 self.numbered[key] += 1
@@ -84,7 +84,7 @@ def _was_forgotten(history: History, one: Arrival, other: Arrival, settings: Srm
     """Whether the history of identifiers was too small or too short to know the second."""
     later = history.turns[one.turned.number + 1 : other.turned.number]
     remembered = [
-        fact for turned in later for fact in turned.facts if isinstance(fact, srmp.IdentifierRemembered)
+        fact for turned in later for fact in turned.facts if isinstance(fact, streams.IdentifierRemembered)
     ]
     count = sum(fact.express == one.position.express for fact in remembered)
     moments = [turned.now for turned in later] + [other.turned.now]

@@ -1,0 +1,321 @@
+"""A message comes, [MC-MQSRM] 3.1.5.1: it is understood, judged, stored and answered in one turn.
+
+    PostArrived --> decode --> route --> signature --> stream --> duplicate --> MessageArrived
+                       |         |          |            |            |              |
+                      400       400        400          200          200        ArrivalJudged
+                                 '-> forwarded: 200                         200, 400 or 500
+
+What comes before the manager's verdict only looks; what is to be remembered (the stream's number, the
+identifier) is a fact of the turn in which the message is stored, or of none.  So a message that was
+refused and comes again is judged as if it came for the first time.
+"""
+
+# DEPARTS from 3.1.5.1.6 (SR-163): the stream advances, and receipts are written, only once the message
+# is in its queue, because a message that is refused after that would be acknowledged and lost.
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.base.turn import Reply, Warn
+from reliquary.protocols.srmp.codec.decode import decode, decode_apdu
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.kinds import kind_of
+from reliquary.protocols.srmp.codec.lexical import stream_id
+from reliquary.protocols.srmp.codec.messages import format_name, message_of
+from reliquary.protocols.srmp.codec.values import Arrived, Envelope, Kind
+from reliquary.protocols.srmp.effects import ListenTo
+from reliquary.protocols.srmp.events import ApduArrived, PostAnswer, PostArrived
+from reliquary.protocols.srmp.receiver import receipts
+from reliquary.protocols.srmp.receiver.receipts import CARRIER
+from reliquary.protocols.srmp.receiver.routing import Route, check_url, route
+from reliquary.protocols.srmp.sender import receipts as sender_receipts
+from reliquary.protocols.srmp.signing import verify
+from reliquary.protocols.srmp.state import Arriving, Count, State
+from reliquary.queueing.message import NO_GUID, Message, MessageClass, ObjectId
+from reliquary.queueing.travel.transfer import (
+    ArrivalJudged,
+    DuplicatesDropped,
+    ListenersChanged,
+    MessageArrived,
+    Outcome,
+)
+from reliquary.streams.acceptance import TAKEN, Verdict, advanced, judge
+from reliquary.streams.apply import apply
+from reliquary.streams.facts import IdentifierRemembered, StreamAdvanced
+from reliquary.streams.tables import Remembered
+
+ANONYMOUS_ID: Final = ObjectId(NO_GUID, 1)
+"""What a message without `Msmq` has for an identifier; it says nothing."""
+ANONYMOUS: Final = f"uuid:1@{NO_GUID}"
+"""An `id` that says nothing, whatever `SourceQmGuid` is; in the published stream all messages have it."""
+
+
+# -- what comes
+
+
+def on_post(state: State, event: PostArrived, now: Instant) -> None:
+    """Somebody posted a message."""
+    if not state.authorities:
+        _answer(state, event.to, 500, "this manager does not know its own address yet")
+        return
+    try:
+        arrived = decode(event.content_type, event.body, largest=state.settings.largest_message)
+        _receive(state, event.to, arrived, now)
+    except SrmpFault as fault:
+        _answer(state, event.to, fault.status, f"{fault.element}: {fault.why}")
+
+
+def on_apdu(state: State, event: ApduArrived, now: Instant) -> None:
+    """A message came by multicast: nobody is answered, and nobody gets a receipt."""
+    try:
+        arrived = decode_apdu(event.data, largest=state.settings.largest_message)
+        way = route(state, arrived.envelope.to)
+        if not way.multicast:
+            raise SrmpFault("to", f"{arrived.envelope.to} is no multicast address", spec="2.2.4.2")
+        if kind_of(arrived.envelope) is Kind.USER_MESSAGE:
+            _user_message(state, 0, arrived, way, now)
+    except SrmpFault as fault:
+        why = f"{fault.element}: {fault.why}"
+        state.draft.ask(Warn(f"multicast {event.address}", "a message was dropped", why))
+
+
+def on_listeners_changed(state: State, signal: ListenersChanged, now: Instant) -> None:
+    """Queues listen to other multicast addresses."""
+    del now
+    state.listening = signal.addresses
+    state.draft.ask(ListenTo(signal.addresses))
+
+
+def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
+    """Route the message, and do what its kind asks for."""
+    kind = kind_of(arrived.envelope)
+    if kind not in (Kind.USER_MESSAGE, Kind.UNKNOWN):
+        state.counts[Count.RECEIPTS_RECEIVED] += 1
+    if _is_for_the_sender(state, kind, arrived.envelope):
+        _KINDS[kind](state, to, arrived, Route(""), now)
+        return
+    way = route(state, arrived.envelope.to)
+    if way.name:
+        _KINDS[kind](state, to, arrived, way, now)
+    else:
+        # DEPARTS from 3.1.5.1.3 (SR-186): the envelope goes on as it came, with its identifier, its
+        # stream and its receipts' address, because receipts lead from end to end.
+        message = message_of(arrived, now=in_whole_seconds(now))
+        _hand_over(state, Arriving(to, arrived.envelope), way, message)
+
+
+# -- kinds of messages, 3.1.5.1.6 to 3.1.5.1.10
+
+
+def _user_message(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    envelope, place = arrived.envelope, arrived.envelope.stream
+    _check_receipts(envelope)
+    message = message_of(arrived, now=in_whole_seconds(now))
+    if envelope.signature:
+        # DEPARTS from 3.1.5.1.6.1 (SR-201): a signature is verified wherever there is one, because nothing
+        # else in a message says that it is signed; where one must be, the manager insists on it.
+        message = verify(arrived, message, state.settings.trust, now)
+    if place is not None:
+        if way.multicast:
+            raise SrmpFault("stream", "a stream does not go by multicast", spec="2.2.5.3")
+        key = (place.sender, way.name)
+        incoming = state.incoming.get(key)
+        kept = None if incoming is None else incoming.stream
+        verdict = judge(kept, place.number, place.current, place.previous)
+        if verdict not in TAKEN:
+            _reject(state, key, verdict, now)
+            if verdict is Verdict.REPEATED:
+                _tell_duplicate(state, envelope, way)
+            _answer(state, to, 200)  # SR-211
+            return
+        if kept is not None and not place.receipts_to:  # only the first message says it
+            message = replace(message, transaction_status_queue=kept.receipts_to)
+    if _is_duplicate(state, envelope, way, now):
+        _advance(state, envelope, way.name, now)
+        _answer(state, to, 200)  # SR-234
+        return
+    arriving = Arriving(to, envelope, way.name, message.is_express, ours=not way.multicast)
+    _hand_over(state, arriving, way, message)
+
+
+def _receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    """A delivery or commitment receipt is put into the queue it is for, and means nothing to us."""
+    if _is_duplicate(state, arrived.envelope, way, now):
+        _answer(state, to, 200)
+        return
+    message = message_of(arrived, now=in_whole_seconds(now))
+    _hand_over(state, Arriving(to, arrived.envelope, way.name, message.is_express), way, message)
+
+
+def _stream_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    # DEPARTS from 3.1.5.1.8 (SR-219): it is not put into the order queue, because nobody reads that
+    # and it would only grow.
+    del way
+    sender_receipts.on_stream_receipt(state, arrived.envelope, now)
+    _answer(state, to, 200)
+
+
+def _final_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    del way
+    sender_receipts.on_final_receipt(state, arrived.envelope, now)
+    _answer(state, to, 200)
+
+
+def _ignored(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    del arrived, way, now
+    _answer(state, to, 200)  # SR-194
+
+
+_KINDS: Final[dict[Kind, Callable[[State, int, Arrived, Route, Instant], None]]] = {
+    Kind.USER_MESSAGE: _user_message,
+    Kind.DELIVERY_RECEIPT: _receipt,
+    Kind.COMMITMENT_RECEIPT: _receipt,
+    Kind.STREAM_RECEIPT: _stream_receipt,
+    Kind.FINAL_STREAM_RECEIPT: _final_receipt,
+    Kind.UNKNOWN: _ignored,
+}
+KINDS: Final = tuple(_KINDS)
+
+
+def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
+    """Whether it tells of a stream of ours, also one that was given up, wherever it was addressed to."""
+    if kind not in (Kind.STREAM_RECEIPT, Kind.FINAL_STREAM_RECEIPT) or envelope.stream_receipt is None:
+        return False
+    # two managers may have streams of one number: the sender belongs to the name
+    sender_of, _ = stream_id(envelope.stream_receipt.identifier, "2.2.5.6")
+    return any(sent.stream.sender == sender_of for sent in state.sent.values())
+
+
+# -- what is known of it already
+
+
+def _check_receipts(envelope: Envelope) -> None:
+    """Refuse a message whose receipts could not be sent to where it wants them."""
+    if envelope.delivery_to:
+        check_url("sendTo", envelope.delivery_to)
+    if envelope.commitment is not None:
+        check_url("sendTo", envelope.commitment.send_to)
+    if envelope.stream is not None and envelope.stream.receipts_to:
+        check_url("sendReceiptsTo", envelope.stream.receipts_to)
+
+
+def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant) -> None:
+    state.counts[Count.DUPLICATES if verdict is Verdict.REPEATED else Count.OUT_OF_TURN] += 1
+    incoming = state.incoming.get(key)
+    if incoming is None:
+        return
+    incoming.rejected += 1  # SR-217
+    if verdict is Verdict.REPEATED:
+        receipts.repeat(state, incoming, now)
+
+
+def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) -> bool:
+    """Whether the same message was taken not long ago (SR-124)."""
+    if envelope.id.strip() == ANONYMOUS:  # SR-233
+        return False
+    arrived = state.history.arrival(envelope.identifier, way.name)
+    found = arrived is not None and now - arrived <= state.settings.history_age
+    if found:
+        state.counts[Count.DUPLICATES] += 1
+        _tell_duplicate(state, envelope, way)
+    return found
+
+
+def _tell_duplicate(state: State, envelope: Envelope, way: Route) -> None:
+    by = "multicast" if way.multicast else CARRIER
+    state.draft.tell(DuplicatesDropped(by, way.destination, (envelope.identifier,)))
+
+
+# -- what the manager says
+
+
+def _hand_over(state: State, arriving: Arriving, way: Route, message: Message) -> None:
+    """Let the manager take the message; `on_judged` follows in this turn."""
+    state.last_ticket += 1
+    state.arriving[state.last_ticket] = arriving
+    ticket = (state.last_ticket, 0)
+    # DEPARTS from 2.2.5.1.1 (SR-046): a message is not refused for its age, as 3.1.5.1.4 says, unless
+    # the administrator wants that, because clocks differ and its sender has checked.
+    expires = state.settings.check_expiry_on_receive
+    arrived = MessageArrived(
+        CARRIER, ticket, way.destination, message, expires=expires, by_multicast=way.multicast
+    )
+    state.draft.tell(arrived)
+
+
+def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
+    """The manager took a message, or did not: remember it, send receipts, answer."""
+    if signal.carrier != CARRIER or receipts.on_judged(state, signal):
+        return
+    arriving = state.arriving.pop(signal.ticket[0], None)
+    if arriving is None:
+        return
+    if signal.outcome is not Outcome.DELIVERED:
+        status = _STATUSES.get(signal.reason, 400) if signal.outcome is Outcome.REFUSED else 500
+        _answer(state, arriving.to, status, _WHY.get(signal.reason, f"to: refused, {signal.reason.name}"))
+        return
+    if arriving.destination:
+        _remember(state, arriving, now)
+    if arriving.ours:
+        _advance(state, arriving.envelope, arriving.destination, now)
+        receipts.deliver(state, arriving.envelope, now)
+    _answer(state, arriving.to, 200)
+
+
+# DEPARTS from 3.1.5.1.12 (SR-238): a queue that is full answers 500, not 200, because its sender would
+# take the message for stored; with 500 it comes again.
+_STATUSES: Final = {MessageClass.NACK_QUEUE_EXCEED_QUOTA: 500}
+"""Of refusals; all others are 400 (SR-192)."""
+
+_WHY: Final = {
+    MessageClass.NORMAL: "this manager takes no messages at present",
+    MessageClass.NACK_BAD_DEST_QUEUE: "to: there is no such queue, or it takes no such message",
+    MessageClass.NACK_ACCESS_DENIED: "to: this queue takes nothing from everyone",
+    MessageClass.NACK_QUEUE_EXCEED_QUOTA: "to: the queue is full",
+    MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE: "stream: the queue is not transactional",
+    MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE: "stream: missing, and the queue is transactional",
+    MessageClass.NACK_BAD_SIGNATURE: "Signature: the queue takes only messages that are signed",
+    MessageClass.NACK_BAD_ENCRYPTION: "to: the queue takes only messages that are encrypted",
+    MessageClass.NACK_REACH_QUEUE_TIMEOUT: "TTrq: the message came too late",
+}
+
+
+def _remember(state: State, arriving: Arriving, now: Instant) -> None:
+    identifier = arriving.envelope.identifier
+    if identifier != ANONYMOUS_ID and arriving.envelope.id.strip() != ANONYMOUS:  # SR-233
+        place = 0 if arriving.express else state.history.next
+        entry = Remembered(identifier.lineage, identifier.uniquifier, now, place, arriving.destination)
+        apply(state, IdentifierRemembered(entry, arriving.express))
+
+
+def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -> None:
+    """The stream of a message that is in its queue is one message further (SR-209, SR-213, SR-217)."""
+    place = envelope.stream
+    if place is None:
+        return
+    incoming = state.incoming.get((place.sender, destination))
+    kept = None if incoming is None else incoming.stream
+    stream = advanced(
+        kept,
+        place.number,
+        place.current,
+        now,
+        receipts_to=place.receipts_to,
+        identifier=place.identifier,
+        format_name=format_name(envelope.to),
+    )
+    apply(state, StreamAdvanced(place.sender, destination, stream))
+    incoming = state.incoming[place.sender, destination]
+    incoming.rejected = 0
+    receipts.expect(state, incoming, now)
+
+
+def _answer(state: State, to: int, status: int, why: str = "") -> None:
+    if to:
+        state.draft.ask(Reply(to, PostAnswer(status, why)))

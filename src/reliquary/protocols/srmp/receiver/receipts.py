@@ -1,0 +1,227 @@
+"""What a sender is told later, [MC-MQSRM] 3.1.1.3, 3.1.6.3 and 3.1.7.3.
+
+    delivery       the message is in its queue                     asked for by deliveryReceiptRequest
+    commitment     it was read, or it left the queue unread        ... by commitmentReceiptRequest
+    stream         all messages of a stream up to this number      always, some of them together
+    final stream   what became of one message of a stream          asked for by DeadLetter
+
+A receipt is a message like any other: express, with a block of its own in the header, and the manager
+sends it on its way.  It leaves after the sync of the turn that wrote it, so it never tells of a message
+that is not on disk.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.base.turn import CancelTimer, SetTimer, Warn
+from reliquary.protocols.srmp.codec.blocks import commitment_block, delivery_block, stream_receipt_block
+from reliquary.protocols.srmp.codec.decode import decode_envelope
+from reliquary.protocols.srmp.codec.kinds import kind_of
+from reliquary.protocols.srmp.codec.messages import format_name, label_of
+from reliquary.protocols.srmp.codec.values import (
+    CommitmentReceipt,
+    DeliveryReceipt,
+    Envelope,
+    Kind,
+    StreamReceipt,
+)
+from reliquary.protocols.srmp.events import Addressed
+from reliquary.protocols.srmp.receiver.routing import is_multicast
+from reliquary.protocols.srmp.state import Count, State
+from reliquary.queueing.message import Delivery, Message, MessageClass
+from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
+from reliquary.streams.apply import apply
+from reliquary.streams.facts import StreamAdvanced
+from reliquary.streams.incoming import Incoming
+
+COALESCING: Final = "srmp-coalescing"
+"""Stream Receipt Coalescing Timer, one for each place of a stream that comes in."""
+CARRIER: Final = "srmp"
+
+ORDERING: Final = "QM Ordering Ack"
+"""The label of receipts for streams (SR-028)."""
+ORDERING_PRIORITY: Final = 0
+
+DECISIONS: Final[dict[MessageClass, bool | None]] = {
+    MessageClass.ACK_RECEIVE: True,
+    MessageClass.NACK_PURGED: False,
+    MessageClass.NACK_QUEUE_DELETED: False,
+    MessageClass.NACK_QUEUE_PURGED: False,
+    MessageClass.NACK_RECEIVE_TIMEOUT: False,
+    MessageClass.NACK_RECEIVE_REJECTED: False,
+    **dict.fromkeys(
+        (
+            MessageClass.NORMAL,
+            MessageClass.REPORT,
+            MessageClass.ACK_REACH_QUEUE,
+            MessageClass.ORDER_ACK,
+            MessageClass.NACK_BAD_DEST_QUEUE,
+            MessageClass.NACK_REACH_QUEUE_TIMEOUT,
+            MessageClass.NACK_QUEUE_EXCEED_QUOTA,
+            MessageClass.NACK_ACCESS_DENIED,
+            MessageClass.NACK_HOP_COUNT_EXCEEDED,
+            MessageClass.NACK_BAD_SIGNATURE,
+            MessageClass.NACK_BAD_ENCRYPTION,
+            MessageClass.NACK_COULD_NOT_ENCRYPT,
+            MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE,
+            MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE,
+            MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER,
+            MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED,
+            MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER,
+        )
+    ),
+}
+"""Why a message left its queue, and whether that is good news, bad news or none (SR-297, SR-298, SR-303).
+
+The class of the receipt is the reason itself.
+"""
+
+
+# -- a message is in its queue
+
+
+def deliver(state: State, envelope: Envelope, now: Instant) -> None:
+    """Send the delivery receipt of a message that was just stored, if one is wanted (SR-059, SR-137)."""
+    if envelope.delivery_to:
+        block = delivery_block(DeliveryReceipt(received_at=in_whole_seconds(now), id=envelope.id))
+        _send(state, envelope.delivery_to, block, MessageClass.ACK_REACH_QUEUE, **_about(envelope))
+
+
+# -- a message left its queue
+
+
+def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
+    """Message Position Deleted, 3.1.7.3: commitment receipt, final stream receipt, or both of them."""
+    decision = DECISIONS[signal.reason]
+    if decision is None:
+        return
+    # what each request says is read from the envelope: the message has one attribute for two
+    # addresses (SR-060, SR-086)
+    envelope = decode_envelope(signal.message.soap_envelope)
+    if kind_of(envelope) is not Kind.USER_MESSAGE or is_multicast(envelope.to):
+        return
+    block = commitment_block(
+        CommitmentReceipt(decided_at=in_whole_seconds(now), positive=decision, id=envelope.id)
+    )
+    request = envelope.commitment
+    if request is not None and (request.positive if decision else request.negative):
+        _send(state, request.send_to, block, signal.reason, **_about(envelope))
+    place, msmq = envelope.stream, envelope.msmq
+    if place is not None and msmq is not None and msmq.dead_letter:  # SR-144, SR-300
+        position = stream_receipt_block(StreamReceipt(identifier=place.identifier, last=place.current))
+        _send(
+            state,
+            signal.message.transaction_status_queue,
+            position + block,
+            signal.reason,
+            # DEPARTS from 3.1.7.3.3 (SR-300): a final receipt is durable, because its sender asks for it only
+            # once: lost in a crash, it would be waited for, and its message kept, for ever.
+            delivery=Delivery.RECOVERABLE,
+            label=ORDERING,
+            priority=ORDERING_PRIORITY,
+            response_queue=format_name(envelope.to),
+        )
+
+
+# -- a stream got further
+
+
+def on_addressed(state: State, event: Addressed, now: Instant) -> None:
+    """Messages that were taken before a restart, and are not receipted, are receipted soon."""
+    del event
+    for incoming in state.places:
+        if incoming.stream.last > incoming.stream.acknowledged and not incoming.waiting:
+            _wait(state, incoming, now)
+
+
+def expect(state: State, incoming: Incoming, now: Instant) -> None:
+    """A message of a stream was taken: its receipt waits for more of them (SR-142, SR-215)."""
+    if incoming.is_receipt_due(state.coalescing, now):
+        if incoming.waiting:
+            state.draft.ask(CancelTimer((COALESCING, incoming.place)))
+        _receipt(state, incoming)
+    else:
+        state.draft.ask(SetTimer((COALESCING, incoming.place), incoming.wait(state.coalescing, now)))
+
+
+def repeat(state: State, incoming: Incoming, now: Instant) -> None:
+    """A message of a stream came again: its receipt was lost, or is on its way."""
+    # DEPARTS from 3.1.5.1.6.3 (SR-211): a duplicate is not ignored in silence but leads to a receipt,
+    # because a sender that lost the first one would send the message for ever.
+    if not incoming.waiting:
+        _wait(state, incoming, now)
+
+
+def on_coalescing(state: State, place: int, now: Instant) -> None:
+    """Stream Receipt Coalescing Timer Event, 3.1.6.3."""
+    del now
+    _receipt(state, state.places[place])
+
+
+def _wait(state: State, incoming: Incoming, now: Instant) -> None:
+    state.draft.ask(SetTimer((COALESCING, incoming.place), incoming.wait(state.coalescing, now)))
+
+
+def _receipt(state: State, incoming: Incoming) -> None:
+    """Acknowledge all that was taken, in its order (SR-139, SR-141)."""
+    incoming.receipted()
+    stream = incoming.stream
+    # DEPARTS from 3.1.6.3 (SR-250): the receipt names the last message that was taken, not the end of a
+    # run without gaps, because numbers that a sender skipped would end that run for ever.
+    if stream.acknowledged != stream.last:
+        apply(state, StreamAdvanced(*incoming.key, replace(stream, acknowledged=stream.last)))
+    _send(
+        state,
+        stream.receipts_to,
+        stream_receipt_block(StreamReceipt(identifier=stream.identifier, last=stream.last)),
+        MessageClass.ORDER_ACK,
+        label=ORDERING,
+        priority=ORDERING_PRIORITY,
+        response_queue=stream.format_name,
+    )
+
+
+# -- the message
+
+
+def _about(envelope: Envelope) -> dict[str, Any]:
+    """What a receipt for one message repeats of it (SR-027); a label without the prefix is none."""
+    return {
+        "label": label_of(envelope),
+        "response_queue": format_name(envelope.to),
+        "correlation": envelope.identifier,
+    }
+
+
+def _send(state: State, url: str, block: str, message_class: MessageClass, **attributes: Any) -> None:
+    """Give a receipt to the manager, which knows the way."""
+    receipt = Message(message_class=message_class, soap_header=block, **attributes)
+    state.last_ticket += 1
+    state.receipts[state.last_ticket] = url
+    state.draft.tell(MessageArrived(CARRIER, (state.last_ticket, 0), format_name(url), receipt))
+
+
+def on_judged(state: State, signal: ArrivalJudged) -> bool:
+    """The manager took a receipt of ours, or somebody should know why not; False for what is no receipt."""
+    url = state.receipts.pop(signal.ticket[0], None)
+    if url is None:
+        return False
+    sent = signal.outcome is Outcome.DELIVERED
+    state.counts[Count.RECEIPTS_SENT if sent else Count.RECEIPTS_LOST] += 1
+    if not sent:
+        state.draft.ask(Warn(url, "a receipt was not sent", _WHY.get(signal.reason, signal.reason.name)))
+    return True
+
+
+_WHY: Final = {
+    MessageClass.NORMAL: "the manager's quota is used up, or it is not ready",
+    MessageClass.NACK_BAD_DEST_QUEUE: "it is a queue of this manager, and is not there",
+    MessageClass.NACK_ACCESS_DENIED: "it is a queue of this manager that takes nothing from everyone",
+    MessageClass.NACK_QUEUE_EXCEED_QUOTA: "the queue on its way is full",
+    MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE: "it is a queue of this manager for transactions only",
+}
+"""Why there is none, by the verdict of the manager."""

@@ -1,0 +1,320 @@
+"""A message goes, [MC-MQSRM] 3.1.7.2 and 3.1.7.8.
+
+SendUserMessage ... PostsDue    all that the manager hands out in a turn is numbered and posted together
+PostEnded                       by `reactions`: taken, refused, or all of the queue goes again later
+
+what goes                       taken means
+a message outside any stream    delivered
+one that came for another host  delivered; its envelope goes as it came
+a message of a stream           the receiver has it or ignores it: only a stream receipt tells (streams_out)
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.faults import PeerFault, UsageError
+from reliquary.base.time import Instant
+from reliquary.base.turn import Signal, Warn
+from reliquary.protocols.srmp.codec.compound import apdu, compound
+from reliquary.protocols.srmp.codec.encode import encode
+from reliquary.protocols.srmp.codec.lexical import stream_id_text
+from reliquary.protocols.srmp.codec.values import StreamPlace
+from reliquary.protocols.srmp.effects import Post, SendApdu
+from reliquary.protocols.srmp.events import Addressed, PostEnded
+from reliquary.protocols.srmp.sender.addresses import own_origin, receipts_url
+from reliquary.protocols.srmp.sender.answers import FAILED_WITH, Reaction, reaction_to, reason_for
+from reliquary.protocols.srmp.sender.sessions import fail, go_again, open_wanted, start_wait
+from reliquary.protocols.srmp.sender.streams import begin, forget, free, make_room
+from reliquary.protocols.srmp.signing import is_to_be_signed, parts_source, sign
+from reliquary.protocols.srmp.state import Session, State
+from reliquary.queueing.message import Message, MessageClass
+from reliquary.queueing.travel.link import ConnectionStatus
+from reliquary.queueing.travel.transfer import (
+    DestinationReached,
+    MessageWithdrawn,
+    Outcome,
+    SendUserMessage,
+    TransferAccepted,
+    TransferEnded,
+    WebAddressKnown,
+    Wrapper,
+)
+from reliquary.streams.apply import apply
+from reliquary.streams.facts import MessagesNumbered
+from reliquary.streams.numbering import LAST_NUMBER, next_stream
+from reliquary.streams.outgoing import Sent
+from reliquary.streams.progress import progressed
+from reliquary.streams.tables import OutgoingStream
+
+# DEPARTS from 3.1.1.1.5 (SR-122, SR-156): the ordinal in `id` is the manager's own, which jumps at a restart,
+# because it is on disk with the message and a second count could contradict it.
+
+UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
+"""No class says that a message cannot be put into words; this one comes closest."""
+BOUNDARIES: Final = 100_000
+"""MIME boundaries are numbered below this, as Windows does; a queue has one, which receivers know again."""
+
+
+class PostsDue(Signal, frozen=True):
+    """SRMP to itself, behind all that the manager hands out in a turn."""
+
+
+def on_addressed(state: State, event: Addressed, now: Instant) -> None:
+    """The server listens: from now on streams can say where their receipts are to come."""
+    state.receipts_host = event.receipts_host
+    state.secure_receipts_host = event.secure_receipts_host
+    state.receipts_scheme = event.receipts_scheme
+    state.authorities = event.authorities
+    state.draft.tell(WebAddressKnown(event.authorities))
+    open_wanted(state, now)
+
+
+# -- what goes
+
+
+def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
+    """Send User Message Wrapper (SR-309); it is sent when the manager has handed out all."""
+    del now
+    if signal.wrapper is Wrapper.SRMP:
+        if not state.outbox:
+            state.draft.tell(PostsDue())
+        state.outbox.append(signal)
+
+
+def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
+    """Send User Message (SR-255), for all of them; that none has expired is the manager's care (SR-257)."""
+    del signal
+    outbox, state.outbox = state.outbox, []
+    queues: dict[int, list[SendUserMessage]] = {}
+    for send in outbox:
+        queues.setdefault(send.queue, []).append(send)
+    for queue, sends in queues.items():
+        session = state.sessions[queue]
+        if session.draining:
+            session.held = True
+            continue
+        if _waits_for_a_key(state, session, sends, now):
+            continue
+        in_stream = []
+        for send in sends:
+            if send.message.transaction is None or send.message.soap_envelope:
+                _post(state, session, send, 0, _effect(state, session, send, None))
+            else:
+                in_stream.append(send)
+        if in_stream:
+            _send_stream(state, session, in_stream, now)
+
+
+def _waits_for_a_key(state: State, session: Session, sends: list[SendUserMessage], now: Instant) -> bool:
+    """Whether something is to be signed and cannot be now: the queue rests, and nothing is lost meanwhile."""
+    if not any(is_to_be_signed(send.message) for send in sends):
+        return False
+    why = state.settings.trust.doubt_of_signer(now)
+    if why:
+        state.draft.ask(Warn(session.destination, "messages cannot be signed", why))
+        fail(state, session, ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE)
+    return bool(why)
+
+
+def _send_stream(state: State, session: Session, sends: list[SendUserMessage], now: Instant) -> None:
+    """Those that have a number go first, in the order of numbers; all others get the next ones."""
+    sent = state.sent.get(session.queue)
+    if sent is not None:
+        numbers = sent.numbers
+        known = [send for send in sends if send.lookup_id in numbers]
+        sends = [send for send in sends if send.lookup_id not in numbers]
+        known.sort(key=lambda each: numbers[each.lookup_id])
+        lost = tuple(each.lookup_id for each in known if not _send_again(state, session, sent, each))
+        if lost:
+            free(state, session.queue, lost, UNWRITABLE)
+    if sends:
+        _send_first(state, session, state.sent.get(session.queue), sends, now)
+    sent = state.sent.get(session.queue)
+    if sent is not None and sent.awaiting:
+        start_wait(state, session, now)
+        state.draft.tell(progressed(session.queue, sent, session.progress, session.wait))
+
+
+def _send_again(state: State, session: Session, sent: Sent, send: SendUserMessage) -> bool:
+    """A message that was sent before: its number stays, the gap before it may be wider now (SR-264).
+
+    False when it cannot go any more.
+    """
+    # DEPARTS from 3.1.7.2.2 (SR-260): identifier and number are given once and for all, because a receiver
+    # could not know a message again that comes under another one.
+    queue, lookup_id = session.queue, send.lookup_id
+    number = sent.numbers[lookup_id]
+    if number <= sent.stream.acknowledged:  # only who read it is to be told
+        state.draft.tell(TransferAccepted(queue, lookup_id))
+        state.draft.tell(DestinationReached(queue, (lookup_id,)))
+        return True
+    place = _place(state, session, sent.stream, number, sent.previous(number))
+    effect = _effect(state, session, send, place)
+    _post(state, session, send, number, effect)
+    return effect is not None
+
+
+def _send_first(
+    state: State, session: Session, sent: Sent | None, sends: list[SendUserMessage], now: Instant
+) -> None:
+    """Messages get their numbers; all are on disk before the first one leaves (SR-054, SR-263)."""
+    if sent is not None:
+        stream = sent.stream
+        number = first = stream.last + 1
+        previous = sent.previous(first)
+    else:
+        stream = next_stream(state.ordinals, sends[0].message.source_machine, now)
+        number, first, previous = 1, 1, 0
+    lookup_ids, finals = [], []
+    for send in sends:
+        if number > LAST_NUMBER:
+            session.held = True
+            break
+        effect = _effect(state, session, send, _place(state, session, stream, number, previous))
+        if effect is not None:
+            _post(state, session, send, number, effect)
+            lookup_ids.append(send.lookup_id)
+            if send.message.negative_journaling:  # SR-265
+                finals.append((send.lookup_id, send.message.identifier.uniquifier))
+            previous, number = number, number + 1
+    if lookup_ids:
+        if sent is None:
+            begin(state, session.queue, stream)
+        apply(state, MessagesNumbered(session.queue, first, tuple(lookup_ids), tuple(finals)))
+
+
+def _place(state: State, session: Session, stream: OutgoingStream, number: int, previous: int) -> StreamPlace:
+    """`stream` of a message (SR-279, SR-280); only the first says where receipts are to come."""
+    url = session.route.url
+    return StreamPlace(
+        identifier=stream_id_text(stream.sender, stream.number),
+        sender=stream.sender,
+        number=stream.number,
+        current=number,
+        previous=previous,
+        receipts_to=receipts_url(url, state.settings, _here(state, url)) if number == 1 else "",
+    )
+
+
+def _here(state: State, url: str) -> str:
+    return own_origin(
+        url,
+        host=state.receipts_host,
+        secure_host=state.secure_receipts_host,
+        scheme=state.receipts_scheme,
+    )
+
+
+def _effect(
+    state: State, session: Session, send: SendUserMessage, place: StreamPlace | None
+) -> Post | SendApdu | None:
+    """The message as it goes; None when it cannot go, and the manager knows."""
+    message, route = send.message, session.route
+    try:
+        envelope = message.soap_envelope or _envelope(state, message, place, route.url)
+    except (UsageError, PeerFault) as wrong:
+        state.draft.ask(Warn(session.destination, "a message cannot go", str(wrong)))
+        ended = TransferEnded(session.queue, (send.lookup_id,), Outcome.REFUSED, UNWRITABLE)
+        state.draft.tell(ended)
+        return None
+    has_payload = message.soap_envelope or message.message_class == MessageClass.NORMAL  # a receipt has none
+    parts = compound(
+        envelope,
+        message.body if has_payload else b"",
+        message.extension if has_payload else b"",
+        parts_source(message),
+        session.queue % BOUNDARIES,
+        windows=state.settings.windows_framing,
+    )
+    if route.multicast:
+        data = apdu(route.multicast, parts)
+        return SendApdu(session.queue, session.epoch, send.lookup_id, route.multicast, data)
+    return Post(
+        session.queue,
+        session.epoch,
+        send.lookup_id,
+        route.server,
+        route.authority,
+        route.target,
+        parts.content_type,
+        parts.body,
+    )
+
+
+def _envelope(state: State, message: Message, place: StreamPlace | None, url: str) -> str:
+    signature = ""
+    if is_to_be_signed(message):
+        message, signature = sign(message, message.source_machine, state.settings.trust)
+    capital = state.settings.capital_stream
+    return encode(message, place, signature=signature, capital_stream=capital, here=_here(state, url))
+
+
+def _post(
+    state: State, session: Session, send: SendUserMessage, number: int, effect: Post | SendApdu | None
+) -> None:
+    if effect is not None:
+        session.posted[send.lookup_id] = number
+        state.draft.ask(effect)
+        if not send.message.is_express or send.message.soap_header:
+            # what it is, or what it is a receipt for, is on disk first, whatever turn takes it along
+            state.draft.wait()  # SR-054, SR-056, SR-140
+
+
+# -- what became of it
+
+
+def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
+    """An answer came, or none will; one to an earlier epoch comes too late."""
+    session = state.sessions.get(event.session)
+    if session is None or session.epoch != event.epoch or event.lookup_id not in session.posted:
+        return
+    reaction = reaction_to(event.status, state.settings.permanent_statuses)
+    if reaction is Reaction.RETRY:
+        fail(state, session, FAILED_WITH[event.failure])
+        return
+    number = session.posted.pop(event.lookup_id)
+    session.used, session.failing = now, False
+    if reaction is Reaction.REFUSED:
+        _on_refused(state, session, event.lookup_id, reason_for(event.status))
+    elif not number:
+        state.draft.tell(TransferEnded(session.queue, (event.lookup_id,), Outcome.DELIVERED))  # SR-291
+    else:
+        _on_taken(state, session, event.lookup_id, number)
+    if session.draining:
+        go_again(state, session)
+
+
+def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> None:
+    """A message of the stream stays until its receipt comes; too many that wait keep others back."""
+    sent = state.sent.get(session.queue)
+    if sent is None or sent.numbers.get(lookup_id) != number:
+        return  # its stream is no more, and it goes again in another
+    session.taken.add(lookup_id)
+    session.withheld[lookup_id] = None
+    make_room(state, session, sent)
+
+
+def _on_refused(state: State, session: Session, lookup_id: int, reason: MessageClass) -> None:
+    """The message is given up (SR-292); what was posted after it named it as the previous, and goes again."""
+    state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.REFUSED, reason))
+    sent = state.sent.get(session.queue)
+    number = 0 if sent is None else sent.numbers.get(lookup_id, 0)  # perhaps another than it was posted with
+    if sent is not None and number:
+        free(state, session.queue, (lookup_id,), reason)
+        if state.sent.get(session.queue) is sent and number < sent.stream.last:
+            go_again(state, session)
+
+
+def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
+    """Messages expired or were purged (SR-258, SR-259)."""
+    del now
+    session, sent = state.sessions.get(signal.queue), state.sent.get(signal.queue)
+    if session is not None:
+        forget(session, signal.lookup_ids)
+    if sent is not None:
+        gone = tuple(each for each in signal.lookup_ids if each in sent.numbers)
+        if gone:
+            free(state, signal.queue, gone, signal.reason)
+    if session is not None and session.draining:
+        go_again(state, session)

@@ -1,0 +1,140 @@
+"""What the receipts say that come for our streams, [MC-MQSRM] 3.1.5.1.8 and 3.1.5.1.9.
+
+stream receipt          the receiver has all messages up to a number: those before it are done, or wait
+                        for their final receipt
+final stream receipt    what became of one message: received, or a dead letter
+"""
+
+from __future__ import annotations
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Warn
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.lexical import message_id
+from reliquary.protocols.srmp.codec.values import Envelope
+from reliquary.protocols.srmp.sender.sessions import go_again, start_wait, stop_wait
+from reliquary.protocols.srmp.sender.streams import forget, free, make_room
+from reliquary.protocols.srmp.state import Session, State
+from reliquary.queueing.message import MessageClass, ObjectId
+from reliquary.queueing.travel.transfer import DestinationReached, Outcome, TransferAccepted, TransferEnded
+from reliquary.streams.acknowledging import acknowledge
+from reliquary.streams.outgoing import Sent
+from reliquary.streams.progress import progressed
+from reliquary.streams.tables import OutgoingStream
+
+
+def on_stream_receipt(state: State, envelope: Envelope, now: Instant) -> None:
+    """The receiver has all up to a number (SR-219, SR-220); one for no stream of ours says nothing."""
+    receipt = envelope.stream_receipt
+    assert receipt is not None, "no stream receipt"
+    queue = state.queue_of.get(receipt.identifier.strip().casefold())
+    if queue is not None:
+        _acknowledge(state, queue, receipt.last, now)
+
+
+def on_final_receipt(state: State, envelope: Envelope, now: Instant) -> None:
+    """A message left its queue there (SR-227); one for none of ours is discarded (SR-228)."""
+    receipt, decision = envelope.stream_receipt, envelope.commitment_receipt
+    assert receipt is not None, "no stream receipt"
+    assert decision is not None, "no decision"
+    queue = state.queue_of.get(receipt.identifier.strip().casefold())
+    if queue is not None:
+        _acknowledge(state, queue, receipt.last, now)  # it was there, so all before it were
+        lookup_id = state.sent[queue].at(receipt.last) if queue in state.sent else 0
+    else:
+        queue, lookup_id = _numbered_anew(state, envelope, decision.id)
+    sent = state.sent.get(queue)
+    if sent is None or not lookup_id:
+        return
+    session = state.sessions.get(queue)
+    if session is not None:
+        forget(session, (lookup_id,))
+        session.progress.unread = max(session.progress.unread - 1, 0)  # SR-230
+        state.draft.tell(progressed(session.queue, sent, session.progress, session.wait))
+    outcome = Outcome.DELIVERED if decision.positive else Outcome.REFUSED  # SR-231
+    reason = MessageClass.ACK_RECEIVE if decision.positive else _reason(envelope)
+    state.draft.tell(TransferEnded(queue, (lookup_id,), outcome, reason, by_receipt=True))
+    free(state, queue, (lookup_id,), reason)
+
+
+def _numbered_anew(state: State, envelope: Envelope, text: str) -> tuple[int, int]:
+    """The queue and the message of a receipt for a stream that was given up: it has another number now.
+
+    Copies of one message to several queues have one identifier; where the receipt comes from tells which.
+    """
+    identifier = _identifier(text)
+    found = [
+        (queue, lookup_id)
+        for queue, sent in state.sent.items()
+        if identifier is not None and sent.stream.sender == identifier.lineage
+        for lookup_id, uniquifier in sent.finals.items()
+        if uniquifier == identifier.uniquifier
+    ]
+    if len(found) > 1:
+        found = [each for each in found if _leads_to(state, each[0], envelope.via)]
+    return found[0] if len(found) == 1 else (0, 0)
+
+
+def _identifier(text: str) -> ObjectId | None:
+    try:
+        return message_id(text)
+    except SrmpFault:
+        return None
+
+
+def _leads_to(state: State, queue: int, url: str) -> bool:
+    session = state.sessions.get(queue)
+    return session is not None and session.route.url.casefold() == url.casefold()
+
+
+def _reason(envelope: Envelope) -> MessageClass:
+    """Why a message was not received, by the class of the receipt."""
+    assert envelope.msmq is not None, "a final receipt has a class"
+    return MessageClass(envelope.msmq.message_class)
+
+
+def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
+    """Receipts are cumulative, and one that comes again or late changes nothing."""
+    sent, session = state.sent[queue], state.sessions.get(queue)
+    if last > sent.stream.last:
+        _warn_of_unsent(state, sent.stream, last)
+        last = sent.stream.last
+    if session is not None:
+        session.progress.receipt(now)
+    confirmed = acknowledge(state, queue, last)
+    if confirmed is not None:
+        if session is not None:
+            _note_arrived(state, session, sent, confirmed.arrived, now)
+        if confirmed.reached:
+            state.draft.tell(DestinationReached(queue, confirmed.reached))
+        if confirmed.done:  # SR-225, SR-226
+            state.draft.tell(TransferEnded(queue, confirmed.done, Outcome.DELIVERED, by_receipt=True))
+            free(state, queue, confirmed.done, MessageClass.ACK_REACH_QUEUE)
+    if session is not None:
+        state.draft.tell(progressed(session.queue, sent, session.progress, session.wait))
+        if session.draining:  # after the above, so that nothing goes again that is there
+            go_again(state, session)
+
+
+def _warn_of_unsent(state: State, stream: OutgoingStream, last: int) -> None:
+    why = f"a receipt says {last}, and {stream.last} is the last number that was given"
+    about = f"stream {state.name_of(stream)}"
+    state.draft.ask(Warn(about, "a receipt for what was not sent", why))
+
+
+def _note_arrived(state: State, session: Session, sent: Sent, arrived: tuple[int, ...], now: Instant) -> None:
+    """Messages have their stream receipt, some perhaps before the answer to their POST."""
+    for lookup_id in arrived:
+        told = session.posted.pop(lookup_id, None) is None and lookup_id not in session.withheld
+        session.withheld.pop(lookup_id, None)
+        if not told and lookup_id in sent.finals:
+            state.draft.tell(TransferAccepted(session.queue, lookup_id))
+    session.taken.difference_update(arrived)
+    session.progress.unread += len(arrived)  # SR-222
+    session.wait.progress()
+    make_room(state, session, sent)
+    if session.wait.running:
+        if sent.awaiting:
+            start_wait(state, session, now, again=True)
+        else:
+            stop_wait(state, session)

@@ -1,0 +1,95 @@
+"""The stream of an outgoing queue, [MC-MQSRM] 3.1.7.2.3 and 3.1.7.6: how it begins and ends.
+
+    numbered --> awaits a stream receipt --> done
+        |                |  |  '-----------> awaits its final receipt, if it asked for dead letters
+        |                |  |                    |--> done          (positive)
+        '-- goes again --'  |                    '--> dead letter   (negative)
+                            '--> refused or expired: dead letter, and the next number bridges the gap
+
+A number is given once, and is on disk before the message leaves.  With the last number the stream
+ends; the next message begins another.  A number 1 that nobody got takes its stream with it: later
+numbers mean nothing to a receiver that never saw the start, so the rest begins a new stream.
+"""
+
+from __future__ import annotations
+
+from reliquary.base.turn import Warn
+from reliquary.protocols.srmp.sender.sessions import go_again, stop_wait, tell_accepted
+from reliquary.protocols.srmp.state import Session, State
+from reliquary.queueing.message import MessageClass
+from reliquary.queueing.travel.transfer import Outcome, TransferEnded
+from reliquary.streams.apply import apply
+from reliquary.streams.facts import NumbersFreed, StreamBegun, StreamEnded
+from reliquary.streams.numbering import in_order, renumber
+from reliquary.streams.outgoing import Sent
+from reliquary.streams.tables import OutgoingStream
+
+
+def begin(state: State, queue: int, stream: OutgoingStream) -> None:
+    """Give this stream to a queue (SR-126)."""
+    apply(state, StreamBegun(queue, stream))
+    session = state.sessions.get(queue)
+    if session is not None:
+        session.start_counting()
+
+
+def make_room(state: State, session: Session, sent: Sent) -> None:
+    """Report messages that were taken to the manager, as long as few enough wait for a receipt.
+
+    All are reported where the lowest number has yet to be posted: a transaction that began early and ended
+    late has low LookupIdentifiers and high numbers, and no receipt comes before that number is there.
+    """
+    room = state.settings.window - (sent.awaiting - len(session.withheld))
+    if room < len(session.withheld):
+        lowest = sent.at(sent.first_awaiting())
+        if lowest not in session.taken and lowest not in session.posted:
+            room = len(session.withheld)
+    tell_accepted(state, session, room)
+
+
+def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageClass) -> None:
+    """Stream Element Removed (SR-306): messages of a stream have left the queue."""
+    apply(state, NumbersFreed(queue, lookup_ids))
+    sent, session = state.sent[queue], state.sessions.get(queue)
+    if not sent.numbers:
+        _end(state, queue, session)
+        if session is not None and session.held:
+            go_again(state, session)
+    elif sent.start_is_lost:
+        _lose_start(state, queue, session, sent, reason)
+
+
+def _end(state: State, queue: int, session: Session | None) -> None:
+    """End the stream: nothing is sent in it any more (SR-135)."""
+    apply(state, StreamEnded(queue))
+    if session is not None:
+        stop_wait(state, session)
+
+
+def _lose_start(state: State, queue: int, session: Session | None, sent: Sent, reason: MessageClass) -> None:
+    """End a stream whose number 1 is gone without a receipt: no receiver would take the others."""
+    # DEPARTS from 3.1.7.2.3 (SR-076): the rest begins a new stream, because its numbers would be ignored for
+    # ever; what arrived after all is then known by its identifier, to its receiver and to us.
+    _end(state, queue, session)
+    about = session.destination if session is not None else f"outgoing queue {queue}"
+    what = "the first message of a stream is lost and no receipt came"
+    rest = in_order(sent)
+    if state.settings.dead_letter_stream:
+        state.draft.ask(Warn(about, what, f"{len(rest)} messages after it are given up"))
+        state.draft.tell(TransferEnded(queue, rest, Outcome.REFUSED, reason, by_receipt=True))
+        if session is not None:
+            forget(session, rest)
+        return
+    state.draft.ask(Warn(about, what, f"{len(rest)} messages after it begin a new one"))
+    renumber(state, queue, sent)
+    if session is not None:
+        session.start_counting()
+        go_again(state, session)
+
+
+def forget(session: Session, lookup_ids: tuple[int, ...]) -> None:
+    """Forget that these messages are under way; an answer to their POST means nothing any more."""
+    for lookup_id in lookup_ids:
+        session.posted.pop(lookup_id, None)
+        session.withheld.pop(lookup_id, None)
+    session.taken.difference_update(lookup_ids)

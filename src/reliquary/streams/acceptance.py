@@ -1,0 +1,123 @@
+"""A stream that comes in: which of its messages are taken, in order and once.
+
+    kept     the last stream from one sender to one destination, and L, the number of its last message
+    current  the number of the message that came
+    previous the number of the message that its sender sent before it
+
+                   current = L+1    > L+1, previous <= L    > L+1, previous > L    <= L
+    no stream yet  begin            out of order            out of order           -
+    a newer one    begin            out of order            out of order           -
+    the same       go on            go on                   out of order           repeated
+    an older one   outdated         outdated                outdated               outdated
+
+L is 0 for a stream that is not kept.  A sender may skip numbers, whose messages expired (SR-136).  Nothing is
+held back until a gap is filled, because the sender sends all of it again.  A protocol whose streams may begin
+with any number, if nothing comes before it, brings a table that says `begin` in the second column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+from reliquary.base.time import Instant
+from reliquary.streams.tables import IncomingStream
+
+
+class Standing(Enum):
+    """How the stream of a message compares with the one that is kept."""
+
+    NONE_KEPT = "none-kept"
+    NEWER = "newer"
+    SAME = "same"
+    OLDER = "older"
+
+
+class Step(Enum):
+    """How the number of a message compares with the last one that was taken."""
+
+    NEXT = "next"
+    SKIP = "skip"
+    """Numbers are left out, and the sender says so."""
+    GAP = "gap"
+    """Messages before it have not come."""
+    BACK = "back"
+
+
+class Verdict(Enum):
+    """What becomes of a message of a stream."""
+
+    BEGIN = "begin"
+    GO_ON = "go-on"
+    REPEATED = "repeated"
+    """It came before: its sender has not got the receipt."""
+    OUT_OF_ORDER = "out-of-order"
+    OUTDATED = "outdated"
+
+
+TAKEN: Final = frozenset({Verdict.BEGIN, Verdict.GO_ON})
+
+Acceptance = Mapping[tuple[Standing, Step], Verdict]
+
+ACCEPTANCE: Final[Acceptance] = {
+    (Standing.NONE_KEPT, Step.NEXT): Verdict.BEGIN,  # SR-212
+    (Standing.NONE_KEPT, Step.SKIP): Verdict.OUT_OF_ORDER,  # SR-211
+    (Standing.NONE_KEPT, Step.GAP): Verdict.OUT_OF_ORDER,
+    (Standing.NONE_KEPT, Step.BACK): Verdict.OUT_OF_ORDER,
+    (Standing.NEWER, Step.NEXT): Verdict.BEGIN,
+    (Standing.NEWER, Step.SKIP): Verdict.OUT_OF_ORDER,
+    (Standing.NEWER, Step.GAP): Verdict.OUT_OF_ORDER,
+    (Standing.NEWER, Step.BACK): Verdict.OUT_OF_ORDER,
+    (Standing.SAME, Step.NEXT): Verdict.GO_ON,
+    (Standing.SAME, Step.SKIP): Verdict.GO_ON,  # SR-136
+    (Standing.SAME, Step.GAP): Verdict.OUT_OF_ORDER,  # SR-070
+    (Standing.SAME, Step.BACK): Verdict.REPEATED,  # SR-069
+    # DEPARTS from 3.1.5.1.6.3 (SR-211): the first message of an older stream is not taken, because
+    # that is a replay, and its messages were taken once.
+    (Standing.OLDER, Step.NEXT): Verdict.OUTDATED,
+    (Standing.OLDER, Step.SKIP): Verdict.OUTDATED,
+    (Standing.OLDER, Step.GAP): Verdict.OUTDATED,
+    (Standing.OLDER, Step.BACK): Verdict.OUTDATED,
+}
+"""A stream begins with number 1."""
+
+
+def judge(
+    kept: IncomingStream | None, stream: int, current: int, previous: int, acceptance: Acceptance = ACCEPTANCE
+) -> Verdict:
+    """What becomes of message `current` of this stream.  Changes nothing."""
+    last = 0
+    if kept is None:
+        standing = Standing.NONE_KEPT
+    elif stream == kept.number:
+        standing, last = Standing.SAME, kept.last
+    else:
+        standing = Standing.NEWER if stream > kept.number else Standing.OLDER
+    if current <= last:
+        step = Step.BACK
+    elif current == last + 1:
+        step = Step.NEXT
+    else:
+        step = Step.SKIP if previous <= last else Step.GAP
+    return acceptance[standing, step]
+
+
+def advanced(
+    kept: IncomingStream | None,
+    stream: int,
+    current: int,
+    now: Instant,
+    *,
+    receipts_to: str = "",
+    identifier: str = "",
+    format_name: str = "",
+) -> IncomingStream:
+    """The stream after its message `current` was taken (SR-212, SR-213).
+
+    A stream that goes on keeps where its receipts go: only its first message says that.
+    """
+    acknowledged = 0
+    if kept is not None and kept.number == stream:
+        acknowledged, receipts_to = kept.acknowledged, kept.receipts_to
+    return IncomingStream(stream, current, acknowledged, receipts_to, identifier, format_name, now)

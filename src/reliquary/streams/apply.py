@@ -1,0 +1,105 @@
+"""The only place that changes the durable state of streams: each fact, in memory and as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from reliquary.base.turn import Fact
+from reliquary.streams import facts
+from reliquary.streams.state import StreamState
+from reliquary.streams.tables import (
+    NUMBERS_IN_A_ROW,
+    ORDINALS_KEY,
+    Numbers,
+    Ordinals,
+    incoming_key,
+    number_key,
+    queue_key,
+    slot_key,
+)
+
+
+def apply(state: StreamState, fact: Fact) -> None:
+    """Make a fact true, and state it."""
+    _APPLY[type(fact)](state, fact)
+    state.draft.state(fact)
+
+
+def _begin(state: StreamState, fact: facts.StreamBegun) -> None:
+    state.add_sent(fact.queue, fact.stream)
+    state.rows.put(state.tables.streams, queue_key(fact.queue), fact.stream)
+    state.ordinals = Ordinals(state.ordinals.stream + 1, fact.stream.number >> 32)
+    state.rows.put(state.tables.ordinals, ORDINALS_KEY, state.ordinals)
+
+
+def _number(state: StreamState, fact: facts.MessagesNumbered) -> None:
+    sent = state.sent[fact.queue]
+    sent.finals.update(fact.finals)
+    for number, lookup_id in enumerate(fact.lookup_ids, fact.first):
+        sent.give(number, lookup_id)
+    last = fact.first + len(fact.lookup_ids) - 1
+    sent.stream = replace(sent.stream, last=last)
+    state.rows.put(state.tables.streams, queue_key(fact.queue), sent.stream)
+    for index in range(fact.first // NUMBERS_IN_A_ROW, last // NUMBERS_IN_A_ROW + 1):
+        is_new = fact.first <= max(index * NUMBERS_IN_A_ROW, 1)
+        _write_numbers(state, fact.queue, index, is_new=is_new)
+
+
+def _write_numbers(state: StreamState, queue: int, index: int, *, is_new: bool = False) -> None:
+    """Stage one row of numbers; it is deleted when the last of its messages is gone."""
+    sent = state.sent[queue]
+    row = sent.rows.get(index)
+    if row is None:
+        state.rows.delete(state.tables.numbers, number_key(queue, index))
+        return
+    finals = tuple((each, sent.finals[each]) for each in row if each in sent.finals) if sent.finals else ()
+    state.rows.put(state.tables.numbers, number_key(queue, index), Numbers(tuple(row), finals), fresh=is_new)
+
+
+def _acknowledge(state: StreamState, fact: facts.StreamAcknowledged) -> None:
+    sent = state.sent[fact.queue]
+    sent.awaiting -= len(sent.up_to(fact.last))
+    sent.stream = replace(sent.stream, acknowledged=fact.last)
+    state.rows.put(state.tables.streams, queue_key(fact.queue), sent.stream)
+
+
+def _free(state: StreamState, fact: facts.NumbersFreed) -> None:
+    sent = state.sent[fact.queue]
+    for index in {sent.free(lookup_id) for lookup_id in fact.lookup_ids}:
+        _write_numbers(state, fact.queue, index)
+
+
+def _end(state: StreamState, fact: facts.StreamEnded) -> None:
+    sent = state.remove_sent(fact.queue)
+    state.rows.delete(state.tables.streams, queue_key(fact.queue))
+    for index in sent.rows:
+        state.rows.delete(state.tables.numbers, number_key(fact.queue, index))
+
+
+def _advance(state: StreamState, fact: facts.StreamAdvanced) -> None:
+    state.incoming_stream((fact.sender, fact.destination), fact.stream).stream = fact.stream
+    state.rows.put(state.tables.incoming, incoming_key(fact.sender, fact.destination), fact.stream)
+
+
+def _remember(state: StreamState, fact: facts.IdentifierRemembered) -> None:
+    if fact.express:
+        state.history.keep_for_now(fact.entry)
+    else:
+        state.history.keep(fact.entry)
+        slot = slot_key(fact.entry.place % state.history.size)
+        state.rows.put(state.tables.history, slot, fact.entry)
+
+
+_APPLY: Final[dict[type[Fact], Callable[[StreamState, Any], None]]] = {
+    facts.StreamBegun: _begin,
+    facts.MessagesNumbered: _number,
+    facts.StreamAcknowledged: _acknowledge,
+    facts.NumbersFreed: _free,
+    facts.StreamEnded: _end,
+    facts.StreamAdvanced: _advance,
+    facts.IdentifierRemembered: _remember,
+}
+FACTS: Final = tuple(_APPLY)

@@ -1,0 +1,74 @@
+"""Which identifiers came, so that a second message with one of them is a duplicate.
+
+places     ... 7 8 9 10 11          each identifier of a durable message takes the next place
+on disk    place modulo size        so the newest takes the row of the one that is forgotten
+in memory  all places on disk; the identifiers of express messages are kept apart from them, because a crash
+           loses those together with their messages, and must leave what is on disk unchanged
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+
+from reliquary.queueing.message import ObjectId
+from reliquary.streams.tables import Remembered
+
+# DEPARTS from 3.1.5.1.11 (SR-234): an identifier is known for a destination, not for the whole
+# manager, because all copies of a message that goes to several queues bear one identifier, and those
+# for the second queue here would be lost.
+Known = tuple[int, int, str]
+"""An identifier, as two numbers, and the destination that the message was sent to."""
+
+
+class History:
+    """The last identifiers, at most `size` durable and `size` express ones; the caller judges their age."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.next = 0
+        """The place of the next durable entry."""
+        self.durable: dict[Known, int] = {}
+        """When each came, microseconds since 1970."""
+        self._ring: deque[Known] = deque()
+        """Which identifiers took the last places, the oldest first."""
+        self._again: dict[Known, int] = {}
+        """For identifiers that came again: how many older places each of them takes."""
+        self.express: OrderedDict[Known, int] = OrderedDict()
+
+    def arrival(self, identifier: ObjectId, destination: str) -> int | None:
+        """When the message came, microseconds since 1970; None when it is not remembered."""
+        known = (identifier.lineage.int, identifier.uniquifier, destination)
+        arrived = self.durable.get(known)
+        return self.express.get(known) if arrived is None else arrived
+
+    def keep(self, entry: Remembered) -> None:
+        """Remember the identifier of a durable message; a full ring forgets its oldest place."""
+        known = known_of(entry)
+        if self.durable.pop(known, None) is not None:
+            self._again[known] = self._again.get(known, 0) + 1
+        self.durable[known] = entry.arrived
+        self.next = entry.place + 1
+        self._ring.append(known)
+        if len(self._ring) > self.size:
+            self._forget(self._ring.popleft())
+
+    def _forget(self, known: Known) -> None:
+        """Free the oldest place; an identifier that has a later one too is still known."""
+        others = self._again.pop(known, 0)
+        if not others:
+            del self.durable[known]
+        elif others > 1:
+            self._again[known] = others - 1
+
+    def keep_for_now(self, entry: Remembered) -> None:
+        """Remember the identifier of an express message."""
+        known = known_of(entry)
+        self.express.pop(known, None)
+        self.express[known] = entry.arrived
+        if len(self.express) > self.size:
+            self.express.popitem(last=False)
+
+
+def known_of(entry: Remembered) -> Known:
+    """The key under which an entry is found."""
+    return entry.lineage.int, entry.uniquifier, entry.destination

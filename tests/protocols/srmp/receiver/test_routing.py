@@ -1,0 +1,98 @@
+"""Where a message goes that came."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.protocols.srmp import tables
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.receiver.routing import Route, route
+from reliquary.protocols.srmp.redirection import Redirection
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.srmp.state import State
+from reliquary.store.memory import MemoryDisk
+from reliquary.store.staging import StagedRows
+
+OURS = "http://bench.example/msmq/private$/orders"
+THEIRS = "http://gamma.example:8080/msmq/private$/orders"
+HERE = ".\\private$\\orders"
+
+
+def state(*redirections: Redirection, store_and_forward: bool = False) -> State:
+    settings = SrmpSettings(inbound_redirections=redirections, store_and_forward=store_and_forward)
+    made = State(StagedRows(MemoryDisk(tables.TABLES)), settings)
+    made.authorities = frozenset({"bench.example", "bench.example:8080"})
+    made.listening = frozenset({"234.1.1.1:8001"})
+    return made
+
+
+@pytest.mark.parametrize(
+    ("to", "name"),
+    [
+        (OURS, OURS),
+        ("HTTP://BENCH.EXAMPLE/MSMQ/PRIVATE$/ORDERS", OURS),
+        ("http://bench.example:80/msmq/private$/orders?Lane=1", f"{OURS}?lane=1".replace("ple/", "ple:80/")),
+        ("https://bench.example/msmq/private$/orders", OURS.replace("http", "https")),
+        ("http://bench.example:8080/msmq/private$/orders", OURS.replace("example", "example:8080")),
+    ],
+)
+def test_all_spellings_of_a_url_of_ours_lead_to_one_queue_and_are_kept_apart(to: str, name: str) -> None:
+    """Whoever writes them has an outgoing queue, and a stream, for each; only case means nothing."""
+    way = route(state(), to)
+    assert (way.destination.casefold(), way.name) == (HERE, name)
+
+
+def test_public_queues_and_names_with_escapes() -> None:
+    assert route(state(), "http://bench.example/msmq/orders").destination == ".\\orders"
+    assert route(state(), OURS + "%20two").destination == HERE + " two"
+
+
+@pytest.mark.spec("SR-185")
+@pytest.mark.parametrize(
+    "to",
+    [
+        THEIRS,
+        "http://bench.example:81/msmq/private$/orders",
+        "https://bench.example:80/msmq/private$/orders",
+    ],
+)
+def test_another_authority_is_another_host(to: str) -> None:
+    with pytest.raises(SrmpFault) as refused:
+        route(state(), to)
+    assert refused.value.element == "to"
+    assert route(state(store_and_forward=True), to) == Route(
+        f"DIRECT={to}".replace("http", "HTTP").replace("HTTPs", "HTTPS")
+    )
+
+
+@pytest.mark.spec("SR-187", "SR-188", "SR-132")
+def test_the_first_redirection_that_matches_counts() -> None:
+    aimed = state(
+        Redirection("http://gate.example/one", OURS),
+        Redirection("http://gate.example/*", THEIRS),
+        Redirection("http://gate.example/two", OURS),
+    )
+    assert route(aimed, "http://gate.example/one") == Route(HERE, "http://gate.example/one")
+    assert route(aimed, "http://gate.example/two") == Route(f"DIRECT={THEIRS}".replace("http", "HTTP"))
+    assert route(aimed, OURS) == Route(HERE, OURS)
+
+
+def test_a_redirection_to_no_url_of_ours_is_refused() -> None:
+    for target in (
+        "nowhere",
+        "MSMQ:MULTICAST=234.1.1.1:8001",
+        "http://bench.example/",
+        "http://bench.example/msmq/",
+    ):
+        with pytest.raises(SrmpFault):
+            route(state(Redirection(OURS, target)), OURS)
+
+
+@pytest.mark.spec("SR-184")
+def test_a_multicast_address_is_ours_when_a_queue_listens_to_it() -> None:
+    listening = "MSMQ:MULTICAST=234.1.1.1:8001"
+    assert route(state(), listening) == Route(
+        "MULTICAST=234.1.1.1:8001", "MULTICAST=234.1.1.1:8001", multicast=True
+    )
+    with pytest.raises(SrmpFault):
+        route(state(store_and_forward=True), "MSMQ:MULTICAST=234.1.1.1:8002")

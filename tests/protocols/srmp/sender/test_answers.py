@@ -1,0 +1,44 @@
+"""What answers to a POST mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.protocols.srmp.events import Failure
+from reliquary.protocols.srmp.sender.answers import BY_HUNDRED, FAILED_WITH, Reaction, reaction_to, reason_for
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.queueing.travel.link import ConnectionStatus
+
+PERMANENT = SrmpSettings().permanent_statuses
+
+
+@pytest.mark.spec("SR-291", "SR-292", "SR-293")
+def test_the_statuses_that_the_specification_names() -> None:
+    assert reaction_to(200, PERMANENT) is Reaction.TAKEN
+    assert reaction_to(400, PERMANENT) is Reaction.REFUSED
+    assert {reaction_to(status, PERMANENT) for status in (500, 503, 0)} == {Reaction.RETRY}
+
+
+def test_every_status_has_its_reaction_and_only_what_is_listed_gives_a_message_up() -> None:
+    assert set(BY_HUNDRED) == set(range(6))
+    assert Reaction.REFUSED not in BY_HUNDRED.values()
+    for status in range(1000):
+        taken = 200 <= status < 300
+        refused = status == 400
+        expected = Reaction.TAKEN if taken else Reaction.REFUSED if refused else Reaction.RETRY
+        assert reaction_to(status, PERMANENT) is expected
+
+
+def test_an_administrator_may_give_up_more() -> None:
+    assert reaction_to(404, (400, 404)) is Reaction.REFUSED
+    assert reaction_to(400, ()) is Reaction.RETRY
+
+
+def test_every_failure_has_its_entry_in_the_history_of_connections() -> None:
+    assert set(FAILED_WITH) == {None, *Failure}
+    assert len(set(FAILED_WITH.values())) == len(FAILED_WITH)
+    assert ConnectionStatus.ESTABLISHED not in FAILED_WITH.values()
+
+
+def test_every_reason_is_one_of_a_message_that_did_not_arrive() -> None:
+    assert all(reason_for(status).is_failure for status in range(1000))

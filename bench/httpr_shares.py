@@ -10,8 +10,7 @@ from typing import Any
 from bench.httpr_message import push
 from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import Event, Reply
-from reliquary.engine.core import Core
-from reliquary.protocols.httpr import machine
+from reliquary.engine.protocols import assemble
 from reliquary.protocols.httpr.codec.reader import BatchEnded, HeaderRead, MessageRead, RequestReader
 from reliquary.protocols.httpr.codec.values import (
     BatchLimits,
@@ -21,11 +20,9 @@ from reliquary.protocols.httpr.codec.values import (
     SessionMark,
 )
 from reliquary.protocols.httpr.events import Addressed, Answer, RequestArrived
-from reliquary.protocols.httpr.machine import Httpr
-from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.tables import TABLES as HTTPR_TABLES
 from reliquary.queueing.events import CreateQueue, StartManager
-from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.tables import TABLES
 from reliquary.store import RocksDisk, StagedRows
 
@@ -48,11 +45,7 @@ class _Served:
     def __init__(self, folder: Path, batch: int) -> None:
         self.disk = RocksDisk(folder / "shares", TABLES + HTTPR_TABLES)
         rows = StagedRows(self.disk)
-        self.manager = QueueManager(rows, _Chance(), heard=frozenset(machine.HEARS))
-        self.core = Core(self.disk, rows)
-        self.core.add(self.manager, hears=HEARS)
-        httpr = Httpr(rows, HttprSettings())
-        self.core.add(httpr, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
+        self.core, self.manager, _ = assemble(self.disk, rows, _Chance(), (httpr(),))
         first: tuple[Event, ...] = (
             StartManager("BENCH"),
             Addressed(ORIGIN, frozenset({"localhost"})),

@@ -10,17 +10,14 @@ from typing import Any
 
 from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import Event
-from reliquary.engine.core import Core
-from reliquary.protocols.srmp import machine
+from reliquary.engine.protocols import assemble
 from reliquary.protocols.srmp.codec.decode import decode
 from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.messages import message_of
 from reliquary.protocols.srmp.events import Addressed, PostArrived
-from reliquary.protocols.srmp.machine import Srmp
-from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.tables import TABLES as SRMP_TABLES
 from reliquary.queueing.events import CreateQueue, StartManager
-from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.tables import TABLES
 from reliquary.store import RocksDisk, StagedRows
 
@@ -43,11 +40,7 @@ def shares(folder: Path, content_type: str, posts: list[bytes]) -> dict[str, Any
     write = _each(lambda: [encode(message) for _ in posts], len(posts))
     disk = RocksDisk(folder / "shares", TABLES + SRMP_TABLES)
     rows = StagedRows(disk)
-    manager = QueueManager(rows, _Chance(), heard=frozenset(machine.HEARS))
-    core = Core(disk, rows)
-    core.add(manager, hears=HEARS)
-    srmp = Srmp(rows, SrmpSettings())
-    core.add(srmp, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
+    core, manager, _ = assemble(disk, rows, _Chance(), (srmp(),))
     first: tuple[Event, ...] = (
         StartManager("BENCH"),
         Addressed("localhost", frozenset({"localhost"})),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from reliquary.engine.open import ALL_TABLES
+from reliquary.protocols.standard import ALL_TABLES
 from reliquary.store import RocksDisk
 from tests.console.stage import Stage, play
 

@@ -24,8 +24,8 @@ import pytest
 import uvloop
 from _pytest.mark import ParameterSet
 
-from reliquary.engine.open import ALL_TABLES
 from reliquary.net.http import HttpClient
+from reliquary.protocols.standard import ALL_TABLES
 from reliquary.store import RocksDisk, verify
 from tests.e2e import power
 from tests.e2e.ledger import Ledger, Order, Taking

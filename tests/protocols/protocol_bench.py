@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any, ClassVar
 
-from reliquary.base.turn import Effect, Event, Machine, Turn
+from reliquary.base.turn import Effect, Event, Turn
 from reliquary.engine.core import Core
-from reliquary.queueing.manager import HEARS
+from reliquary.queueing.manager import HEARS, TAKES, TIMERS
+from reliquary.queueing.protocol import Protocol
 from tests.queueing.manager_harness import Bench
 
 
 class ProtocolBench(Bench):
     """A manager that speaks a protocol; each has a bench of its own that says which."""
 
-    MACHINE: ClassVar[ModuleType]
-    """Where HEARS, TAKES and TIMERS of its machine stand."""
     ADDRESSED: ClassVar[Event]
     """What it is told when the server listens."""
     GOES_OUT: ClassVar[tuple[type[Effect], ...]]
@@ -25,18 +23,22 @@ class ProtocolBench(Bench):
         self.addressed = addressed
         self.out: list[Effect] = []
         """What the network was asked to do, oldest first."""
-        super().__init__(*queues, heard=self.MACHINE.HEARS, **options)
+        spoken = self.speaks()
+        assert spoken.carrier is not None
+        super().__init__(*queues, heard=spoken.hears, carriers=(spoken.carrier,), **options)
 
-    def speaker(self) -> Machine:
-        """Another machine over the rows, for this life."""
+    def speaks(self) -> Protocol:
+        """Return the protocol beside the manager."""
         raise NotImplementedError
 
     def _build(self) -> None:
         super()._build()
+        spoken = self.speaks()
+        machine = spoken.machine(self.rows)
+        self.machines = {spoken.name: machine}
         self.core = Core(self.disk, self.rows)
-        self.core.add(self.manager, hears=HEARS)
-        words = self.MACHINE
-        self.core.add(self.speaker(), hears=words.HEARS, takes=words.TAKES, timers=words.TIMERS)
+        self.core.add(self.manager, hears=HEARS, takes=TAKES, timers=TIMERS)
+        self.core.add(machine, name=spoken.name, hears=spoken.hears, takes=spoken.takes, timers=spoken.timers)
 
     def start(self) -> Turn:
         """Start the manager, and listen."""

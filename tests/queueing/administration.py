@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reliquary.queueing.message import Acknowledgement, Message, MessageClass
+from tests.queueing.exchange import carriers
 from tests.queueing.manager_harness import Bench, walk
 
 FULL = (Acknowledgement.FULL_RECEIVE,)
@@ -13,7 +14,7 @@ DEAD = "system$;deadletter"
 
 
 def bench_with(*queues: str, **settings: Any) -> Bench:
-    bench = Bench("admin", *queues)
+    bench = Bench("admin", *queues, carriers=carriers())
     bench.create("orders", **settings)
     return bench
 

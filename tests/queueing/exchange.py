@@ -6,6 +6,9 @@ exchange.clerk.sending                    what it has to send, oldest first
 exchange.end(Outcome.DELIVERED)           it says how that went
 exchange.happen(Happening.FAILED, ConnectionStatus.DNS_FAILURE)
 Exchange(Loopback())                      a carrier that does its work alone
+
+URLs and agents are claimed by the carriers of SRMP and HTTPR, everything else by one that is called "clerk";
+the Clerk speaks for all three.
 """
 
 from __future__ import annotations
@@ -15,12 +18,15 @@ from typing import Any, Final
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, Turn
 from reliquary.engine.core import Core
+from reliquary.protocols.httpr.protocol import CARRIER as HTTPR_CARRIER
+from reliquary.protocols.srmp.carrier import carrier as srmp_carrier
 from reliquary.queueing.manager import HEARS
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.naming.formats import key_of, parse_single
 from reliquary.queueing.state import QueueState
+from reliquary.queueing.travel.carriers import Carrier
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, Link
-from reliquary.queueing.travel.loopback import Loopback
+from reliquary.queueing.travel.loopback import LOOPBACK, Loopback
 from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
     BatchJudged,
@@ -45,6 +51,16 @@ ELSEWHERE: Final = r"DIRECT=OS:elsewhere\private$\orders"
 LOOPED: Final = r"DIRECT=OS:loopback\private$\orders"
 
 
+CLERK: Final = Carrier(
+    name="clerk", claims=lambda _: True, brought=lambda message: message.sequence is not None
+)
+
+
+def carriers(*, signs: bool = False) -> tuple[Carrier, ...]:
+    """Carriers for all destinations."""
+    return srmp_carrier(signs=signs), HTTPR_CARRIER, CLERK
+
+
 class Say(Event, frozen=True):
     """The clerk is to say this."""
 
@@ -54,10 +70,11 @@ class Say(Event, frozen=True):
 class Clerk:
     """A carrier for every destination, which a test speaks for."""
 
-    HEARS: Final[tuple[type[Signal], ...]] = (
-        ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ManagerOnline, ArrivalJudged,
-        MessageWithdrawn, ReceiptDue, ListenersChanged, MessagesWaiting, MessagesHeld, BatchJudged,
+    DIRECTED: Final[tuple[type[Signal], ...]] = (
+        ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ArrivalJudged, MessageWithdrawn,
+        ReceiptDue, MessagesWaiting, MessagesHeld, BatchJudged,
     )  # fmt: skip
+    HEARS: Final[tuple[type[Signal], ...]] = (*DIRECTED, ManagerOnline, ListenersChanged)
 
     def __init__(self) -> None:
         self.heard: list[Signal] = []
@@ -102,13 +119,24 @@ class Exchange(Bench):
 
     def __init__(self, carrier: Clerk | Loopback | None = None, *queues: str, **options: Any) -> None:
         self.carrier = carrier or Clerk()
-        super().__init__(*queues, heard=self.carrier.HEARS, **options)
+        if isinstance(self.carrier, Loopback):
+            assert LOOPBACK.carrier is not None
+            known = {"heard": LOOPBACK.hears, "carriers": (LOOPBACK.carrier,)}
+        else:
+            known = {"heard": Clerk.HEARS, "carriers": carriers(signs=options.get("signs", False))}
+        super().__init__(*queues, **{**known, **options})
 
     def _build(self) -> None:
         super()._build()
         self.core = Core(self.disk, self.rows)
         self.core.add(self.manager, hears=HEARS)
-        self.core.add(self.carrier, hears=self.carrier.HEARS, takes=(Say,))
+        if isinstance(self.carrier, Loopback):
+            self.core.add(self.carrier, name=LOOPBACK.name, hears=LOOPBACK.hears, takes=(Say,))
+            return
+        self.core.add(self.carrier, name=CLERK.name, hears=Clerk.HEARS, takes=(Say,))
+        for each in self.carriers:
+            if each is not CLERK:
+                self.core.add(self.carrier, name=each.name, hears=Clerk.DIRECTED)
 
     def run(self, event: Event) -> Turn:
         """One turn of both machines."""

@@ -55,6 +55,7 @@ from reliquary.queueing.queue import QueueSettings
 from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.security.rights import default_descriptor
 from reliquary.queueing.state import QueueState, Sizes, State
+from reliquary.queueing.travel.carriers import Carrier, Carriers
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 from reliquary.wire.security import encode_descriptor
@@ -91,6 +92,7 @@ class Bench:
         *queues: str,
         seed: int = 1,
         heard: Iterable[type[Signal]] = (),
+        carriers: Iterable[Carrier] = (),
         quota: int | None = None,
         hardened: bool | None = None,
         in_doubt_wait: float = 0,
@@ -103,6 +105,7 @@ class Bench:
         """`queues` are created at once; without any, the private queue "orders" is."""
         self.chance = Seeded(seed)
         self.heard = frozenset[type](heard)
+        self.carriers = tuple(carriers)
         self.quota = quota
         self.hardened = hardened
         self.in_doubt_wait = in_doubt_wait
@@ -132,7 +135,12 @@ class Bench:
         self.timers: dict[tuple[str, int], Instant] = {}
         self.pending: deque[Event] = deque()
         self.manager = QueueManager(
-            self.rows, self.chance, heard=self.heard, sizes=self.sizes, history=self.history
+            self.rows,
+            self.chance,
+            heard=self.heard,
+            carriers=Carriers(self.carriers),
+            sizes=self.sizes,
+            history=self.history,
         )
         self.on_build(self)
 

@@ -28,8 +28,9 @@ from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.message import Delivery, MessageClass
 from reliquary.queueing.staging import events as staging_events
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
+from reliquary.queueing.travel.remote import RemoteReadsEnded
 from reliquary.queueing.travel.transfer import (
-    AgentKnown,
+    AddressesKnown,
     BatchArrived,
     BodiesUnwanted,
     ConnectionChanged,
@@ -44,7 +45,6 @@ from reliquary.queueing.travel.transfer import (
     TransferAccepted,
     TransferEnded,
     TransferProgressed,
-    WebAddressKnown,
 )
 from reliquary.store.disk import Changes
 from reliquary.store.memory import MemoryDisk
@@ -143,7 +143,7 @@ def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_noth
     )
     for signal in words:
         assert Bench().manager.hear(signal, NOON) == Turn()
-    of_no_queue = {DuplicatesDropped, MessageArrived, WebAddressKnown, AgentKnown, BodiesUnwanted}
+    of_no_queue = {DuplicatesDropped, MessageArrived, AddressesKnown, RemoteReadsEnded, BodiesUnwanted}
     of_batches = {BatchArrived, QueuesWatched, HoldWanted, HoldsEnded}
     assert {type(signal) for signal in words} | of_no_queue | of_batches == set(HEARS)
 

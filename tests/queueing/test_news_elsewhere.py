@@ -27,7 +27,7 @@ from reliquary.queueing.state import QueueState
 from reliquary.queueing.travel.loopback import Loopback
 from reliquary.queueing.travel.transfer import ReceiptDue
 from tests.queueing.administration import ARRIVED, DEAD, FULL, TAKEN, ask, bench_with, classes, news
-from tests.queueing.exchange import LOOPED, Exchange
+from tests.queueing.exchange import CLERK, LOOPED, Exchange, carriers
 from tests.queueing.manager_harness import Bench, check, walk
 
 WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
@@ -90,7 +90,7 @@ def test_a_sender_here_is_told_of_a_full_queue_by_the_status_alone() -> None:
 @pytest.mark.spec("DM-063")
 @pytest.mark.parametrize("how", ["receive", "purge"])
 def test_the_last_word_on_a_message_of_a_stream_is_told_to_the_protocol(how: str) -> None:
-    bench = Bench(heard=[ReceiptDue])
+    bench = Bench(carriers=[CLERK])
     stream = SequenceId(3, 4)
     known: dict[str, Any] = {
         "identifier": TRAVELLED.identifier,
@@ -118,7 +118,7 @@ BY_SRMP = msgspec.structs.replace(TRAVELLED, soap_envelope="<se:Envelope/>", fin
 
 def arrive(message: Message, *, how: str = "", heard: bool = True) -> Bench:
     """A message came by SRMP, and left its queue like this."""
-    bench = Bench("orders", "admin", heard=[ReceiptDue] if heard else [])
+    bench = Bench("orders", "admin", carriers=carriers() if heard else [])
     enqueue(bench.state, bench.queue(), (message,), bench.now, travelled=True)
     bench.manager._finish(bench.now)
     bench.timers["expiry", 0] = bench.now  # this was no turn, so nobody has set it

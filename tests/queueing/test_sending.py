@@ -10,6 +10,7 @@ from reliquary.base.hresult import HResult
 from reliquary.queueing.events import Access, CloseQueue, CommitTransaction, DeleteQueue, OpenQueue, Share
 from reliquary.queueing.message import AuthenticationLevel
 from tests.queueing.answers import everything
+from tests.queueing.exchange import carriers
 from tests.queueing.manager_harness import Bench
 
 A, B, MISSING = (f"DIRECT=OS:.\\private$\\{name}" for name in ("a", "b", "missing"))
@@ -131,7 +132,7 @@ SIGNED: dict[str, Any] = {"authentication": AuthenticationLevel.XML_SIG}
 @pytest.mark.spec("SR-286")
 @pytest.mark.parametrize("name", [WEB, GROUP, f"{WEB},{GROUP}"])
 def test_what_leaves_by_http_or_multicast_may_be_signed(name: str) -> None:
-    bench = Bench("a", signs=True)
+    bench = Bench("a", signs=True, carriers=carriers())
     assert bench.send(name, b"one", **SIGNED).status is HResult.OK
     assert bench.send(name, b"", extension=b"one", **SIGNED).status is HResult.OK
 
@@ -149,7 +150,7 @@ def test_what_leaves_by_http_or_multicast_may_be_signed(name: str) -> None:
 def test_what_cannot_be_signed_is_refused_with_a_sentence(
     signs: bool, name: str, body: bytes, why: str
 ) -> None:
-    bench = Bench("a", signs=signs)
+    bench = Bench("a", signs=signs, carriers=carriers())
     answer = bench.send(name, body, **SIGNED)
     assert answer.status is HResult.INVALID_PARAMETER
     assert why in answer.why

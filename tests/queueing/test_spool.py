@@ -44,7 +44,7 @@ from reliquary.queueing.travel.transfer import (
     MessagesHeld,
     Outcome,
 )
-from tests.queueing.exchange import Exchange
+from tests.queueing.exchange import Exchange, carriers
 from tests.queueing.manager_harness import NOON, Bench, check, durable, every, message, walk
 
 PARTS = (b"one ", b"two ", b"three")
@@ -267,7 +267,7 @@ def test_a_message_whose_large_body_is_not_there_for_it_is_refused(case: str) ->
 
 
 def test_one_that_comes_from_elsewhere_is_refused_too() -> None:
-    bench = Bench(heard=(ArrivalJudged,))
+    bench = Bench()
     arrived = MessageArrived("carrier", (1, 1), "orders", message(stored_body=StoredBody(999, 1, 1)))
     turn = bench.manager.hear(arrived, bench.now)
     assert turn.signals == (
@@ -295,7 +295,7 @@ def test_a_large_body_goes_to_one_queue() -> None:
 
 
 def test_a_large_body_counts_where_a_way_takes_only_so_much() -> None:
-    bench = Bench()
+    bench = Bench(carriers=carriers())
     sent = large(bench, bytes(70_000))
     answer = bench.ask(SendMessages(0, "MULTICAST=234.1.1.1:8001", (sent,)))
     assert answer.status is HResult.INVALID_PARAMETER

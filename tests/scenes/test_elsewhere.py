@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.queueing.events import Access, CloseQueue, OpenQueue, PauseQueue, ResumeQueue
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingState
-from reliquary.queueing.travel.transfer import Outcome, Wrapper
+from reliquary.queueing.travel.transfer import Outcome
 from tests.queueing.exchange import ELSEWHERE, Exchange
 
 WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
@@ -51,11 +51,11 @@ def test_the_highest_priority_goes_first_and_alone() -> None:
 
 @pytest.mark.scene("T75")
 @pytest.mark.spec("DM-324")
-@pytest.mark.parametrize(("name", "wrapper"), [(WEB, Wrapper.SRMP), (ELSEWHERE, Wrapper.BINARY)])
-def test_the_destination_decides_on_the_wrapper(name: str, wrapper: Wrapper) -> None:
+@pytest.mark.parametrize(("name", "carrier"), [(WEB, "srmp"), (ELSEWHERE, "clerk")])
+def test_the_destination_decides_on_the_carrier(name: str, carrier: str) -> None:
     exchange = Exchange()
     exchange.send(name, b"m1")
-    assert [each.wrapper for each in exchange.clerk.sending] == [wrapper]
+    assert [each.to for each in exchange.clerk.sending] == [carrier]
 
 
 @pytest.mark.scene("T76")

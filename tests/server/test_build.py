@@ -12,10 +12,11 @@ import pytest
 
 from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.hresult import HResult
-from reliquary.engine.open import ALL_TABLES, open_engine
+from reliquary.engine.open import open_engine
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.http import HttpClient, RequestFailed
+from reliquary.protocols.standard import ALL_TABLES
 from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.server.build import build, make_queues
 from reliquary.server.config import Settings

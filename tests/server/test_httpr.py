@@ -26,6 +26,7 @@ from reliquary.protocols.httpr.codec.values import (
     ResponseHeader,
     SessionMark,
 )
+from reliquary.protocols.httpr.machine import Httpr
 from reliquary.server.build import build, make_queues
 from reliquary.server.config import Settings
 from reliquary.server.httpr import addressed
@@ -139,7 +140,7 @@ def test_what_is_no_httpr_changes_nothing(tmp_path: Path) -> None:
         header = read_response(answer.body)
         assert header.error is not None
         assert (header.error.number, header.session) == (519, SessionMark.END)
-        assert stage.server.opened.httpr.channels == {}
+        assert stage.server.opened.machine(Httpr).state.channels == {}
 
     on_a_server(tmp_path, scene)
 
@@ -239,7 +240,7 @@ class TestWaiting:
 
     def test_a_pull_whose_client_vanishes_takes_nothing(self, tmp_path: Path) -> None:
         async def scene(stage: Stage) -> None:
-            httpr = stage.server.opened.httpr
+            httpr = stage.server.opened.machine(Httpr).state
             async with connected(stage) as client:
                 client.send(post(ORDERS, pull(more=self.LONG)))
                 await until(lambda: bool(httpr.server.channels))
@@ -259,7 +260,7 @@ class TestWaiting:
         async def scene(stage: Stage) -> None:
             async with connected(stage) as first, connected(stage) as second:
                 first.send(post(ORDERS, pull(more=self.LONG)))
-                await until(lambda: bool(stage.server.opened.httpr.server.channels))
+                await until(lambda: bool(stage.server.opened.machine(Httpr).state.server.channels))
                 assert (await ask(second, push(b"a"))).outcome is Outcome.COMMIT
                 await first.rest()  # it has ended
 
@@ -276,7 +277,7 @@ class TestWaiting:
             data, _ = await server.listen(settings)
             client = Wire(*await asyncio.open_connection("127.0.0.1", int(data.rpartition(":")[2])))
             client.send(post(ORDERS, pull(more=self.LONG)))
-            await until(lambda: bool(server.opened.httpr.server.channels))
+            await until(lambda: bool(server.opened.machine(Httpr).state.server.channels))
             answer = asyncio.ensure_future(client.read())
             await server.stop()
             await client.close()

@@ -12,6 +12,7 @@ import pytest
 from reliquary.base.time import seconds
 from reliquary.net.api.users import User
 from reliquary.protocols.httpr.codec.values import ErrorNumber
+from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.server.httpr import SCHEMES
 from reliquary.server.httpr_options import HttprOptions
@@ -129,7 +130,7 @@ def test_agents_speak_by_tls_when_they_know_each_other(tmp_path: Path) -> None:
             site(tmp_path / "b", httpr=known, **among.server) as b,
         ):
             await b.create("orders")
-            assert b.server.opened.httpr.origin == b.url.replace("https", "httprs")
+            assert b.server.opened.machine(Httpr).state.origin == b.url.replace("https", "httprs")
             await a.send(destination(b, "orders"), "one")
             assert texts(await b.receive("orders", 1)) == ["one"]
             await until(lambda: a.waiting == 0)

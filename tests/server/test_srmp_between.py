@@ -22,6 +22,7 @@ from reliquary.base.time import seconds
 from reliquary.engine.streams import streams
 from reliquary.net.api.users import User
 from reliquary.net.http import HttpClient
+from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import Count
@@ -133,8 +134,8 @@ def test_a_message_goes_from_one_server_to_another_and_its_receipt_comes_back(tm
             await until(lambda: a.waiting == b.waiting == 0)
             assert b.server.srmp is not None
             assert b.server.srmp.receiving.answers == {200: 2}
-            assert b.server.opened.srmp.counts[Count.RECEIPTS_SENT] == 2
-            assert a.server.opened.srmp.counts[Count.RECEIPTS_RECEIVED] == 2
+            assert b.server.opened.machine(Srmp).state.counts[Count.RECEIPTS_SENT] == 2
+            assert a.server.opened.machine(Srmp).state.counts[Count.RECEIPTS_RECEIVED] == 2
 
     play(scene)
 
@@ -170,7 +171,7 @@ def test_a_stream_comes_in_its_order_and_is_let_go_when_it_is_receipted(tmp_path
             await a.commit(b.destination("orders"), *map(str, range(20)))
             assert texts(await b.receive("orders", 20)) == [str(each) for each in range(20)]
             await until(lambda: a.waiting == 0)
-            [into] = streams(b.server.opened.state, b.server.opened.srmp)
+            [into] = streams(b.server.opened.state, b.server.opened.machine(Srmp).state)
             assert (into.direction, into.last, into.acknowledged) == ("in", 20, 20)
             assert into.receipts_to.startswith(f"http://localhost:{a.url.rpartition(':')[2]}/")
 

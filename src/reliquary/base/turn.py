@@ -37,6 +37,13 @@ class Signal(msgspec.Struct, frozen=True, gc=False):
     """What one machine tells the others inside the turn."""
 
 
+class DirectedSignal(Signal, frozen=True, gc=False):
+    """A signal for one machine alone."""
+
+    to: str
+    """The name of that machine."""
+
+
 class Effect(msgspec.Struct, frozen=True, gc=False):
     """What the world is asked to do once the facts are safe; named in the imperative."""
 

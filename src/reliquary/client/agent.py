@@ -39,6 +39,7 @@ from reliquary.client.wire import checked_token
 from reliquary.engine import views
 from reliquary.net.httpr.courier import Courier, plug_in
 from reliquary.protocols.httpr.events import Addressed
+from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.settings import RETRY_LADDER, HttprSettings, Peer
 from reliquary.protocols.httpr.soap import SoapVersion, soap_fields
 from reliquary.protocols.httpr.state import State as HttprState
@@ -144,7 +145,7 @@ class AsyncAgent:
         return sum(each.refused for each in views.outgoing_queues(self._state))
 
     def _why_waiting(self) -> str:
-        channels = self._transport.opened.httpr.client.channels.values()
+        channels = self._transport.opened.machine(Httpr).state.client.channels.values()
         errors = [each.last_error for each in channels if each.last_error and each.failures]
         why = f": {errors[-1]}" if errors else ""
         return f"{self._waiting()} messages still wait for {self.names.server}{why}"
@@ -197,12 +198,12 @@ class AsyncAgent:
     async def open(self, tls: SSLContext | None, token: str | None) -> None:
         """Make the queues, and begin to speak; `agent_async` does it."""
         opened, names = self._transport.opened, self.names
-        check_name(opened.httpr, names.requester)
+        check_name(opened.machine(Httpr).state, names.requester)
         for queue in names.here:
             await self.manager.create_queue(queue, exist_ok=True)
         self._courier = plug_in(
             opened,
-            response_time=opened.httpr.settings.response_time,
+            response_time=opened.machine(Httpr).state.settings.response_time,
             tls=create_default_context if tls is None else lambda: tls,
             tokens={} if token is None else {names.origin: token},
             told=self._moved.set,

@@ -52,7 +52,9 @@ from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.host import own_name
 from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel, SettleChannel
-from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.srmp.machine import Srmp
+from reliquary.protocols.standard import standard
 from reliquary.queueing import events
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming import destinations
@@ -314,19 +316,19 @@ class LocalTransport:
 
     async def streams(self) -> list[StreamInfo]:
         """All streams, those that go and those that come."""
-        seen = list(map(translate.stream_info, streams(self._state, self.opened.srmp)))
+        seen = list(map(translate.stream_info, streams(self._state, self.opened.machine(Srmp).state)))
         await self._settled()
         return seen
 
     async def channels(self) -> list[ChannelInfo]:
         """All channels of HTTPR."""
-        seen = list(map(translate.channel_info, channels(self._state, self.opened.httpr)))
+        seen = list(map(translate.channel_info, channels(self._state, self.opened.machine(Httpr).state)))
         await self._settled()
         return seen
 
     async def channel(self, number: int) -> ChannelInfo:
         """One channel."""
-        view = channel(self._state, self.opened.httpr, number)
+        view = channel(self._state, self.opened.machine(Httpr).state, number)
         if view is None:
             raise error_of(HResult.OBJECT_NOT_FOUND.name, f"there is no channel {number}")
         await self._settled()
@@ -412,8 +414,8 @@ class LocalTransport:
 NO_HISTORY = "a manager in process keeps no history; a server does"
 
 
-async def open_local(folder: str | Path, httpr: HttprSettings | None = None) -> LocalTransport:
-    """Open a folder, or make it a store; `httpr` is for whoever gives it a network."""
+async def open_local(folder: str | Path, *settings: object) -> LocalTransport:
+    """Open a folder, or make it a store; `settings` are those of protocols, for a caller with a network."""
     with told():
         opened = await open_engine(
             folder,
@@ -421,7 +423,7 @@ async def open_local(folder: str | Path, httpr: HttprSettings | None = None) -> 
             chance=SystemChance(),
             computer_name=own_name(),
             quota=FOREVER,
-            httpr=httpr,
+            protocols=standard(*settings),
         )
     return LocalTransport(opened)
 

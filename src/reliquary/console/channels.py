@@ -15,6 +15,7 @@ from reliquary.console.context import Context, answer, context_of, read_body
 from reliquary.console.errors import NotDone, Refusal
 from reliquary.engine.channels import channel, channels
 from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel, SettleChannel
+from reliquary.protocols.httpr.machine import Httpr
 from reliquary.queueing.events import Answer
 from reliquary.queueing.security.rights import ManagerRight
 
@@ -33,7 +34,7 @@ async def list_channels(request: Request) -> Response:
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     opened = context.opened
-    seen = [channel_info(each) for each in channels(opened.state, opened.httpr)]
+    seen = [channel_info(each) for each in channels(opened.state, opened.machine(Httpr).state)]
     await opened.settled()
     return answer({"channels": seen})
 
@@ -73,14 +74,14 @@ async def _steered(request: Request, make: Callable[[int, int], Event]) -> Respo
 
 
 def _check_there(context: Context, number: int) -> None:
-    if number not in context.opened.httpr.channels:
+    if number not in context.opened.machine(Httpr).state.channels:
         raise Refusal(Answer(HResult.OBJECT_NOT_FOUND, f"there is no channel {number}"))
 
 
 async def _shown(context: Context, number: int) -> Response:
     """A channel as it is; what is told of it is on disk by then."""
     _check_there(context, number)
-    view = channel(context.opened.state, context.opened.httpr, number)
+    view = channel(context.opened.state, context.opened.machine(Httpr).state, number)
     assert view is not None, f"channel {number} went while it was looked at"
     await context.opened.settled()
     return answer(channel_info(view))

@@ -21,8 +21,10 @@ from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import STATUSES, Receiving
 from reliquary.protocols.httpr.codec.values import NO_ERROR, Command
 from reliquary.protocols.httpr.events import Failure as HttprFailure
+from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.tables import Role
 from reliquary.protocols.srmp.events import Failure
+from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.security.rights import ManagerRight
 from reliquary.queueing.tables import Copy
@@ -109,7 +111,7 @@ def _families(context: Context) -> Iterable[str]:
         "reliquary_srmp_messages_total",
         "counter",
         "Messages over HTTP that came twice or out of turn, receipts that came and went.",
-        [({"kind": each.value}, context.opened.srmp.counts[each]) for each in Count],
+        [({"kind": each.value}, context.opened.machine(Srmp).state.counts[each]) for each in Count],
     )
     if context.carrier is not None:
         yield family(
@@ -118,7 +120,7 @@ def _families(context: Context) -> Iterable[str]:
             "Messages by multicast that went and came, and packets of theirs.",
             [({"kind": each.value}, context.carrier.counts[each]) for each in Multicast],
         )
-    yield from _streams(list(streams(state, context.opened.srmp)))
+    yield from _streams(list(streams(state, context.opened.machine(Srmp).state)))
 
 
 def _feeds(context: Context) -> Iterable[str]:
@@ -220,7 +222,7 @@ def _agents(context: Context) -> Iterable[str]:
         )
     in_doubt = Counter[str]()
     held = Counter[str]()
-    for each in channels(context.opened.state, context.opened.httpr):
+    for each in channels(context.opened.state, context.opened.machine(Httpr).state):
         in_doubt[each.role] += len(each.in_doubt)
         held[each.role] += sum(batch.messages for batch in each.in_doubt)
     for name, meaning, counts in (

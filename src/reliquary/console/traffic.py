@@ -12,6 +12,7 @@ from reliquary.console.errors import Refusal
 from reliquary.console.queues import show_manager
 from reliquary.engine import views
 from reliquary.engine.streams import streams
+from reliquary.protocols.srmp.machine import Srmp
 from reliquary.queueing.events import Answer, BringOnline, PauseQueue, ResumeQueue, TakeOffline
 from reliquary.queueing.security.rights import ManagerRight
 
@@ -52,7 +53,7 @@ async def list_streams(request: Request) -> Response:
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     opened = context.opened
-    seen = [stream_info(each) for each in streams(opened.state, opened.srmp)]
+    seen = [stream_info(each) for each in streams(opened.state, opened.machine(Srmp).state)]
     await opened.settled()
     return answer({"streams": seen})
 

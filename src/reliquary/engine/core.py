@@ -11,12 +11,13 @@ because nobody was promised that those outlive a crash.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import (
     CancelTimer,
     Continue,
+    DirectedSignal,
     Effect,
     Event,
     Fact,
@@ -32,6 +33,8 @@ from reliquary.store.staging import StagedRows
 SIGNALS_IN_A_TURN: Final = 100_000
 """More than any turn can need: machines that answer each other for ever are found."""
 
+
+Key = TypeVar("Key")
 
 INSIDE: Final = frozenset({SetTimer, CancelTimer, Continue})
 """Effects that nobody outside learns of."""
@@ -59,26 +62,29 @@ class Core:
         self._machines: list[Machine] = []
         self._routes: dict[type[Event], Machine] = {}
         self._timers: dict[str, Machine] = {}
-        self._listeners: dict[type[Signal], list[Machine]] = {}
+        self._listeners: dict[type[Signal] | tuple[type[Signal], str], list[Machine]] = {}
+        """Who hears a signal: by its type, and of a directed one also by the machine's name."""
         self._batch = Batch()
 
     def add(
         self,
         machine: Machine,
         *,
+        name: str = "",
         hears: tuple[type[Signal], ...] = (),
         takes: tuple[type[Event], ...] = (),
         timers: tuple[str, ...] = (),
     ) -> None:
         """Put a machine to work: which events it takes, and which of the timers are its own.
 
-        The first machine gets all the others.
+        The first machine gets all the others.  Directed signals reach a machine under its name.
         """
         self._machines.append(machine)
         for signal in hears:
-            self._listeners.setdefault(signal, []).append(machine)
-        self._routes.update(dict.fromkeys(takes, machine))
-        self._timers.update(dict.fromkeys(timers, machine))
+            heard = (signal, name) if issubclass(signal, DirectedSignal) else signal
+            self._listeners.setdefault(heard, []).append(machine)
+        _claim(self._routes, takes, machine)
+        _claim(self._timers, timers, machine)
 
     def turn(self, event: Event, now: Instant) -> Turn:
         """Run one event, with all that is heard of it inside the turn."""
@@ -102,7 +108,9 @@ class Core:
         facts, effects, waits = list(turn.facts), list(turn.effects), turn.waits
         heard = list(turn.signals)
         for signal in heard:  # it grows by what they say to it
-            for machine in self._listeners.get(type(signal), ()):
+            kind = type(signal)
+            heard_by = (kind, signal.to) if isinstance(signal, DirectedSignal) else kind
+            for machine in self._listeners.get(heard_by, ()):
                 answer = machine.hear(signal, now)
                 facts += answer.facts
                 effects += answer.effects
@@ -120,6 +128,13 @@ class Core:
             self._disk.apply(self._rows.take())
             batch.applied = True
         return batch
+
+
+def _claim(claimed: dict[Key, Machine], wanted: tuple[Key, ...], machine: Machine) -> None:
+    """Give a machine the events or timers that are its own; what another machine has is refused."""
+    for each in wanted:
+        assert each not in claimed, f"{machine} and {claimed[each]} both claim {each}"
+        claimed[each] = machine
 
 
 def _is_volatile(facts: tuple[Fact, ...]) -> bool:

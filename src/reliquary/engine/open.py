@@ -1,15 +1,18 @@
-"""Open a queue manager on a folder: disk, rows, machine, core and engine, started and ready.
+"""Open a queue manager on a folder: disk, rows, machines, core and engine, started and ready.
 
-The server and the in-process client both begin here, so both keep the same promises.
+    Protocol, Protocol, ... --> tables of the disk, machines of the core, carriers and readers of the manager
+
+The server and the in-process client both begin here, so both keep the same promises.  No protocol is known by
+name here: what one brings along is in its `Protocol`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 from uuid import NAMESPACE_DNS, uuid5
 
 from msgspec.structs import replace
@@ -18,31 +21,23 @@ from reliquary.base.chance import Chance
 from reliquary.base.faults import StartFailed
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
-from reliquary.engine.core import Core
+from reliquary.base.turn import Machine
 from reliquary.engine.history import Exporter, HistoryOptions
 from reliquary.engine.loop import Clock, Engine
+from reliquary.engine.protocols import assemble, tables_of, unplugged
 from reliquary.engine.server_list import FindServers, ServerList
-from reliquary.engine.unplugged import unplugged
-from reliquary.protocols.httpr import machine as httpr_machine
-from reliquary.protocols.httpr.machine import Httpr
-from reliquary.protocols.httpr.settings import HttprSettings
-from reliquary.protocols.httpr.state import State as HttprState
-from reliquary.protocols.httpr.tables import TABLES as HTTPR_TABLES
-from reliquary.protocols.srmp import machine, tables
-from reliquary.protocols.srmp.machine import Srmp
-from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.protocols.srmp.state import State as SrmpState
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, AwaitDisk, StartManager, StopManager
 from reliquary.queueing.history.events import ResumeHistory
-from reliquary.queueing.manager import HEARS, QueueManager
+from reliquary.queueing.protocol import Protocol
 from reliquary.queueing.state import State
-from reliquary.queueing.tables import TABLES
-from reliquary.queueing.travel.loopback import Loopback
+from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.store import RocksDisk, StagedRows
 
-ALL_TABLES: Final = TABLES + tables.TABLES + HTTPR_TABLES
-"""What a folder holds."""
+BUILT_IN: Final = (LOOPBACK,)
+"""The protocols that every manager has."""
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +46,17 @@ class OpenedEngine:
 
     engine: Engine
     state: State
-    srmp: SrmpState
-    httpr: HttprState
+    machines: Mapping[str, Machine]
+    """The machines of the protocols, by the names of the protocols."""
     disk: RocksDisk
     history: Exporter | None
     """None where the history is off."""
     started: asyncio.Future[object]
     """The answer of the start: it comes when the manager is ready, or cannot be."""
+
+    def machine(self, kind: type[Kind]) -> Kind:
+        """Return the machine of this class, for views, to be read only."""
+        return next(each for each in self.machines.values() if isinstance(each, kind))
 
     async def settled(self) -> None:
         """Return when all that can be seen now is on disk."""
@@ -87,9 +86,8 @@ async def open_engine(
     domain: str = "",
     integrate: Callable[[], Integration] | None = None,
     find_servers: FindServers = tuple,
-    srmp: SrmpSettings | None = None,
-    srmp_http_support: bool | None = None,
-    httpr: HttprSettings | None = None,
+    protocols: Sequence[Protocol] = (),
+    http_support: bool | None = None,
     history: HistoryOptions | None = None,
 ) -> OpenedEngine:
     """Open a folder, or make it a store; the manager is started when this returns.
@@ -97,9 +95,9 @@ async def open_engine(
     `integrate` says how the manager takes part in a directory; it is asked in a thread, once the
     folder is ours.  `find_servers` is asked again, in a thread, when its list has become old.
 
-    `srmp` and `httpr` are settings for messages by HTTP; they go nowhere until somebody with a network puts
-    himself among the engine's performers, and tells the machines where they are `Addressed`.  New queues let
-    anonymous senders in where there is `srmp_http_support`; None leaves it as it was.
+    `protocols` run beside the manager; a folder that was opened with a protocol is always opened with it.
+    Their messages go nowhere until an endpoint with a network puts itself among the engine's performers.
+    New queues let anonymous senders in where there is `http_support`; None leaves it as it was.
 
     With `history`, what happens to messages is told and exported to files.
 
@@ -107,23 +105,17 @@ async def open_engine(
     `ready` tells.  A StoreFailure, StoreDamage or StartFailed says why it cannot be had; the folder
     is let go of then.
     """
-    disk = RocksDisk(folder, ALL_TABLES)
+    disk = RocksDisk(folder, tables_of(protocols))
     try:
         rows = StagedRows(disk)
         server_list = ServerList(find_servers)
-        heard = frozenset((*Loopback.HEARS, *ServerList.HEARS, *machine.HEARS, *httpr_machine.HEARS))
-        manager = QueueManager(rows, chance, heard=heard, history=history is not None)
-        by_http = Srmp(rows, srmp or SrmpSettings())
-        in_batches = Httpr(rows, httpr or HttprSettings())
-        core = Core(disk, rows)
-        core.add(manager, hears=HEARS)
-        core.add(Loopback(), hears=Loopback.HEARS)
-        core.add(by_http, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
-        core.add(
-            in_batches,
-            hears=httpr_machine.HEARS,
-            takes=httpr_machine.TAKES,
-            timers=httpr_machine.TIMERS,
+        core, manager, machines = assemble(
+            disk,
+            rows,
+            chance,
+            (*BUILT_IN, *protocols),
+            also_heard=ServerList.HEARS,
+            history=history is not None,
         )
         core.add(server_list, hears=ServerList.HEARS)
         directory = await asyncio.to_thread(integrate) if integrate else None
@@ -132,18 +124,18 @@ async def open_engine(
         raise
     engine = Engine(core, disk, clock)
     exporter = None if history is None else Exporter(engine, manager.state, disk, clock, history)
-    engine.performers |= unplugged(engine)
+    engine.performers |= unplugged(engine, protocols)
     server_list.submit = engine.submit
     start = StartManager(
         computer_name,
         quota=quota,
         hardened_security=hardened_security,
-        srmp_http_support=srmp_http_support,
+        http_support=http_support,
         dns_domain=domain,
         machine_domain=uuid5(NAMESPACE_DNS, domain) if domain else None,
         directory=directory,
         first_list=first_list,
-        signs=srmp is not None and srmp.trust.signer is not None,
+        signs=any(each.carrier is not None and each.carrier.signs for each in protocols),
         in_doubt_wait=in_doubt_wait,
     )
     in_files = 0
@@ -153,7 +145,7 @@ async def open_engine(
     started = await _start(engine, start, in_files)
     if exporter is not None:
         exporter.start()
-    return OpenedEngine(engine, manager.state, by_http.state, in_batches.state, disk, exporter, started)
+    return OpenedEngine(engine, manager.state, machines, disk, exporter, started)
 
 
 async def _start(engine: Engine, start: StartManager, in_files: int) -> asyncio.Future[object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, Instant
@@ -11,11 +11,11 @@ from reliquary.queueing.cursors import Cursor
 from reliquary.queueing.descriptors import ALLOWS, Descriptor, sharing_violated
 from reliquary.queueing.events import FOREVER_WAIT, Access, Answer, Share
 from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.expand import elements_of
-from reliquary.queueing.naming.formats import MultipleName
+from reliquary.queueing.naming.formats import MultipleName, SingleName
 from reliquary.queueing.naming.names import Pathname
 from reliquary.queueing.poison import give_back
-from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.state import QueueState, State, Way
+from reliquary.queueing.travel.outgoing import destination_of
 from reliquary.queueing.waiting import NEXT, Happening, Stage, Waiter
 
 
@@ -73,18 +73,10 @@ def _open_several(
     return parent
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A queue to send to, and the name it was meant by."""
-
-    queue: QueueState
-    format_name: str
-
-
-def targets(state: State, target: int | str, now: Instant) -> list[Target] | HResult:
-    """The queues that a send speaks of; by name they are not opened: no sharing mode excludes senders."""
+def ways(state: State, target: int | str, now: Instant) -> Sequence[Way] | HResult:
+    """Find out where a send leads; by name the queues are not opened: no sharing mode excludes senders."""
     if isinstance(target, str):
-        return _targets_of_name(state, target, now)
+        return destinations.ways(state, target)
     descriptor = use(state, target, Access.SEND, now)
     if isinstance(descriptor, HResult):
         return descriptor
@@ -94,21 +86,17 @@ def targets(state: State, target: int | str, now: Instant) -> list[Target] | HRe
         queue = queue_of(state, each)
         if queue is None:
             return HResult.QUEUE_NOT_AVAILABLE  # AN-47
-        found.append(Target(queue, each.format_name))
+        found.append(Way(_name_of(state, each, queue), queue, destinations.carrier_to(state, queue)))
     return found
 
 
-def _targets_of_name(state: State, text: str, now: Instant) -> list[Target] | HResult:
-    name = destinations.expanded(state, text, Access.SEND)
-    if name is None:
-        return HResult.ILLEGAL_FORMATNAME
-    found: list[Target] = []
-    for element in (name,) if isinstance(name, Pathname) else elements_of(name):
-        queue = destinations.queue_named(state, element, Access.SEND, now)
-        if isinstance(queue, HResult):
-            return queue
-        found.append(Target(queue, str(element)))
-    return found
+def _name_of(state: State, descriptor: Descriptor, queue: QueueState) -> Pathname | SingleName:
+    """Return the name that an open queue was meant by."""
+    if queue.record.outgoing is not None:
+        return destination_of(queue)
+    name = destinations.read_name(state, descriptor.format_name, Access.SEND)
+    assert not isinstance(name, MultipleName), f"{name} was opened as one queue"
+    return name
 
 
 def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:

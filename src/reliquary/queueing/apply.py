@@ -53,7 +53,6 @@ from reliquary.queueing.tables import (
     transaction_key,
 )
 from reliquary.queueing.travel.link import Link
-from reliquary.queueing.travel.transfer import Wrapper, wrapper_for
 
 
 def apply(state: State, fact: Fact) -> None:
@@ -101,10 +100,10 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
         retained_size=counters.retained_size,
     )
     _listen(state, record)
-    state.permitted.clear()
+    state.forget_names()
     if record.outgoing is not None:
-        queue.link = Link.of(record.outgoing)
-        queue.link.in_batches = wrapper_for(parse_single(record.outgoing.destination)) is Wrapper.HTTPR
+        carrier = state.carriers.of(parse_single(record.outgoing.destination))
+        queue.link = Link.of(record.outgoing, carrier)
     state.queues[record.number] = queue
     if not record.deleting:
         state.by_identifier[record.identifier] = queue
@@ -125,7 +124,7 @@ def _manager_named(state: State, fact: facts.ManagerNamed) -> None:
     state.record = fact.record
     if state.history is not None:
         state.history.notes.lineage = fact.record.identifier
-    state.permitted.clear()
+    state.forget_names()
     state.rows.put(MANAGER, ONLY, fact.record)
 
 
@@ -141,14 +140,14 @@ def _queue_changed(state: State, fact: facts.QueueChanged) -> None:
         _forget_listener(state, queue.record)
         _listen(state, fact.queue)
     queue.record = fact.queue
-    state.permitted.clear()
+    state.forget_names()
     if fact.queue.deleting:
         _forget_name(state, fact.queue)
 
 
 def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     queue = state.queues.pop(fact.number)
-    state.permitted.clear()
+    state.forget_names()
     there = max(queue.stored, len(queue.order))  # some of either are not in the other
     left = there + queue.delayed + len(queue.delayed_express) + queue.retained
     assert not left, f"queue {fact.number} still holds {left} messages"

@@ -80,7 +80,7 @@ class StartManager(Event, frozen=True):
     """QueueManagerQuota, where it is to be other than it was."""
     hardened_security: bool | None = None
     """HardenedSecurity, where it is to be other than it was."""
-    srmp_http_support: bool | None = None
+    http_support: bool | None = None
     """SrmpHttpSupport, where it is to be other than it was."""
     dns_domain: str = ""
     """FQDNDomain: the computer's qualified name is made with it."""

@@ -116,8 +116,9 @@ def let_in(state: State, queue: QueueState, positions: Sequence[Position]) -> li
 # -- the clock
 
 
-def on_timer(state: State, fired: TimerFired, now: Instant) -> None:
+def on_timer(state: State, number: int, now: Instant) -> None:
     """Let everything expire or be seen whose moment has come, a turn's worth at a time."""
+    del number
     state.next_expiry = 0
     due = _due_rows(state, now) + _due_express(state, now)
     moments: dict[Place, int] = {}  # one whose delay and whose time ends together is there twice
@@ -140,7 +141,7 @@ def on_timer(state: State, fired: TimerFired, now: Instant) -> None:
     for number, positions in seen.items():
         let_in(state, state.queues[number], positions)
     if len(due) >= state.sizes.at_once:
-        state.draft.ask(Continue(fired))
+        state.draft.ask(Continue(TimerFired(("expiry", 0))))
     else:
         watch_next(state, now)
 

@@ -44,9 +44,10 @@ def leave(
     """
     if queue.record.outgoing is not None and not carried:
         reason = AT_THE_SOURCE.get(reason, reason)
-        if positions and MessageWithdrawn in state.heard:
+        carrier = None if queue.link is None else queue.link.carrier
+        if positions and carrier is not None:
             lookup_ids = tuple(position.lookup_id for position in positions)
-            state.draft.tell(MessageWithdrawn(queue.number, lookup_ids, reason))
+            state.draft.tell(MessageWithdrawn(carrier.name, queue.number, lookup_ids, reason))
     gone = []
     journaled = reason is MessageClass.ACK_RECEIVE and queue.record.settings.journaling
     failed = reason.is_failure

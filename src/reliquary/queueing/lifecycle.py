@@ -61,7 +61,7 @@ def start(state: State, request: StartManager, now: Instant) -> None:
         raise
     state.first_list = request.first_list
     state.signs = request.signs
-    state.permitted.clear()
+    state.forget_names()
     state.starter = request.to
     if request.in_doubt_wait and state.transactions:
         state.draft.ask(SetTimer(IN_DOUBT, request.in_doubt_wait))  # DM-096

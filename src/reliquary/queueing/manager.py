@@ -30,7 +30,8 @@ from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.staging.events import SweepStages
 from reliquary.queueing.staging.rules import RULES as STAGING_RULES
 from reliquary.queueing.state import Sizes, State
-from reliquary.queueing.travel import arrivals, dispatch, holds, listeners, steering, transfer
+from reliquary.queueing.travel import arrivals, dispatch, holds, listeners, remote, steering, transfer
+from reliquary.queueing.travel.carriers import Carriers
 
 
 class QueueManager:
@@ -42,11 +43,12 @@ class QueueManager:
         chance: Chance,
         *,
         heard: frozenset[type] = frozenset(),
+        carriers: Carriers | None = None,
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         history: bool = False,
     ) -> None:
-        """`heard` are the signals that another machine listens to; with `history`, all is told."""
-        self.state = State(rows, chance, heard=heard, sizes=sizes)
+        """`heard` are the undirected signals that another machine listens to; with `history`, all is told."""
+        self.state = State(rows, chance, heard=heard, carriers=carriers, sizes=sizes)
         recover(self.state, history=history)
 
     def handle(self, event: Event, now: Instant) -> Turn:
@@ -62,7 +64,8 @@ class QueueManager:
             return state.draft.take()
         state.by = event.by if isinstance(event, Request) else MANAGER
         try:
-            if state.by is MANAGER or not _is_refused(state, event):
+            refused = state.by is not MANAGER and _is_refused(state, event)
+            if not refused and not (state.carriers.readers and remote.hand_over(state, event)):
                 _RULES[type(event)](state, event, now)
         except UsageError as wrong:
             assert not state.draft.has_facts, f"{type(event).__name__} was refused half-way: {wrong}"
@@ -200,14 +203,16 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.TransferEnded: dispatch.on_transfer_ended,
     transfer.ResendWanted: dispatch.on_resend_wanted,
     transfer.MessageArrived: arrivals.on_arrival,
-    transfer.WebAddressKnown: steering.on_web_address,
-    transfer.AgentKnown: steering.on_agent_known,
+    transfer.AddressesKnown: steering.on_addresses_known,
     transfer.QueuesWatched: holds.on_watched,
     transfer.HoldWanted: holds.on_hold_wanted,
     transfer.HoldsEnded: holds.on_holds_ended,
     transfer.BatchArrived: arrivals.on_batch,
     transfer.DuplicatesDropped: arrivals.on_duplicates,
     transfer.BodiesUnwanted: spool.on_unwanted,
+    remote.RemoteReadsEnded: remote.on_reads_ended,
 }
 HEARS: Final = tuple(_HEARD)
 """The signals of other machines that the queue manager takes."""
+TAKES: Final = tuple(each for each in _RULES if each is not TimerFired)
+TIMERS: Final = tuple(requests.TIMERS)

@@ -19,11 +19,11 @@ from reliquary.queueing.history.notes import OURSELVES
 from reliquary.queueing.losses import lose
 from reliquary.queueing.message import Message, size_of
 from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.formats import MulticastName, parse_single
 from reliquary.queueing.queue import exceeds
 from reliquary.queueing.state import Owed, QueueState, State
 from reliquary.queueing.tables import Copy
-from reliquary.queueing.travel.transfer import ReceiptDue, Wrapper, wrapper_for
+from reliquary.queueing.travel.outgoing import link_of
+from reliquary.queueing.travel.transfer import ReceiptDue
 
 
 @dataclass(slots=True)
@@ -119,10 +119,10 @@ def _can_be_said(queue: QueueState, message: Message) -> bool:
     outgoing = queue.record.outgoing
     if outgoing is None:
         return True
-    destination = parse_single(outgoing.destination)
-    if isinstance(destination, MulticastName):
+    if outgoing.multicast:
         return False
-    return wrapper_for(destination) is not Wrapper.SRMP or message.message_class in acknowledge.SAID_OVER_HTTP
+    carrier = link_of(queue).carrier
+    return carrier is None or message.message_class in carrier.acknowledgements
 
 
 def _acknowledge(state: State, post: _Post, owed: Owed) -> None:
@@ -141,5 +141,6 @@ def _report(state: State, post: _Post, owed: Owed, now: Instant) -> None:
 
 def _tell_sender(state: State, owed: Owed) -> None:
     """DM-063: how it goes over the wire is for the protocol it came by."""
-    if ReceiptDue in state.heard:
-        state.draft.tell(ReceiptDue(owed.queue, owed.message, owed.reason))
+    carrier = state.carriers.brought(owed.message)
+    if carrier is not None:
+        state.draft.tell(ReceiptDue(carrier.name, owed.queue, owed.message, owed.reason))

@@ -6,11 +6,13 @@ event, by the table in `manager`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
+from reliquary.base.ruled import TimerRule
 from reliquary.base.time import SECOND, Duration, Instant
 from reliquary.base.turn import TimerFired
 from reliquary.queueing import (
@@ -365,38 +367,36 @@ def empty(state: State, event: events.EmptyQueue, now: Instant) -> None:
 
 
 def timer(state: State, fired: TimerFired, now: Instant) -> None:
-    """A timer goes to the rule that set it."""
+    """Hand a timer to the rule that set it."""
     kind, number = fired.name
-    match kind:
-        case "expiry":
-            expiry.on_timer(state, fired, now)
-        case "wait":
-            _wait_over(state, number)
-        case "hold":
-            read.on_hold_end(state, number, now)
-        case "lease":
-            access.on_lease_end(state, number, now)
-        case "transaction":
-            transactions.on_timer(state, number, now)
-        case "retry":
-            dispatch.on_rest_over(state, number)
-        case "idle":
-            outgoing.on_look(state)
-        case "stages":
-            sweep.on_timer(state, now)
-        case "in doubt":
-            lifecycle.stay_in_doubt(state)
-        case operations.QUERY_TIMER:
-            operations.on_query_timer(state, number)
-        case _ if kind in upkeep.TIMERS:
-            upkeep.on_timer(state, kind, now)
-        case _:
-            raise AssertionError(f"a timer of an unknown kind fired: {kind}")
+    assert kind in TIMERS, f"a timer of an unknown kind fired: {kind}"
+    TIMERS[kind](state, number, now)
 
 
-def _wait_over(state: State, number: int) -> None:
+def _wait_over(state: State, number: int, now: Instant) -> None:
     """Waiting Message Read Timer Expired (DM-130)."""
+    del now
     for queue in state.queues.values():
         if number in queue.waiting:
             access.end_wait(state, queue, queue.waiting[number], Waiting.TIMED_OUT)
             return
+
+
+def _directory_timer(kind: str) -> TimerRule[State]:
+    return lambda state, _, now: upkeep.on_timer(state, kind, now)
+
+
+TIMERS: Final[Mapping[str, TimerRule[State]]] = {
+    "expiry": expiry.on_timer,
+    "wait": _wait_over,
+    "hold": read.on_hold_end,
+    "lease": access.on_lease_end,
+    "transaction": transactions.on_timer,
+    "retry": lambda state, number, _: dispatch.on_rest_over(state, number),
+    "idle": lambda state, _, __: outgoing.on_look(state),
+    "stages": lambda state, _, now: sweep.on_timer(state, now),
+    "in doubt": lambda state, _, __: lifecycle.stay_in_doubt(state),
+    operations.QUERY_TIMER: lambda state, number, _: operations.on_query_timer(state, number),
+    **{kind: _directory_timer(kind) for kind in upkeep.TIMERS},
+}
+"""The rule of each timer, by the first part of its name."""

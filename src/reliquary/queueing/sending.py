@@ -9,14 +9,14 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.queueing.access import Target, targets
+from reliquary.queueing.access import ways
 from reliquary.queueing.enqueue import STATUS, Enqueued, enqueue, why_full
 from reliquary.queueing.events import Sent
 from reliquary.queueing.message import NO_OBJECT, AuthenticationLevel, Message, ObjectId
+from reliquary.queueing.naming import destinations
 from reliquary.queueing.naming.formats import is_format_name, parse_single
-from reliquary.queueing.state import QueueState, State, Transaction
-from reliquary.queueing.travel.srmp_limits import check_srmp
-from reliquary.queueing.travel.transfer import Wrapper, wrapper_for
+from reliquary.queueing.naming.names import Pathname
+from reliquary.queueing.state import QueueState, State, Transaction, Way
 
 
 def send(
@@ -27,28 +27,29 @@ def send(
     now: Instant,
 ) -> Sent:
     """Put messages into the queue, or the queues, that a handle or a name means."""
-    check_srmp(state, target, messages, in_transaction=transaction is not None)
-    found = targets(state, target, now)
+    found = ways(state, target, now)
     if isinstance(found, HResult):
         return Sent(found, found.sentence)
+    check_carriers(state, found, messages, in_transaction=transaction is not None)
     unsigned = _unsigned(found) if state.signs else None
     if unsigned and any(each.authentication is AuthenticationLevel.XML_SIG for each in messages):
-        place = unsigned.format_name
-        why = f"only what leaves by HTTP or multicast is signed, and {place} is reached otherwise"
+        why = f"only what leaves by HTTP or multicast is signed, and {unsigned.name} is reached otherwise"
         return Sent(HResult.INVALID_PARAMETER, why)
     lineage = state.identity().identifier
     if len(found) > 1:
         if any(message.stored_body for message in messages):
             return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
-        names = tuple(each.format_name for each in found)
+        names = tuple(str(each.name) for each in found)
         messages = [msgspec.structs.replace(message, destination_queues=names) for message in messages]
     first: list[int] = []
     verdict = Enqueued.DONE
-    for each in found:  # DM-264
-        verdict, lookup_ids = enqueue(state, each.queue, _addressed(messages, each, found), now, transaction)
+    for way in found:  # DM-264
+        queue = destinations.take(state, way.to, now)
+        addressed = _addressed(messages, way, queue, len(found))
+        verdict, lookup_ids = enqueue(state, queue, addressed, now, transaction)
         first = first or lookup_ids
         if verdict is not Enqueued.DONE:  # DM-265: copies that were made before stay
-            return Sent(STATUS[verdict], why_not(state, each.queue, verdict), tuple(first), lineage)
+            return Sent(STATUS[verdict], why_not(state, queue, verdict), tuple(first), lineage)
         if len(found) > 1:
             messages = [_identified(state, *pair, now) for pair in zip(messages, lookup_ids, strict=True)]
     return Sent(STATUS[verdict], "", tuple(first), lineage)  # DM-263
@@ -69,21 +70,27 @@ def check_signing(state: State, message: Message) -> None:
         raise UsageError("the message is to be signed, and has neither a body nor an extension")
 
 
-def _unsigned(found: Sequence[Target]) -> Target | None:
-    """The first queue that no signed message goes to."""
-    for each in found:
-        outgoing = each.queue.record.outgoing
-        if outgoing is None or wrapper_for(parse_single(outgoing.destination)) is not Wrapper.SRMP:
-            return each
-    return None
+def check_carriers(
+    state: State, found: Sequence[Way], messages: Sequence[Message], *, in_transaction: bool
+) -> None:
+    """Refuse messages that a carrier cannot bring to one of their destinations."""
+    for way in found:
+        if way.carrier is not None and not isinstance(way.name, Pathname):
+            for message in messages:
+                way.carrier.check(state, way.name, message, in_transaction=in_transaction)
 
 
-def _addressed(messages: Sequence[Message], target: Target, found: Sequence[Target]) -> Sequence[Message]:
-    """Copies that know where they go; a message for one queue of our own need not."""
-    if len(found) == 1 and target.queue.record.outgoing is None:
+def _unsigned(found: Sequence[Way]) -> Way | None:
+    """Return the first destination that no signed message goes to."""
+    return next((way for way in found if way.carrier is None or not way.carrier.carries_signatures), None)
+
+
+def _addressed(messages: Sequence[Message], way: Way, queue: QueueState, ways: int) -> Sequence[Message]:
+    """Return copies that know where they go; a message for one queue of our own need not."""
+    outgoing = queue.record.outgoing
+    if ways == 1 and outgoing is None:
         return messages
-    outgoing = target.queue.record.outgoing
-    name = outgoing.destination if outgoing else target.format_name
+    name = outgoing.destination if outgoing else str(way.name)
     return [msgspec.structs.replace(message, destination_queue=name) for message in messages]
 
 

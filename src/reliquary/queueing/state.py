@@ -23,6 +23,7 @@ from reliquary.queueing.facts import PositionAvailable
 from reliquary.queueing.history.keeping import History, Room
 from reliquary.queueing.history.notes import API, Bringer
 from reliquary.queueing.message import Message, MessageClass, Position
+from reliquary.queueing.naming.formats import SingleName
 from reliquary.queueing.naming.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
@@ -30,7 +31,9 @@ from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
 from reliquary.queueing.staging.holdings import Staging
 from reliquary.queueing.tables import Consumer, Copy, Hold, Operation, Outcome
+from reliquary.queueing.travel.carriers import Carrier, Carriers
 from reliquary.queueing.travel.link import Link
+from reliquary.queueing.travel.transfer import AddressesKnown
 from reliquary.queueing.waiting import Waiter
 
 SEQUENCE_BLOCK: Final = 1 << 20
@@ -164,6 +167,30 @@ class Verdicts(set[tuple[int | str, Principal, int]]):
         super().add(verdict)
 
 
+class Elsewhere(NamedTuple):
+    """A destination that is not here and has no outgoing queue yet."""
+
+    name: SingleName
+    base_priority: int
+
+
+class Way(NamedTuple):
+    """Where one destination of a send leads."""
+
+    name: Pathname | SingleName
+    to: QueueState | Elsewhere
+    """A queue of ours, an outgoing queue, or a destination whose outgoing queue is still to be created."""
+    carrier: Carrier | None
+    """The protocol that brings messages there; None for a queue of ours, and where no protocol does."""
+
+
+class RemoteHandle(NamedTuple):
+    """A handle, cursor or receipt of a queue that another manager has (`travel.remote`)."""
+
+    reader: str
+    by: Principal
+
+
 class Owed(NamedTuple):
     """News of a message that somebody asked for; sent at the end of the turn (`news`)."""
 
@@ -193,12 +220,14 @@ class State:
         chance: Chance,
         *,
         heard: frozenset[type] = frozenset(),
+        carriers: Carriers | None = None,
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
     ) -> None:
-        """`heard` are the signals that another machine listens to; others are not made."""
+        """`heard` are the undirected signals that another machine listens to; others are not made."""
         self.rows = rows
         self.chance = chance
         self.heard = heard
+        self.carriers = carriers or Carriers()
         self.sizes = sizes
         self.draft = Draft()
         self.shelf = Shelf(rows, sizes.cache_bytes)
@@ -213,6 +242,7 @@ class State:
         self.directory = Directory()
         self.handles: dict[int, Descriptor] = {}
         self.cursors: dict[int, Cursor] = {}
+        self.remote_handles: dict[int, RemoteHandle] = {}
         self.transactions: dict[UUID, Transaction] = {}
         self.outcomes: dict[UUID, Outcome] = {}
         """How the last prepared transactions ended, the oldest first."""
@@ -220,24 +250,24 @@ class State:
         """What carriers hold, by `tables.hold_key`."""
         self.staging = Staging()
         """Batches from outside that are not published yet, and what is known of their writers."""
-        self.watched: frozenset[int] = frozenset()
-        """Queues of our own whose messages a carrier takes in batches."""
+        self.watched: dict[str, frozenset[int]] = {}
+        """Queues of our own whose messages a carrier takes in batches, by the carrier's name."""
         self.untold: set[int] = set()
-        """Those of them that it is to be told of when something is available."""
+        """Those of them whose carriers are notified when something is available."""
         self.starter = 0
         """Who is told when the manager is ready, or cannot be."""
         self.callers: dict[int, tuple[int, int]] = {}
         """Where a waiting caller waits: queue and number of the waiter."""
         self.permitted = Verdicts()
+        self.ways: dict[str, tuple[Way, ...]] = {}
+        """Where the names lead that messages were sent to; `forget_names` empties it."""
         self.throttled = False
         self.online = True
         """ConnectionActive (DM-124, DM-125): messages come from and go to other managers."""
         self.signs = False
         """Messages that leave by HTTP can be signed."""
-        self.authorities: frozenset[str] = frozenset()
-        """`host` and `host:port` by which a URL means this manager, in lower case."""
-        self.agent_authorities: frozenset[str] = frozenset()
-        """The same for the names of HTTPR agents."""
+        self.own_urls: dict[str, AddressesKnown] = {}
+        """Which URLs mean this manager, by their schemes."""
         self.listeners: dict[str, set[int]] = {}
         """Queues by the multicast address they listen to, `ip:port`."""
         self.listeners_changed = False
@@ -342,6 +372,11 @@ class State:
         """No expiry row lies before this moment."""
         scanned = int.from_bytes(self.expiry_scan[:8])
         return min(scanned, *self.overdue.values()) if self.overdue else scanned
+
+    def forget_names(self) -> None:
+        """Names may lead elsewhere now, and rights may be others: find both out anew."""
+        self.permitted.clear()
+        self.ways.clear()
 
     # -- counters
 

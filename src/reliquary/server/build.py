@@ -27,6 +27,7 @@ from reliquary.net.clock import RealClock
 from reliquary.net.feed.endpoint import FeedEndpoint
 from reliquary.net.http import Limits, Listener
 from reliquary.net.srv import find_servers
+from reliquary.protocols.standard import standard
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.queueing.message import BODY_LIMIT
@@ -112,9 +113,8 @@ async def build(settings: Settings) -> Server:
         domain=settings.domain,
         integrate=(lambda: integration(settings)) if settings.directory_integrated else None,
         find_servers=lambda: directory_servers(settings),
-        srmp=protocol,
-        srmp_http_support=settings.srmp.enabled and anonymous,
-        httpr=settings.httpr.protocol,
+        protocols=standard(protocol, settings.httpr.protocol),
+        http_support=settings.srmp.enabled and anonymous,
         history=settings.history.export(settings.folder),
     )
     srmp = None

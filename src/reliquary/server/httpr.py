@@ -17,6 +17,7 @@ from reliquary.net.httpr.receiving import Receiving
 from reliquary.protocols.httpr.addresses import PREFIX, own_agent
 from reliquary.protocols.httpr.effects import CutConnection
 from reliquary.protocols.httpr.events import Addressed
+from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
 from reliquary.server.config import Settings
@@ -49,7 +50,7 @@ class HttprEndpoint:
         known = addressed(settings, data)
         home = own_agent(known.origin, settings.httpr.protocol.manager_service)
         self.receiving.home = self.courier.home = home
-        for other in renamed(self.opened.httpr, known.origin):
+        for other in renamed(self.opened.machine(Httpr).state, known.origin):
             self.opened.engine.warn(other)
         with suppress(EngineStopped):
             self.opened.engine.submit(known)
@@ -67,7 +68,7 @@ class HttprEndpoint:
 def endpoint(opened: OpenedEngine, options: HttprOptions, users: Users, trust: Trust) -> HttprEndpoint:
     """Plug HTTPR in: its requests are sent, those of others are taken."""
     courier = plug_in(opened, response_time=options.protocol.response_time, tls=trust, tokens=options.tokens)
-    receiving = Receiving(opened.engine, opened.state, opened.httpr, courier.bodies, users)
+    receiving = Receiving(opened.engine, opened.state, opened.machine(Httpr).state, courier.bodies, users)
     return HttprEndpoint(opened, receiving, courier)
 
 

@@ -24,17 +24,18 @@ from reliquary.base.turn import (
     Event,
     Reply,
     SetTimer,
-    Signal,
     TimerFired,
     Warn,
 )
-from reliquary.engine.core import Batch, Core
+from reliquary.engine.core import Batch
+from reliquary.engine.protocols import assemble
 from reliquary.engine.timers import Timers
 from reliquary.queueing.events import StartManager, StopManager
-from reliquary.queueing.manager import HEARS, QueueManager
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.protocol import Protocol
 from reliquary.queueing.state import Sizes
 from reliquary.queueing.tables import TABLES
-from reliquary.queueing.travel.loopback import Loopback
+from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.clock import ProcessClock
 from reliquary.sim.disk import SimulatedDisk
@@ -117,19 +118,17 @@ class Process:
         self._unsynced = False
         self._lingering = False
         self._reminded = False
-        rows = StagedRows(disk)
-        self._core = Core(disk, rows)
-        self._assemble(rows)
+        self._assemble(StagedRows(disk))
 
     def _assemble(self, rows: StagedRows) -> None:
         """Put the machines together."""
-        self._manage(rows, Loopback.HEARS)
-        self._core.add(Loopback(), hears=Loopback.HEARS)
+        self._core, self.manager, self.machines = assemble(
+            self.disk, rows, self._chance, self._protocols(), sizes=SIZES, history=True
+        )
 
-    def _manage(self, rows: StagedRows, heard: tuple[type[Signal], ...]) -> None:
-        """The queue manager, which gets all the events that no other machine takes."""
-        self.manager = QueueManager(rows, self._chance, heard=frozenset(heard), sizes=SIZES, history=True)
-        self._core.add(self.manager, hears=HEARS)
+    def _protocols(self) -> tuple[Protocol, ...]:
+        """Return the protocols that run beside the queue manager."""
+        return (LOOPBACK,)
 
     # -- what the network and the host call
 

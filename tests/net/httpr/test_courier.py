@@ -18,6 +18,7 @@ from reliquary.net.httpr.courier import Courier, plug_in
 from reliquary.protocols.httpr.codec.values import Command, Disposition, Outcome
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
+from reliquary.protocols.standard import standard
 from reliquary.queueing.message import Message
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.trust import trust_of
@@ -584,7 +585,9 @@ def test_a_token_goes_to_the_server_that_it_is_for_and_to_nobody_else() -> None:
 def test_plugged_in_it_performs_for_an_engine_and_somebody_hears_of_each_answer(tmp_path: Path) -> None:
     async def scene() -> None:
         heard: list[None] = []
-        opened = await open_engine(tmp_path, clock=RealClock(), chance=SystemChance(), computer_name="HERE")
+        opened = await open_engine(
+            tmp_path, clock=RealClock(), chance=SystemChance(), computer_name="HERE", protocols=standard()
+        )
         courier = plug_in(opened, response_time=seconds(60), told=lambda: heard.append(None))
         try:
             async with serving(answering()) as there:

@@ -12,10 +12,9 @@ bench.restart()                             as in `Bench`; HTTPR is rebuilt too
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
-from reliquary.protocols.httpr import machine, tables
+from reliquary.protocols.httpr import tables
 from reliquary.protocols.httpr.codec.values import (
     SENDS,
     Carried,
@@ -33,8 +32,10 @@ from reliquary.protocols.httpr.events import (
     ResponseArrived,
 )
 from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.queueing import tables as manager_tables
+from reliquary.queueing.protocol import Protocol
 from tests.protocols.protocol_bench import ProtocolBench
 
 ORIGIN = "httpr://bench.example"
@@ -47,7 +48,6 @@ class HttprBench(ProtocolBench):
     """A manager that speaks HTTPR."""
 
     TABLES = manager_tables.TABLES + tables.TABLES
-    MACHINE: ClassVar[ModuleType] = machine
     ADDRESSED = ADDRESSED
     GOES_OUT = GOES_OUT
 
@@ -55,10 +55,16 @@ class HttprBench(ProtocolBench):
         self.settings = settings
         super().__init__(*queues, **options)
 
-    def speaker(self) -> Httpr:
-        """HTTPR, for this life."""
-        self.httpr = Httpr(self.rows, self.settings)
-        return self.httpr
+    def speaks(self) -> Protocol:
+        """Return HTTPR with the settings of the bench."""
+        return httpr(self.settings)
+
+    @property
+    def httpr(self) -> Httpr:
+        """The machine of both agents."""
+        machine = self.machines["httpr"]
+        assert isinstance(machine, Httpr)
+        return machine
 
     @property
     def requests(self) -> list[SendRequest]:

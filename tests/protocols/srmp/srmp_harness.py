@@ -9,15 +9,16 @@ bench.restart()                            as in `Bench`; SRMP is rebuilt too
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
-from reliquary.protocols.srmp import machine, tables
+from reliquary.protocols.srmp import tables
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, Failure, PostAnswer, PostArrived, PostEnded
 from reliquary.protocols.srmp.machine import Srmp
+from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing import tables as manager_tables
+from reliquary.queueing.protocol import Protocol
 from tests.protocols.protocol_bench import ProtocolBench
 
 HOST = "bench.example"
@@ -30,7 +31,6 @@ class SrmpBench(ProtocolBench):
     """A manager that speaks SRMP."""
 
     TABLES = manager_tables.TABLES + tables.TABLES
-    MACHINE: ClassVar[ModuleType] = machine
     ADDRESSED = ADDRESSED
     GOES_OUT = GOES_OUT
 
@@ -38,10 +38,16 @@ class SrmpBench(ProtocolBench):
         self.settings = settings
         super().__init__(*queues, **options)
 
-    def speaker(self) -> Srmp:
-        """SRMP, for this life."""
-        self.srmp = Srmp(self.rows, self.settings)
-        return self.srmp
+    def speaks(self) -> Protocol:
+        """Return SRMP with the settings of the bench."""
+        return srmp(self.settings)
+
+    @property
+    def srmp(self) -> Srmp:
+        """The machine of SRMP."""
+        machine = self.machines["srmp"]
+        assert isinstance(machine, Srmp)
+        return machine
 
     @property
     def posts(self) -> list[Post]:

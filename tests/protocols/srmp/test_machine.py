@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from reliquary.base.turn import Event, Signal
+from reliquary.base.turn import DirectedSignal, Event, Signal
 from reliquary.protocols.srmp import events, machine
 from reliquary.protocols.srmp.sender import posting
 from reliquary.queueing.manager import HEARS
 from reliquary.queueing.travel import transfer
+from reliquary.queueing.travel.remote import RemoteReadsEnded
 
 
 def test_every_event_of_the_room_has_a_rule() -> None:
@@ -19,5 +20,8 @@ def test_every_signal_of_a_transfer_is_heard_on_one_side() -> None:
         each for each in vars(transfer).values() if isinstance(each, type) and issubclass(each, Signal)
     }
     of_batches = {transfer.MessagesWaiting, transfer.MessagesHeld, transfer.BatchJudged}
-    assert defined - {Signal} - of_batches == (set(machine.HEARS) | set(HEARS)) - {posting.PostsDue}
+    assert defined - {Signal, DirectedSignal} - of_batches == (set(machine.HEARS) | set(HEARS)) - {
+        posting.PostsDue,
+        RemoteReadsEnded,
+    }
     assert not set(machine.HEARS) & set(HEARS)

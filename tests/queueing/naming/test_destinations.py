@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.hresult import HResult
+from reliquary.protocols.httpr.schemes import AGENT_PATH, WORDS
 from reliquary.queueing.events import Access, OpenQueue
 from reliquary.queueing.naming.destinations import find, same
 from reliquary.queueing.naming.formats import key_of, parse_format
 from reliquary.queueing.queue import QueueType
 from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import QueueState
-from reliquary.queueing.travel.transfer import AgentKnown, WebAddressKnown
+from reliquary.queueing.travel.transfer import AddressesKnown
 from tests.queueing.answers import everything
 from tests.queueing.manager_harness import Bench
 
@@ -93,7 +94,7 @@ def addressed(*authorities: str) -> Bench:
     """A bench that is reached under these authorities."""
     bench = Bench("orders", "orders;retry", "so many")
     bench.create(".\\public")
-    bench.manager.hear(WebAddressKnown(frozenset(authorities)), bench.now)
+    bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset(authorities)), bench.now)
     return bench
 
 
@@ -181,7 +182,7 @@ def test_a_url_of_ours_without_a_queue_of_ours_leads_nowhere(path: str) -> None:
 def test_a_name_that_means_another_queue_now_is_held_against_that_queues_list() -> None:
     bench = addressed()
     bench.state.permitted.add(("any", MANAGER, 0))
-    bench.manager.hear(WebAddressKnown(frozenset({"bench:8480"})), bench.now)
+    bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8480"})), bench.now)
     assert not bench.state.permitted
 
 
@@ -195,7 +196,7 @@ def agent(*authorities: str) -> Bench:
     """A bench whose agents have these authorities."""
     bench = Bench("orders", "orders;retry", "so many")
     bench.create(".\\public")
-    bench.manager.hear(AgentKnown(frozenset(authorities)), bench.now)
+    bench.manager.hear(AddressesKnown(WORDS, frozenset(authorities), AGENT_PATH), bench.now)
     return bench
 
 
@@ -233,7 +234,7 @@ def test_what_follows_the_name_of_our_own_agent_is_a_path_name(uri: str, queue: 
 )
 def test_an_agent_is_ours_by_what_was_told_of_it_and_by_nothing_else(uri: str) -> None:
     bench = agent("bench:8480", "plain")
-    bench.manager.hear(WebAddressKnown(frozenset({"bench:8481", "localhost"})), bench.now)
+    bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8481", "localhost"})), bench.now)
     assert bench.send(uri, b"m").status is HResult.OK
     assert [key_of(parse_format(f"DIRECT={uri}"))] == list(bench.state.outgoing)
 
@@ -272,7 +273,7 @@ def test_the_uri_of_an_agent_that_cannot_be_read_is_refused() -> None:
 def test_a_name_that_means_a_queue_of_our_agent_now_is_held_against_that_queues_list() -> None:
     bench = agent()
     bench.state.permitted.add(("any", MANAGER, 0))
-    bench.manager.hear(AgentKnown(frozenset({"bench:8480"})), bench.now)
+    bench.manager.hear(AddressesKnown(WORDS, frozenset({"bench:8480"}), AGENT_PATH), bench.now)
     assert not bench.state.permitted
 
 

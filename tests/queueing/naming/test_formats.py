@@ -5,16 +5,17 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.faults import UsageError
+from reliquary.protocols.httpr import schemes as _  # noqa: F401 - it registers its names
 from reliquary.queueing.naming.formats import (
     DirectName,
     FormatType,
     MultipleName,
-    is_agent_uri,
     key_of,
-    name_of_uri,
+    name_of_url,
     parse_format,
     parse_single,
 )
+from reliquary.queueing.naming.schemes import is_bare_url
 
 GUID = "0F0E0D0C-0B0A-0908-0706-050403020100"
 
@@ -92,10 +93,10 @@ def test_what_an_agent_is_called_is_its_own_matter_so_its_names_compare_as_they_
 
 
 def test_the_uri_of_an_agent_is_a_format_name_whose_commas_are_written_otherwise() -> None:
-    assert is_agent_uri("HTTPR://host/svc#q")
-    assert is_agent_uri("httprs://host/svc")
-    assert not is_agent_uri("http://host/svc#q")
-    assert str(parse_format(name_of_uri("httpr://host/svc#a,b"))) == "DIRECT=HTTPR://host/svc#a%2Cb"
+    assert is_bare_url("HTTPR://host/svc#q")
+    assert is_bare_url("httprs://host/svc")
+    assert not is_bare_url("http://host/svc#q")
+    assert str(parse_format(name_of_url("httpr://host/svc#a,b"))) == "DIRECT=HTTPR://host/svc#a%2Cb"
 
 
 def test_several_names_are_one() -> None:

@@ -12,6 +12,7 @@ from reliquary.queueing.message import AuthenticationLevel, Message, StoredBody
 from reliquary.queueing.staging.events import BeginStage, CompleteStage, StageMessages
 from reliquary.queueing.staging.holdings import batch_identifier
 from reliquary.queueing.state import Sizes
+from tests.queueing.exchange import carriers
 from tests.queueing.manager_harness import NOON, Bench, check, durable, message
 from tests.queueing.staging.inspection import staged
 from tests.queueing.staging.writing import begin, publish, stage, write
@@ -137,7 +138,7 @@ def test_a_message_that_a_send_would_refuse_is_named_and_none_of_its_request_is_
 
 
 def test_what_srmp_cannot_carry_is_named_too() -> None:
-    bench = Bench()
+    bench = Bench(carriers=carriers())
     number = begin(bench)
     where = "DIRECT=http://elsewhere/msmq/private$/q"
     answer = bench.ask(StageMessages(0, number, where, (message(b"a"), message(b"b", label="\x01"))))
@@ -150,7 +151,7 @@ def test_what_srmp_cannot_carry_is_named_too() -> None:
 
 
 def test_a_signed_message_goes_only_where_it_stays_signed() -> None:
-    bench = Bench(signs=True)
+    bench = Bench(signs=True, carriers=carriers())
     number = begin(bench)
     signed: dict[str, Any] = {"authentication": AuthenticationLevel.XML_SIG}
     for queue in ("orders", AWAY):

@@ -43,7 +43,7 @@ def judge(exchange: Exchange, destination: str = "orders", **attributes: object)
     exchange.say(MessageArrived("clerk", TICKET, destination, brought))
     told = exchange.clerk.heard[-1]
     assert isinstance(told, ArrivalJudged)
-    assert (told.carrier, told.ticket) == ("clerk", TICKET)
+    assert (told.to, told.ticket) == ("clerk", TICKET)
     return told
 
 

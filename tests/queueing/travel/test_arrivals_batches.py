@@ -47,7 +47,7 @@ def bring(exchange: Exchange, *brought: tuple[str, Message], **options: Any) -> 
     exchange.turns.clear()
     exchange.say(BatchArrived("clerk", 5, names, messages, BATCH, **options))
     told = next(each for each in reversed(exchange.clerk.heard) if isinstance(each, BatchJudged))
-    assert (told.carrier, told.ticket) == ("clerk", 5)
+    assert (told.to, told.ticket) == ("clerk", 5)
     check(exchange.state)
     return told
 
@@ -126,7 +126,7 @@ def put_both_ways(brought: list[tuple[int, set[str]]], *, watched: bool) -> None
             patch.setattr(enqueue, "_plain_positions", looked_at)
             exchange = Exchange()
             if watched:
-                exchange.say(QueuesWatched(frozenset({exchange.queue("orders").number})))
+                exchange.say(QueuesWatched("clerk", frozenset({exchange.queue("orders").number})))
             told = bring(exchange, *[("orders", each) for each in batch])
             facts, heard = exchange.facts, exchange.clerk.heard
             results.append(

@@ -34,7 +34,6 @@ from reliquary.queueing.travel.transfer import (
     SendUserMessage,
     TransferEnded,
     TransferProgressed,
-    Wrapper,
 )
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import check, durable, walk
@@ -125,23 +124,23 @@ def test_messages_of_a_transaction_keep_their_order_when_several_go_at_once() ->
 
 @pytest.mark.spec("DM-324")
 @pytest.mark.parametrize(
-    ("name", "wrapper"),
+    ("name", "carrier"),
     [
-        (ELSEWHERE, Wrapper.BINARY),
-        (r"DIRECT=TCP:10.0.0.1\private$\orders", Wrapper.BINARY),
-        ("DIRECT=HTTP://elsewhere/msmq/private$/orders", Wrapper.SRMP),
-        ("DIRECT=HTTPS://elsewhere/msmq/private$/orders", Wrapper.SRMP),
-        ("MULTICAST=224.1.1.1:8001", Wrapper.SRMP),
+        (ELSEWHERE, "clerk"),
+        (r"DIRECT=TCP:10.0.0.1\private$\orders", "clerk"),
+        ("DIRECT=HTTP://elsewhere/msmq/private$/orders", "srmp"),
+        ("DIRECT=HTTPS://elsewhere/msmq/private$/orders", "srmp"),
+        ("MULTICAST=224.1.1.1:8001", "srmp"),
     ],
 )
-def test_the_name_decides_which_wrapper_is_raised(name: str, wrapper: Wrapper) -> None:
+def test_the_name_decides_which_carrier_gets_the_message(name: str, carrier: str) -> None:
     exchange = Exchange()
     exchange.send(name, b"a")
     (wanted, send) = exchange.clerk.heard
     assert isinstance(wanted, ConnectionWanted)
     assert isinstance(send, SendUserMessage)
-    assert (wanted.destination, wanted.wrapper) == (name, wrapper)
-    assert (send.destination, send.wrapper, send.message.body) == (name, wrapper, b"a")
+    assert (wanted.destination, wanted.to) == (name, carrier)
+    assert (send.destination, send.to, send.message.body) == (name, carrier, b"a")
 
 
 def test_a_deep_queue_costs_one_entry_and_drains_in_order() -> None:

@@ -25,7 +25,6 @@ from reliquary.queueing.travel.transfer import (
     MessagesWaiting,
     Outcome,
     QueuesWatched,
-    Wrapper,
 )
 from tests.queueing.exchange import Exchange
 from tests.queueing.manager_harness import check
@@ -67,11 +66,11 @@ def test_a_message_wants_a_connection_and_the_carrier_is_told_on_it_and_is_sent_
     exchange.clerk.connects = False
     exchange.send(AGENT, b"a")
     number = exchange.outgoing(AGENT).number
-    assert exchange.clerk.heard == [ConnectionWanted(number, AGENT, Wrapper.HTTPR)]
+    assert exchange.clerk.heard == [ConnectionWanted("httpr", number, AGENT)]
     exchange.send(AGENT, b"b")
     assert told(exchange) == []
     change(exchange, Happening.CONNECTED)
-    assert exchange.clerk.heard == [MessagesWaiting(number, AGENT)]
+    assert exchange.clerk.heard == [MessagesWaiting("httpr", number, AGENT)]
     assert exchange.clerk.sending == []
 
 
@@ -140,7 +139,7 @@ def test_a_queue_that_goes_on_is_told_of_again(exchange: Exchange) -> None:
 
 
 def test_a_manager_that_comes_online_or_is_started_tells_of_what_waits(exchange: Exchange) -> None:
-    exchange.say(QueuesWatched(frozenset({exchange.queue().number})))
+    exchange.say(QueuesWatched("clerk", frozenset({exchange.queue().number})))
     exchange.send(AGENT, b"a")
     exchange.send("orders", b"b")
     expected = {(exchange.outgoing(AGENT).number, AGENT), (exchange.queue().number, "")}
@@ -159,7 +158,7 @@ def test_a_manager_that_comes_online_or_is_started_tells_of_what_waits(exchange:
 
 def test_a_watched_queue_is_told_of_once_until_the_carrier_looks(exchange: Exchange) -> None:
     number = exchange.queue().number
-    exchange.say(QueuesWatched(frozenset({number, 999})))
+    exchange.say(QueuesWatched("clerk", frozenset({number, 999})))
     assert told(exchange) == []
     exchange.send("orders", b"a")
     exchange.send("orders", b"b")
@@ -176,12 +175,12 @@ def test_messages_that_are_there_when_the_watch_begins_are_told_at_once(exchange
     exchange.create("bills")
     number, bills = exchange.queue().number, exchange.queue("bills").number
     exchange.send("orders", b"a")
-    exchange.say(QueuesWatched(frozenset({number})))
+    exchange.say(QueuesWatched("clerk", frozenset({number})))
     assert told(exchange) == [(number, "")]
     exchange.send("bills", b"b")
-    exchange.say(QueuesWatched(frozenset({number, bills})))
+    exchange.say(QueuesWatched("clerk", frozenset({number, bills})))
     assert told(exchange) == [(bills, "")]  # of the other it was told
-    exchange.say(QueuesWatched(frozenset()))
+    exchange.say(QueuesWatched("clerk", frozenset()))
     hold(exchange, "orders", "bills")
     exchange.send("orders", b"c")
     assert told(exchange) == []
@@ -190,7 +189,7 @@ def test_messages_that_are_there_when_the_watch_begins_are_told_at_once(exchange
 def test_all_that_becomes_available_in_a_watched_queue_is_told(exchange: Exchange) -> None:
     exchange.create("strict", transactional=True)
     number, strict = exchange.queue().number, exchange.queue("strict").number
-    exchange.say(QueuesWatched(frozenset({number, strict})))
+    exchange.say(QueuesWatched("clerk", frozenset({number, strict})))
     transaction = exchange.begin()
     exchange.send("strict", b"a", transaction=transaction)
     assert told(exchange) == []
@@ -211,7 +210,7 @@ def test_all_that_becomes_available_in_a_watched_queue_is_told(exchange: Exchang
 
 
 def test_a_message_that_a_reader_gets_at_once_is_nothing_to_tell(exchange: Exchange) -> None:
-    exchange.say(QueuesWatched(frozenset({exchange.queue().number})))
+    exchange.say(QueuesWatched("clerk", frozenset({exchange.queue().number})))
     exchange.receive("orders", timeout=None)
     exchange.send("orders", b"a")
     assert told(exchange) == []
@@ -220,7 +219,7 @@ def test_a_message_that_a_reader_gets_at_once_is_nothing_to_tell(exchange: Excha
 
 
 def test_a_queue_that_goes_is_told_of_no_longer(exchange: Exchange) -> None:
-    exchange.say(QueuesWatched(frozenset({exchange.queue().number})))
+    exchange.say(QueuesWatched("clerk", frozenset({exchange.queue().number})))
     exchange.patient = True
     exchange.ask(DeleteQueue(0, "orders"))
     exchange.go_on()

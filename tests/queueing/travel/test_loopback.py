@@ -18,9 +18,8 @@ from reliquary.queueing.facts import MessagesStored, PositionsRemoved
 from reliquary.queueing.message import Delivery, MessageClass
 from reliquary.queueing.travel.link import OutgoingState
 from reliquary.queueing.travel.loopback import Loopback
-from reliquary.queueing.travel.transfer import ArrivalJudged, Outcome
 from tests.queueing.exchange import ELSEWHERE, LOOPED, Exchange
-from tests.queueing.manager_harness import NOON, check, durable
+from tests.queueing.manager_harness import check, durable
 
 
 @pytest.fixture
@@ -129,11 +128,6 @@ def test_it_serves_its_own_destinations_only(exchange: Exchange) -> None:
     assert exchange.waiting(ELSEWHERE) == [b"a"]
     assert exchange.link(ELSEWHERE).state is OutgoingState.WAITING
     assert exchange.bodies() == []
-
-
-def test_what_is_told_to_another_carrier_is_not_its_business() -> None:
-    judged = ArrivalJudged("another", (1, 2), Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE)
-    assert Loopback().hear(judged, NOON).signals == ()
 
 
 def test_a_deep_outgoing_queue_drains_turn_by_turn(exchange: Exchange) -> None:

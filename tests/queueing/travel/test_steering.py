@@ -41,7 +41,7 @@ def test_pause_and_resume_set_the_state_and_are_told() -> None:
     assert exchange.link().state is OutgoingState.ON_HOLD
     assert exchange.ask(ResumeQueue(0, ELSEWHERE)).status is HResult.OK
     assert exchange.link().state is OutgoingState.INACTIVE
-    assert exchange.clerk.heard == [QueuePaused(number), QueueResumed(number)]
+    assert exchange.clerk.heard == [QueuePaused("clerk", number), QueueResumed("clerk", number)]
 
 
 def test_pausing_twice_is_no_error_and_no_second_fact() -> None:

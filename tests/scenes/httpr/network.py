@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from reliquary.protocols.httpr.effects import CutConnection, HangUp, SendRequest
 from reliquary.protocols.httpr.events import ConnectionGone, Failure
-from reliquary.queueing.naming.formats import AGENT_PATH
+from reliquary.protocols.httpr.schemes import AGENT_PATH
 from tests.scenes.httpr.script import to_lines
 from tests.scenes.httpr.stage import Side
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.protocols.httpr.codec.values import Command
+from reliquary.protocols.httpr.machine import Httpr
 from reliquary.server.httpr_options import HttprOptions
 from tests.net.http.stage import Wire, post, until, wire
 from tests.scenes.httpr.script import to_bytes, to_lines
@@ -40,7 +41,7 @@ def port_of(here: Site) -> int:
 
 def channels(here: Site) -> list[tuple[int, int, tuple[int, ...]]]:
     """What the server knows of its channels: last received, last sent, in doubt."""
-    known = here.server.opened.httpr.channels.values()
+    known = here.server.opened.machine(Httpr).state.channels.values()
     return [(row.last_received_id, row.last_source_id, row.in_doubt) for row in known]
 
 

@@ -13,19 +13,18 @@ from typing import Any
 
 from reliquary.base.time import seconds
 from reliquary.base.turn import Effect
-from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine
+from reliquary.engine.protocols import assemble
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
 from reliquary.net.srmp.receiving import Receiving
-from reliquary.protocols.srmp import machine, tables
+from reliquary.protocols.srmp import tables
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed
-from reliquary.protocols.srmp.machine import Srmp
+from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing import tables as manager_tables
 from reliquary.queueing.events import CreateQueue, StartManager, StopManager
-from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.queue import QueueSettings
 from reliquary.store import MemoryDisk, StagedRows
 from tests.net.http.stage import wire
@@ -42,11 +41,8 @@ class Server:
         self.quota = quota
         self.disk = MemoryDisk(manager_tables.TABLES + tables.TABLES)
         rows = StagedRows(self.disk)
-        self.manager = QueueManager(rows, Chance(), heard=frozenset(machine.HEARS))
-        core = Core(self.disk, rows)
-        core.add(self.manager, hears=HEARS)
-        srmp = Srmp(rows, SrmpSettings(largest_message=LARGEST))
-        core.add(srmp, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
+        spoken = srmp(SrmpSettings(largest_message=LARGEST))
+        core, self.manager, _ = assemble(self.disk, rows, Chance(), (spoken,))
         self.engine = Engine(core, self.disk, RealClock())
         self.out: list[Effect] = []
         """What was to go out; nobody carries it."""

@@ -22,7 +22,7 @@ import msgspec
 from reliquary.client.feed import FeedClient
 from reliquary.client.message import OutgoingMessage
 from reliquary.client.sync.manager import connect
-from reliquary.engine.open import ALL_TABLES
+from reliquary.protocols.standard import ALL_TABLES
 from reliquary.queueing.tables import STAGED, STAGES
 from reliquary.store import RocksDisk, verify
 from tests.e2e.process import ServerProcess

@@ -13,8 +13,9 @@ from reliquary.base.time import DAY, HOUR, MILLISECOND, SECOND, Duration, second
 from reliquary.net.api.errors import Refused
 from reliquary.queueing.events import FOREVER_WAIT
 from reliquary.queueing.message import FOREVER, ObjectId
-from reliquary.queueing.naming.formats import is_agent_uri, is_format_name, name_of_uri, parse_format
+from reliquary.queueing.naming.formats import is_format_name, name_of_url, parse_format
 from reliquary.queueing.naming.names import parse
+from reliquary.queueing.naming.schemes import is_bare_url
 from reliquary.queueing.tables import LAST_ID
 
 LONGEST_WAIT: Final = Duration(7 * DAY)
@@ -108,8 +109,8 @@ def queue_name(name: str, given: str) -> str:
     try:
         if is_format_name(given):
             parse_format(given)
-        elif is_agent_uri(given):
-            parse_format(name_of_uri(given))
+        elif is_bare_url(given):
+            parse_format(name_of_url(given))
         else:
             parse(given, given.replace("/", "\\").partition("\\")[0])
     except UsageError as why:

@@ -19,15 +19,15 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.protocols.httpr.schemes import AGENT_PATH, names_agent
 from reliquary.queueing.naming.formats import (
-    AGENT_PATH,
     COMMA,
     DirectName,
-    is_agent_uri,
     is_format_name,
-    name_of_uri,
+    name_of_url,
     parse_single,
 )
+from reliquary.queueing.naming.schemes import is_bare_url
 
 PREFIX: Final = AGENT_PATH
 """Under which our server agents are found."""
@@ -110,7 +110,7 @@ def format_name(uri: str) -> str:
     scheme, _, rest = target.agent.partition(":")
     whole = f"{scheme.upper()}:{rest}" + (f"#{target.destination}" if target.destination else "")
     try:
-        return str(parse_single(name_of_uri(_NOT_IN_NAMES.sub(_escaped, whole))))
+        return str(parse_single(name_of_url(_NOT_IN_NAMES.sub(_escaped, whole))))
     except UsageError:
         return ""
 
@@ -122,17 +122,17 @@ def _escaped(found: re.Match[str]) -> str:
 @lru_cache(maxsize=1024)
 def target_uri(name: str) -> str:
     """The URI that a format name stands for; empty where it names nothing that HTTPR reaches."""
-    if is_agent_uri(name):
-        name = name_of_uri(name)
+    if is_bare_url(name):
+        name = name_of_url(name)
     if not is_format_name(name):
         return ""
     try:
         direct = parse_single(name)
     except UsageError:
         return ""
-    if not isinstance(direct, DirectName) or not direct.protocol.is_httpr:
+    if not isinstance(direct, DirectName) or not names_agent(direct):
         return ""
-    return f"{direct.protocol.value.lower()}://{direct.address}{direct.path.replace(COMMA, ',')}"
+    return f"{direct.scheme.word.lower()}://{direct.address}{direct.path.replace(COMMA, ',')}"
 
 
 def own_agent(origin: str, service: str) -> str:

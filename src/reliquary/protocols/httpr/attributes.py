@@ -215,7 +215,7 @@ def _told(value: str) -> str:
     """A queue that acknowledgements go to; only what a URL names, because no other way leads to a peer."""
     name = _name(value)
     single = parse_single(name) if name else None
-    return name if isinstance(single, DirectName) and single.protocol.is_url else ""
+    return name if isinstance(single, DirectName) and single.scheme.is_url else ""
 
 
 def _all_told(value: str) -> tuple[str, ...]:

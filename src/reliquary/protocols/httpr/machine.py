@@ -15,11 +15,12 @@ from reliquary.protocols.httpr.client.channels import IDLE
 from reliquary.protocols.httpr.client.failures import RETRY
 from reliquary.protocols.httpr.client.pull import FETCH
 from reliquary.protocols.httpr.recovery import recover
+from reliquary.protocols.httpr.schemes import AGENT_PATH, WORDS
 from reliquary.protocols.httpr.server import agent as server
 from reliquary.protocols.httpr.server.pull import BATCH_WAIT
 from reliquary.protocols.httpr.server.sessions import IDLE_SESSION
 from reliquary.protocols.httpr.settings import HttprSettings
-from reliquary.protocols.httpr.state import HOLDER, State
+from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
 from reliquary.queueing.travel import transfer
 
@@ -38,7 +39,7 @@ class Httpr(Ruled[State]):
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     """Take the name under which the server listens, and let the client continue its work."""
     state.origin, state.authorities = event.origin, event.authorities
-    state.draft.tell(transfer.AgentKnown(event.authorities))
+    state.draft.tell(transfer.AddressesKnown(WORDS, event.authorities, AGENT_PATH))
     client.on_addressed(state, now)
 
 
@@ -54,8 +55,6 @@ def _waiting(state: State, signal: transfer.MessagesWaiting, now: Instant) -> No
 
 
 def _judged(state: State, signal: transfer.BatchJudged, now: Instant) -> None:
-    if signal.carrier != HOLDER:
-        return
     if state.channels[signal.ticket].role is Role.SERVER:
         server.on_judged(state, signal, now)
     else:
@@ -63,8 +62,6 @@ def _judged(state: State, signal: transfer.BatchJudged, now: Instant) -> None:
 
 
 def _held(state: State, signal: transfer.MessagesHeld, now: Instant) -> None:
-    if signal.holder != HOLDER:
-        return
     if state.channels[signal.key[0]].role is Role.SERVER:
         server.on_held(state, signal, now)
     else:

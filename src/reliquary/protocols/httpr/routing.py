@@ -28,7 +28,8 @@ from reliquary.protocols.httpr.mapping import message_of
 from reliquary.protocols.httpr.settings import HttprSettings, Service
 from reliquary.protocols.httpr.state import State
 from reliquary.queueing.message import Message
-from reliquary.queueing.naming.formats import is_agent_uri, is_format_name
+from reliquary.queueing.naming.formats import is_format_name
+from reliquary.queueing.naming.schemes import is_bare_url
 
 _SECTION: Final = "6.2.3"
 
@@ -63,7 +64,7 @@ def sink_of(state: State, target: str, otherwise: str) -> str:
     if _is_ours(state, where):
         name = where.queue or into(state.settings, where.service)
         # a Destination is a queue of ours: no name by which messages could be sent on through us
-        if not name or is_format_name(name) or is_agent_uri(name):
+        if not name or is_format_name(name) or is_bare_url(name):
             raise _unknown(f"{target} names no queue")
         return name
     name = format_name(target) if state.settings.forward else ""
@@ -93,7 +94,7 @@ def into(settings: HttprSettings, service: str) -> str:
     if listed is not None:
         return listed.into
     # a service is a queue of ours: no name by which messages could be sent on through us
-    elsewhere = is_format_name(service) or is_agent_uri(service)
+    elsewhere = is_format_name(service) or is_bare_url(service)
     return "" if service == settings.manager_service or elsewhere else service
 
 

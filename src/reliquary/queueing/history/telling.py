@@ -17,7 +17,7 @@ from reliquary.queueing import facts
 from reliquary.queueing.feed import facts as feed
 from reliquary.queueing.history.notes import API, NOBODY, Bringer, Notes
 from reliquary.queueing.message import MessageClass, ObjectId, Position
-from reliquary.queueing.naming.formats import DirectName, MulticastName, Protocol, parse_single
+from reliquary.queueing.naming.formats import parse_single
 from reliquary.queueing.naming.names import spoken
 from reliquary.queueing.queue import Queue
 from reliquary.queueing.staging import facts as staging
@@ -26,7 +26,6 @@ from reliquary.queueing.state import QueueState, State
 from reliquary.wire.history import Happening
 
 _POISON: Final = ";poison"
-_LOOPBACK: Final = "loopback"
 
 
 def tell(state: State, notes: Notes, fact: Fact) -> None:
@@ -69,18 +68,11 @@ def carrier_of(queue: QueueState, bringer: Bringer = NOBODY) -> Bringer:
     if link is None or bringer.by not in ("", API.by):
         return bringer
     assert queue.record.outgoing is not None
-    destination = parse_single(queue.record.outgoing.destination)
+    label = ""
+    if link.carrier is not None:
+        label = link.carrier.label(parse_single(queue.record.outgoing.destination))
     peer = link.next_hops[0] if link.next_hops else ""
-    if isinstance(destination, MulticastName):
-        return Bringer("multicast", peer)
-    if isinstance(destination, DirectName):
-        if destination.protocol.is_httpr:
-            return Bringer("httpr", peer)
-        if destination.protocol.is_http:
-            return Bringer("srmp", peer)
-        if destination.protocol is Protocol.OS and destination.host.casefold() == _LOOPBACK:
-            return Bringer(_LOOPBACK)
-    return Bringer("", peer)
+    return Bringer(label, peer if peer != label else "")
 
 
 # -- messages that come

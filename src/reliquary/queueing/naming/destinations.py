@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.queueing.events import Access
-from reliquary.queueing.naming.expand import expand
+from reliquary.queueing.naming.expand import elements_of, expand
 from reliquary.queueing.naming.formats import (
-    AGENT_PATH,
     DirectName,
     FormatName,
     IllegalFormatName,
@@ -27,28 +26,24 @@ from reliquary.queueing.naming.formats import (
     PublicName,
     SingleName,
     Suffix,
-    is_agent_uri,
     is_format_name,
     key_of,
-    name_of_uri,
+    name_of_url,
     parse_format,
 )
 from reliquary.queueing.naming.names import Pathname, parse
 from reliquary.queueing.naming.published import published_queue, resolve_list
+from reliquary.queueing.naming.schemes import is_bare_url
 from reliquary.queueing.queue import QueueType
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.travel.outgoing import create_outgoing, link_of
+from reliquary.queueing.state import Elsewhere, QueueState, State, Way
+from reliquary.queueing.travel.carriers import Carrier
+from reliquary.queueing.travel.outgoing import create_outgoing
 
 LOCAL_HOSTS: Final = frozenset({"", ".", "localhost", "127.0.0.1", "::1"})
+WAYS_LIMIT: Final = 10_000
+"""Names that are remembered with where they lead."""
 ADMIN: Final = frozenset({Access.RECEIVE_ADMIN, Access.PEEK_ADMIN})
 """The only ways to look into an outgoing queue."""
-
-
-class Elsewhere(NamedTuple):
-    """A destination that is not here and has no outgoing queue yet."""
-
-    name: SingleName
-    base_priority: int
 
 
 # -- names
@@ -57,7 +52,7 @@ class Elsewhere(NamedTuple):
 def read_name(state: State, text: str, access: Access = Access.PEEK) -> Pathname | FormatName:
     r"""A path name or a format name; to send, `elsewhere\private$\orders` stands for DIRECT=OS:...
 
-    `httpr://host/service#queue` always stands for DIRECT=HTTPR:...
+    A URL of an opaque scheme, `word://host/...`, always stands for DIRECT=WORD://...
     """
     identity = state.identity()
     return _read(text, access is Access.SEND, identity.computer_name, identity.qualified_computer_name)
@@ -67,8 +62,8 @@ def read_name(state: State, text: str, access: Access = Access.PEEK) -> Pathname
 def _read(text: str, to_send: bool, *computers: str) -> Pathname | FormatName:
     if is_format_name(text):
         return parse_format(text)
-    if is_agent_uri(text):
-        return parse_format(name_of_uri(text))
+    if is_bare_url(text):
+        return parse_format(name_of_url(text))
     path = text.replace("/", "\\")
     computer, found, rest = path.partition("\\")
     known = {"private$", "system$", *LOCAL_HOSTS, *(name.casefold() for name in computers)}
@@ -121,7 +116,7 @@ def _find_own(state: State, name: SingleName) -> QueueState | None:
     if isinstance(name, DirectName):
         if not is_own_address(state, name) or not name.queue_path:
             return None
-        if name.protocol.is_httpr:
+        if name.scheme.opaque:
             return _find_path(state, name.queue_path)
         path = name.queue_path if "\\" in name.queue_path else f".\\{name.queue_path}"
         return state.find(parse(path))
@@ -140,7 +135,7 @@ def _find_own(state: State, name: SingleName) -> QueueState | None:
 
 
 def _find_path(state: State, path: str) -> QueueState | None:
-    """The queue that an agent of ours means; what it cannot read is the name of none."""
+    """Return the queue of a path name that an opaque scheme gave; None for what is no path name."""
     with suppress(UsageError):
         return state.find(parse(path))
     return None
@@ -148,17 +143,13 @@ def _find_path(state: State, path: str) -> QueueState | None:
 
 def is_own_address(state: State, name: DirectName) -> bool:
     """Whether a direct name leads here; by URL the port counts too, for two managers may share a host."""
-    if name.protocol.is_httpr:
-        return _is_known(state.agent_authorities, name) and name.path.startswith(AGENT_PATH)
-    if not name.protocol.is_http:
+    scheme = name.scheme
+    if not scheme.is_url:
         return _is_own_host(state, name.host)
-    if _is_known(state.authorities, name):
+    own = state.own_urls.get(scheme.word)
+    if own is not None and own.cover(name):
         return True
-    return not name.port and _is_own_host(state, name.host)
-
-
-def _is_known(authorities: frozenset[str], name: DirectName) -> bool:
-    return bool(authorities) and (name.authority in authorities or name.address.casefold() in authorities)
+    return not scheme.opaque and not name.port and _is_own_host(state, name.host)
 
 
 def _is_own_host(state: State, host: str) -> bool:
@@ -183,23 +174,57 @@ def queue_for(state: State, text: str, access: Access, now: Instant) -> QueueSta
 def queue_named(
     state: State, name: Pathname | FormatName, access: Access, now: Instant
 ) -> QueueState | HResult:
-    """The same for a name that was read, and expanded, already."""
-    queue = way(state, name, access)
-    if isinstance(queue, Elsewhere):
-        return create_outgoing(state, queue.name, now, base_priority=queue.base_priority)
-    return queue
+    """Return the queue of a name that was read and expanded; a destination elsewhere gets its queue."""
+    found = look_up(state, name, access)
+    return found if isinstance(found, HResult) else take(state, found, now)
 
 
-def way(state: State, name: Pathname | FormatName, access: Access) -> QueueState | Elsewhere | HResult:
-    """The same before anything is made."""
+def take(state: State, found: QueueState | Elsewhere, now: Instant) -> QueueState:
+    """Return the queue that was found and mark it used; a destination elsewhere gets an outgoing queue."""
+    if isinstance(found, Elsewhere):
+        return create_outgoing(state, found.name, now, base_priority=found.base_priority)
+    if found.link is not None:
+        found.link.unused = False
+    return found
+
+
+def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
+    """Find out where a message to this name goes: to one queue or to several.  It creates nothing."""
+    found = state.ways.get(text)
+    if found is None:
+        name = expanded(state, text, Access.SEND)
+        if name is None:
+            return HResult.ILLEGAL_FORMATNAME
+        several: list[Way] = []
+        for element in (name,) if isinstance(name, Pathname) else elements_of(name):
+            to = look_up(state, element, Access.SEND)
+            if isinstance(to, HResult):
+                return to
+            several.append(Way(element, to, carrier_to(state, to)))
+        found = tuple(several)
+        # Other names depend on the directory, and nobody tells us when that changes.
+        if isinstance(name, Pathname | DirectName):
+            if len(state.ways) >= WAYS_LIMIT:
+                state.ways.clear()
+            state.ways[text] = found
+    return found
+
+
+def carrier_to(state: State, to: QueueState | Elsewhere) -> Carrier | None:
+    """Return the protocol that brings messages there."""
+    if isinstance(to, Elsewhere):
+        return state.carriers.of(to.name)
+    return None if to.link is None else to.link.carrier
+
+
+def look_up(state: State, name: Pathname | FormatName, access: Access) -> QueueState | Elsewhere | HResult:
+    """Find the queue of a name that was read and expanded, if it may be used so.  It creates nothing."""
     if not isinstance(name, Pathname) and not _supports(name, access):
         return HResult.UNSUPPORTED_FORMATNAME_OPERATION
     queue = find_named(state, name)
     if queue is None or (queue.record.outgoing and access not in ADMIN):
         if access is not Access.SEND or isinstance(name, Pathname | MultipleName):
             return HResult.QUEUE_NOT_FOUND  # DM-167
-        if queue is not None:
-            link_of(queue).unused = False
         return queue or _elsewhere(state, name)
     if queue.is_closed:
         return HResult.ACCESS_DENIED  # DM-094
@@ -217,7 +242,7 @@ def _supports(name: FormatName, access: Access) -> bool:
     """What a kind of name can be opened for."""
     if isinstance(name, MachineName):
         return access is not Access.SEND  # DM-164
-    if isinstance(name, DirectName) and name.protocol.is_url and access not in ADMIN:
+    if isinstance(name, DirectName) and name.scheme.is_url and access not in ADMIN:
         return access is Access.SEND  # DM-163
     if isinstance(name, MulticastName) and access not in ADMIN:
         return access is Access.SEND  # DM-165

@@ -4,7 +4,7 @@ r"""Format names, [MS-MQMQ] 2.1: how a message names a queue anywhere.
     PRIVATE=guid\1f[;JOURNAL]                       a private queue by its manager and number
     DIRECT=OS:host\private$\orders[;retry]          by address; TCP has an IP address for the host
     DIRECT=HTTP://host[:port]/msmq/private$/orders  by URL; HTTPS too
-    DIRECT=HTTPR://host[:port]/httpr/mq#orders      by the URI of its HTTPR agent; HTTPRS over TLS
+    DIRECT=WORD://host[:port]/anything              by a URL of a protocol that registered its word
     DIRECT=OS:host\SYSTEM$;DEADXACT                 a manager's own queue
     MACHINE=guid;DEADLETTER                         the same, by the manager's identifier
     CONNECTOR=guid[;XACTONLY]                       towards a foreign system
@@ -14,7 +14,7 @@ r"""Format names, [MS-MQMQ] 2.1: how a message names a queue anywhere.
 
 Keywords and names compare without regard to case; `key` is what they compare by.  In a URL, `\` counts
 as `/`; what a percent sign escapes is decoded and a query is left out where its queue is looked for.
-What follows an agent's name is for that agent alone, so HTTPR names compare as they are written.
+Names of an opaque scheme compare as they are written: only their protocol knows what they mean.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from enum import Enum, IntEnum
 from functools import lru_cache
 from ipaddress import IPv4Address, ip_address
 from typing import Final
-from urllib.parse import unquote
 from uuid import UUID
 
 from reliquary.base.faults import UsageError
@@ -38,14 +37,13 @@ from reliquary.queueing.naming.names import (
     SUBQUEUE_NAME_LIMIT,
 )
 from reliquary.queueing.naming.names import check_name as _check_name
+from reliquary.queueing.naming.schemes import SCHEMES, TCP, Scheme
 
 DOMAIN_LIMIT: Final = 255
 ELEMENTS_LIMIT: Final = 1000
 """More destinations than any message has; a list is refused before it is read to its end."""
 COMMA: Final = "%2C"
 """How a comma is written in a URL among several names."""
-AGENT_PATH: Final = "/httpr/"
-"""Under which a manager's HTTPR agents are found."""
 
 
 class IllegalFormatName(UsageError):
@@ -74,34 +72,6 @@ class Suffix(Enum):
     DEADLETTER = "DEADLETTER"
     DEADXACT = "DEADXACT"
     XACTONLY = "XACTONLY"
-
-
-class Protocol(Enum):
-    """How a direct name is reached."""
-
-    TCP = "TCP"
-    OS = "OS"
-    HTTP = "HTTP"
-    HTTPS = "HTTPS"
-    HTTPR = "HTTPR"
-    HTTPRS = "HTTPRS"
-    IPX = "IPX"
-    SPX = "SPX"
-
-    @property
-    def is_http(self) -> bool:
-        """Whether messages go there by SRMP."""
-        return self in (Protocol.HTTP, Protocol.HTTPS)
-
-    @property
-    def is_httpr(self) -> bool:
-        """Whether they go there by HTTPR."""
-        return self in (Protocol.HTTPR, Protocol.HTTPRS)
-
-    @property
-    def is_url(self) -> bool:
-        """Whether the name is written as a URL, and can only be sent to."""
-        return self.is_http or self.is_httpr
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +103,7 @@ class PrivateName:
 class DirectName:
     """A queue by the address of its manager."""
 
-    protocol: Protocol
+    scheme: Scheme
     address: str
     """ProtocolAddressSpecification; of a URL the host, with its port."""
     path: str
@@ -147,13 +117,13 @@ class DirectName:
     @property
     def host(self) -> str:
         """The address without a port and without brackets."""
-        return self._host_and_port[0].strip("[]") if self.protocol.is_url else self.address
+        return self._host_and_port[0].strip("[]") if self.scheme.is_url else self.address
 
     @property
     def port(self) -> str:
         """Of a URL, the port; empty where it is the one that goes without saying."""
         port = self._host_and_port[1]
-        return "" if port == _DEFAULT_PORTS.get(self.protocol) else port
+        return "" if port == self.scheme.default_port else port
 
     @property
     def authority(self) -> str:
@@ -169,12 +139,7 @@ class DirectName:
     @property
     def queue_path(self) -> str:
         r"""The path name on its own manager: `private$\orders;retry`.  Empty where a URL has none."""
-        if self.protocol.is_httpr:
-            return unquote(self.path.partition("#")[2], errors="replace").replace("/", "\\")
-        if not self.protocol.is_http:
-            return self.path
-        head, _, rest = re.split("[?#]", self.path, maxsplit=1)[0].lstrip("/").partition("/")
-        return unquote(rest.replace("/", "\\"), errors="strict") if head.casefold() == "msmq" else ""
+        return self.scheme.queue_path(self.path)
 
     @property
     def suffix(self) -> Suffix:
@@ -187,9 +152,9 @@ class DirectName:
         return self.queue_path.partition(";")[2] if self.suffix is Suffix.NONE else ""
 
     def __str__(self) -> str:
-        if self.protocol.is_url:
-            return f"DIRECT={self.protocol.value}://{self.address}{self.path}"
-        return f"DIRECT={self.protocol.value}:{self.address}\\{self.path}"
+        if self.scheme.is_url:
+            return f"DIRECT={self.scheme.word}://{self.address}{self.path}"
+        return f"DIRECT={self.scheme.word}:{self.address}\\{self.path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,22 +224,17 @@ FormatName = SingleName | MultipleName
 
 
 def key_of(name: FormatName) -> str:
-    """What two spellings of the same name have in common; agents decide what their own names mean (A.5)."""
+    """Return what two spellings of one name have in common."""
     if isinstance(name, MultipleName):
         return ",".join(key_of(each) for each in name.elements)
-    if isinstance(name, DirectName) and name.protocol.is_httpr:
+    if isinstance(name, DirectName) and name.scheme.opaque:
         return str(name)
     return str(name).casefold()
 
 
-def is_agent_uri(text: str) -> bool:
-    """Whether this is meant as the URI of an HTTPR agent's queue."""
-    return text[:9].casefold().startswith(("httpr://", "httprs://"))
-
-
-def name_of_uri(uri: str) -> str:
-    """The format name of an agent's queue; whether it can be read is another matter."""
-    return "DIRECT=" + uri.replace(",", COMMA)
+def name_of_url(url: str) -> str:
+    """Return the format name for a URL of an opaque scheme; it is not checked whether it can be read."""
+    return "DIRECT=" + url.replace(",", COMMA)
 
 
 def is_format_name(text: str) -> bool:
@@ -334,38 +294,37 @@ def _parse_private(rest: str) -> PrivateName:
 
 def _parse_direct(rest: str) -> DirectName:
     keyword, _, address = rest.partition(":")
-    try:
-        protocol = Protocol(keyword.strip().upper())
-    except ValueError as why:
-        known = ", ".join(each.value for each in Protocol)
-        raise IllegalFormatName(f"{keyword!r} is not a way to reach a queue; these are {known}") from why
-    if protocol.is_url:
-        return _parse_url(protocol, address)
+    scheme = SCHEMES.get(keyword.strip().upper())
+    if scheme is None:
+        known = ", ".join(SCHEMES)
+        raise IllegalFormatName(f"{keyword!r} is not a way to reach a queue; these are {known}")
+    if scheme.is_url:
+        return _parse_url(scheme, address)
     host, found, path = address.partition("\\")
     if not 1 <= len(host) <= COMPUTER_NAME_LIMIT or not _PRINTABLE.fullmatch(host):
         raise IllegalFormatName(f"{host!r} is not the address of a computer")
-    if protocol is Protocol.TCP:
+    if scheme is TCP:
         _check_ip(host)
     if not found:
         raise IllegalFormatName(f"DIRECT={rest} names a computer and no queue")
     _check_path(path)
-    return DirectName(protocol, host, path)
+    return DirectName(scheme, host, path)
 
 
-def _parse_url(protocol: Protocol, rest: str) -> DirectName:
+def _parse_url(scheme: Scheme, rest: str) -> DirectName:
     if not rest.startswith("//"):
-        raise IllegalFormatName(f"DIRECT={protocol.value}: goes on with //, not with {rest[:2]!r}")
-    path, query, tail = _before_tail(protocol, rest[2:])
+        raise IllegalFormatName(f"DIRECT={scheme.word}: goes on with //, not with {rest[:2]!r}")
+    path, query, tail = _before_tail(scheme, rest[2:])
     host, found, path = path.replace("\\", "/").partition("/")
     path += query + tail
     if not _PRINTABLE.fullmatch(host) or not _AUTHORITY.fullmatch(host):
         raise IllegalFormatName(f"{host!r} is not the address of a computer")
     if not found or not _PRINTABLE.fullmatch(path or "/"):
-        raise IllegalFormatName(f"DIRECT={protocol.value}:{rest} has no path of printable characters")
-    name = DirectName(protocol, host, f"/{path}")
+        raise IllegalFormatName(f"DIRECT={scheme.word}:{rest} has no path of printable characters")
+    name = DirectName(scheme, host, f"/{path}")
     if not 1 <= int(name.port or 1) <= PORT_LIMIT:
         raise IllegalFormatName(f"a port is 1 to {PORT_LIMIT}, not {name.port}")
-    if protocol.is_httpr:
+    if scheme.opaque:
         return name
     try:
         queue_path = name.queue_path
@@ -376,9 +335,9 @@ def _parse_url(protocol: Protocol, rest: str) -> DirectName:
     return name
 
 
-def _before_tail(protocol: Protocol, text: str) -> tuple[str, str, str]:
-    """A URL's path, and what follows it as it is written: a query, or the words for an agent."""
-    found = re.search("[?#]" if protocol.is_httpr else "[?]", text)
+def _before_tail(scheme: Scheme, text: str) -> tuple[str, str, str]:
+    """Return a URL's path, and what follows it as it is written: a query, or an opaque scheme's fragment."""
+    found = re.search("[?#]" if scheme.opaque else "[?]", text)
     return (text[: found.start()], found[0], text[found.end() :]) if found else (text, "", "")
 
 
@@ -422,12 +381,6 @@ _PARSERS: Final[dict[str, Callable[[str], SingleName]]] = {
 
 _PRINTABLE: Final = re.compile(r"[\x21-\x7e]+")
 _AUTHORITY: Final = re.compile(r"(\[[^]]+\]|[^:@\[\]]+)(?::([0-9]{1,5}))?")
-_DEFAULT_PORTS: Final = {
-    Protocol.HTTP: "80",
-    Protocol.HTTPS: "443",
-    Protocol.HTTPR: "80",
-    Protocol.HTTPRS: "443",
-}
 _GUID: Final = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _SUFFIXES: Final = {suffix.value: suffix for suffix in Suffix if suffix is not Suffix.NONE}
 _SYSTEM_SUFFIXES: Final = (Suffix.JOURNAL, Suffix.DEADLETTER, Suffix.DEADXACT)

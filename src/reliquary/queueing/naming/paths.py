@@ -28,7 +28,7 @@ def get_queue_path(state: State, text: str) -> PathAnswer:
 
 def _direct(name: DirectName) -> PathAnswer:
     """DM-259."""
-    if name.protocol.is_url:
+    if name.scheme.is_url:
         return PathAnswer(HResult.OK, machine=name.host)
     return PathAnswer(HResult.OK, path=f"{name.address}\\{name.path}", machine=name.address)
 

@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Any, Final
 from uuid import UUID
 
+from reliquary.base.hresult import HResult
 from reliquary.queueing import events
 from reliquary.queueing.directory import events as directory
 from reliquary.queueing.events import Access
@@ -237,6 +238,10 @@ def _on(state: State, request: events.Request, target: int | str, act: Act) -> s
 
 def _named(state: State, text: str, access: Access) -> list[QueueState]:
     """Those of our queues that a name means; what is not there, its rule will miss."""
+    if access is Access.SEND:
+        ways = destinations.ways(state, text)
+        if not isinstance(ways, HResult):
+            return [way.to for way in ways if isinstance(way.to, QueueState)]
     name = destinations.expanded(state, text, access)
     if isinstance(name, Pathname):
         queue = state.find(name)

@@ -23,7 +23,6 @@ from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.queueing.acknowledge import asked_in
 from reliquary.queueing.apply import apply
 from reliquary.queueing.enqueue import STATUS, Enqueued, judge, manager_is_full, too_late, why_full
-from reliquary.queueing.events import Access
 from reliquary.queueing.message import (
     FOREVER,
     NO_OBJECT,
@@ -36,21 +35,14 @@ from reliquary.queueing.message import (
     size_of,
 )
 from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.destinations import Elsewhere
-from reliquary.queueing.naming.expand import elements_of
-from reliquary.queueing.naming.formats import SingleName, parse_single
-from reliquary.queueing.naming.names import Pathname
 from reliquary.queueing.security.principals import MANAGER
-from reliquary.queueing.sending import check_destinations, check_signing, why_not
+from reliquary.queueing.sending import check_carriers, check_destinations, check_signing, why_not
 from reliquary.queueing.staging.events import BeginStage, CompleteStage, StageAnswer, StageMessages
 from reliquary.queueing.staging.facts import MessagesStaged, StageChanged
 from reliquary.queueing.staging.holdings import batch_identifier
 from reliquary.queueing.staging.sweep import drop, watch
-from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.state import Elsewhere, QueueState, State, Way
 from reliquary.queueing.tables import Stage, StagedChunk
-from reliquary.queueing.travel.outgoing import create_outgoing
-from reliquary.queueing.travel.srmp_limits import check_srmp
-from reliquary.queueing.travel.transfer import Wrapper, wrapper_for
 
 COUNT_LIMIT: Final = 10_000
 """Messages in one request."""
@@ -63,8 +55,6 @@ DEAD_LETTER: Final = 0x02
 """Such a bit: NegativeJournalingRequested."""
 ASKS: Final = 0x04
 """Such a bit: its time runs or it asks for something, so it is looked at when it is published."""
-
-Way = QueueState | Elsewhere
 
 
 def begin(state: State, request: BeginStage, now: Instant) -> None:
@@ -116,9 +106,8 @@ def stage_messages(state: State, request: StageMessages, now: Instant) -> None:
     if isinstance(found, StageAnswer):
         state.reply(request.to, found)
         return
-    if isinstance(found, Elsewhere):
-        found = create_outgoing(state, found.name, now, base_priority=found.base_priority)
-    stage = _write(state, request, sizes, stage, found, now)
+    queue = destinations.take(state, found.to, now)
+    stage = _write(state, request, sizes, stage, queue, now)
     state.reply(request.to, _answer(request.stage, stage))
 
 
@@ -166,20 +155,14 @@ def _judge(state: State, request: StageMessages, size: int, now: Instant) -> Way
 
 def _way(state: State, request: StageMessages) -> Way | StageAnswer:
     """The one queue that a name means, here or elsewhere."""
-    name = destinations.expanded(state, request.queue, Access.SEND)
-    if name is None:
-        return StageAnswer(
-            HResult.ILLEGAL_FORMATNAME, f"{request.queue} is no name that is known here", request.stage
-        )
-    if not isinstance(name, Pathname):
-        elements: Sequence[SingleName] = elements_of(name)
-        if len(elements) != 1:
-            raise UsageError(f"a part of a batch goes to one queue, and {request.queue} names several")
-        name = elements[0]
-    way = destinations.way(state, name, Access.SEND)
-    if isinstance(way, HResult):
-        return StageAnswer(way, f"{request.queue}: {way.sentence}", request.stage)
-    return way
+    found = destinations.ways(state, request.queue)
+    if found is HResult.ILLEGAL_FORMATNAME:
+        return StageAnswer(found, f"{request.queue} is no name that is known here", request.stage)
+    if isinstance(found, HResult):
+        return StageAnswer(found, f"{request.queue}: {found.sentence}", request.stage)
+    if len(found) != 1:
+        raise UsageError(f"a part of a batch goes to one queue, and {request.queue} names several")
+    return found[0]
 
 
 def _first_bad(state: State, request: StageMessages, way: Way, now: Instant) -> StageAnswer | None:
@@ -196,9 +179,9 @@ def _first_bad(state: State, request: StageMessages, way: Way, now: Instant) -> 
                 check_signing(state, message)
                 _check_signed_way(request.queue, way)
         place = -1
-        if "=" in request.queue:
+        if way.carrier is not None:
             for place, message in enumerate(request.messages):  # noqa: B007 - it is told below
-                check_srmp(state, request.queue, (message,), in_transaction=True)
+                check_carriers(state, (way,), (message,), in_transaction=True)
     except UsageError as wrong:
         return StageAnswer(HResult.INVALID_PARAMETER, str(wrong), request.stage, bad=place)
     return None
@@ -217,13 +200,7 @@ def _check_rare(message: Message, now: Instant) -> None:
 
 
 def _check_signed_way(queue: str, way: Way) -> None:
-    if isinstance(way, Elsewhere):
-        name = way.name
-    elif way.record.outgoing is not None:
-        name = parse_single(way.record.outgoing.destination)
-    else:
-        name = None
-    if name is None or wrapper_for(name) is not Wrapper.SRMP:
+    if way.carrier is None or not way.carrier.carries_signatures:
         raise UsageError(f"only what leaves by HTTP or multicast is signed, and {queue} is reached otherwise")
 
 
@@ -231,12 +208,12 @@ def _full(state: State, request: StageMessages, size: int, way: Way) -> StageAns
     """Whether there is room by now; the publish will ask again, and exactly."""
     if manager_is_full(state, state.staging.bytes + size):
         return StageAnswer(HResult.INSUFFICIENT_RESOURCES, why_full(state), request.stage)
-    if isinstance(way, Elsewhere):
+    if isinstance(way.to, Elsewhere):
         return None
-    verdict = judge(state, way, size)
+    verdict = judge(state, way.to, size)
     if verdict is Enqueued.DONE:
         return None
-    return StageAnswer(STATUS[verdict], why_not(state, way, verdict), request.stage)
+    return StageAnswer(STATUS[verdict], why_not(state, way.to, verdict), request.stage)
 
 
 # -- what is written

@@ -39,15 +39,13 @@ from reliquary.queueing.message import (
     size_of,
 )
 from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.destinations import Elsewhere
 from reliquary.queueing.naming.formats import MulticastName
 from reliquary.queueing.queue import ManagerState, QueuePrivacy
 from reliquary.queueing.security.permits import Act, lacks
 from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.spool import check_bodies, drop
-from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.state import Elsewhere, QueueState, State
 from reliquary.queueing.travel.listeners import listening_to
-from reliquary.queueing.travel.outgoing import create_outgoing
 from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
     BatchArrived,
@@ -201,9 +199,7 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
         return
     for part in parts:
         if part.messages:
-            queue = part.way
-            if isinstance(queue, Elsewhere):
-                queue = create_outgoing(state, queue.name, now, base_priority=queue.base_priority)
+            queue = destinations.take(state, part.way, now)
             captured = signal.transaction if part.transactional else None
             insert(
                 state, queue, part.messages, part.sizes, now, travelled=True, expires=False, captured=captured
@@ -267,7 +263,7 @@ def _part(state: State, name: str, by: Principal) -> _Part | Flaw:
     """Where a name leads, and whether this sender may send there."""
     try:
         read = destinations.read_name(state, name)  # a path name of another computer is none here
-        way = destinations.way(state, read, Access.SEND)
+        way = destinations.look_up(state, read, Access.SEND)
     except UsageError as wrong:
         return MessageClass.NACK_BAD_DEST_QUEUE, str(wrong)
     if way is HResult.QUEUE_NOT_FOUND or isinstance(read, MulticastName):

@@ -56,8 +56,6 @@ from reliquary.queueing.travel.transfer import (
     TransferAccepted,
     TransferEnded,
     TransferProgressed,
-    Wrapper,
-    wrapper_for,
 )
 from reliquary.wire.history import Happening as Happened
 
@@ -115,19 +113,21 @@ def announce(state: State, queue: QueueState, now: Instant) -> None:
         return
     if link is None:
         state.untold.discard(number)
-        state.draft.tell(MessagesWaiting(number, ""))
+        for carrier, watched in state.watched.items():
+            if number in watched:
+                state.draft.tell(MessagesWaiting(carrier, number, ""))
     elif link.state in UNCONNECTED:
         _want_connection(state, queue, now)
-    elif connected:
+    elif connected and link.carrier is not None:
         link.told = True
-        state.draft.tell(MessagesWaiting(number, str(destination_of(queue))))
+        state.draft.tell(MessagesWaiting(link.carrier.name, number, str(destination_of(queue))))
 
 
 def looked(state: State, queue: QueueState) -> None:
     """The carrier has seen what there is: whatever comes now is told again."""
     if queue.link is not None:
         queue.link.told = False
-    elif queue.number in state.watched:
+    elif any(queue.number in watched for watched in state.watched.values()):
         state.untold.add(queue.number)
 
 
@@ -148,8 +148,8 @@ def announce_again(state: State) -> None:
     """Carriers that hold batches may have looked in vain until now."""
     for queue in state.outgoing.values():
         link_of(queue).told = False
-    state.untold = set(state.watched)
-    for number in sorted(state.watched & state.queues.keys()):
+    state.untold = set().union(*state.watched.values())
+    for number in sorted(state.untold & state.queues.keys()):
         stir(state, state.queues[number])
 
 
@@ -162,10 +162,10 @@ def _is_silent(queue: QueueState) -> bool:
 def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
     """What this queue may send now (DM-323); without a connection one is wanted first (AN-41)."""
     entries: list[DispatchEntry] = []
-    if queue.link is None or queue.link.in_batches:
+    link = queue.link
+    if link is None or (link.carrier is not None and link.carrier.takes_batches):
         announce(state, queue, now)
         return entries
-    link = link_of(queue)
     if _is_silent(queue):
         return entries
     while len(link.sending) < link.at_once:
@@ -204,27 +204,21 @@ def _head(state: State, queue: QueueState, now: Instant) -> Position | None:
 def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
     link = link_of(queue)
     link.happen(Happening.CONNECT_BEGUN)
-    if link.asked or ConnectionWanted not in state.heard:
+    if link.asked or not state.carriers:
         return
     link.asked = True
     link.history.append(ConnectionRecord(ConnectionStatus.IN_PROCESS, in_whole_seconds(now)))
-    destination = destination_of(queue)
-    state.draft.tell(ConnectionWanted(queue.number, str(destination), wrapper_for(destination)))
+    if link.carrier is not None:  # else it waits until a protocol claims its name
+        state.draft.tell(ConnectionWanted(link.carrier.name, queue.number, str(destination_of(queue))))
 
 
 def _send(state: State, entry: DispatchEntry) -> None:
     queue = state.queues[entry.queue]
-    position = queue.order.locked[entry.lookup_id]
-    destination = destination_of(queue)
-    state.draft.tell(
-        SendUserMessage(
-            queue.number,
-            entry.lookup_id,
-            str(destination),
-            wrapper_for(destination),
-            state.shelf.get(position),
-        )
-    )
+    carrier = link_of(queue).carrier
+    assert carrier is not None, f"{queue.record.pathname} is connected, and nobody carries its messages"
+    message = state.shelf.get(queue.order.locked[entry.lookup_id])
+    destination = str(destination_of(queue))
+    state.draft.tell(SendUserMessage(carrier.name, queue.number, entry.lookup_id, destination, message))
 
 
 # -- what became of it
@@ -284,11 +278,12 @@ def _not_under_way(queue: QueueState, lookup_ids: tuple[int, ...], ended: list[i
 
 
 def _is_told(queue: QueueState, reason: MessageClass) -> bool:
-    """Whether the peer has acknowledged it already; a status of HTTP tells nobody but us."""
+    """Whether the peer has acknowledged it already."""
     if not reason.is_failure:
         return False
-    by_status = reason < MessageClass.NACK_QUEUE_DELETED
-    return not (by_status and wrapper_for(destination_of(queue)) is Wrapper.SRMP)
+    carrier = link_of(queue).carrier
+    never_arrived = reason < MessageClass.NACK_QUEUE_DELETED
+    return not (never_arrived and carrier is not None and not carrier.reports_refusals)
 
 
 def on_transfer_accepted(state: State, signal: TransferAccepted, now: Instant) -> None:

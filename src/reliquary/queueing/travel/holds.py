@@ -205,9 +205,9 @@ def _take_out(state: State, queue: QueueState, positions: list[Position], signal
 
 def on_watched(state: State, signal: QueuesWatched, now: Instant) -> None:
     """Tell a carrier when messages wait in these queues; at once where some do already."""
-    new = signal.queues - state.watched
-    state.watched = signal.queues
-    state.untold = {number for number in signal.queues if number in new or number in state.untold}
+    new = signal.queues - state.watched.get(signal.carrier, frozenset())
+    state.watched[signal.carrier] = signal.queues
+    state.untold = (state.untold | new) & frozenset[int]().union(*state.watched.values())
     for number in sorted(new):
         queue = state.queues.get(number)
         if queue is not None:

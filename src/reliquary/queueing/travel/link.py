@@ -24,6 +24,7 @@ import msgspec
 
 from reliquary.queueing.message import SequenceId
 from reliquary.queueing.queue import Outgoing
+from reliquary.queueing.travel.carriers import Carrier
 
 HISTORY: Final = 32
 """Connection attempts that are remembered."""
@@ -205,17 +206,17 @@ class Link:
     """It failed, and the time to try again has not come."""
     delivered: int = 0
     refused: int = 0
-    in_batches: bool = False
-    """Its carrier takes messages itself, and is only told that some wait."""
+    carrier: Carrier | None = None
+    """The protocol that brings its messages; None where no protocol claims the destination."""
     told: bool = False
-    """It was told, and has not looked since."""
+    """A carrier that takes batches was notified of waiting messages, and has not looked since."""
     unused: bool = False
     """It was idle at the last look, and nobody has asked for it since."""
 
     @classmethod
-    def of(cls, outgoing: Outgoing) -> Link:
-        """The link of a new queue, or of one that was found on disk."""
-        link = cls()
+    def of(cls, outgoing: Outgoing, carrier: Carrier | None = None) -> Link:
+        """Return the link of a new queue, or of one that was found on disk."""
+        link = cls(carrier=carrier)
         if outgoing.locked:
             link.happen(Happening.HARDENED)
         if outgoing.on_hold:

@@ -16,8 +16,11 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, Turn
 from reliquary.queueing.message import MessageClass
-from reliquary.queueing.naming.formats import DirectName, Protocol, parse_single
+from reliquary.queueing.naming.formats import DirectName, SingleName, parse_single
+from reliquary.queueing.naming.schemes import OS
 from reliquary.queueing.packets.messages import deserialize, serialize
+from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.travel.carriers import Carrier
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
 from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
@@ -31,13 +34,11 @@ from reliquary.queueing.travel.transfer import (
 
 HOST: Final = "loopback"
 HERE: Final = "."
-CARRIER: Final = "loopback"
+NAME: Final = "loopback"
 
 
 class Loopback:
     """The carrier as a machine; it remembers nothing."""
-
-    HEARS: Final[tuple[type[Signal], ...]] = (ConnectionWanted, SendUserMessage, ArrivalJudged)
 
     def handle(self, event: Event, now: Instant) -> Turn:
         """No event is routed here."""
@@ -46,50 +47,50 @@ class Loopback:
     def hear(self, signal: Signal, now: Instant) -> Turn:
         """Answer the manager inside its turn."""
         del now
-        answer = _ANSWERS[type(signal)](signal)
-        return Turn() if answer is None else Turn(signals=(answer,))
+        return Turn(signals=(_ANSWERS[type(signal)](signal),))
 
     def settle(self) -> None:
         """There is nothing to stage."""
 
 
-def _connect(wanted: ConnectionWanted) -> Signal | None:
-    if _path_here(wanted.destination) is None:
-        return None
+def _connect(wanted: ConnectionWanted) -> Signal:
     return ConnectionChanged(
         wanted.queue, Happening.CONNECTED, ConnectionStatus.ESTABLISHED, addresses=(HOST,)
     )
 
 
-def _carry(send: SendUserMessage) -> Signal | None:
-    path = _path_here(send.destination)
-    if path is None:
-        return None
+def _carry(send: SendUserMessage) -> Signal:
+    name = parse_single(send.destination)
+    assert isinstance(name, DirectName), f"the loop-back does not claim {name}"
     try:
         packet = serialize(send.message, computer=HERE)
     except UsageError:  # no class says that a message does not fit into a packet; this one comes closest
         reason = MessageClass.NACK_COULD_NOT_ENCRYPT
         return TransferEnded(send.queue, (send.lookup_id,), Outcome.REFUSED, reason)
-    here = str(DirectName(Protocol.OS, HERE, path))
-    return MessageArrived(CARRIER, (send.queue, send.lookup_id), here, deserialize(packet))
+    here = str(DirectName(OS, HERE, name.path))
+    return MessageArrived(NAME, (send.queue, send.lookup_id), here, deserialize(packet))
 
 
-def _report(judged: ArrivalJudged) -> Signal | None:
-    if judged.carrier != CARRIER:
-        return None
+def _report(judged: ArrivalJudged) -> Signal:
     queue, lookup_id = judged.ticket
     return TransferEnded(queue, (lookup_id,), judged.outcome, judged.reason)
 
 
-def _path_here(destination: str) -> str | None:
-    """The queue's path, of a destination that is ours to serve."""
-    name = parse_single(destination)
-    ours = isinstance(name, DirectName) and name.protocol is Protocol.OS and name.host.casefold() == HOST
-    return name.path if ours and isinstance(name, DirectName) else None
-
-
-_ANSWERS: Final[dict[type[Signal], Callable[[Any], Signal | None]]] = {
+_ANSWERS: Final[dict[type[Signal], Callable[[Any], Signal]]] = {
     ConnectionWanted: _connect,
     SendUserMessage: _carry,
     ArrivalJudged: _report,
 }
+
+
+def _claims(name: SingleName) -> bool:
+    return isinstance(name, DirectName) and name.scheme is OS and name.host.casefold() == HOST
+
+
+LOOPBACK: Final = Protocol(
+    name=NAME,
+    machine=lambda _: Loopback(),
+    hears=tuple(_ANSWERS),
+    carrier=Carrier(name=NAME, claims=_claims),
+)
+"""The loop-back as a protocol; every manager has it."""

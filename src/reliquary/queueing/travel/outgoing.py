@@ -63,7 +63,7 @@ def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priori
 
 def _hardened(state: State, name: SingleName) -> bool:
     """Whether hardened security keeps messages from going there (DM-031)."""
-    by_http = isinstance(name, DirectName) and name.protocol.is_url  # HTTPR is HTTP too
+    by_http = isinstance(name, DirectName) and name.scheme.is_url  # every URL scheme goes over HTTP
     return state.identity().hardened_security and not by_http
 
 
@@ -97,8 +97,9 @@ def pause(state: State, queue: QueueState) -> None:
     """Pause Queue: what is under way arrives, nothing else leaves (DM-292)."""
     link_of(queue).happen(Happening.PAUSED)
     _remember(state, queue, on_hold=True)
-    if QueuePaused in state.heard:
-        state.draft.tell(QueuePaused(queue.number))
+    carrier = link_of(queue).carrier
+    if carrier is not None:
+        state.draft.tell(QueuePaused(carrier.name, queue.number))
 
 
 def resume(state: State, queue: QueueState) -> None:
@@ -107,8 +108,9 @@ def resume(state: State, queue: QueueState) -> None:
     _remember(state, queue, on_hold=False)
     if queue.record.outgoing is not None and queue.record.outgoing.locked:
         link_of(queue).happen(Happening.HARDENED)
-    if QueueResumed in state.heard:
-        state.draft.tell(QueueResumed(queue.number))
+    carrier = link_of(queue).carrier
+    if carrier is not None:
+        state.draft.tell(QueueResumed(carrier.name, queue.number))
 
 
 def harden(state: State) -> None:

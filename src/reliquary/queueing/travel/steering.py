@@ -12,7 +12,7 @@ from reliquary.queueing.events import Access, Answer, BringOnline, PauseQueue, R
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.travel import dispatch, outgoing
-from reliquary.queueing.travel.transfer import AgentKnown, ManagerOnline, WebAddressKnown
+from reliquary.queueing.travel.transfer import AddressesKnown, ManagerOnline
 
 
 def take_offline(state: State, request: TakeOffline, now: Instant) -> None:
@@ -37,18 +37,11 @@ def _set_online(state: State, to: int, *, online: bool) -> None:
     state.reply(to, Answer(HResult.OK))
 
 
-def on_web_address(state: State, signal: WebAddressKnown, now: Instant) -> None:
-    """Under these authorities a URL means this manager."""
+def on_addresses_known(state: State, signal: AddressesKnown, now: Instant) -> None:
+    """Remember which URLs of these schemes mean this manager."""
     del now
-    state.authorities = signal.authorities
-    state.permitted.clear()  # names may mean other queues now
-
-
-def on_agent_known(state: State, signal: AgentKnown, now: Instant) -> None:
-    """Under these authorities an agent's name means this manager."""
-    del now
-    state.agent_authorities = signal.authorities
-    state.permitted.clear()
+    state.own_urls |= dict.fromkeys(signal.schemes, signal)
+    state.forget_names()
 
 
 def pause(state: State, request: PauseQueue, now: Instant) -> None:

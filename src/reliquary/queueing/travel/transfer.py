@@ -1,6 +1,6 @@
 """What the queue manager and the machines that carry its messages tell each other.
 
-    manager                          carrier (loop-back, later each protocol)
+    manager                          carrier (the loop-back, and each protocol that registers one)
        | ConnectionWanted --------------> |   a message waits, and there is no connection
        | <------------ ConnectionChanged  |   begun, connected, failed, gone
        | SendUserMessage ---------------> |   at most `at_once` of them in progress for a queue
@@ -13,9 +13,9 @@
        | ArrivalJudged -----------------> |
        | ReceiptDue --------------------> |   a message that a carrier brought left its queue
        | ListenersChanged --------------> |   queues listen to these multicast addresses
-       | <---------------- WebAddressKnown  |   under these authorities a URL means this manager
+       | <--------------- AddressesKnown  |   under these authorities a URL means this manager
 
-A carrier that moves whole batches takes messages itself, and brings them so (HTTPR):
+A carrier that moves whole batches takes messages itself, and brings them in batches:
 
     manager                          carrier
        | MessagesWaiting ---------------> |   in an outgoing queue, or in one that the carrier watches
@@ -27,8 +27,9 @@ A carrier that moves whole batches takes messages itself, and brings them so (HT
        | BatchJudged -------------------> |
        | <------------- DuplicatesDropped |   what came was known already
 
-A carrier answers only for the destinations it serves.  All of it happens inside turns, so facts
-of both sides join one write.
+What the manager says of one destination, message or batch names the carrier that it is for
+(`DirectedSignal.to`); ListenersChanged and ManagerOnline go to all.  All of it happens inside turns, so
+facts of both sides join one write.
 """
 
 from __future__ import annotations
@@ -37,31 +38,11 @@ from enum import Enum
 from uuid import UUID
 
 from reliquary.base.time import Duration
-from reliquary.base.turn import Signal
+from reliquary.base.turn import DirectedSignal, Signal
 from reliquary.queueing.message import Message, MessageClass, ObjectId
-from reliquary.queueing.naming.formats import DirectName, MulticastName, SingleName
+from reliquary.queueing.naming.formats import DirectName
 from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
-
-
-class Wrapper(Enum):
-    """Which Send User Message Wrapper is raised: ProtocolData not NULL, or NULL (DM-324)."""
-
-    BINARY = "binary"
-    """[MS-MQQB] 3.1.7.16."""
-    SRMP = "srmp"
-    """[MC-MQSRM] 3.1.7.8."""
-    HTTPR = "httpr"
-    """No wrapper at all: its carrier holds batches."""
-
-
-def wrapper_for(destination: SingleName) -> Wrapper:
-    """How messages go there."""
-    if not isinstance(destination, DirectName):
-        return Wrapper.SRMP if isinstance(destination, MulticastName) else Wrapper.BINARY
-    if destination.protocol.is_httpr:
-        return Wrapper.HTTPR
-    return Wrapper.SRMP if destination.protocol.is_http else Wrapper.BINARY
 
 
 class Outcome(Enum):
@@ -91,31 +72,29 @@ class HoldRefusal(Enum):
 # -- the manager speaks
 
 
-class ConnectionWanted(Signal, frozen=True):
+class ConnectionWanted(DirectedSignal, frozen=True):
     """A message waits for this destination."""
 
     queue: int
     destination: str
-    wrapper: Wrapper
 
 
-class SendUserMessage(Signal, frozen=True):
+class SendUserMessage(DirectedSignal, frozen=True):
     """Send User Message Wrapper, raised by Dispatch Send Message, 3.1.7.3.9."""
 
     queue: int
     lookup_id: int
     destination: str
-    wrapper: Wrapper
     message: Message
 
 
-class QueuePaused(Signal, frozen=True):
+class QueuePaused(DirectedSignal, frozen=True):
     """Pause Queue, 3.1.7.2.3."""
 
     queue: int
 
 
-class QueueResumed(Signal, frozen=True):
+class QueueResumed(DirectedSignal, frozen=True):
     """Resume Queue, 3.1.7.2.4."""
 
     queue: int
@@ -127,16 +106,15 @@ class ManagerOnline(Signal, frozen=True):
     online: bool
 
 
-class ArrivalJudged(Signal, frozen=True):
+class ArrivalJudged(DirectedSignal, frozen=True):
     """What became of a message that arrived; the words of `MessageArrived` say which."""
 
-    carrier: str
     ticket: tuple[int, int]
     outcome: Outcome
     reason: MessageClass
 
 
-class MessageWithdrawn(Signal, frozen=True):
+class MessageWithdrawn(DirectedSignal, frozen=True):
     """Messages left an outgoing queue without their carrier: expired, purged, taken by an administrator.
 
     Whether they were handed out before is not remembered; their carrier knows.
@@ -147,7 +125,7 @@ class MessageWithdrawn(Signal, frozen=True):
     reason: MessageClass
 
 
-class ReceiptDue(Signal, frozen=True):
+class ReceiptDue(DirectedSignal, frozen=True):
     """A message that a carrier brought left its queue, and its sender wants to hear how (DM-063).
 
     How that goes over the wire, and whether for this reason, is for the protocol: [MC-MQSRM] 3.1.7.3.
@@ -158,7 +136,7 @@ class ReceiptDue(Signal, frozen=True):
     reason: MessageClass
 
 
-class MessagesWaiting(Signal, frozen=True):
+class MessagesWaiting(DirectedSignal, frozen=True):
     """Messages can be held in a queue whose carrier holds batches, or in one that is watched.
 
     Told once; the next time after a hold of this queue was wanted.
@@ -169,10 +147,9 @@ class MessagesWaiting(Signal, frozen=True):
     """Of an outgoing queue, its format name; else empty."""
 
 
-class MessagesHeld(Signal, frozen=True):
+class MessagesHeld(DirectedSignal, frozen=True):
     """What a carrier holds now, in the queue's order; no messages where there are none."""
 
-    holder: str
     key: HoldKey
     queue: int = 0
     """The queue they are in; where none has any, the first that was found; 0 for none."""
@@ -181,10 +158,9 @@ class MessagesHeld(Signal, frozen=True):
     refusal: HoldRefusal | None = None
 
 
-class BatchJudged(Signal, frozen=True):
+class BatchJudged(DirectedSignal, frozen=True):
     """What became of a batch; `place` is the message for which it was refused, -1 for none of them."""
 
-    carrier: str
     ticket: int
     outcome: Outcome
     reason: MessageClass = MessageClass.ACK_REACH_QUEUE
@@ -278,15 +254,28 @@ class MessageArrived(Signal, frozen=True):
     by_multicast: bool = False
 
 
-class WebAddressKnown(Signal, frozen=True):
-    """A URL with one of these authorities, `host` or `host:port` in lower case, means this manager."""
+class AddressesKnown(Signal, frozen=True):
+    """A URL with one of these schemes and authorities means this manager."""
 
+    schemes: tuple[str, ...]
+    """The words of `naming.schemes`."""
     authorities: frozenset[str]
+    """`host` or `host:port`, in lower case."""
+    under: str = ""
+    """The URL's path begins with this."""
+
+    def cover(self, name: DirectName) -> bool:
+        """Whether a URL of one of the schemes means this manager."""
+        known = self.authorities
+        if not known or not (name.authority in known or name.address.casefold() in known):
+            return False
+        return name.path.startswith(self.under)
 
 
 class QueuesWatched(Signal, frozen=True):
-    """Tell `MessagesWaiting` also for these queues of the manager's own, and for no others."""
+    """Tell this carrier `MessagesWaiting` also for these queues of the manager's own, and for no others."""
 
+    carrier: str
     queues: frozenset[int]
 
 
@@ -359,9 +348,3 @@ class BodiesUnwanted(Signal, frozen=True):
     """Large bodies that were stored while they came belong to no message: their batch was refused."""
 
     spools: tuple[int, ...]
-
-
-class AgentKnown(Signal, frozen=True):
-    """An `httpr` name with one of these authorities, in lower case, means this manager."""
-
-    authorities: frozenset[str]

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reliquary.base.turn import Effect, Event
-from reliquary.protocols.srmp import machine, tables
+from reliquary.protocols.srmp import tables
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post
 from reliquary.protocols.srmp.events import Addressed
 from reliquary.protocols.srmp.machine import Srmp
+from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing import tables as manager_tables
+from reliquary.queueing.protocol import Protocol
 from reliquary.sim.exchange.observer import Observer
 from reliquary.sim.exchange.web import Web
 from reliquary.sim.process import Process, Surroundings
@@ -36,10 +38,15 @@ class Node(Process):
     TABLES: ClassVar[tuple[str, ...]] = manager_tables.TABLES + tables.TABLES
     _around: Neighbourhood
 
-    def _assemble(self, rows: StagedRows) -> None:
-        self._manage(rows, machine.HEARS)
-        self.srmp = Srmp(rows, self._around.settings)
-        self._core.add(self.srmp, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
+    def _protocols(self) -> tuple[Protocol, ...]:
+        return (srmp(self._around.settings),)
+
+    @property
+    def srmp(self) -> Srmp:
+        """The machine of SRMP."""
+        machine = self.machines["srmp"]
+        assert isinstance(machine, Srmp)
+        return machine
 
     def _first_events(self) -> tuple[Event, ...]:
         authority = self._around.authority

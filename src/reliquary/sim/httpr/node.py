@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reliquary.base.turn import Effect, Event
-from reliquary.protocols.httpr import machine, tables
+from reliquary.protocols.httpr import tables
 from reliquary.protocols.httpr.effects import CutConnection, HangUp, SendRequest
 from reliquary.protocols.httpr.events import Addressed
 from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.queueing import tables as manager_tables
+from reliquary.queueing.protocol import Protocol
 from reliquary.sim.httpr.observer import Observer
 from reliquary.sim.httpr.web import Web
 from reliquary.sim.process import Process, Surroundings
@@ -36,10 +38,15 @@ class Node(Process):
     TABLES: ClassVar[tuple[str, ...]] = manager_tables.TABLES + tables.TABLES
     _around: Neighbourhood
 
-    def _assemble(self, rows: StagedRows) -> None:
-        self._manage(rows, machine.HEARS)
-        self.httpr = Httpr(rows, self._around.settings)
-        self._core.add(self.httpr, hears=machine.HEARS, takes=machine.TAKES, timers=machine.TIMERS)
+    def _protocols(self) -> tuple[Protocol, ...]:
+        return (httpr(self._around.settings),)
+
+    @property
+    def httpr(self) -> Httpr:
+        """The machine of both agents."""
+        machine = self.machines["httpr"]
+        assert isinstance(machine, Httpr)
+        return machine
 
     def _first_events(self) -> tuple[Event, ...]:
         authority = self._around.authority

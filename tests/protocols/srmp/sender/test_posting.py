@@ -16,7 +16,7 @@ from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.events import DeleteQueue, PurgeQueue
 from reliquary.queueing.message import Acknowledgement, Delivery, Message, MessageClass, ObjectId
 from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
-from reliquary.queueing.travel.transfer import MessageArrived, WebAddressKnown
+from reliquary.queueing.travel.transfer import AddressesKnown, MessageArrived
 from tests.protocols.srmp.sending import LARGEST, SHOP, Sender
 from tests.protocols.srmp.srmp_harness import ADDRESSED, HOST
 
@@ -286,8 +286,8 @@ def test_nothing_goes_before_we_are_addressed_and_all_of_it_then() -> None:
 
 def test_the_manager_learns_under_which_authorities_it_is_reached() -> None:
     bench = Sender()
-    assert WebAddressKnown(ADDRESSED.authorities) in bench.signals
-    assert bench.state.authorities == ADDRESSED.authorities == bench.srmp.state.authorities
+    assert AddressesKnown(("HTTP", "HTTPS"), ADDRESSED.authorities) in bench.signals
+    assert bench.state.own_urls["HTTP"].authorities == ADDRESSED.authorities == bench.srmp.state.authorities
     assert bench.srmp.state.receipts_host == HOST
 
 

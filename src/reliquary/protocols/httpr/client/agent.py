@@ -36,7 +36,6 @@ from reliquary.queueing.travel.transfer import (
     MessagesHeld,
     MessagesWaiting,
     QueueResumed,
-    Wrapper,
 )
 
 # -- the queue manager
@@ -60,8 +59,6 @@ def on_addressed(state: State, now: Instant) -> None:
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
     """An outgoing queue has its first messages for an agent."""
-    if signal.wrapper is not Wrapper.HTTPR:
-        return
     state.waiting[signal.queue] = signal.destination
     if state.origin:
         _bring(state, signal.queue, signal.destination, now)

@@ -253,4 +253,4 @@ def _watch(state: State) -> None:
     )
     if wanted != server.watched:
         server.watched = wanted
-        state.draft.tell(QueuesWatched(wanted))
+        state.draft.tell(QueuesWatched(HOLDER, wanted))

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.base.turn import Reply, Warn
+from reliquary.protocols.srmp.carrier import MULTICAST, NAME
 from reliquary.protocols.srmp.codec.decode import decode, decode_apdu
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.kinds import kind_of
@@ -32,7 +33,6 @@ from reliquary.protocols.srmp.codec.values import Arrived, Envelope, Kind
 from reliquary.protocols.srmp.effects import ListenTo
 from reliquary.protocols.srmp.events import ApduArrived, PostAnswer, PostArrived
 from reliquary.protocols.srmp.receiver import receipts
-from reliquary.protocols.srmp.receiver.receipts import CARRIER
 from reliquary.protocols.srmp.receiver.routing import Route, check_url, route
 from reliquary.protocols.srmp.sender import receipts as sender_receipts
 from reliquary.protocols.srmp.signing import verify
@@ -228,7 +228,7 @@ def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) ->
 
 
 def _tell_duplicate(state: State, envelope: Envelope, way: Route) -> None:
-    by = "multicast" if way.multicast else CARRIER
+    by = MULTICAST if way.multicast else NAME
     state.draft.tell(DuplicatesDropped(by, way.destination, (envelope.identifier,)))
 
 
@@ -244,14 +244,14 @@ def _hand_over(state: State, arriving: Arriving, way: Route, message: Message) -
     # the administrator wants that, because clocks differ and its sender has checked.
     expires = state.settings.check_expiry_on_receive
     arrived = MessageArrived(
-        CARRIER, ticket, way.destination, message, expires=expires, by_multicast=way.multicast
+        NAME, ticket, way.destination, message, expires=expires, by_multicast=way.multicast
     )
     state.draft.tell(arrived)
 
 
 def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
     """The manager took a message, or did not: remember it, send receipts, answer."""
-    if signal.carrier != CARRIER or receipts.on_judged(state, signal):
+    if receipts.on_judged(state, signal):
         return
     arriving = state.arriving.pop(signal.ticket[0], None)
     if arriving is None:

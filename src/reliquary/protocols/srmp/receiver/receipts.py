@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.base.turn import CancelTimer, SetTimer, Warn
+from reliquary.protocols.srmp.carrier import NAME
 from reliquary.protocols.srmp.codec.blocks import commitment_block, delivery_block, stream_receipt_block
 from reliquary.protocols.srmp.codec.decode import decode_envelope
 from reliquary.protocols.srmp.codec.kinds import kind_of
@@ -40,7 +41,6 @@ from reliquary.streams.incoming import Incoming
 
 COALESCING: Final = "srmp-coalescing"
 """Stream Receipt Coalescing Timer, one for each place of a stream that comes in."""
-CARRIER: Final = "srmp"
 
 ORDERING: Final = "QM Ordering Ack"
 """The label of receipts for streams (SR-028)."""
@@ -202,7 +202,7 @@ def _send(state: State, url: str, block: str, message_class: MessageClass, **att
     receipt = Message(message_class=message_class, soap_header=block, **attributes)
     state.last_ticket += 1
     state.receipts[state.last_ticket] = url
-    state.draft.tell(MessageArrived(CARRIER, (state.last_ticket, 0), format_name(url), receipt))
+    state.draft.tell(MessageArrived(NAME, (state.last_ticket, 0), format_name(url), receipt))
 
 
 def on_judged(state: State, signal: ArrivalJudged) -> bool:

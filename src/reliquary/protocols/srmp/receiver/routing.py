@@ -20,6 +20,7 @@ from reliquary.protocols.srmp.codec.messages import format_name
 from reliquary.protocols.srmp.redirection import redirected
 from reliquary.protocols.srmp.state import State
 from reliquary.queueing.naming.formats import DirectName, MulticastName, parse_single
+from reliquary.queueing.naming.schemes import HTTP, HTTPS
 
 _SECTION: Final = "3.1.5.1.3"
 
@@ -93,11 +94,11 @@ def _read(url: str, element: str = "to") -> _Place:
         raise SrmpFault(element, str(why), spec=_SECTION) from None
     if isinstance(name, MulticastName):
         return _Place(str(name), name=str(name), group=f"{name.address}:{name.port}")
-    if not isinstance(name, DirectName) or not name.protocol.is_http:
+    if not isinstance(name, DirectName) or name.scheme not in (HTTP, HTTPS):
         raise SrmpFault(element, f"{url} is not to be reached by HTTP", spec=_SECTION)
     return _Place(
         str(name),
         frozenset({name.authority, name.address.casefold()}),
         f".\\{name.queue_path}" if name.queue_path else "",
-        f"{name.protocol.value}://{name.address}{name.path}".casefold(),
+        f"{name.scheme.word}://{name.address}{name.path}".casefold(),
     )

@@ -46,7 +46,7 @@ def route_to(destination: str, settings: SrmpSettings) -> Route:
     if isinstance(name, MulticastName):
         return Route(multicast=f"{name.address}:{name.port}")
     assert isinstance(name, DirectName), f"{destination} is not reached by SRMP"
-    url = f"{name.protocol.value.lower()}://{name.address}{name.path}"
+    url = f"{name.scheme.word.lower()}://{name.address}{name.path}"
     return Route(_server(url, settings), name.address, name.path, url)
 
 

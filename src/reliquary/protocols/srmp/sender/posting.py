@@ -29,16 +29,16 @@ from reliquary.protocols.srmp.sender.streams import begin, forget, free, make_ro
 from reliquary.protocols.srmp.signing import is_to_be_signed, parts_source, sign
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.message import Message, MessageClass
+from reliquary.queueing.naming.schemes import HTTP, HTTPS
 from reliquary.queueing.travel.link import ConnectionStatus
 from reliquary.queueing.travel.transfer import (
+    AddressesKnown,
     DestinationReached,
     MessageWithdrawn,
     Outcome,
     SendUserMessage,
     TransferAccepted,
     TransferEnded,
-    WebAddressKnown,
-    Wrapper,
 )
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import MessagesNumbered
@@ -66,7 +66,7 @@ def on_addressed(state: State, event: Addressed, now: Instant) -> None:
     state.secure_receipts_host = event.secure_receipts_host
     state.receipts_scheme = event.receipts_scheme
     state.authorities = event.authorities
-    state.draft.tell(WebAddressKnown(event.authorities))
+    state.draft.tell(AddressesKnown((HTTP.word, HTTPS.word), event.authorities))
     open_wanted(state, now)
 
 
@@ -76,10 +76,9 @@ def on_addressed(state: State, event: Addressed, now: Instant) -> None:
 def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
     """Send User Message Wrapper (SR-309); it is sent when the manager has handed out all."""
     del now
-    if signal.wrapper is Wrapper.SRMP:
-        if not state.outbox:
-            state.draft.tell(PostsDue())
-        state.outbox.append(signal)
+    if not state.outbox:
+        state.draft.tell(PostsDue())
+    state.outbox.append(signal)
 
 
 def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:

@@ -29,7 +29,6 @@ from reliquary.queueing.travel.transfer import (
     QueueResumed,
     ResendWanted,
     TransferAccepted,
-    Wrapper,
 )
 from reliquary.streams.ladder import ReceiptWait
 
@@ -46,11 +45,10 @@ the first answer, while the receiver and its disk are at work."""
 
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
-    """Establish Transport Connection (SR-310); other wrappers are not ours."""
-    if signal.wrapper is Wrapper.SRMP:
-        state.wanted[signal.queue] = signal.destination
-        if state.receipts_host:
-            open_wanted(state, now)
+    """Establish Transport Connection (SR-310)."""
+    state.wanted[signal.queue] = signal.destination
+    if state.receipts_host:
+        open_wanted(state, now)
 
 
 def open_wanted(state: State, now: Instant) -> None:

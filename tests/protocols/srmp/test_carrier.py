@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from reliquary.base.hresult import HResult
+from reliquary.protocols.srmp.carrier import APDU_LIMIT, ENVELOPE, carrier
 from reliquary.queueing.events import Access, CommitTransaction, OpenQueue
 from reliquary.queueing.message import Acknowledgement, Message, MessageClass, MessagePrivacy
-from reliquary.queueing.travel.srmp_limits import APDU_LIMIT, ENVELOPE
-from reliquary.queueing.travel.transfer import WebAddressKnown
+from reliquary.queueing.travel.transfer import AddressesKnown
 from tests.queueing.answers import everything
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import Bench, check
@@ -73,13 +73,18 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
+def a_bench() -> Bench:
+    """A manager that knows SRMP's carrier, and no machine beside it."""
+    return Bench(carriers=(carrier(signs=False),))
+
+
 @pytest.mark.srmp("T-74", "F-73")
 @pytest.mark.spec("SR-013", "SR-313")
 @pytest.mark.parametrize(("name", "attributes", "why"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_cannot_be_carried_is_refused_with_a_sentence_and_changes_nothing(
     name: str, attributes: dict[str, Any], why: str
 ) -> None:
-    bench = Bench()
+    bench = a_bench()
     before = everything(bench.state)
     given = {"body": b"m", **attributes}
     body = given.pop("body")
@@ -97,18 +102,18 @@ def test_what_cannot_be_carried_is_refused_with_a_sentence_and_changes_nothing(
 def test_what_goes_another_way_is_nothing_to_srmp(target: str, case: str) -> None:
     _, attributes, _ = REFUSED[case]
     given = {"body": b"m", **attributes}
-    assert Bench().send(target, given.pop("body"), **given).status is HResult.OK
+    assert a_bench().send(target, given.pop("body"), **given).status is HResult.OK
 
 
 @pytest.mark.parametrize("name", ["admin", r".\private$\admin", r"BENCH\private$\admin", r".\public", "a;b"])
 def test_a_queue_of_our_own_may_hear_what_becomes_of_a_message(name: str) -> None:
-    bench = Bench()
+    bench = a_bench()
     heard: dict[str, Any] = {"administration_queue": name, "response_queue": name, "response_queues": (name,)}
     assert bench.send(WEB, b"m", acknowledgements=FULL, **heard).status is HResult.OK
 
 
 def test_a_handle_is_held_against_the_same_limits() -> None:
-    bench = Bench()
+    bench = a_bench()
     for name in (WEB, f"{OWN},{WEB}"):
         handle = bench.ask(OpenQueue(0, name, Access.SEND)).handle
         assert bench.send(handle, b"m", label="\x00").status is HResult.INVALID_PARAMETER
@@ -117,7 +122,7 @@ def test_a_handle_is_held_against_the_same_limits() -> None:
 
 
 def test_a_transaction_goes_to_a_url_and_not_to_a_multicast_address() -> None:
-    bench = Bench()
+    bench = a_bench()
     transaction = bench.begin()
     refused = bench.send(GROUP, b"m", transaction=transaction)
     assert refused.status is HResult.INVALID_PARAMETER
@@ -131,7 +136,7 @@ def test_a_transaction_goes_to_a_url_and_not_to_a_multicast_address() -> None:
 
 
 def test_a_multicast_message_of_just_the_right_size_goes() -> None:
-    bench = Bench()
+    bench = a_bench()
     room = APDU_LIMIT - ENVELOPE
     assert bench.send(GROUP, b"x" * room).status is HResult.OK
     assert bench.send(GROUP, b"x" * (room + 1)).status is HResult.INVALID_PARAMETER
@@ -150,8 +155,8 @@ def test_a_label_may_have_all_that_xml_can_say() -> None:
 
 
 def test_what_is_ours_under_its_port_too_goes_by_no_wire() -> None:
-    bench = Bench()
-    bench.manager.hear(WebAddressKnown(frozenset({"bench:8480"})), bench.now)
+    bench = a_bench()
+    bench.manager.hear(AddressesKnown(("HTTP",), frozenset({"bench:8480"})), bench.now)
     own = OWN.replace("bench", "bench:8480")
     assert bench.send(own, b"m", message_class=0x0100).status is HResult.OK
     assert bench.bodies() == [b"m"]

@@ -1,20 +1,19 @@
-"""What SRMP can carry: a message for a URL or a multicast address is refused at the send, or goes.
+"""SRMP as a carrier: which destinations are its own, and which messages it can bring there.
 
-A sender that hears of it at once can mend it; in the outgoing queue it would only be a dead letter.
+A message for a URL or a multicast address is refused at the send, or it goes.  A sender that hears of it
+at once can mend it; in the outgoing queue the message would only become a dead letter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.acknowledge import names
-from reliquary.queueing.events import Access
+from reliquary.queueing.acknowledge import SAID_OVER_HTTP, names
 from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass, MessagePrivacy
 from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.expand import elements_of
 from reliquary.queueing.naming.formats import (
     DirectName,
     MulticastName,
@@ -23,10 +22,15 @@ from reliquary.queueing.naming.formats import (
     parse_format,
 )
 from reliquary.queueing.naming.names import Pathname
+from reliquary.queueing.naming.schemes import HTTP, HTTPS
 from reliquary.queueing.queue import QueueType
 from reliquary.queueing.state import State
-from reliquary.queueing.travel.transfer import Wrapper, wrapper_for
+from reliquary.queueing.travel.carriers import Carrier
 
+NAME: Final = "srmp"
+"""Under which the queue manager knows this carrier."""
+MULTICAST: Final = "multicast"
+"""What the history shows as `protocol` for messages to a multicast address."""
 APDU_LIMIT: Final = 64 * 1024
 """What one multicast message may have, [MC-MQSRM] 2.1.3."""
 ENVELOPE: Final = 4096
@@ -36,29 +40,36 @@ ESCAPED: Final = 6
 _NOT_IN_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def check_srmp(state: State, target: int | str, messages: Sequence[Message], *, in_transaction: bool) -> None:
-    """Refuse what cannot go to one of the destinations that are reached by SRMP."""
-    for name in _by_srmp(state, target):
-        for message in messages:
-            _check(state, name, message)
-            if isinstance(name, MulticastName):
-                _check_multicast(name, message, in_transaction=in_transaction)
+def carrier(*, signs: bool) -> Carrier:
+    """Return the description of SRMP for the queue manager; `signs` where there is a key to sign with."""
+    return Carrier(
+        name=NAME,
+        claims=claims,
+        check=check,
+        carries_signatures=True,
+        signs=signs,
+        reports_refusals=False,  # a status of HTTP tells nobody but the sending manager
+        acknowledgements=SAID_OVER_HTTP,
+        brought=came_with_envelope,
+        labels=lambda name: MULTICAST if isinstance(name, MulticastName) else NAME,
+    )
 
 
-def _by_srmp(state: State, target: int | str) -> Iterator[SingleName]:
-    """The destinations that are reached by SRMP; only format names name them."""
-    if isinstance(target, int):
-        descriptor = state.handles.get(target)
-        target = "" if descriptor is None else descriptor.format_name
-    if "=" not in target:
-        return
-    name = destinations.expanded(state, target, Access.SEND)
-    if name is None or isinstance(name, Pathname):
-        return
-    for each in elements_of(name):
-        ours = isinstance(each, DirectName) and destinations.is_own_address(state, each)
-        if wrapper_for(each) is Wrapper.SRMP and not ours:
-            yield each
+def claims(name: SingleName) -> bool:
+    """Whether messages go there by SRMP: to URLs of HTTP and to multicast addresses."""
+    return isinstance(name, MulticastName) or (isinstance(name, DirectName) and name.scheme in (HTTP, HTTPS))
+
+
+def came_with_envelope(message: Message) -> bool:
+    """Whether a message came by SRMP."""
+    return bool(message.soap_envelope)
+
+
+def check(state: State, name: SingleName, message: Message, *, in_transaction: bool) -> None:
+    """Refuse a message that cannot go to this destination."""
+    _check(state, name, message)
+    if isinstance(name, MulticastName):
+        _check_multicast(name, message, in_transaction=in_transaction)
 
 
 def _check(state: State, name: SingleName, message: Message) -> None:
@@ -133,4 +144,4 @@ def _is_ours(state: State, path: str) -> bool:
 
 def _is_url(text: str) -> bool:
     name = parse_format(text)
-    return isinstance(name, DirectName) and name.protocol.is_http
+    return isinstance(name, DirectName) and name.scheme in (HTTP, HTTPS)

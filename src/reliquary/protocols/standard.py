@@ -1,0 +1,33 @@
+"""The protocols that every queue manager of ours is opened with: a folder holds the tables of all of them.
+
+A new protocol adds one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from reliquary.protocols.httpr.protocol import httpr
+from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.srmp.protocol import srmp
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.tables import TABLES as MANAGER_TABLES
+
+BUILDERS: Final[Mapping[type, Callable[[Any], Protocol]]] = {
+    SrmpSettings: srmp,
+    HttprSettings: httpr,
+}
+"""How each protocol is built from its settings."""
+
+
+def standard(*settings: object) -> tuple[Protocol, ...]:
+    """Return all protocols, each with its settings among these, or with its defaults."""
+    given = {type(each): each for each in settings}
+    assert given.keys() <= BUILDERS.keys(), f"no protocol has settings of {given.keys() - BUILDERS.keys()}"
+    return tuple(build(given.get(kind)) for kind, build in BUILDERS.items())
+
+
+ALL_TABLES: Final = (*MANAGER_TABLES, *(table for each in standard() for table in each.tables))
+"""What the folder of a queue manager holds."""

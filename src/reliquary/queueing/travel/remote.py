@@ -1,0 +1,129 @@
+r"""Reads of queues that another manager has: they are handed to the protocol that can read there.
+
+    application            manager                          remote reader (`carriers.RemoteReader`)
+       | OpenQueue -----------> | ReadElsewhere ----------------> |   DIRECT=OS:far\private$\orders
+       | <------------------------------------------ Reply(Opened) |   with the number it was given
+       | ReceiveMessages -----> | ReadElsewhere ----------------> |
+       | <---------------------------------------- Reply(Received) |   now or later
+       | (goes away) ---------> | ReaderGone -------------------> |   nobody waits for the answer
+       |                        | <------------- RemoteReadsEnded |   the connection broke: handles are closed
+
+The reader answers the caller itself.  Where no reader claims the name, the rules of the manager refuse the
+request, as they do without any reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.base.turn import DirectedSignal, Event, Signal
+from reliquary.queueing import events
+from reliquary.queueing.events import Access, Answer, Request
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.formats import DirectName
+from reliquary.queueing.state import RemoteHandle, State
+
+
+class ReadElsewhere(DirectedSignal, frozen=True):
+    """An application asks for something that the queue of another manager has to do."""
+
+    request: Request
+    """Its `to` is the caller, whom the reader answers."""
+    number: int = 0
+    """The handle, cursor or receipt that the request opens, if it opens one."""
+
+
+class ReaderGone(DirectedSignal, frozen=True):
+    """Nobody waits for the answer to this caller any more."""
+
+    caller: int
+
+
+class RemoteReadsEnded(Signal, frozen=True):
+    """Handles, cursors and receipts of a reader name nothing any more."""
+
+    numbers: tuple[int, ...]
+
+
+class _Aspect(NamedTuple):
+    """What a kind of request says about a queue elsewhere."""
+
+    given: Callable[[Any], int | str]
+    """Returns the name of the queue, or the number of a handle, cursor or receipt."""
+    opens: Callable[[Any], bool] = lambda _: False
+    """Whether the answer names something that later requests use."""
+    closes: bool = False
+
+
+ASPECTS: Final[Mapping[type[Event], _Aspect]] = {
+    events.OpenQueue: _Aspect(lambda request: request.path, opens=lambda _: True),
+    events.CloseQueue: _Aspect(lambda request: request.handle, closes=True),
+    events.OpenCursor: _Aspect(lambda request: request.handle, opens=lambda _: True),
+    events.CloseCursor: _Aspect(lambda request: request.cursor, closes=True),
+    events.ReceiveMessages: _Aspect(lambda request: request.queue, opens=lambda request: bool(request.hold)),
+    events.LookUpMessage: _Aspect(lambda request: request.queue, opens=lambda request: bool(request.hold)),
+    events.EndRead: _Aspect(lambda request: request.receipt, closes=True),
+    events.PeekMessage: _Aspect(lambda request: request.queue),
+    events.BrowseMessages: _Aspect(lambda request: request.queue),
+    events.PurgeQueue: _Aspect(lambda request: request.path),
+    events.CancelRead: _Aspect(lambda request: request.queue),
+}
+"""The requests that a remote reader takes."""
+
+
+def hand_over(state: State, event: Event) -> bool:
+    """Hand a request about another manager's queue to its reader; False where it is none of a reader's."""
+    if isinstance(event, events.CallerGone):
+        for each in state.carriers.readers:
+            state.draft.tell(ReaderGone(each.name, event.caller))
+        return False
+    aspect = ASPECTS.get(type(event))
+    if aspect is None or not isinstance(event, Request):
+        return False
+    given = aspect.given(event)
+    if isinstance(given, int):
+        reader = _reader_by_number(state, given)
+    else:
+        reader = _reader_by_name(state, event, given)
+    if reader is None:
+        return False
+    if isinstance(given, int):
+        if state.remote_handles[given].by.user != event.by.user:
+            why = f"what the request uses is another user's, and {event.by} may not use it"
+            state.reply(getattr(event, "to", 0), Answer(HResult.ACCESS_DENIED, why))
+            return True
+        if aspect.closes:
+            del state.remote_handles[given]
+    number = 0
+    if aspect.opens(event):
+        number = state.next_handle()
+        state.remote_handles[number] = RemoteHandle(reader, event.by)
+    state.draft.tell(ReadElsewhere(reader, event, number))
+    return True
+
+
+def _reader_by_number(state: State, number: int) -> str | None:
+    known = state.remote_handles.get(number)
+    return None if known is None else known.reader
+
+
+def _reader_by_name(state: State, request: Request, text: str) -> str | None:
+    """Return the reader of a queue by its address; a send, and a look into an outgoing queue, are ours."""
+    access = request.access if isinstance(request, events.OpenQueue) else Access.RECEIVE
+    if access is Access.SEND or access in destinations.ADMIN:
+        return None
+    name = destinations.read_name(state, text)
+    if not isinstance(name, DirectName) or destinations.is_own_address(state, name):
+        return None
+    reader = state.carriers.reader(name)
+    return None if reader is None else reader.name
+
+
+def on_reads_ended(state: State, signal: RemoteReadsEnded, now: Instant) -> None:
+    """Forget handles that their reader has closed."""
+    del now
+    for number in signal.numbers:
+        state.remote_handles.pop(number, None)

@@ -1,0 +1,154 @@
+"""Protocols beside a queue manager: what they claim is theirs alone, and what needs a network is answered."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import DirectedSignal, Event, Signal, Turn
+from reliquary.engine.core import Core
+from reliquary.engine.loop import Engine, EngineStopped
+from reliquary.engine.protocols import assemble, tables_of, unplugged
+from reliquary.protocols.httpr.effects import CutConnection, HangUp
+from reliquary.protocols.httpr.protocol import httpr
+from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
+from reliquary.protocols.srmp.events import Failure, PostEnded
+from reliquary.protocols.srmp.protocol import srmp
+from reliquary.protocols.standard import ALL_TABLES, standard
+from reliquary.queueing.manager import TAKES, TIMERS
+from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.tables import TABLES
+from reliquary.queueing.travel.carriers import Carrier
+from reliquary.store.memory import MemoryDisk
+from reliquary.store.staging import StagedRows
+from tests.queueing.manager_harness import NOON, Seeded
+
+
+class Came(Event, frozen=True):
+    """An event of a protocol."""
+
+
+class Whisper(DirectedSignal, frozen=True):
+    """A signal for one machine."""
+
+
+class Shout(Signal, frozen=True):
+    """A signal for all."""
+
+
+class Ears:
+    """A machine that notes what it hears, and says what it is given as an event."""
+
+    def __init__(self) -> None:
+        self.heard: list[Signal] = []
+        self.says: tuple[Signal, ...] = ()
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        del event, now
+        return Turn(signals=self.says)
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        del now
+        self.heard.append(signal)
+        return Turn()
+
+    def settle(self) -> None: ...
+
+
+def protocol(name: str, **more: Any) -> Protocol:
+    return Protocol(**{"name": name, "machine": lambda _: Ears(), "hears": (Whisper, Shout), **more})
+
+
+def built(*protocols: Protocol) -> tuple[Core, list[Ears]]:
+    disk = MemoryDisk(tables_of(protocols))
+    made = assemble(disk, StagedRows(disk), Seeded(1), protocols)
+    return made.core, [cast("Ears", each) for each in made.machines.values()]
+
+
+# -- what a protocol claims
+
+
+def test_a_directed_signal_reaches_the_machine_that_it_names_and_no_other() -> None:
+    core, (one, two) = built(protocol("one", takes=(Came,)), protocol("two"))
+    one.says = (Whisper("two"), Shout(), Whisper("nobody"))
+    core.turn(Came(), NOON)
+    assert (one.heard, two.heard) == ([Shout()], [Whisper("two"), Shout()])
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [{"takes": (Came,)}, {"timers": ("tick",)}, {"tables": ("rows",)}],
+    ids=["an event", "a timer", "a table"],
+)
+def test_two_machines_that_claim_one_thing_are_an_error_of_ours_at_the_start(claim: dict[str, Any]) -> None:
+    with pytest.raises(AssertionError, match="claim"):
+        built(protocol("one", **claim), protocol("two", **claim))
+
+
+@pytest.mark.parametrize("claim", [{"takes": TAKES[:1]}, {"timers": TIMERS[:1]}, {"tables": TABLES[:1]}])
+def test_nothing_of_the_managers_can_be_claimed(claim: dict[str, Any]) -> None:
+    with pytest.raises(AssertionError, match="claim"):
+        built(protocol("one", **claim))
+
+
+def test_two_protocols_have_two_names() -> None:
+    with pytest.raises(AssertionError, match="called one"):
+        built(protocol("one"), protocol("one"))
+
+
+def test_a_carrier_is_called_as_its_machine_is() -> None:
+    with pytest.raises(AssertionError, match="is not named one"):
+        protocol("one", carrier=Carrier(name="other", claims=lambda _: False))
+
+
+def test_the_folder_of_a_manager_holds_the_tables_of_all_protocols() -> None:
+    assert tables_of(standard()) == ALL_TABLES
+    assert set(ALL_TABLES) > set(TABLES)
+
+
+# -- without a network
+
+
+class Inbox:
+    """The part of an engine that takes events."""
+
+    def __init__(self, *, stopped: bool = False) -> None:
+        self.came: list[object] = []
+        self.stopped = stopped
+
+    def submit(self, event: object) -> None:
+        if self.stopped:
+            raise EngineStopped("it has stopped")
+        self.came.append(event)
+
+
+def performed(inbox: Inbox, effect: Any) -> None:
+    unplugged(cast("Engine", inbox), (srmp(), httpr()))[type(effect)](effect)
+
+
+POST = Post(7, 2, 5, "http://h", "h", "/msmq/q", "text/xml", b"")
+APDU = SendApdu(8, 3, 6, "234.1.1.1:8001", b"")
+NO_NETWORK = "there is no network in this process"
+
+
+def test_what_would_be_sent_has_no_connection() -> None:
+    inbox = Inbox()
+    performed(inbox, POST)
+    performed(inbox, APDU)
+    assert inbox.came == [
+        PostEnded(7, 2, 5, 0, Failure.NO_CONNECTION, NO_NETWORK),
+        PostEnded(8, 3, 6, 0, Failure.NO_CONNECTION, NO_NETWORK),
+    ]
+
+
+def test_what_needs_no_answer_gets_none() -> None:
+    inbox = Inbox()
+    for effect in (EndSession(7, 2), ListenTo(frozenset({"234.1.1.1:8001"})), HangUp(1, 2), CutConnection(3)):
+        performed(inbox, effect)
+    assert inbox.came == []
+
+
+def test_an_engine_that_stops_gets_no_event() -> None:
+    performed(Inbox(stopped=True), POST)

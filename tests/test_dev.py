@@ -1,8 +1,9 @@
-"""`./dev`: what it says to a newcomer, to a typing error, to an old Python; and the pytest call it makes."""
+"""`./dev`: what it says to a newcomer, to a typing error, to an old Python; and what it makes beforehand."""
 
 from __future__ import annotations
 
 import ast
+import platform
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
@@ -61,32 +62,86 @@ def test_an_old_python_gets_as_far_as_that_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "has", "has_not"),
+    ("line", "expected"),
     [
-        pytest.param([], ["-m", "not long", "-n"], [], id="the short tier in parallel"),
-        pytest.param(["--all"], ["-n"], ["-m not long", "--all"], id="all tiers"),
-        pytest.param(
-            ["tests/store", "-k", "crash"], ["not long", "tests/store -k crash"], [], id="a few tests"
-        ),
-        pytest.param(["-n0"], ["not long", "-n0"], ["worksteal"], id="one process"),
-        pytest.param(["--pdb"], ["--pdb"], ["worksteal"], id="a debugger needs one process"),
-        pytest.param(["-m", "long"], ["-m long"], ["not long"], id="marks of one's own"),
+        ("setup", True),
+        ("check", True),
+        ("test", True),
+        ("test -k crash", True),
+        ("test tests/spark/test_rows.py", True),
+        ("test tests/base tests/cli", True),
+        ("test tests/base tests/cli/test_main.py::test_the_version_is_told", False),
+        ("bench spark", True),
+        ("bench audit", True),
+        ("bench queue", False),
+        ("bench", False),
+        ("bench nonsense", False),
+        ("coverage", False),
+        ("docs --check", False),
+        ("fix", False),
+        ("sim --seed 7", False),
+        ("run", False),
+        ("lock", False),
     ],
 )
-def test_the_pytest_call(dev: ModuleType, given: list[str], has: list[str], has_not: list[str]) -> None:
-    call = " ".join(dev.pytest_command(given)[3:])
-    assert [part for part in has if part not in call] == []
-    assert [part for part in has_not if part in call] == []
+def test_spark_is_installed_only_for_what_needs_it(dev: ModuleType, line: str, expected: bool) -> None:
+    command, *arguments = line.split()
+    assert dev.needs_spark(command, arguments) is expected
 
 
-def test_the_environment_is_made_anew_when_the_lock_changes(
-    dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def made(dev: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Records what is made of the environment in place of making it; no command does anything."""
+    steps: list[str] = []
+
+    class Recorder:
+        interpreter = dev.VENV.interpreter
+        name = dev.VENV.name
+
+        def ensure(self) -> None:
+            steps.append("environment")
+
+        def ensure_spark(self) -> None:
+            steps.append("Spark")
+
+    monkeypatch.setattr(dev, "VENV", Recorder())
+    monkeypatch.setattr(dev, "COMMANDS", dict.fromkeys(dev.COMMANDS, lambda arguments: 0))
+    return steps
+
+
+@pytest.mark.parametrize("command", ["test", "check", "bench", "coverage"])
+def test_what_takes_long_says_which_python_runs_it(
+    dev: ModuleType, made: list[str], capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
-    before = dev.wanted()
-    changed = tmp_path / "requirements.lock"
-    changed.write_text((ROOT / "requirements.lock").read_text() + "one-more==1.0\n")
-    monkeypatch.setattr(dev, "LOCK", changed)
-    assert dev.wanted() != before
+    assert dev.main([command]) == 0
+    assert made[0] == "environment"
+    assert capsys.readouterr() == ("", f"Python {platform.python_version()} (.venv)\n")
+
+
+@pytest.mark.parametrize("command", ["run", "docs", "sim"])
+def test_other_commands_print_only_their_own_output(
+    dev: ModuleType, made: list[str], capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert dev.main([command]) == 0
+    assert made == ["environment"]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_other_pythons_need_no_environment_of_this_one(dev: ModuleType, made: list[str]) -> None:
+    assert dev.main(["pythons"]) == 0
+    assert made == []
+
+
+def test_an_environment_that_cannot_be_made_ends_the_command_with_the_reason(
+    dev: ModuleType, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise dev.NotMade("no network\ncould not make .venv")
+
+    monkeypatch.setattr(dev.VENV, "ensure", fail)
+    with pytest.raises(SystemExit) as ended:
+        dev.main(["test"])
+    assert ended.value.code == "no network\ncould not make .venv"
 
 
 def test_check_runs_every_step_and_names_those_that_failed(

@@ -10,7 +10,6 @@ Only the standard library is used here: `./dev` imports this file before there i
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -33,8 +32,9 @@ def _command(name: str) -> Callable[[], bool]:
     return lambda: shutil.which(name) is not None
 
 
-def _module(name: str) -> Callable[[], bool]:
-    return lambda: importlib.util.find_spec(name) is not None
+def _ensurepip(python: str) -> Callable[[], bool]:
+    command = [python, "-c", "import ensurepip"]
+    return lambda: subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def postgres_folder() -> Path | None:
@@ -66,7 +66,12 @@ NEEDED: dict[str, Need] = {
     )
 }
 
-VENV = Need("venv", "making .venv without uv", ("python3-venv",), _module("ensurepip"))
+
+def venv_of(python: str) -> Need:
+    """Return the need of a Python for the modules that make an environment; Debian packs them apart."""
+    return Need(
+        "venv", f"making an environment with {python}, without uv", ("python3-venv",), _ensurepip(python)
+    )
 
 
 def missing(needs: Iterable[Need]) -> list[Need]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from urllib.parse import urlsplit
 
+from tests.net.stream_server import stream_server
+
 
 class Fate(Enum):
     """What becomes of one exchange."""
@@ -55,7 +57,6 @@ class Lossy:
                 writer.write(answer)
         finally:
             upstream_writer.close()
-            writer.close()
 
 
 async def _message(reader: asyncio.StreamReader) -> bytes:
@@ -75,7 +76,6 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
 async def lossy(target: str) -> AsyncIterator[Lossy]:
     """A proxy in front of a server."""
     proxy = Lossy(target)
-    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
-    proxy.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server:
+    async with stream_server(proxy.serve) as port:
+        proxy.address = f"http://127.0.0.1:{port}"
         yield proxy

@@ -12,6 +12,7 @@ from reliquary import BadRequest, OutcomeUnknown, ReliquaryError, ServerUnreacha
 from reliquary.client.wire import Wire
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Listener, Request, Responder
+from tests.net.stream_server import stream_server
 
 anything = msgspec.json.Decoder(dict[str, int])
 
@@ -63,13 +64,12 @@ def test_a_refusal_without_our_words_is_told_by_its_status(body: bytes) -> None:
 
 
 def test_silence_after_a_change_is_an_unknown_outcome() -> None:
-    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await _.readuntil(b"\r\n\r\n")
-        writer.close()
+    async def hang_up(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
 
     async def scene() -> None:
-        async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
-            wire = Wire(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        async with stream_server(hang_up) as port:
+            wire = Wire(f"http://127.0.0.1:{port}")
             with pytest.raises(OutcomeUnknown):
                 await wire.do("POST", "/x")
             with pytest.raises(ServerUnreachable):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import cleandoc
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def examples(*lines: str, heading: str = "Examples:") -> Callable[[F], F]:
-    """Adds lines to the help of a command, each shown as it is written."""
+    """Return a decorator that adds lines to the help of a command, each shown as it is written.
+
+    The docstring is dedented first: since Python 3.13 the compiler has already done it.
+    """
 
     def add(command: F) -> F:
-        shown = "\n".join(f"      {line}" for line in lines)
-        command.__doc__ = f"{command.__doc__ or ''}\n\n    \b\n    {heading}\n{shown}\n    "
+        shown = "\n".join(f"  {line}" for line in lines)
+        command.__doc__ = f"{cleandoc(command.__doc__ or '')}\n\n\b\n{heading}\n{shown}"
         return command
 
     return add

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,30 +22,9 @@ from reliquary.net.http import (
 )
 from tests.net.http.certificate import client_context, server_context
 from tests.net.http.stage import Desk, echo, listening, play, tick, until
+from tests.net.stream_server import stream_server
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
-
-Peer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-@asynccontextmanager
-async def peer(behave: Peer) -> AsyncIterator[int]:
-    """A server that does with each connection what the test says, then closes it."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await behave(reader, writer)
-        except asyncio.IncompleteReadError:
-            pass  # the client hung up first
-        finally:
-            writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        server.close()
-        await server.wait_closed()
 
 
 async def one_request(reader: asyncio.StreamReader) -> bytes:
@@ -262,7 +239,7 @@ class TestFailures:
             await reader.read()
 
         async def scene() -> None:
-            async with peer(silent) as port:
+            async with stream_server(silent) as port:
                 limits = ClientLimits(connect_time=seconds(0.02))
                 async with HttpClient(f"https://127.0.0.1:{port}", limits=limits) as client:
                     with pytest.raises(ConnectFailed, match="too slow"):
@@ -281,7 +258,7 @@ class TestFailures:
         async def scene() -> None:
             nonlocal asked
             asked = 0
-            async with peer(rude) as port, to(port) as client:
+            async with stream_server(rude) as port, to(port) as client:
                 with pytest.raises(ConnectionLost, match="closed the connection") as caught:
                     await client.request("POST", "/", idempotent=True)
                 assert caught.value.sent
@@ -303,7 +280,7 @@ class TestFailures:
 
         async def scene() -> None:
             asked.clear()
-            async with peer(once) as port, to(port) as client:
+            async with stream_server(once) as port, to(port) as client:
                 await client.request("GET", "/")
                 if idempotent:
                     assert (await client.request("GET", "/", idempotent=True)).body == b"ok"
@@ -329,7 +306,7 @@ class TestFailures:
 
         async def scene() -> None:
             asked.clear()
-            async with peer(half) as port, to(port) as client:
+            async with stream_server(half) as port, to(port) as client:
                 await client.request("GET", "/")
                 with pytest.raises(ConnectionLost) as caught:
                     await client.request("GET", "/", idempotent=True)
@@ -388,7 +365,7 @@ class TestFailures:
             await writer.drain()
 
         async def scene() -> None:
-            async with peer(foreign) as port, to(port) as client:
+            async with stream_server(foreign) as port, to(port) as client:
                 with pytest.raises(BadResponse):
                     await client.request("GET", "/")
 

@@ -12,6 +12,7 @@ from reliquary.net.http.dialing import Place, reach
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
 from reliquary.net.http.streamed_connection import StreamedConnection
 from tests.net.http.stage import Glass, play, tick, until
+from tests.net.stream_server import stream_server
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"
 ANSWER = HEAD + b"0123456789"
@@ -226,24 +227,21 @@ class TestRoom:
                     got += len(data)
                     if data.endswith(b"end"):
                         writer.write(ANSWER)
-                writer.close()
 
-            server = await asyncio.start_server(serve, "127.0.0.1", 0)
-            place = Place("127.0.0.1", server.sockets[0].getsockname()[1])
-            connection = await reach(place, StreamedConnection(1000), seconds(10))
-            sink = ask(connection)
-            pieces = 0
-            while connection.has_room:
-                connection.write(b"x" * 100_000)
-                pieces += 1
-            assert pieces < 300  # 30 MB would be more than all buffers on the way hold
-            take.set()
-            await connection.room()
-            connection.write(b"end")
-            await until(lambda: bool(sink.ends))
-            assert sink.whole[0] == 200
-            assert got > pieces * 100_000
-            connection.cut(ConnectionLost("enough", began=False))
-            server.close()
+            async with stream_server(serve) as port:
+                connection = await reach(Place("127.0.0.1", port), StreamedConnection(1000), seconds(10))
+                sink = ask(connection)
+                pieces = 0
+                while connection.has_room:
+                    connection.write(b"x" * 100_000)
+                    pieces += 1
+                assert pieces < 300  # 30 MB would be more than all buffers on the way hold
+                take.set()
+                await connection.room()
+                connection.write(b"end")
+                await until(lambda: bool(sink.ends))
+                assert sink.whole[0] == 200
+                assert got > pieces * 100_000
+                connection.cut(ConnectionLost("enough", began=False))
 
         play(scene)

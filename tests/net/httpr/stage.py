@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
@@ -17,6 +17,7 @@ from reliquary.protocols.httpr.events import RequestFailed, ResponseArrived
 from reliquary.queueing.events import Answer, PieceStored
 from reliquary.queueing.message import Message
 from tests.net.http.stage import until
+from tests.net.stream_server import stream_server
 
 LIMITS = BatchLimits(200_000_000, 1000)
 NO_TIME = Duration(0)
@@ -82,12 +83,10 @@ class Server:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         behaviour = self._behaviours[min(self.accepted, len(self._behaviours) - 1)]
         self.accepted += 1
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+        try:
             await behaviour(self, reader, writer)
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
-        self.gone += 1
+        finally:
+            self.gone += 1
 
     async def read(self, reader: asyncio.StreamReader) -> bytes:
         """The next request; its body."""
@@ -111,12 +110,8 @@ class Server:
 async def serving(*behaviours: Behaviour) -> AsyncIterator[Server]:
     """A server that listens."""
     made = Server(*behaviours)
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0, limit=1 << 20)
-    made.port = server.sockets[0].getsockname()[1]
-    try:
+    async with stream_server(made.serve, limit=1 << 20) as made.port:
         yield made
-    finally:
-        server.close()
         await until(lambda: made.gone == made.accepted)
 
 

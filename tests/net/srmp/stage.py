@@ -22,6 +22,7 @@ from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
 from tests.net.http.stage import until
+from tests.net.stream_server import stream_server
 
 LARGEST = 100_000
 
@@ -119,12 +120,7 @@ class Peer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         behaviour = self._behaviours[min(self.accepted, len(self._behaviours) - 1)]
         self.accepted += 1
-        try:
-            await behaviour(reader, writer)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
+        await behaviour(reader, writer)
 
     async def read(self, reader: asyncio.StreamReader) -> bytes:
         """The next POST; its body."""
@@ -142,12 +138,8 @@ async def peer(*behaviours: Callable[[Peer], Behaviour]) -> AsyncIterator[Peer]:
     """A peer that listens."""
     made = Peer()
     made._behaviours = tuple(behaviour(made) for behaviour in behaviours)
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    made.port = server.sockets[0].getsockname()[1]
-    try:
+    async with stream_server(made.serve) as made.port:
         yield made
-    finally:
-        server.close()
 
 
 def answering(*answers: bytes) -> Callable[[Peer], Behaviour]:

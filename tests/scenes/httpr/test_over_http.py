@@ -13,6 +13,7 @@ from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.server.httpr_options import HttprOptions
 from tests.net.http.stage import Wire, post, until, wire
+from tests.net.stream_server import stream_server
 from tests.scenes.httpr.script import to_bytes, to_lines
 from tests.scenes.httpr.test_bad_input import BAD, LARGE, LAST
 from tests.server.test_srmp_between import Site, play, site, texts
@@ -75,19 +76,13 @@ class CachingProxy:
             if b"no-store" not in answer:
                 self.kept[request] = answer
         writer.write(answer)
-        writer.close()
-        await writer.wait_closed()
 
 
 @asynccontextmanager
 async def proxy(upstream: int) -> AsyncIterator[CachingProxy]:
     made = CachingProxy(upstream)
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    made.port = server.sockets[0].getsockname()[1]
-    try:
+    async with stream_server(made.serve) as made.port:
         yield made
-    finally:
-        server.close()
 
 
 @pytest.mark.httpr("T38")

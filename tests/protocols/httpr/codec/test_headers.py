@@ -358,6 +358,14 @@ def test_a_malformed_field_is_refused(line: bytes) -> None:
     assert refusal(PUSH.replace(b"\r\n", b"\r\n" + line + b"\r\n", 1) + b"\r\n") == 520
 
 
+@pytest.mark.parametrize("line", ["a" * 1_000_000, "a" + " " * 1_000_000 + "b", f"a:{' x' * 500_000}\0"])
+def test_the_time_to_read_a_field_grows_no_faster_than_its_length(line: str) -> None:
+    """A pattern that begins again at each of a million characters would outlast the test's timeout."""
+    with pytest.raises(HttprFault, match="is no field"):
+        headers.read_field(line)
+    assert not headers.is_request(b"request" + b"\r\n " * 300_000 + line.encode())
+
+
 @pytest.mark.spec("HR-119")
 @pytest.mark.parametrize(
     ("same", "other"),

@@ -158,6 +158,15 @@ def test_a_quote_that_is_not_closed_is_refused(text: str) -> None:
         elements(text)
 
 
+@pytest.mark.parametrize("part", ["a", '\\"', "\\\\", '"a"'])
+def test_the_time_to_read_a_value_grows_no_faster_than_its_length(part: str) -> None:
+    """A pattern that begins again at each of a million characters would outlast the test's timeout."""
+    unclosed = '"' + part * 300_000
+    assert read_word(unclosed) == unclosed
+    with pytest.raises(HttprFault, match="quote"):
+        elements(unclosed)
+
+
 @pytest.mark.spec("HR-004")
 def test_a_folded_line_is_one() -> None:
     assert unfolded(b"a:b\r\n\t c\r\n \r\n d\r\ne:f\r\n") == b"a:b c d\r\ne:f\r\n"

@@ -409,6 +409,9 @@ def test_a_long_header_is_read_in_every_split() -> None:
 def test_a_terminator_that_does_not_end_is_refused() -> None:
     assert refusal(b"payload-disposition:" + b" " * 5000 + b"last\r\n") == 520
     assert refusal(b"payload-disposition:" + b"l" * 5000) == 520
+    for hostile in (b" " * 300_000, b"\r\n " * 100_000, b" x" * 150_000):
+        assert refusal(b"payload-disposition" + hostile) == 520
+        assert refusal(b"payload-disposition:" + hostile) == 520
 
 
 # -- large messages

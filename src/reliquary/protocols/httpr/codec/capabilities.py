@@ -53,7 +53,7 @@ DEFAULTS: Final = Capabilities()
 
 _IN_ORDER: Final = tuple(flow for flow in Command if flow in FLOWS)
 _LEVELS: Final = {"SESSIONLESS": "sessionless", "SESSION": "sessions"}
-_CAPABILITY: Final = re.compile(rf"({TOKEN}+)[ \t]*(?:[=:](.*))?")
+_CAPABILITY: Final = re.compile(rf"({TOKEN})[ \t]*(?:[=:](.*))?")
 """A product may write its own as the fields of 6.1.13, with a colon, or as a name alone."""
 
 

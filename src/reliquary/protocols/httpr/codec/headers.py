@@ -53,9 +53,9 @@ MOST_FIELDS: Final = 200
 USER_MODULE_DATA: Final = "httpr-user-module-data"
 """Of error 527; printed with a doubled h, and read so too (H-20)."""
 
-_FIELD: Final = re.compile(rf"({TOKEN}+)[ \t]*:({TEXT}+)").fullmatch
+_FIELD: Final = re.compile(rf"({TOKEN})[ \t]*:({TEXT})").fullmatch
 _NAME: Final = re.compile(TOKEN).fullmatch
-_BEGINS: Final = re.compile(rb"request(?:(?:\r\n)?[ \t])*+:", re.IGNORECASE)
+_BEGINS: Final = re.compile(rb"request(?:(?:\r\n)?[ \t])*:", re.IGNORECASE)
 _SESSION_ID: Final = re.compile(r"[0-9A-Za-z]{1,12}")
 _OTHER_VERSION: Final = re.compile(r"HTTPR/[0-9]+\.[0-9]+", re.IGNORECASE)
 _COMMANDS: Final = {f"{command.value} {VERSION}": command for command in Command}

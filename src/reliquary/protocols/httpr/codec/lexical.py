@@ -31,9 +31,9 @@ _HEX: Final = re.compile(r"[0-9A-Fa-f]+")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _FOLD: Final = re.compile(rb"(?:\r\n[ \t]+)+")
 _PLAIN: Final = re.compile(TOKEN)
-_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*+)"')
+_QUOTED: Final = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"')
 _PAIR: Final = re.compile(r"\\(.)")
-_ELEMENT: Final = re.compile(r'(?:[^",;]|"(?:[^"\\]|\\.)*+")*+')
+_ELEMENT: Final = re.compile(r'[^",;]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^",;]*)*')
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DATE: Final = re.compile(

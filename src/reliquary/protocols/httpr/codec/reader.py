@@ -83,14 +83,14 @@ _NAMES: Final = (b"message-size", b"message-encoding", b"payload-disposition")
 """What may stand where a message can begin; the last of them is the terminator."""
 _CANONICAL: Final = re.compile(
     rf"message-size:([0-9]{{1,18}})\r\n"
-    rf"((?:(?!(?i:{_SIZE}|{_ENCODING})[ \t:])(?:{TOKEN}+):(?:{TEXT}+)\r\n)*+)\r\n".encode()
+    rf"((?:(?!(?i:{_SIZE}|{_ENCODING})[ \t:]){TOKEN}:{TEXT}\r\n)*)\r\n".encode()
 ).match
-"""The usual header of a message: its size, then fields of one line each; `++` and `*+` never go back."""
+"""The usual header of a message: its size, then fields of one line each."""
 _SIZE_AT: Final = len(_SIZE) + 1
 _DIGITS_ALIKE: Final = bytes(ord("0") if chr(byte).isdecimal() else byte for byte in range(256))
 """Makes all digits one: what is left of a header tells whether it is a usual one, and where its size ends."""
 _TERMINATOR: Final = re.compile(
-    rb"payload-disposition(?:(?:\r\n)?[ \t])*+:(?:(?:\r\n)?[ \t])*+([^\r\n]+)\r\n", re.IGNORECASE
+    rb"payload-disposition(?:(?:\r\n)?[ \t])*:(?:(?:\r\n)?[ \t])*([^\r\n \t][^\r\n]*)\r\n", re.IGNORECASE
 )
 _CHUNK_LINE: Final = re.compile(rf"([0-9A-Fa-f]+)[ \t]*(?:;{TEXT})?".encode())
 
@@ -221,8 +221,8 @@ class _Reader:
         while room > 0:
             head = buffer[at : at + length]
             if not length or head.translate(_DIGITS_ALIKE) != usual:
-                match = _CANONICAL(buffer, at)
-                if match is None or match.end() - at > _USUAL:
+                match = _CANONICAL(buffer, at, at + _USUAL)
+                if match is None:
                     break
                 head, length, fields_at = match[0], match.end() - at, match.start(2) - at
                 usual = head.translate(_DIGITS_ALIKE)

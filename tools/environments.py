@@ -1,0 +1,169 @@
+"""The virtual environments of the project: `.venv` for `./dev`, and one in `.venvs` for each further Python.
+
+    requirements.lock        --ensure()-->        environment   made anew when the lock or the Python changes
+    requirements-spark.lock  --ensure_spark()-->  environment   added only for commands that need Spark
+
+Only the standard library is used here: `./dev` imports this file before there is an environment.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import PIPE, STDOUT
+
+from tools import system_packages
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCK = ROOT / "requirements.lock"
+SPARK_LOCK = ROOT / "requirements-spark.lock"
+
+_DESCRIBE = (
+    "import json, os, platform, sys;"
+    "print(json.dumps([os.path.realpath(sys.executable), platform.python_version(), sys.version]))"
+)
+
+
+class NotMade(Exception):
+    """An environment could not be made; the text says which step failed and what it printed."""
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python on this machine."""
+
+    path: str
+    version: str  # 3.11.7
+    build: str  # sys.version, which differs between two builds of one version
+
+    @property
+    def minor(self) -> str:
+        """3.11 for 3.11.7."""
+        return ".".join(self.version.split(".")[:2])
+
+
+def this_interpreter() -> Interpreter:
+    """Describe the Python that runs this code; inside an environment, the one that it was made with."""
+    return Interpreter(os.path.realpath(sys.executable), platform.python_version(), sys.version)
+
+
+def interpreter_at(path: str) -> Interpreter | None:
+    """Describe the Python at a path; None when no Python runs there."""
+    try:
+        done = subprocess.run([path, "-c", _DESCRIBE], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return Interpreter(*json.loads(done.stdout)) if done.returncode == 0 else None
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A folder of the project with the locked packages, for one Python."""
+
+    folder: Path
+    interpreter: Interpreter
+
+    @property
+    def bin(self) -> Path:
+        """The folder of its programs."""
+        return self.folder / "bin"
+
+    @property
+    def python(self) -> Path:
+        """Its Python."""
+        return self.bin / "python"
+
+    @property
+    def name(self) -> str:
+        """Its folder, as it is called in messages."""
+        return str(self.folder.relative_to(ROOT))
+
+    def ensure(self) -> None:
+        """Make it if it is absent or was made from something else; two processes do not do it at once."""
+        stamp = self.folder / "made-from"
+        with LOCK.open() as guard:
+            fcntl.flock(guard, fcntl.LOCK_EX)
+            if stamp.exists() and stamp.read_text() == self.wanted():
+                return
+            began = time.monotonic()
+            print(
+                f"making {self.name} from {LOCK.name} with Python {self.interpreter.version} ...", flush=True
+            )
+            if not (shutil.which("uv") and self._make_with_uv()):
+                self._make_with_pip()
+            stamp.write_text(self.wanted())
+            print(f"made {self.name} in {time.monotonic() - began:.0f} s", flush=True)
+
+    def ensure_spark(self) -> None:
+        """Add Spark, its Java and Delta; a server runs without them, pipelines and their tests do not."""
+        stamp = self.folder / "spark-made-from"
+        with LOCK.open() as guard:
+            fcntl.flock(guard, fcntl.LOCK_EX)
+            if stamp.exists() and stamp.read_text() == SPARK_LOCK.read_text():
+                return
+            began = time.monotonic()
+            print(f"adding Spark to {self.name} from {SPARK_LOCK.name} ...", flush=True)
+            packages = ["--requirement", str(SPARK_LOCK)]
+            if not shutil.which("uv") or first_failure([[*self._uv_install, *packages]]):
+                failure = first_failure([[*self._pip_install, *packages]])
+                if failure:
+                    raise NotMade(f"{failure}\ncould not add Spark to {self.name}")
+            stamp.write_text(SPARK_LOCK.read_text())
+            print(f"added Spark in {time.monotonic() - began:.0f} s", flush=True)
+
+    def wanted(self) -> str:
+        """Return a hash of what it is made from: locked versions, our version and scripts, Python, place."""
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        scripts = json.dumps(project["scripts"])
+        parts = (LOCK.read_text(), project["version"], scripts, self.interpreter.build, str(ROOT))
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    @property
+    def _uv_install(self) -> list[str]:
+        return ["uv", "pip", "install", "--quiet", "--python", str(self.python)]
+
+    @property
+    def _pip_install(self) -> list[str]:
+        return [str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+
+    def _make_with_uv(self) -> bool:
+        """Make it the quick way; False when uv cannot (it does not read pip's settings): then pip tries."""
+        make = ["uv", "venv", "--quiet", "--python", self.interpreter.path, str(self.folder)]
+        failure = self._made_by(make, self._uv_install)
+        if failure:
+            print(f"{failure}\nuv could not do it; trying venv and pip")
+        return not failure
+
+    def _make_with_pip(self) -> None:
+        """Make it the way that works everywhere."""
+        if system_packages.provide([system_packages.venv_of(self.interpreter.path)]):
+            raise NotMade(f"could not make {self.name}")
+        failure = self._made_by([self.interpreter.path, "-m", "venv", str(self.folder)], self._pip_install)
+        if failure:
+            raise NotMade(f"{failure}\ncould not make {self.name}")
+
+    def _made_by(self, make: list[str], install: list[str]) -> str:
+        """Make it anew and install all; return the first failure, or nothing."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        ours = [*install, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
+        return first_failure([make, [*install, "--requirement", str(LOCK)], ours])
+
+
+def first_failure(steps: Iterable[list[str]]) -> str:
+    """Run the steps in silence up to the first that fails; return what it printed, or nothing."""
+    for step in steps:
+        done = subprocess.run(step, cwd=ROOT, stdout=PIPE, stderr=STDOUT, text=True, check=False)
+        if done.returncode != 0:
+            return f"{done.stdout.strip()}\nthis failed: {' '.join(step)}"
+    return ""

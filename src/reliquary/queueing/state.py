@@ -227,7 +227,7 @@ class State:
         self.rows = rows
         self.chance = chance
         self.heard = heard
-        self.carriers = carriers or Carriers()
+        self.carriers = Carriers() if carriers is None else carriers
         self.sizes = sizes
         self.draft = Draft()
         self.shelf = Shelf(rows, sizes.cache_bytes)

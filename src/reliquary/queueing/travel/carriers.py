@@ -86,7 +86,9 @@ class Carriers:
         for names in ([each.name for each in self._carriers], [each.name for each in self.readers]):
             assert len(set(names)) == len(names), f"two protocols have one name: {names}"
 
-    def __bool__(self) -> bool:
+    @property
+    def any(self) -> bool:
+        """Whether there is a carrier at all."""
         return bool(self._carriers)
 
     def of(self, name: SingleName) -> Carrier | None:

@@ -204,7 +204,7 @@ def _head(state: State, queue: QueueState, now: Instant) -> Position | None:
 def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
     link = link_of(queue)
     link.happen(Happening.CONNECT_BEGUN)
-    if link.asked or not state.carriers:
+    if link.asked or not state.carriers.any:
         return
     link.asked = True
     link.history.append(ConnectionRecord(ConnectionStatus.IN_PROCESS, in_whole_seconds(now)))

@@ -1,0 +1,54 @@
+"""All protocols together: each destination has one carrier."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.srmp.machine import Srmp
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.standard import ALL_TABLES, standard
+from reliquary.queueing.naming.formats import parse_single
+from reliquary.queueing.travel.carriers import Carriers
+from reliquary.queueing.travel.loopback import LOOPBACK
+from reliquary.store.memory import MemoryDisk
+from reliquary.store.staging import StagedRows
+
+CARRIERS = Carriers(each.carrier for each in (LOOPBACK, *standard()) if each.carrier is not None)
+
+
+@pytest.mark.spec("DM-324")
+@pytest.mark.parametrize(
+    ("name", "carrier"),
+    [
+        (r"DIRECT=OS:a\b", None),
+        (r"DIRECT=TCP:10.0.0.1\private$\b", None),
+        (r"DIRECT=OS:LoopBack\private$\b", "loopback"),
+        ("PUBLIC=6ba7b810-9dad-11d1-80b4-00c04fd430c8", None),
+        ("DIRECT=HTTP://a/b", "srmp"),
+        ("DIRECT=HTTPS://a/b", "srmp"),
+        ("MULTICAST=224.1.1.1:1", "srmp"),
+        ("DIRECT=HTTPR://a/b#c", "httpr"),
+        ("DIRECT=HTTPRS://a/b#c", "httpr"),
+    ],
+)
+def test_urls_and_multicast_go_by_srmp_agents_by_httpr_and_all_else_waits(
+    name: str, carrier: str | None
+) -> None:
+    found = CARRIERS.of(parse_single(name))
+    assert (found.name if found else None) == carrier
+
+
+def test_each_protocol_gets_its_settings_or_its_defaults() -> None:
+    rows = StagedRows(MemoryDisk(ALL_TABLES))
+    srmp, httpr = (each.machine(rows) for each in standard(SrmpSettings(window=7)))
+    assert isinstance(srmp, Srmp)
+    assert isinstance(httpr, Httpr)
+    assert srmp.state.settings == SrmpSettings(window=7)
+    assert httpr.state.settings == HttprSettings()
+
+
+def test_settings_that_no_protocol_has_are_an_error_of_ours() -> None:
+    with pytest.raises(AssertionError, match="no protocol has settings"):
+        standard("srmp")

@@ -1,11 +1,17 @@
-"""Messages that an application can send, as Hypothesis finds them."""
+"""Messages that an application can send, as Hypothesis finds them, and one as HTTPR writes it."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from reliquary.protocols.httpr.addresses import own_agent
+from reliquary.protocols.httpr.codec.values import Carried
+from reliquary.protocols.httpr.fields import fields_of
+from reliquary.protocols.httpr.message_decode import decode_message
+from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.queueing.message import (
     FOREVER,
     LABEL_LIMIT,
@@ -19,6 +25,26 @@ from reliquary.queueing.message import (
 
 HERE = UUID("557358d1-9150-9595-4997-b6e611ea26c6")
 OTHER = UUID("0f0e0d0c-0b0a-0908-0706-050403020100")
+
+HOME = own_agent("httpr://here:8480", "mq")
+TARGET = "httpr://shop.example/httpr/mq#orders"
+PLAIN = Message(
+    identifier=ObjectId(HERE, 12345),
+    source_machine=HERE,
+    body=b"two lamps",
+    sent_time=784111777,
+    delivery=Delivery.RECOVERABLE,
+    destination_queue=f"DIRECT={TARGET.replace('httpr', 'HTTPR', 1)}",
+)
+PLAIN_HEADER = (
+    f"target-uri:{TARGET}\r\n"
+    "class-of-service:reliable\r\n"
+    "priority:3\r\n"
+    f"message-id:{HERE}.12345\r\n"
+    "put-time:06 Nov 1994 08:49:37\r\n"
+    "content-type:application/octet-stream\r\n"
+    "app-reliquary-reach:345600\r\n"
+)
 
 numbers = st.integers(0, FOREVER)
 guids = st.uuids().filter(lambda guid: guid != NO_GUID)
@@ -69,3 +95,19 @@ def sendable(draw: st.DrawFn) -> Message:
         administration_queues=tuple(draw(st.lists(uris, max_size=2))),
         destination_queue=draw(uris),
     )
+
+
+def written(message: Message, home: str = "") -> dict[str, str]:
+    """The fields of a message that leaves."""
+    header, _ = encode_message(message, home)
+    return fields_of(Message(httpr_header=header))
+
+
+def taken(header: str, body: bytes = b"") -> Message:
+    """The message that comes with a header."""
+    return decode_message(Carried(header, body))[1]
+
+
+def passed(message: Message) -> Message:
+    """The message at the other end, without the header that it came with."""
+    return replace(taken(*encode_message(message)), httpr_header="")

@@ -38,7 +38,7 @@ from reliquary.protocols.httpr.events import (
     RequestBegun,
 )
 from reliquary.protocols.httpr.facts import Side, SideForgotten
-from reliquary.protocols.httpr.mapping import carried_of
+from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.protocols.httpr.tables import Role
 from reliquary.queueing.message import Message
@@ -72,7 +72,7 @@ class End(HttprBench):
 
 def carried(batch: tuple[Message, ...], host: str) -> tuple[Carried, ...]:
     """A batch on the wire."""
-    return tuple(Carried(*carried_of(message, f"httpr://{host}/httpr/mq")) for message in batch)
+    return tuple(Carried(*encode_message(message, f"httpr://{host}/httpr/mq")) for message in batch)
 
 
 class Conversation(RuleBasedStateMachine):

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr.codec.values import Carried
-from reliquary.protocols.httpr.mapping import carried_of, fields_of, message_of
+from reliquary.protocols.httpr.fields import fields_of
+from reliquary.protocols.httpr.message_decode import decode_message
+from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.protocols.httpr.soap import Soap, SoapVersion, soap_answer, soap_message, soap_of
 from reliquary.queueing.message import Message, ObjectId
 from tests.protocols.httpr.httpr_messages import HERE
@@ -21,7 +23,7 @@ ANSWERS = "DIRECT=HTTPR://here/httpr/mq#answers"
 def sent(message: Message, **attributes: object) -> Message:
     """The message at the other end."""
     stamped = replace(message, identifier=ObjectId(HERE, 7), source_machine=HERE, **attributes)
-    return message_of(Carried(*carried_of(stamped)))[1]
+    return decode_message(Carried(*encode_message(stamped)))[1]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_an_answer_correlates_with_the_id_of_a_foreign_agent() -> None:
         "reply-uri:httpr://there/svc#Q@M\r\nmessage-id:414D51\r\n"
         "content-type: Text/XML\r\napp-soapaction: urn:x\r\n"
     )
-    request = replace(message_of(Carried(header, ENVELOPE))[1], identifier=ObjectId(HERE, 9))
+    request = replace(decode_message(Carried(header, ENVELOPE))[1], identifier=ObjectId(HERE, 9))
     assert soap_of(request) == Soap(ENVELOPE, "urn:x", SoapVersion.SOAP_1_1)
     answer = soap_answer(request, b"<answer/>")
     there = sent(answer)
@@ -95,7 +97,7 @@ def test_an_answer_correlates_with_the_id_of_a_foreign_agent() -> None:
     ],
 )
 def test_what_is_no_soap_is_none_and_has_no_answer(header: str) -> None:
-    message = message_of(Carried(header, ENVELOPE))[1]
+    message = decode_message(Carried(header, ENVELOPE))[1]
     assert soap_of(message) is None
     with pytest.raises(UsageError, match="no request of SOAP"):
         soap_answer(message, b"")

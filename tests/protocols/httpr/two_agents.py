@@ -13,7 +13,7 @@ from reliquary.base.turn import Turn
 from reliquary.protocols.httpr.codec.values import Carried
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Addressed, Answer
-from reliquary.protocols.httpr.mapping import carried_of
+from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.queueing.message import Message
 from tests.protocols.httpr.far_server import ClientBench
@@ -165,4 +165,4 @@ class TwoAgents:
 
 def carried(message: Message) -> Carried:
     """A message as it comes off the wire."""
-    return Carried(*carried_of(message))
+    return Carried(*encode_message(message))

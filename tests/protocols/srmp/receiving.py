@@ -64,3 +64,32 @@ def leaves(blocks: str) -> dict[str, str]:
     return {
         element.tag: element.text for element in Tree.fromstring(f"<x>{blocks}</x>").iter() if element.text
     }
+
+
+def first(bench: Receiving, path: str = "orders") -> Message:
+    """The message at the head of a queue."""
+    position = bench.queue(path).order.first()
+    assert position is not None
+    return bench.state.shelf.get(position)
+
+
+def contents(bench: Receiving) -> tuple[Any, ...]:
+    """All that a message could have changed."""
+    state = bench.srmp.state
+    return (
+        bench.bodies("orders"),
+        bench.bodies("torders"),
+        bench.outgoing,
+        dict(state.incoming),
+        state.arriving,
+    )
+
+
+def refused(bench: Receiving, post: tuple[str, bytes], *, naming: str, status: int = 400) -> None:
+    """It is refused, with a sentence that names the element, and nothing is changed."""
+    before, facts = contents(bench), len(bench.facts)
+    answer = bench.post(*post)
+    assert answer.status == status
+    assert answer.why.startswith(f"{naming}:"), answer.why
+    assert contents(bench) == before
+    assert len(bench.facts) == facts

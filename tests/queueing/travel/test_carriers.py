@@ -98,7 +98,7 @@ def test_receipts_are_asked_of_the_carrier_that_brought_the_message() -> None:
     near = replace(reaches("near"), brought=lambda message: message.label == "near")
     bench = Bench(carriers=(far, near))
     for number, label in enumerate(("near", "nobody", "far")):
-        bench.send("orders", b"m", label=label, identifier=ObjectId(STRANGER, number), **stream)
+        bench.send("orders", b"m", label=label, identifier=ObjectId(STRANGER, number), **brought)
     bench.receive("orders", count=3)
     assert directed(bench) == [(ReceiptDue, "near"), (ReceiptDue, "far")]
     check(bench.state)

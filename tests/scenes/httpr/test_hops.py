@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reliquary.protocols.httpr.mapping import fields_of
+from reliquary.protocols.httpr.fields import fields_of
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.queueing.message import Message
 from reliquary.server.httpr_options import HttprOptions

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.protocols.httpr.mapping import fields_of
+from reliquary.protocols.httpr.fields import fields_of
 from reliquary.protocols.httpr.soap import SoapVersion, soap_answer, soap_message, soap_of
 from reliquary.queueing.events import SendMessages
 from reliquary.queueing.message import Message

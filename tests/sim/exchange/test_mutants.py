@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from reliquary.base import rows
 from reliquary.engine.core import Batch
-from reliquary.protocols.srmp import machine
+from reliquary.protocols.srmp import arrivals, machine
 from reliquary.protocols.srmp.codec import blocks
-from reliquary.protocols.srmp.receiver import arrivals, receipts
-from reliquary.protocols.srmp.sender import answers, posting, sessions, streams
+from reliquary.protocols.srmp.receiver import messages, receipts
+from reliquary.protocols.srmp.sender import answers, posting, resending, sessions, streams
 from reliquary.protocols.srmp.sender import receipts as sender_receipts
 from reliquary.protocols.srmp.sender.answers import Reaction
 from reliquary.protocols.srmp.state import State
@@ -74,7 +74,7 @@ def test_what_leaves_before_its_sync_is_found_by_what_it_leads_to(monkeypatch: p
 
 
 def test_a_message_that_gets_a_new_number_each_time_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = sessions.go_again
+    real = resending.go_again
 
     def go_again(state: State, session: Any) -> None:
         sent = state.sent.get(session.queue)
@@ -83,9 +83,9 @@ def test_a_message_that_gets_a_new_number_each_time_is_found(monkeypatch: pytest
             apply_module.apply(state, facts.StreamEnded(session.queue))
         real(state, session)
 
-    for module in (sessions, posting, streams, sender_receipts):
+    for module in (sessions, resending, posting, streams, sender_receipts):
         monkeypatch.setattr(module, "go_again", go_again)
-    monkeypatch.setattr(arrivals, "_is_duplicate", lambda *_: False)
+    monkeypatch.setattr(messages, "_is_duplicate", lambda *_: False)
     failure = first_failure()
     assert failure.startswith(("duplication", "order")), failure
 
@@ -159,28 +159,29 @@ def judged(change: Callable[[Verdict], Verdict]) -> Callable[..., Verdict]:
 def test_a_message_that_a_stream_must_not_take_is_found(
     monkeypatch: pytest.MonkeyPatch, verdict: Verdict
 ) -> None:
-    monkeypatch.setattr(arrivals, "judge", judged(lambda found: Verdict.GO_ON if found is verdict else found))
-    monkeypatch.setattr(arrivals, "_is_duplicate", lambda *_: False)
+    monkeypatch.setattr(messages, "judge", judged(lambda found: Verdict.GO_ON if found is verdict else found))
+    monkeypatch.setattr(messages, "_is_duplicate", lambda *_: False)
     first_failure()
 
 
 def test_a_stream_that_gets_further_before_its_message_is_stored_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = arrivals._hand_over
+    real = messages.hand_over
 
     def hand_over(state: State, arriving: Any, way: Any, message: Any) -> None:
         if arriving.ours:
-            arrivals._advance(state, arriving.envelope, arriving.destination, message.sent_time)
+            messages._advance(state, arriving.envelope, arriving.destination, message.sent_time)
         real(state, arriving, way, message)
 
-    monkeypatch.setattr(arrivals, "_hand_over", hand_over)
+    for module in (messages, arrivals):
+        monkeypatch.setattr(module, "hand_over", hand_over)
     failure = first_failure()
     assert failure.startswith("stream"), failure
 
 
 def test_a_duplicate_that_is_not_known_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrivals, "_is_duplicate", lambda *_: False)
+    monkeypatch.setattr(messages, "_is_duplicate", lambda *_: False)
     failure = first_failure()
     assert failure.startswith("duplication"), failure
 
@@ -198,7 +199,7 @@ def test_a_receipt_that_says_too_much_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_delivery_receipt_for_what_was_refused_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = arrivals.on_judged
+    real = messages.on_judged
 
     def on_judged(state: State, signal: Any, now: Any) -> None:
         arriving = state.arriving.get(signal.ticket[0])

@@ -10,7 +10,7 @@ from typing import Final
 
 from reliquary.protocols.httpr.codec.encode import END_OF_MESSAGE, TERMINATOR, batch_bytes, message_head
 from reliquary.protocols.httpr.codec.values import Disposition
-from reliquary.protocols.httpr.mapping import carried_of
+from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.queueing.message import Message
 
 AT_ONCE: Final = 1024 * 1024
@@ -33,14 +33,14 @@ def is_small(batch: Sequence[Message]) -> bool:
 
 def whole(header: bytes, batch: Sequence[Message], home: str) -> bytes:
     """A header and a batch without large bodies; `home` is the URI of our agent."""
-    return header + batch_bytes([carried_of(message, home) for message in batch])
+    return header + batch_bytes([encode_message(message, home) for message in batch])
 
 
 def pieces(header: bytes, batch: Sequence[Message], home: str, read: ReadPiece) -> Iterator[bytes]:
     """A header and a batch, no more of it at once than a piece and a few small messages."""
     ready = bytearray(header)
     for message in batch:
-        fields, body = carried_of(message, home)
+        fields, body = encode_message(message, home)
         stored = message.stored_body
         ready += message_head(fields, len(body) if stored is None else stored.size)
         ready += body

@@ -1,11 +1,11 @@
 """Agents, contact URLs and Destinations, 3.2 and 6.1.2 to 6.2.3: `httpr://host[:port]/httpr/service#queue`.
 
     httpr://shop.example/httpr/mq#orders            what we write
-    http://shop.example/httpr/mq#orders             the same as 6.2.3 prints it: the scheme says nothing
-    httpr:/mq   httpr://mq   http:QM1#/Query@QM1    agents without a host, whom only a peer's `url` finds
-    httprs://shop.example/httpr/mq#orders           ours: the agent is reached over TLS
+    http://shop.example/httpr/mq#orders             this queue as 6.2.3 prints it: the scheme has no meaning
+    httpr:/mq   httpr://mq   http:QM1#/Query@QM1    agents without a host; a peer's `url` says where they are
+    httprs://shop.example/httpr/mq#orders           our extension: the agent is reached over TLS
 
-Agents compare as they are written (A.5); only the scheme is brought into one form, because the
+The names of agents are compared as they are written (A.5); only the scheme is normalized, because the
 specification itself prints two.
 """
 
@@ -30,7 +30,7 @@ from reliquary.queueing.naming.formats import (
 from reliquary.queueing.naming.schemes import is_bare_url
 
 PREFIX: Final = AGENT_PATH
-"""Under which our server agents are found."""
+"""The path of our server agents."""
 
 _SCHEMES: Final = {"http": "httpr", "https": "httprs", "httpr": "httpr", "httprs": "httprs"}
 _CONTACTED_BY: Final = {"httpr": "http", "httprs": "https"}
@@ -47,31 +47,31 @@ _NOT_IN_NAMES: Final = re.compile(r"[^\x21-\x7e]")
 
 
 class Target(msgspec.Struct, frozen=True):
-    """A TargetUri in its parts."""
+    """The parts of a TargetUri."""
 
     agent: str
     """`httpr://host[:port]/service`, as it was written."""
     authority: str
-    """`host` or `host:port` in lower case; empty where there is none."""
+    """`host` or `host:port` in lower case; empty if there is none."""
     path: str
     """`/httpr/service`."""
     destination: str
-    """What follows `#`; opaque to all but its agent."""
+    """The part after `#`, which only its agent understands."""
 
     @property
     def service(self) -> str:
-        """The name of the service, were it one of ours."""
+        """The name of the service, if the agent is ours."""
         return unquote(self.path.removeprefix(PREFIX).strip("/"), errors="replace")
 
     @property
     def queue(self) -> str:
-        """The Destination as the path name of a queue, were it one of ours."""
+        """The Destination as the path name of a queue, if the agent is ours."""
         return unquote(self.destination, errors="replace")
 
 
 @lru_cache(maxsize=1024)
 def read_target(uri: str) -> Target | None:
-    """A TargetUri or the name of an agent; None for what is neither."""
+    """Return the parts of a TargetUri or of the name of an agent; None if it is neither."""
     found = _URI.fullmatch(uri.strip(" \t"))
     if found is None:
         return None
@@ -86,14 +86,14 @@ def read_target(uri: str) -> Target | None:
 
 @lru_cache(maxsize=1024)
 def agent_of(name: str) -> str:
-    """Whose queue a format name or a URI means; what is neither is a name of its own."""
+    """Return the agent of a format name or a URI; any other text is the name of an agent itself."""
     uri = target_uri(name) or name
     target = read_target(uri)
     return uri.partition("#")[0] if target is None else target.agent
 
 
 def contact_url(responder: str, url: str = "") -> str:
-    """Where to find an agent: where an administrator says, or as it is called; empty for nowhere (6.1.4)."""
+    """Return the URL of an agent: `url`, or the one in its name; empty if there is none (6.1.4)."""
     target = None if url else read_target(responder)
     if target is None or not target.authority:
         return url
@@ -103,7 +103,7 @@ def contact_url(responder: str, url: str = "") -> str:
 
 @lru_cache(maxsize=1024)
 def format_name(uri: str) -> str:
-    """The name of the outgoing queue to a target: `DIRECT=HTTPR://...`; empty where none leads there."""
+    """Return the name of the outgoing queue to a target: `DIRECT=HTTPR://...`; empty if there is none."""
     target = read_target(uri)
     if target is None:
         return ""
@@ -121,7 +121,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def target_uri(name: str) -> str:
-    """The URI that a format name stands for; empty where it names nothing that HTTPR reaches."""
+    """Return the URI of a format name; empty if HTTPR does not reach the queue."""
     if is_bare_url(name):
         name = name_of_url(name)
     if not is_format_name(name):
@@ -136,5 +136,5 @@ def target_uri(name: str) -> str:
 
 
 def own_agent(origin: str, service: str) -> str:
-    """The name of one of our own agents, for all time (6.1.2, 6.1.4)."""
+    """Return the name of one of our own agents, which must never change (6.1.2, 6.1.4)."""
     return origin + PREFIX + quote(service.replace("\\", "/"), safe="/$;@!*'()~,:+=&")

@@ -16,7 +16,7 @@ from reliquary.protocols.httpr.tables import CHANNELS, NUMBERS, ONLY, Channel, c
 
 
 def apply(state: State, fact: Fact) -> None:
-    """Make a fact true, and state it."""
+    """Change the state as a fact says, and add the fact to the turn."""
     _APPLY[type(fact)](state, fact)
     state.draft.state(fact)
 

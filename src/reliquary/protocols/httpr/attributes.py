@@ -1,10 +1,10 @@
 """Attributes of a message that HTTPR has no field for, as product fields: `app-reliquary-tag:42` (6.2.14).
 
-Each is written where it is not at its default, and read again at the other end; who does not know
-them keeps them and passes them on.  Text is percent-encoded UTF-8, bytes are base64.
+An attribute is written if it is not at its default, and read again at the other end; other products keep
+the fields and pass them on.  Text is percent-encoded UTF-8, bytes are base64.
 
-A peer says what he wants, but what it may do here is decided here: an administration queue is believed
-only as a URL, and the sender's dead-letter queue is his own affair; see NOT_READ and NOT_CARRIED.
+We decide what a field of a peer may do here: an administration queue is taken over only as a URL, the
+sender's dead-letter queue not at all; see NOT_READ and NOT_CARRIED.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from reliquary.queueing.naming.formats import DirectName, is_format_name, parse_
 
 LABEL: Final = f"{OURS}label"
 MESSAGE_ID: Final = f"{OURS}message-id"
-"""The identifier, where the application has chosen a message-id of its own."""
+"""The identifier, if the application has chosen a message-id."""
 CORRELATION_ID: Final = f"{OURS}correlation-id"
 
 NOT_READ: Final[Mapping[str, str]] = {
-    "sender": "user-id tells it to readers; whom a peer names is not thereby known here",
-    "application_deadletter_queue": "a peer could put messages into queues here that he may not send to",
+    "sender": "user-id shows it to readers; that a peer names a user does not authenticate him",
+    "application_deadletter_queue": "a peer could put messages into queues here that it may not send to",
 }
-"""Attributes that are written, and never taken over from a peer."""
+"""Attributes that are written, and never taken over from a peer, each with the reason."""
 
 NOT_CARRIED: Final[Mapping[str, str]] = {
     "destination_queues": "where copies for others went",
@@ -51,7 +51,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "privacy": "HTTPR encrypts nothing; that is the work of TLS",
     "encryption_algorithm": "as privacy",
     "symmetric_key": "as privacy",
-    "authentication": "only who verified a signature may say so",
+    "authentication": "only the receiver that verified a signature knows it",
     "hash_algorithm": "as authentication",
     "signature": "as authentication",
     "sender_certificate": "as authentication",
@@ -62,7 +62,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "destination_kind": "what the destination's name is",
     "administration_kind": "what the administration queue's name is",
     "response_kind": "what the response queue's name is",
-    "connector_type": "a connector is the affair of one manager",
+    "connector_type": "a connector belongs to one manager",
     "connector_manager": "as connector_type",
     "transaction_status_queue": "as connector_type",
     "transaction": "each hop has its own: that of the batch",
@@ -72,16 +72,16 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "final_ack_required": "as sequence",
     "first_in_transaction": "as transaction",
     "last_in_transaction": "as transaction",
-    "soap_envelope": "it is said in the words of another protocol",
+    "soap_envelope": "it belongs to another protocol",
     "soap_compound_message": "as soap_envelope",
     "soap_header": "as soap_envelope",
     "soap_body": "as soap_envelope",
 }
-"""Attributes of which a header says nothing."""
+"""Attributes that are not written, each with the reason."""
 
 _YES: Final = "yes"
 _BLANK: Final = "%20"
-"""A blank at either end; elsewhere it is one."""
+"""A blank at either end of a value; elsewhere it is written as it is."""
 _SAFE: Final = " !\"#$&'()*+-./:;<=>?@[\\]^_`{|}~"
 _PLAIN: Final = re.compile(
     r"[\x21-\x24\x26-\x2b\x2d-\x7e](?:[\x20-\x24\x26-\x2b\x2d-\x7e]*[\x21-\x24\x26-\x2b\x2d-\x7e])?"
@@ -94,7 +94,7 @@ _CLASS_LIMIT: Final = 0xFFFF
 
 
 def text_value(text: str) -> str:
-    """A text as the value of a field."""
+    """Return a text as the value of a field."""
     if _PLAIN.fullmatch(text):
         return text
     escaped = quote(text, safe=_SAFE, errors="replace")
@@ -104,7 +104,7 @@ def text_value(text: str) -> str:
 
 
 def read_text(value: str) -> str:
-    """And back."""
+    """Return the text of a field's value."""
     if "%" not in value:
         return value
     try:
@@ -114,12 +114,12 @@ def read_text(value: str) -> str:
 
 
 def id_value(identifier: ObjectId) -> str:
-    """An identifier of ours as a token."""
+    """Return an identifier as a token."""
     return f"{identifier.lineage}.{identifier.uniquifier}"
 
 
 def read_identifier(value: str) -> ObjectId:
-    """An identifier that is ours in its shape; of all others nothing is known (6.2.9)."""
+    """Return an identifier that has our form; NO_OBJECT for any other (6.2.9)."""
     value = value.strip(LWS)
     lineage, digits = _lineage(value[:36]), value[37:]
     if (
@@ -185,7 +185,7 @@ def _acknowledgements(value: str) -> tuple[Acknowledgement, ...]:
 
 
 def name_for(name: str, home: str) -> str:
-    """A queue as others may name it: by its format name; one of this manager by its agent's URI, `home`."""
+    """Return the format name of a queue as other managers use it; `home` is the URI of our agent."""
     if not name or is_format_name(name):
         return name
     path = quote(name.replace("\\", "/"), safe="/$;.@")
@@ -197,7 +197,7 @@ def _names_value(names: tuple[str, ...], home: str) -> str:
 
 
 def _name(value: str) -> str:
-    """A format name; what means something only at its sender counts as none."""
+    """Return a format name; empty for a name that only the sender's manager understands."""
     name = read_text(value)
     if not is_format_name(name):
         return ""
@@ -211,15 +211,15 @@ def _names(value: str) -> tuple[str, ...]:
     return tuple(filter(None, map(_name, value.split(","))))
 
 
-def _told(value: str) -> str:
-    """A queue that acknowledgements go to; only what a URL names, because no other way leads to a peer."""
+def _administration_queue(value: str) -> str:
+    """Return the queue for acknowledgements if it is a URL; no other name leads back to the peer."""
     name = _name(value)
     single = parse_single(name) if name else None
     return name if isinstance(single, DirectName) and single.scheme.is_url else ""
 
 
-def _all_told(value: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(_told, value.split(","))))
+def _administration_queues(value: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(_administration_queue, value.split(","))))
 
 
 # -- the table
@@ -234,8 +234,8 @@ _READ: Final[dict[str, Read]] = {
     "tag": ("application_tag", _number("tag", FOREVER)),
     "extension": ("extension", _bytes),
     "acknowledgements": ("acknowledgements", _acknowledgements),
-    "administration-queue": ("administration_queue", _told),
-    "administration-queues": ("administration_queues", _all_told),
+    "administration-queue": ("administration_queue", _administration_queue),
+    "administration-queues": ("administration_queues", _administration_queues),
     "response-queue": ("response_queue", _name),
     "response-queues": ("response_queues", _names),
     "journal": ("positive_journaling", _flag),
@@ -246,12 +246,12 @@ _READ: Final[dict[str, Read]] = {
     "source": ("source_machine", _guid),
     "label": ("label", read_text),
 }
-"""Which field is which attribute; what is not here is kept and not looked at."""
+"""The attribute of each field, and how its value is read; other fields are kept and not read."""
 READ: Final[dict[str, Read]] = {OURS + name: rule for name, rule in _READ.items()}
 
 
 def product_fields(message: Message, home: str) -> Iterator[tuple[str, str]]:
-    """The fields of all attributes that are not at their default; the label is for whoever writes it last."""
+    """Yield the fields of all attributes that are not at their default, except the label, which is last."""
     if message.is_express:
         yield "delivery", message.delivery.value
     if message.message_class != MessageClass.NORMAL:
@@ -282,7 +282,7 @@ def product_fields(message: Message, home: str) -> Iterator[tuple[str, str]]:
 
 
 def _queues(message: Message, home: str) -> Iterator[tuple[str, str]]:
-    """Names, as far as they mean something elsewhere."""
+    """Yield the fields of queue names that other managers understand."""
     response = name_for(message.response_queue, home)
     if response and not target_uri(response):  # else reply-uri says it
         yield "response-queue", text_value(response)

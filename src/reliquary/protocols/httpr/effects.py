@@ -1,4 +1,4 @@
-"""What HTTPR asks the network to do, once the facts are on disk."""
+"""What the network is asked to do, once the facts are on disk."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ class SendRequest(Effect, frozen=True):
     number: int
     """1, 2, 3 ... in an epoch."""
     url: str
-    """Where the responder is: `http://host[:port]/path`."""
+    """The URL of the responder: `http://host[:port]/path`."""
     header: RequestHeader
     batch: tuple[Message, ...] = ()
-    """Of PUSH and EXCHANGE; encoded when it leaves, terminator `last`."""
+    """The messages of PUSH and EXCHANGE; encoded when the request leaves, terminator `last`."""
     limits: BatchLimits | None = None
-    """What the response may carry."""
+    """The limits of the batch in the response."""
     wait: Duration = Duration(0)
     """How long the server may wait for messages before it answers; its time to respond begins afterwards."""
 
 
 class HangUp(Effect, frozen=True):
-    """Close the connection of an epoch, and those of older ones; nobody is told of what was in flight."""
+    """Close the connection of an epoch, and older ones; no event follows for requests without a response."""
 
     channel: int
     epoch: int
 
 
 class CutConnection(Effect, frozen=True):
-    """Close a connection of the server: a later one carries its channel (3.8)."""
+    """Close a connection of the server, because a later one carries its channel (3.8)."""
 
     connection: int

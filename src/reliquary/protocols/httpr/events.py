@@ -1,4 +1,4 @@
-"""What reaches HTTPR from the network and from administrators, and what they are told."""
+"""Events from the network and from administrators, and the answers to them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from reliquary.protocols.httpr.codec.values import (
 from reliquary.queueing.message import Message
 from reliquary.queueing.security.principals import ANONYMOUS, Principal
 
-# -- requests of others
+# -- requests to our server agent
 
 
 class RequestBegun(Event, frozen=True):
-    """The header of a request is here, its batch is still on the way: older connections end now (3.8)."""
+    """The header of a request is complete, its batch is not: older connections end now (3.8)."""
 
     connection: int
     """Later connections have higher numbers."""
@@ -31,19 +31,19 @@ class RequestBegun(Event, frozen=True):
 
 
 class RequestArrived(Event, frozen=True):
-    """A request is whole; `to` waits for an `Answer`."""
+    """A request is complete; `to` waits for an `Answer`."""
 
     to: int
     connection: int
     service: str
-    """What follows /httpr/ in the path."""
+    """The path after /httpr/."""
     header: RequestHeader | None
-    """None where it could not be read."""
+    """None if it could not be read."""
     batch: tuple[Carried, ...] = ()
     disposition: Disposition | None = None
     """The terminator; None for a command without a batch."""
     fault: ErrorNumber | None = None
-    """Why the rest of it could not be read; the batch is empty then."""
+    """Why the rest of the request could not be read; the batch is empty then."""
     why: str = ""
     by: Principal = ANONYMOUS
 
@@ -61,16 +61,17 @@ class Answer(msgspec.Struct, frozen=True):
     batch: tuple[Message, ...] = ()
     """Not empty only with a transaction id in the header; the terminator is `last`."""
     why: str = ""
-    """Of an error, for the log."""
+    """The reason of an error, for the log."""
 
 
-# -- answers to our own requests
+# -- responses to our client agent
 
 
 class Failure(Enum):
     """Why a request of ours has no usable response.
 
-    The first three: no byte was sent of it, nor of those behind it.  The others leave its outcome unknown.
+    With the first three no byte of it was sent, nor of the requests behind it; with the others its outcome is
+    unknown.
     """
 
     NO_ADDRESS = "no-address"
@@ -84,20 +85,20 @@ class Failure(Enum):
 
 
 class ResponseArrived(Event, frozen=True):
-    """A response is whole."""
+    """A response is complete."""
 
     channel: int
     epoch: int
-    """Of the connection on which it was asked; what an older one brings means nothing (HR-042)."""
+    """The number of the connection; a response on an older connection is ignored (HR-042)."""
     number: int
-    """Of the request, in this epoch."""
+    """The number of the request in this epoch."""
     header: ResponseHeader
     batch: tuple[Carried, ...] = ()
     disposition: Disposition | None = None
 
 
 class RequestFailed(Event, frozen=True):
-    """A request has no usable response, and neither will those behind it in this epoch (told once)."""
+    """A request has no usable response, nor will the requests behind it in this epoch (one event for all)."""
 
     channel: int
     epoch: int
@@ -112,14 +113,14 @@ class Addressed(Event, frozen=True):
     origin: str
     """`httpr://host[:port]`."""
     authorities: frozenset[str]
-    """All names of ours, `host` and `host:port` in lower case."""
+    """All our host names, `host` and `host:port` in lower case."""
 
 
-# -- what administrators ask for; the answer is a `Done`
+# -- requests of administrators; the answer is a `Done`
 
 
 class ReportChannel(Event, frozen=True):
-    """Send a REPORT over this channel now: find out what is in doubt."""
+    """Send a REPORT over this channel now, to resolve what is in doubt."""
 
     to: int
     channel: int
@@ -128,7 +129,7 @@ class ReportChannel(Event, frozen=True):
 class ForgetChannel(Event, frozen=True):
     """Forget the channel, and let the peer forget it, once nothing is in doubt.
 
-    Of a channel that others drive, only our own side.
+    Of a channel whose client is another agent, only our own side.
     """
 
     to: int
@@ -136,16 +137,16 @@ class ForgetChannel(Event, frozen=True):
 
 
 class SettleChannel(Event, frozen=True):
-    """Decide about all that is in doubt over this channel, in place of a peer that is gone for good."""
+    """Settle all batches in doubt of this channel, in place of a peer that is gone for good."""
 
     to: int
     channel: int
     arrived: bool
-    """The peer has the messages, so they leave; else they are there again."""
+    """The peer has the messages, so they leave; else they are available again."""
 
 
 class Done(msgspec.Struct, frozen=True):
-    """What an administrator is told; `why` is one sentence where it was not done."""
+    """The answer to an administrator; `why` is one sentence if it was not done."""
 
     done: bool
     why: str = ""

@@ -1,6 +1,6 @@
-"""What HTTPR states about its durable state; `apply` is the only place that changes it.
+"""Changes of HTTPR's durable state; `apply` is the only place that makes them.
 
-The letters are the write points of 3.12: which of them is committed together with which.
+P1 to P11 are the write points of 3.12: what must be written together.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from reliquary.protocols.httpr.tables import Channel
 
 
 class ChannelOpened(Fact, frozen=True):
-    """Two agents speak for the first time, or the channel has an owner now, or none any more."""
+    """A channel was opened, or its owner changed."""
 
     channel: Channel
 
 
 class SessionNumbered(Fact, frozen=True):
-    """A session has this number, and no other ever will (HR-100)."""
+    """A session got this number, which no other session ever gets (HR-100)."""
 
     session: int
 
 
 class BatchPrepared(Fact, frozen=True):
-    """P1: this batch may be sent from now on, and is in doubt; its messages are held in the same write."""
+    """P1: a batch may be sent from now on, and is in doubt; its messages are held in the same write."""
 
     channel: int
     batch: int
 
 
 class BatchesSettled(Fact, frozen=True):
-    """P7, P11: these batches are in doubt no longer; their messages left or came back in the same write."""
+    """P7, P11: batches are in doubt no longer; their messages left or were returned in the same write."""
 
     channel: int
     committed: tuple[int, ...] = ()
@@ -40,7 +40,7 @@ class BatchesSettled(Fact, frozen=True):
 
 
 class BatchReceived(Fact, frozen=True):
-    """P3, P5, P6: what became of a batch of the peer's; of COMMIT its messages are in the same write."""
+    """P3, P5, P6: the outcome of a batch from the peer; with COMMIT, its messages are in the same write."""
 
     channel: int
     batch: int
@@ -48,14 +48,14 @@ class BatchReceived(Fact, frozen=True):
 
 
 class PeerReported(Fact, frozen=True):
-    """P8: the peer has used no higher id than this, so what comes late is known."""
+    """P8: the peer has used no higher id than this, so a batch that comes late is recognized."""
 
     channel: int
     last_sent_id: int
 
 
 class FetchingSeen(Fact, frozen=True):
-    """The client of a channel fetches its messages."""
+    """The client of a channel has begun to fetch its messages."""
 
     channel: int
 
@@ -68,7 +68,7 @@ class Side(Enum):
 
 
 class SideForgotten(Fact, frozen=True):
-    """P9, P10, P11: nobody needs to know any more how far one direction got."""
+    """P9, P10, P11: both agents have forgotten how far one direction got."""
 
     channel: int
     side: Side

@@ -1,9 +1,9 @@
-"""The header of a message as fields, 6.2.1: the one it came with, and what an application chose for it.
+"""The header of a message as fields, 6.2.1: the header it came with, or the fields that its sender chose.
 
-    target-uri:httpr://here/httpr/mq#orders CRLF      as it came: goes on exactly so (6.2.14)
-    content-type:text/xml LF                          chosen here: what else is known of the message joins it
+    target-uri:httpr://here/httpr/mq#orders CRLF      it came with the message, and leaves with it (6.2.14)
+    content-type:text/xml LF                          chosen here; the attributes of the message are added
 
-`Message.httpr_header` is the one or the other, and its line ends tell which.
+`Message.httpr_header` is one of these, and its line ends tell which.
 """
 
 from __future__ import annotations
@@ -17,16 +17,22 @@ from reliquary.protocols.httpr.codec.lexical import CRLF, LWS, TOKEN, malformed,
 from reliquary.queueing.message import Message
 
 CHOSEN_END: Final = "\n"
-"""Ends a line that an application chose."""
+"""The end of a line that an application chose."""
 NO_FIELDS: Final = CRLF
 """The header of a message that came without any field."""
 CHOOSABLE: Final = ("content-type", "user-id", "encoding", "message-id", "correlation-id")
-"""Fields of HTTPR that an application may set itself; the others are attributes of its message."""
+"""Fields of HTTPR that an application may choose; the others are attributes of its message."""
 PRODUCT: Final = "app-"
 OURS: Final = "app-reliquary-"
-"""Attributes that HTTPR has no field for."""
+"""The prefix of fields for attributes that HTTPR has no field for."""
 CHOSEN_LIMIT: Final = 64 * 1024
-"""Characters; as much as any other agent may be expected to take."""
+"""The most characters of chosen fields, which any other agent may be expected to take."""
+DEFAULT_PRIORITY: Final = 4
+"""The priority of a message whose header has none (6.2.5)."""
+REMEMBERED: Final = 1024
+"""The most headers that encoding and decoding remember, each."""
+LONGEST_REMEMBERED: Final = 4096
+"""The most characters of a header that is remembered, so that peers cannot fill the memory."""
 
 _TOKENS: Final = ("user-id", "message-id", "correlation-id")
 _TOKEN: Final = re.compile(TOKEN)
@@ -40,11 +46,11 @@ _ENCODINGS: Final = {
     "decimal-normal": 2,
     "decimal-reversed": 2,
 }
-"""Each, and of which kind it is."""
+"""The encodings, and the kind of each."""
 
 
 def lines_of(header: str) -> Iterator[tuple[str, str]]:
-    """The fields of a header in their order: names in lower case, values without blanks around them."""
+    """Yield the fields of a header in their order: names in lower case, values without blanks around them."""
     end = CRLF if header.endswith(CRLF) else CHOSEN_END
     for line in header.removesuffix(end).split(end) if header not in ("", NO_FIELDS) else ():
         name, colon, value = line.partition(":")
@@ -56,7 +62,7 @@ def lines_of(header: str) -> Iterator[tuple[str, str]]:
 
 
 def read_fields(header: str) -> dict[str, str]:
-    """The fields by their names; who says something twice says it twice the same (A.1)."""
+    """Return the fields by their names; a field may stand twice only with one value (A.1)."""
     fields: dict[str, str] = {}
     for name, value in lines_of(header):
         if fields.setdefault(name, value) != value:
@@ -65,7 +71,7 @@ def read_fields(header: str) -> dict[str, str]:
 
 
 def fields_of(message: Message) -> dict[str, str]:
-    """What a reader is shown; empty for a message that HTTPR has nothing to do with."""
+    """Return the fields of a message; empty if it neither came by HTTPR nor has chosen fields."""
     return read_fields(message.httpr_header)
 
 
@@ -73,7 +79,7 @@ def fields_of(message: Message) -> dict[str, str]:
 
 
 def chosen_header(fields: Mapping[str, str]) -> str:
-    """`Message.httpr_header` of a message whose sender wants these fields; UsageError says what cannot be."""
+    """Return `Message.httpr_header` for the fields that a sender chose; UsageError if one is not allowed."""
     lines: dict[str, str] = {}
     for given, value in fields.items():
         name = given.lower()
@@ -113,7 +119,7 @@ def _check_value(name: str, value: str) -> None:
 
 
 def is_encoding(value: str) -> bool:
-    """Whether this says how numbers in the data are written, each kind at most once (6.2.7)."""
+    """Whether this is a valid `encoding` of numbers in the data, each kind at most once (6.2.7)."""
     words = [word.strip(LWS).lower() for word in value.split(",")]
     kinds = [_ENCODINGS.get(word) for word in words if word]  # empty elements do not count (HR-121)
     return None not in kinds and len(set(kinds)) == len(kinds) > 0

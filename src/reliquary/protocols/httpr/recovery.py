@@ -1,4 +1,4 @@
-"""HTTPR's state from its rows: sessions and connections are gone, transactions are not (HR-031)."""
+"""HTTPR's state from its rows: sessions and connections end with the process, channels do not (HR-031)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reliquary.protocols.httpr.tables import CHANNELS, NUMBERS, ONLY
 
 
 def recover(state: State) -> None:
-    """Load what was kept."""
+    """Read the counters and all channels."""
     state.numbers = state.rows.get(NUMBERS, ONLY) or state.numbers
     for _, channel in every(state.rows, CHANNELS):
         state.add(channel)

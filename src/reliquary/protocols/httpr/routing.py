@@ -1,12 +1,12 @@
-"""Which queues an agent's names mean, 6.2.3: those that messages come into, and are fetched from.
+"""Which queues the names of an agent mean, 6.2.3: those that take messages, and those that are fetched from.
 
 target-uri of ours        #orders, #private$/orders    its Destination is the queue
-                          no Destination, or no URI     what the service has for such messages
-target-uri of another     DIRECT=HTTPR://...            passed on, where the administrator wants that
+                          no Destination, or no URI    the service's queue for these messages
+target-uri of another     DIRECT=HTTPR://...           passed on, if the settings have `forward`
 anything else             518
 
-PULL at a queue's service     that queue
-PULL at the manager's own     outgoing queues to the agent that asks
+PULL at a queue's service      that queue
+PULL at the manager's service  outgoing queues to the agent that sends the PULL
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from reliquary.protocols.httpr.addresses import (
 )
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import Carried, ErrorNumber
-from reliquary.protocols.httpr.mapping import message_of
+from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.settings import HttprSettings, Service
 from reliquary.protocols.httpr.state import State
 from reliquary.queueing.message import Message
@@ -35,7 +35,7 @@ _SECTION: Final = "6.2.3"
 
 
 def is_known(settings: HttprSettings, service: str) -> bool:
-    """Whether a service is ours; whether its queue exists is the manager's to say."""
+    """Whether a service is ours; the queue manager knows whether its queue exists."""
     return (
         settings.open_services
         or service == settings.manager_service
@@ -44,7 +44,7 @@ def is_known(settings: HttprSettings, service: str) -> bool:
 
 
 def responder_of(state: State, service: str, named: str) -> str:
-    """What we are called in answers: as the request calls us, where that is us; else 511 (HR-090)."""
+    """Return our name in answers: the name in the request if it is ours; else HttprFault 511 (HR-090)."""
     if not named:
         return own_agent(state.origin, service)
     target = read_target(named)
@@ -55,7 +55,7 @@ def responder_of(state: State, service: str, named: str) -> str:
 
 
 def sink_of(state: State, target: str, otherwise: str) -> str:
-    """The queue for a message to this target-uri; `otherwise` is for messages that name none."""
+    """Return the queue for a message to this target-uri; `otherwise` is the queue for one that names none."""
     where = read_target(target) if target else None
     if where is None:
         if target or not otherwise:
@@ -63,7 +63,7 @@ def sink_of(state: State, target: str, otherwise: str) -> str:
         return otherwise
     if _is_ours(state, where):
         name = where.queue or into(state.settings, where.service)
-        # a Destination is a queue of ours: no name by which messages could be sent on through us
+        # a Destination must be a queue of ours, not a name by which messages are sent on through us
         if not name or is_format_name(name) or is_bare_url(name):
             raise _unknown(f"{target} names no queue")
         return name
@@ -76,12 +76,12 @@ def sink_of(state: State, target: str, otherwise: str) -> str:
 def placed(
     batch: Iterable[Carried], queue_for: Callable[[str], str]
 ) -> tuple[tuple[str, ...], tuple[Message, ...]]:
-    """The queue that each message of a batch is for, by its target-uri, and the messages."""
+    """Return the queue for each message of a batch, by its target-uri, and the messages."""
     names, messages = [], []
     target, name = "", None
     for carried in batch:
-        to, message = message_of(carried)
-        if name is None or to != target:  # mostly the whole batch goes one way
+        to, message = decode_message(carried)
+        if name is None or to != target:  # mostly a whole batch has one target
             target, name = to, queue_for(to)
         names.append(name)
         messages.append(message)
@@ -89,17 +89,17 @@ def placed(
 
 
 def into(settings: HttprSettings, service: str) -> str:
-    """The queue for messages to a service that name none themselves; empty: they are refused."""
+    """Return the queue for messages to a service that name none; empty if they are refused."""
     listed = _listed(settings, service)
     if listed is not None:
         return listed.into
-    # a service is a queue of ours: no name by which messages could be sent on through us
+    # a service must be a queue of ours, not a name by which messages are sent on through us
     elsewhere = is_format_name(service) or is_bare_url(service)
     return "" if service == settings.manager_service or elsewhere else service
 
 
 def sources_of(state: State, service: str, requester: str, last: int) -> tuple[str | int, ...]:
-    """The queues that a PULL takes from, in their order; of outgoing ones the next after `last` is first."""
+    """Return the queues that a PULL takes from, in their order; outgoing queues begin behind `last`."""
     queue = _source(state.settings, service)
     if queue:
         return (queue,)
@@ -109,7 +109,7 @@ def sources_of(state: State, service: str, requester: str, last: int) -> tuple[s
 
 
 def is_fetched_by_agent(settings: HttprSettings, service: str) -> bool:
-    """Whether a PULL gets what is addressed to its agent, and not what is in a queue."""
+    """Whether a PULL gets the messages that are addressed to its agent, not those of a queue of ours."""
     return not _source(settings, service)
 
 
@@ -130,7 +130,7 @@ def _listed(settings: HttprSettings, service: str) -> Service | None:
 
 
 def _is_ours(state: State, target: Target) -> bool:
-    """One of our names, or none at all: it came to us, so it is meant for us."""
+    """Whether a target has one of our names, or no host: it came to us, so it is meant for us."""
     return target.authority in state.authorities or not target.authority
 
 

@@ -1,4 +1,4 @@
-"""What an administrator may choose about HTTPR."""
+"""The settings of HTTPR."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reliquary.protocols.httpr.codec.values import Capabilities
 
 AGENT_TYPE: Final = "Reliquary.QueueManager"
 RETRY_LADDER: Final = tuple(Duration(span) for span in (SECOND, 2 * SECOND, 5 * SECOND, 15 * SECOND, MINUTE))
-"""How long a channel rests after so many failures in a row; then always as long as the last."""
+"""How long a channel pauses after each failure in a row; after all of these, as long as the last."""
 
 OFFERED: Final = Capabilities(
     idle_session_interval=600,
@@ -24,7 +24,7 @@ OFFERED: Final = Capabilities(
     maximum_pipeline_depth=32,
     sessions=True,
 )
-"""The most that our server agent grants."""
+"""The limits of what our server agent grants."""
 PROPOSED: Final = Capabilities(
     idle_session_interval=60,
     empty_batch_delay=20_000,
@@ -35,43 +35,43 @@ PROPOSED: Final = Capabilities(
     maximum_pipeline_depth=8,
     sessions=True,
 )
-"""What our client agent asks for: a PULL waits long for a first message, and not for a second."""
+"""What our client agent proposes: a PULL waits long for a first message, and not for a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """What stands behind `/httpr/<name>`: names of queues."""
+    """The queues of the service `/httpr/<name>`."""
 
     name: str
     into: str = ""
-    """Where messages without a Destination go; empty: they are refused with 518."""
+    """The queue for messages without a Destination; empty: they are refused with 518."""
     source: str = ""
-    """Which queue a PULL takes from; empty: it gets what is addressed to the requester."""
+    """The queue from which a PULL takes messages; empty: it gets those addressed to the requester."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """How our client agent speaks with one responder, where it is not as with all."""
+    """How our client agent speaks with one responder, if not as with all others."""
 
     responder: str
     """`httpr://host[:port]/service`."""
     url: str = ""
-    """Where to find it; empty for the responder's own, with http."""
+    """The URL of the responder; empty for the responder's name as a URL."""
     channel: str = ""
     """One channel for all queues; empty: each destination has its own, named like it."""
     pull: bool = False
     """Fetch messages from it as well."""
     exchange: bool = False
-    """With EXCHANGE, where there is something to send; needs `pull`."""
+    """Send messages with EXCHANGE; needs `pull`."""
     into: str = ""
-    """The queue for fetched messages without a Destination of ours, and for those whose queue is missing."""
+    """The queue for fetched messages that have no Destination of ours, or whose queue does not exist."""
     sessions: bool = True
-    """False for peers that are to be spoken to without a session."""
+    """False: requests to this peer have no session."""
     carries: tuple[str, ...] = ()
-    """Agents whose messages it takes and passes on; one that ends in `*` stands for all that begin so."""
+    """Agents whose messages the responder passes on; `*` at the end stands for any rest of the name."""
 
     def passes_on(self, agent: str) -> bool:
-        """Whether messages for this agent go through it."""
+        """Whether messages for this agent go through the responder."""
         return any(
             agent.startswith(each[:-1]) if each.endswith("*") else agent == each for each in self.carries
         )
@@ -79,10 +79,10 @@ class Peer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttprSettings:
-    """Everything that HTTPR can be told."""
+    """All settings of HTTPR."""
 
     services: tuple[Service, ...] = ()
-    """Beside these, each queue's name is a service whose messages go into and come from that queue."""
+    """Services with queues of their own; each other name is a service of the queue of that name."""
     manager_service: str = "mq"
     """The service that has no queue of its own: Destinations say where messages go."""
     open_services: bool = True
@@ -90,9 +90,9 @@ class HttprSettings:
     open_channels: bool = True
     """Whether requesters may open channels; else only `channels` are known (512)."""
     channels: tuple[str, ...] = ()
-    """Channel identifiers that are known where they are not open."""
+    """Channel identifiers that requesters may use if `open_channels` is false."""
     user_ids: tuple[str, ...] = ()
-    """The user-ids that messages may have; empty for any, or none (526)."""
+    """The user-ids that messages may have (526 for others); empty for any user-id, or none."""
     forward: bool = False
     """Take messages for other agents, and pass them on."""
     requester: str = ""
@@ -104,9 +104,9 @@ class HttprSettings:
     response_time: Duration = MINUTE
     """How long a response may take, beyond what we let the server wait for messages."""
     batch_bytes: int = 4 * 1024 * 1024
-    """A batch is closed when it has so many bytes."""
+    """A batch is closed when its bodies have this many bytes."""
     forget_after: Duration = field(default=Duration(5 * MINUTE))
-    """An idle channel of ours is told to forget, and its session ends."""
+    """After this time an idle channel of our client is forgotten on both sides, and its session ends."""
 
     def __post_init__(self) -> None:
         for name in ("response_time", "batch_bytes", "forget_after"):
@@ -119,12 +119,12 @@ class HttprSettings:
                 raise UsageError(f"exchange with {peer.responder} needs pull = true")
 
     def next_hop(self, agent: str) -> str:
-        """The responder to whom messages for an agent go: the agent itself, or one that passes them on."""
+        """Return the responder for messages to an agent: the agent, or one that passes them on."""
         passing = (peer.responder for peer in self.peers if peer.passes_on(agent))
         return next(passing, agent)
 
     def peer(self, responder: str) -> Peer:
-        """How to speak with this one."""
+        """Return the settings for a responder."""
         for peer in self.peers:
             if peer.responder == responder:
                 return peer

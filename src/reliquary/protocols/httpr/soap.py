@@ -1,4 +1,4 @@
-"""SOAP over HTTPR: the section that the specification announces and does not have (H-32); this one is ours.
+"""SOAP over HTTPR: the specification announces this section and does not have it (H-32), so this is ours.
 
     a request                                     its answer, sent to the reply-uri
     reply-uri:httpr://here/httpr/mq#answers       correlation-id:order-7
@@ -6,7 +6,7 @@
     content-type:text/xml; charset=utf-8          app-soapaction:""
     app-soapaction:"urn:order"
 
-The data is the envelope, and nothing of it is looked at.  SOAP 1.2 has its action in the content-type:
+The data is the envelope, which is not read.  SOAP 1.2 has its action in the content-type:
 `application/soap+xml; charset=utf-8; action="urn:order"`.
 """
 
@@ -23,23 +23,23 @@ from reliquary.protocols.httpr.fields import chosen_header, fields_of
 from reliquary.queueing.message import NO_OBJECT, Delivery, Message
 
 ACTION: Final = "app-soapaction"
-"""SOAPAction, in quotes as in HTTP; every message of SOAP 1.1 has it, an answer with nothing between them."""
+"""SOAPAction, in quotes as in HTTP; every message of SOAP 1.1 has it, an answer with empty quotes."""
 
 _ACTION_PARAMETER: Final = re.compile(r';\s*action\s*=\s*("(?:[^"\\]|\\.)*"|[^\s;"]+)', re.IGNORECASE)
 
 
 class SoapVersion(Enum):
-    """By the media type of its envelopes."""
+    """The version, by the media type of its envelopes."""
 
     SOAP_1_1 = "text/xml"
     SOAP_1_2 = "application/soap+xml"
 
 
 class Soap(NamedTuple):
-    """What a message says in SOAP."""
+    """The SOAP content of a message."""
 
     envelope: bytes
-    """Of a large message that lies in pieces, empty."""
+    """Empty for a large message that lies in pieces."""
     action: str
     version: SoapVersion
 
@@ -52,9 +52,9 @@ def soap_message(
     reply_to: str = "",
     message_id: str = "",
 ) -> Message:
-    """A request, or a message that wants no answer; send it to the queue of its service.
+    """Return a request, or a message that wants no answer; send it to the queue of its service.
 
-    `reply_to` is the name of a queue.  Without a `message_id` the queue manager's is the one to correlate by.
+    `reply_to` is the name of a queue.  Without a `message_id`, answers correlate by the manager's identifier.
     """
     fields = soap_fields(action, version)
     if message_id:
@@ -68,7 +68,7 @@ def soap_message(
 
 
 def soap_answer(request: Message, envelope: bytes | str) -> Message:
-    """The answer to a request, or a fault; `destination_queue` is where it is to be sent."""
+    """Return the answer to a request, or a fault; send it to its `destination_queue`."""
     asked = soap_of(request)
     if asked is None:
         raise UsageError("the message is no request of SOAP, so it has no answer")
@@ -90,7 +90,7 @@ def soap_answer(request: Message, envelope: bytes | str) -> Message:
 
 
 def soap_of(message: Message) -> Soap | None:
-    """What a message says in SOAP; None for a message of another kind."""
+    """Return the SOAP content of a message; None for a message of another kind."""
     fields = fields_of(message)
     content = fields.get("content-type", "")
     kind = content.partition(";")[0].strip().lower()
@@ -103,7 +103,7 @@ def soap_of(message: Message) -> Soap | None:
 
 
 def soap_fields(action: str, version: SoapVersion) -> dict[str, str]:
-    """The header fields that make a message one of SOAP."""
+    """Return the header fields of a SOAP message."""
     quoted = '"{}"'.format(action.replace("\\", "\\\\").replace('"', '\\"'))
     if version is SoapVersion.SOAP_1_1:
         return {"content-type": f"{version.value}; charset=utf-8", ACTION: quoted}

@@ -1,9 +1,9 @@
 """Where HTTPR's durable state lies (3.12): one row a channel, for source and sink together.
 
-httpr_channels  number   who speaks with whom, and how far both directions got
+httpr_channels  number   requester, channel and responder, and how far both directions got
 httpr_numbers   one row  counters that only grow
 
-Which messages belong to a batch in doubt is in the queue manager's `holds`, under channel and batch.
+The messages of a batch in doubt are in the queue manager's `holds`, under channel and batch.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
     """The channel identifier."""
     responder: str
     last_source_id: int = NOTHING
-    """Of the latest batch that we sent.  It only grows, whatever is forgotten (HR-102)."""
+    """The id of the latest batch that we sent.  It only grows, even if the channel is forgotten (HR-102)."""
     source_forgotten: bool = False
-    """All batches are settled and told of: `last-pulled-id` is zeros until the next."""
+    """All batches are settled, and the peer knows it: `last-pulled-id` is zeros until the next batch."""
     in_doubt: tuple[int, ...] = ()
     """indoubt-ids, oldest first; their messages are held under (number, id)."""
     last_received_id: int = NOTHING
@@ -45,9 +45,9 @@ class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
     last_sent_id: int = NOTHING
     """The largest id that the peer is known to have used."""
     pulled: bool = False
-    """Of a server: its client fetches messages, so nobody need be dialled to bring them."""
+    """Of a server: its client fetches messages, so our client agent does not bring them."""
     owner: str = ""
-    """Of a server: the SID of the user who may use it alone; empty while nobody said who he is."""
+    """Of a server: the SID of the only user who may use it; empty while only anonymous users have."""
 
     @property
     def has_source_state(self) -> bool:
@@ -70,9 +70,9 @@ class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):
     """Counters that only grow."""
 
     channel: int = 0
-    """The last that was given."""
+    """The number of the newest channel."""
     session: int = 0
-    """The last; microseconds since 1970 at least, so that a lost row repeats none."""
+    """The number of the newest session, at least the microseconds since 1970: a lost row repeats none."""
 
 
 CHANNELS: Final = Table("httpr_channels", Channel)

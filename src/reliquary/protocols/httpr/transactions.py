@@ -1,12 +1,12 @@
-"""What becomes of batches in doubt (3.12.1), and which batches are taken (3.12.2): two tables.
+"""What becomes of batches in doubt (3.12.1), and which batches are taken (3.12.2): tables of both agents.
 
-A peer says (completed c, outcome o).  Each batch t that we have in doubt lies before c, is c, or lies
-behind it; what that means depends on what carried the pair:
+A peer says (completed c, outcome o).  Each of our batches in doubt lies before c, is c, or lies behind c;
+what the pair means for it depends on what carried the pair:
 
-    RESPONSE       an answer to PUSH, PULL, EXCHANGE, or a request of those: batches may still be on the way
-    INFO_ANSWER    GET-RESPONDER-INFO answered: a batch behind c may still arrive, nobody has been told of it
-    INFO_REQUEST   GET-RESPONDER-INFO asked: its client hears nothing of older connections any more
-    REPORT         asked or answered: both know the last id that was used, so what comes late is refused
+    RESPONSE       PUSH, PULL or EXCHANGE, request or response: later batches may still be on the way
+    INFO_ANSWER    response to GET-RESPONDER-INFO: a batch behind c may still arrive at the server
+    INFO_REQUEST   GET-RESPONDER-INFO: its client ignores responses on older connections
+    REPORT         request or response: both know the last id that was used, so a late batch is refused
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class By(Enum):
 
 
 class Place(Enum):
-    """Where a batch lies, seen from the one that was named."""
+    """Where a batch lies, relative to the batch that the peer named."""
 
     BEFORE = "before"
     NAMED = "named"
@@ -45,7 +45,7 @@ class Fate(Enum):
 
     COMMITTED = "committed"
     RETURNED = "returned"
-    """Its messages are available again, and travel under a new id (HR-053)."""
+    """Its messages are available again, and are sent under a new id (HR-053)."""
     IN_DOUBT = "in-doubt"
 
 
@@ -56,9 +56,9 @@ def _fates() -> dict[tuple[By, Place, Outcome], Fate]:
         table[by, Place.NAMED, Outcome.COMMIT] = done
         table[by, Place.NAMED, Outcome.ROLLBACK] = back
         table[by, Place.NAMED, Outcome.INDOUBT] = doubt
-        table[by, Place.BEHIND, Outcome.INDOUBT] = doubt  # the named one is resolved first
-    table[By.RESPONSE, Place.BEHIND, Outcome.COMMIT] = doubt  # HR-126: pipelined, its answer comes
-    table[By.RESPONSE, Place.BEHIND, Outcome.ROLLBACK] = back  # the session ends: it is not processed
+        table[by, Place.BEHIND, Outcome.INDOUBT] = doubt  # the named batch is resolved first
+    table[By.RESPONSE, Place.BEHIND, Outcome.COMMIT] = doubt  # HR-126: pipelined, its response comes later
+    table[By.RESPONSE, Place.BEHIND, Outcome.ROLLBACK] = back  # the session ends, so the batch is not taken
     # DEPARTS from 3.4 (HR-020): the answer to GET-RESPONDER-INFO returns nothing that was not named, because
     # a request that comes late would be taken after its messages went again; REPORT tells the server of it.
     table[By.INFO_ANSWER, Place.BEHIND, Outcome.COMMIT] = doubt
@@ -73,7 +73,7 @@ _PLACES: Final = tuple(Place)
 
 
 class Settlement(msgspec.Struct, frozen=True):
-    """What a pair means for all batches in doubt."""
+    """What a pair means for all batches in doubt: their ids."""
 
     committed: tuple[int, ...] = ()
     returned: tuple[int, ...] = ()
@@ -83,10 +83,10 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 def settlement(in_doubt: tuple[int, ...], completed: int, outcome: Outcome, by: By) -> Settlement:
-    """Look each of them up; ids that we do not know are no error (HR-018).
+    """Look up each batch in doubt; an id that we do not know is no error (HR-018).
 
-    A rollback that was settled before is repeated until the next batch was judged; it says nothing of those
-    that are on the way meanwhile.
+    A peer repeats a rollback that is settled already until it has judged the next batch; that says nothing of
+    batches that are on the way meanwhile.
     """
     if by is By.RESPONSE and outcome is Outcome.ROLLBACK and completed not in in_doubt:
         outcome = Outcome.COMMIT
@@ -109,15 +109,15 @@ class Reception(Enum):
 
     TAKEN = "taken"
     KNOWN = "known"
-    """It is not after the last one that came: 529, and no outcome that could contradict the first (H-22)."""
+    """Its id is not above the last that came: 529, and no outcome that could contradict the first (H-22)."""
     LATE = "late"
-    """Its source has given it up: 529 and ROLLBACK (HR-081, HR-082)."""
+    """Its source has given the batch up: 529 and ROLLBACK (HR-081, HR-082)."""
     MALFORMED = "malformed"
     """Zero is no id (HR-104): 520."""
 
 
 def reception(channel: Channel, batch: int) -> Reception:
-    """The tests of 3.12.2, in their order."""
+    """Return whether a batch with this id is taken; the tests of 3.12.2, in their order."""
     if batch == NOTHING:
         return Reception.MALFORMED
     if batch <= channel.last_received_id:

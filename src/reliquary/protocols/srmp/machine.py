@@ -8,9 +8,9 @@ from reliquary.base.rows import Rows
 from reliquary.base.ruled import Rule, Ruled, TimerRule
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal
-from reliquary.protocols.srmp import events
-from reliquary.protocols.srmp.receiver import arrivals, receipts
-from reliquary.protocols.srmp.sender import posting, sessions
+from reliquary.protocols.srmp import arrivals, events
+from reliquary.protocols.srmp.receiver import messages, receipts
+from reliquary.protocols.srmp.sender import posting, resending, sessions
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
 from reliquary.queueing.travel import transfer
@@ -39,7 +39,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
 }
 
 _HEARD: Final[dict[type[Signal], Rule[State]]] = {
-    transfer.ArrivalJudged: arrivals.on_judged,
+    transfer.ArrivalJudged: messages.on_judged,
     transfer.ReceiptDue: receipts.on_receipt_due,
     transfer.ListenersChanged: arrivals.on_listeners_changed,
     transfer.ConnectionWanted: sessions.on_connection_wanted,
@@ -53,7 +53,7 @@ _HEARD: Final[dict[type[Signal], Rule[State]]] = {
 
 _TIMERS: Final[dict[str, TimerRule[State]]] = {
     receipts.COALESCING: receipts.on_coalescing,
-    sessions.RECEIPT_WAIT: sessions.on_receipt_wait,
+    resending.RECEIPT_WAIT: resending.on_receipt_wait,
     sessions.SESSION_CLEANUP: sessions.on_session_cleanup,
 }
 

@@ -14,6 +14,7 @@ from reliquary.base.rows import Rows
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
 from reliquary.protocols.srmp.codec.values import Envelope
 from reliquary.protocols.srmp.sender.addresses import Route
+from reliquary.protocols.srmp.sender.phases import Phase
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.tables import STREAM_TABLES
 from reliquary.queueing.travel.transfer import SendUserMessage
@@ -50,7 +51,7 @@ class Session:
     """For the next stream receipt; Stream Receipt Wait Timer."""
     epoch: int = 0
     """POSTs of another one mean nothing any more."""
-    is_open: bool = False
+    phase: Phase = Phase.CLOSED
     used: int = 0
     """When it was opened or an answer came on it, microseconds since 1970."""
     failing: bool = False
@@ -61,9 +62,7 @@ class Session:
     """Messages of the stream that were answered with 200 and have no stream receipt."""
     withheld: dict[int, None] = field(default_factory=dict)
     """Those of them that the manager is not told of yet: too many wait for receipts."""
-    draining: bool = False
-    """Nothing more is posted until what was posted is answered; then all goes again."""
-    held: bool = False
+    has_unposted: bool = False
     """The manager has handed out messages that were not posted."""
     progress: Progress = field(default_factory=Progress)
 

@@ -33,7 +33,7 @@ from reliquary.protocols.httpr.events import (
     RequestFailed,
     ResponseArrived,
 )
-from reliquary.protocols.httpr.mapping import carried_of
+from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.protocols.httpr.server.sessions import limits_of
 from reliquary.queueing.message import Message
 from reliquary.sim.between.borders import Borders
@@ -446,7 +446,7 @@ def _request_bytes(request: SendRequest, origin: str) -> bytes:
 
 
 def _batch_bytes(batch: Sequence[Message], authority: str) -> bytes:
-    return batch_bytes([carried_of(message, f"httpr://{authority}{PREFIX}mq") for message in batch])
+    return batch_bytes([encode_message(message, f"httpr://{authority}{PREFIX}mq") for message in batch])
 
 
 def _odd_pieces(chance: SeededChance, whole: bytes) -> Iterator[bytes]:

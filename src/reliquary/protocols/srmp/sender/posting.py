@@ -24,7 +24,9 @@ from reliquary.protocols.srmp.effects import Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.protocols.srmp.sender.addresses import own_origin, receipts_url
 from reliquary.protocols.srmp.sender.answers import FAILED_WITH, Reaction, reaction_to, reason_for
-from reliquary.protocols.srmp.sender.sessions import fail, go_again, open_wanted, start_wait
+from reliquary.protocols.srmp.sender.phases import Phase
+from reliquary.protocols.srmp.sender.resending import go_again, start_wait
+from reliquary.protocols.srmp.sender.sessions import fail, open_wanted
 from reliquary.protocols.srmp.sender.streams import begin, forget, free, make_room
 from reliquary.protocols.srmp.signing import is_to_be_signed, parts_source, sign
 from reliquary.protocols.srmp.state import Session, State
@@ -90,8 +92,8 @@ def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
         queues.setdefault(send.queue, []).append(send)
     for queue, sends in queues.items():
         session = state.sessions[queue]
-        if session.draining:
-            session.held = True
+        if session.phase is Phase.DRAINING:
+            session.has_unposted = True
             continue
         if _waits_for_a_key(state, session, sends, now):
             continue
@@ -168,7 +170,7 @@ def _send_first(
     lookup_ids, finals = [], []
     for send in sends:
         if number > LAST_NUMBER:
-            session.held = True
+            session.has_unposted = True
             break
         effect = _effect(state, session, send, _place(state, session, stream, number, previous))
         if effect is not None:
@@ -280,7 +282,7 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
         state.draft.tell(TransferEnded(session.queue, (event.lookup_id,), Outcome.DELIVERED))  # SR-291
     else:
         _on_taken(state, session, event.lookup_id, number)
-    if session.draining:
+    if session.phase is Phase.DRAINING:
         go_again(state, session)
 
 
@@ -315,5 +317,5 @@ def on_withdrawn(state: State, signal: MessageWithdrawn, now: Instant) -> None:
         gone = tuple(each for each in signal.lookup_ids if each in sent.numbers)
         if gone:
             free(state, signal.queue, gone, signal.reason)
-    if session is not None and session.draining:
+    if session is not None and session.phase is Phase.DRAINING:
         go_again(state, session)

@@ -12,7 +12,8 @@ from reliquary.base.turn import Warn
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.lexical import message_id
 from reliquary.protocols.srmp.codec.values import Envelope
-from reliquary.protocols.srmp.sender.sessions import go_again, start_wait, stop_wait
+from reliquary.protocols.srmp.sender.phases import Phase
+from reliquary.protocols.srmp.sender.resending import go_again, start_wait, stop_wait
 from reliquary.protocols.srmp.sender.streams import forget, free, make_room
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.message import MessageClass, ObjectId
@@ -112,7 +113,7 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
             free(state, queue, confirmed.done, MessageClass.ACK_REACH_QUEUE)
     if session is not None:
         state.draft.tell(progressed(session.queue, sent, session.progress, session.wait))
-        if session.draining:  # after the above, so that nothing goes again that is there
+        if session.phase is Phase.DRAINING:  # after the above, so that nothing goes again that is there
             go_again(state, session)
 
 

@@ -1,14 +1,9 @@
-"""The connection of an outgoing queue, [MC-MQSRM] 3.1.7.4, .5, .9 and its timers, 3.1.6.2 and 3.1.6.4.
+"""Sessions of outgoing queues open and close, [MC-MQSRM] 3.1.7.4, .5, .9 and 3.1.6.4; `phases` has the table.
 
-        ConnectionWanted                      a POST failed: the queue rests, then wants a connection
-    closed ------------> open --------------> closed
-                          |  '--------------> closed    nothing was posted for a while
-                          '-----------------> closed    the queue is on hold
-
-    posting --- time-out, or a gap in the stream ---> draining --- all answered ---> all goes again
-
-The network connects when there is something to post, so an open session is ours alone.  Every opening
-has an epoch of its own; what is said about another one comes too late and changes nothing.
+ConnectionWanted          open
+a POST failed             close; the queue rests, then wants a connection again
+Session Cleanup Timer     close, where nothing was posted for a while
+QueuePaused               close
 """
 
 from __future__ import annotations
@@ -16,9 +11,11 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.base.time import Duration, Instant
-from reliquary.base.turn import CancelTimer, SetTimer
+from reliquary.base.turn import SetTimer
 from reliquary.protocols.srmp.effects import EndSession
 from reliquary.protocols.srmp.sender.addresses import route_to
+from reliquary.protocols.srmp.sender.phases import NEXT, Move, Phase
+from reliquary.protocols.srmp.sender.resending import go_again, report_taken, start_wait, stop_wait
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
 from reliquary.queueing.travel.transfer import (
@@ -27,18 +24,14 @@ from reliquary.queueing.travel.transfer import (
     ManagerOnline,
     QueuePaused,
     QueueResumed,
-    ResendWanted,
-    TransferAccepted,
 )
 from reliquary.streams.ladder import ReceiptWait
 
-RECEIPT_WAIT: Final = "srmp-receipt-wait"
-"""Stream Receipt Wait Timer, one for each outgoing queue."""
 SESSION_CLEANUP: Final = "srmp-session-cleanup"
 """Session Cleanup Timer, one for each outgoing queue."""
 AHEAD: Final = 2
-"""So many times what may be in flight is handed out: what goes next is numbered and on disk, and leaves with
-the first answer, while the receiver and its disk are at work."""
+"""The manager hands out this multiple of what may be in flight: what goes next is numbered and on disk, and
+leaves with the first answer, while the receiver and its disk are at work."""
 
 
 # -- open and closed
@@ -65,7 +58,8 @@ def open_wanted(state: State, now: Instant) -> None:
 
 def _open(state: State, session: Session, now: Instant) -> None:
     state.last_epoch += 1
-    session.epoch, session.is_open, session.used = state.last_epoch, True, now
+    session.phase = NEXT[session.phase, Move.CONNECT]
+    session.epoch, session.used = state.last_epoch, now
     state.draft.ask(SetTimer((SESSION_CLEANUP, session.queue), state.settings.session_cleanup))
     state.draft.tell(
         ConnectionChanged(
@@ -80,21 +74,22 @@ def _open(state: State, session: Session, now: Instant) -> None:
         start_wait(state, session, now)
 
 
-def _close(state: State, session: Session) -> None:
+def _close(state: State, session: Session, move: Move) -> None:
     """What was posted and has no answer goes again; what was taken does so only when it is due."""
-    if session.is_open:
+    before, session.phase = session.phase, NEXT[session.phase, move]
+    if before is not Phase.CLOSED:
         state.draft.ask(EndSession(session.queue, session.epoch))
-    session.is_open = session.held = False
+    session.has_unposted = False
     session.posted.clear()
-    tell_accepted(state, session, len(session.withheld))
-    if session.draining:
+    report_taken(state, session, len(session.withheld))
+    if before is Phase.DRAINING:
         go_again(state, session)
 
 
 def fail(state: State, session: Session, status: ConnectionStatus) -> None:
     """No answer, or one that says "later" (SR-293): the queue rests for RetransmissionTimeout (SR-149)."""
     session.failing = True
-    _close(state, session)
+    _close(state, session, Move.FAIL)
     # DEPARTS from 3.1.7.2.5 (SR-293): the Stream Receipt Wait Timer runs on for what was answered with 200,
     # because nobody would ask for those receipts where nothing else waits to be sent.
     if not session.taken:
@@ -113,7 +108,7 @@ def fail(state: State, session: Session, status: ConnectionStatus) -> None:
 def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
     """Nothing was posted for a while: close (SR-254).  An answer since then puts it off."""
     session = state.sessions.get(queue)
-    if session is None or not session.is_open:
+    if session is None or session.phase is Phase.CLOSED:
         return
     span = state.settings.session_cleanup
     idle = max(now - session.used, 0)
@@ -121,7 +116,7 @@ def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
         left = span if session.posted else Duration(span - idle)
         state.draft.ask(SetTimer((SESSION_CLEANUP, queue), left))
         return
-    _close(state, session)
+    _close(state, session, Move.IDLE)
     state.draft.tell(
         ConnectionChanged(queue, Happening.SESSION_CLEANED_UP, ConnectionStatus.CONNECTION_NOT_READY)
     )
@@ -138,7 +133,7 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
     session = state.sessions.get(signal.queue)
     if session is not None:
         stop_wait(state, session)
-        _close(state, session)
+        _close(state, session, Move.PAUSE)
         state.draft.tell(
             ConnectionChanged(signal.queue, Happening.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)
         )
@@ -160,54 +155,3 @@ def on_online(state: State, signal: ManagerOnline, now: Instant) -> None:
             stop_wait(state, session)
         elif session.taken:
             start_wait(state, session, now)
-
-
-# -- waiting for stream receipts
-
-
-def start_wait(state: State, session: Session, now: Instant, *, again: bool = False) -> None:
-    """Wait for a stream receipt (SR-271), from now on where it is `again`; else as long as it was."""
-    # DEPARTS from 3.1.7.2.3 (SR-271): a timer that runs is left alone, because steady traffic would put it
-    # off for ever.
-    if again or not session.wait.running:
-        span = session.wait.start(now)
-        state.draft.ask(SetTimer((RECEIPT_WAIT, session.queue), span))
-
-
-def stop_wait(state: State, session: Session) -> None:
-    """Nothing is outstanding, or nothing can come."""
-    if session.wait.running:
-        session.wait.stop()
-        state.draft.ask(CancelTimer((RECEIPT_WAIT, session.queue)))
-
-
-def on_receipt_wait(state: State, queue: int, now: Instant) -> None:
-    """No receipt came in time: all goes again (SR-247), and the next wait is longer."""
-    del now
-    session = state.sessions.get(queue)
-    if session is None or not session.wait.running:
-        return
-    session.wait.running = False
-    # DEPARTS from 3.1.5.1.8.2 (SR-224): a time-out makes the wait longer and a receipt makes it short again,
-    # because a receiver that answers well would be waited for longer and longer.  Nor does it count while
-    # the receiver cannot be reached at all.
-    if not session.failing:
-        session.wait.time_out()
-    go_again(state, session)
-
-
-def go_again(state: State, session: Session) -> None:
-    """Let all that has no receipt go again in its order, once what was posted is answered."""
-    session.draining = bool(session.posted)
-    if not session.draining:
-        session.held = False
-        session.taken.clear()
-        session.withheld.clear()
-        state.draft.tell(ResendWanted(session.queue))
-
-
-def tell_accepted(state: State, session: Session, count: int) -> None:
-    """The manager learns of so many messages that were taken, and may hand out others for them."""
-    for lookup_id in list(session.withheld)[: max(count, 0)]:
-        del session.withheld[lookup_id]
-        state.draft.tell(TransferAccepted(session.queue, lookup_id))

@@ -14,7 +14,7 @@ numbers mean nothing to a receiver that never saw the start, so the rest begins 
 from __future__ import annotations
 
 from reliquary.base.turn import Warn
-from reliquary.protocols.srmp.sender.sessions import go_again, stop_wait, tell_accepted
+from reliquary.protocols.srmp.sender.resending import go_again, report_taken, stop_wait
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.travel.transfer import Outcome, TransferEnded
@@ -44,7 +44,7 @@ def make_room(state: State, session: Session, sent: Sent) -> None:
         lowest = sent.at(sent.first_awaiting())
         if lowest not in session.taken and lowest not in session.posted:
             room = len(session.withheld)
-    tell_accepted(state, session, room)
+    report_taken(state, session, room)
 
 
 def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageClass) -> None:
@@ -53,7 +53,7 @@ def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageC
     sent, session = state.sent[queue], state.sessions.get(queue)
     if not sent.numbers:
         _end(state, queue, session)
-        if session is not None and session.held:
+        if session is not None and session.has_unposted:
             go_again(state, session)
     elif sent.start_is_lost:
         _lose_start(state, queue, session, sent, reason)

@@ -1,11 +1,10 @@
-"""A message comes, [MC-MQSRM] 3.1.5.1: it is understood, judged, stored and answered in one turn.
+"""A message is taken or not, [MC-MQSRM] 3.1.5.1.6: all of it in the turn in which it came.
 
-    PostArrived --> decode --> route --> signature --> stream --> duplicate --> MessageArrived
-                       |         |          |            |            |              |
-                      400       400        400          200          200        ArrivalJudged
-                                 '-> forwarded: 200                         200, 400 or 500
+    receipts can be sent? --> signature --> stream --> duplicate --> MessageArrived
+            |                    |            |            |               |
+           400                  400          200          200        ArrivalJudged: 200, 400 or 500
 
-What comes before the manager's verdict only looks; what is to be remembered (the stream's number, the
+Nothing is changed before the manager's verdict; what is to be remembered (the stream's number, the
 identifier) is a fact of the turn in which the message is stored, or of none.  So a message that was
 refused and comes again is judged as if it came for the first time.
 """
@@ -15,33 +14,26 @@ refused and comes again is judged as if it came for the first time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 from uuid import UUID
 
 from msgspec.structs import replace
 
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.base.turn import Reply, Warn
+from reliquary.base.turn import Reply
 from reliquary.protocols.srmp.carrier import MULTICAST, NAME
-from reliquary.protocols.srmp.codec.decode import decode, decode_apdu
 from reliquary.protocols.srmp.codec.faults import SrmpFault
-from reliquary.protocols.srmp.codec.kinds import kind_of
-from reliquary.protocols.srmp.codec.lexical import stream_id
 from reliquary.protocols.srmp.codec.messages import format_name, message_of
-from reliquary.protocols.srmp.codec.values import Arrived, Envelope, Kind
-from reliquary.protocols.srmp.effects import ListenTo
-from reliquary.protocols.srmp.events import ApduArrived, PostAnswer, PostArrived
+from reliquary.protocols.srmp.codec.values import Arrived, Envelope
+from reliquary.protocols.srmp.events import PostAnswer
 from reliquary.protocols.srmp.receiver import receipts
-from reliquary.protocols.srmp.receiver.routing import Route, check_url, route
-from reliquary.protocols.srmp.sender import receipts as sender_receipts
+from reliquary.protocols.srmp.receiver.routing import Route, check_url
 from reliquary.protocols.srmp.signing import verify
 from reliquary.protocols.srmp.state import Arriving, Count, State
 from reliquary.queueing.message import NO_GUID, Message, MessageClass, ObjectId
 from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
     DuplicatesDropped,
-    ListenersChanged,
     MessageArrived,
     Outcome,
 )
@@ -51,69 +43,13 @@ from reliquary.streams.facts import IdentifierRemembered, StreamAdvanced
 from reliquary.streams.tables import Remembered
 
 ANONYMOUS_ID: Final = ObjectId(NO_GUID, 1)
-"""What a message without `Msmq` has for an identifier; it says nothing."""
+"""The identifier of a message without `Msmq`; many messages have it."""
 ANONYMOUS: Final = f"uuid:1@{NO_GUID}"
-"""An `id` that says nothing, whatever `SourceQmGuid` is; in the published stream all messages have it."""
+"""An `id` that tells no messages apart, whatever `SourceQmGuid` is: the published stream has no other."""
 
 
-# -- what comes
-
-
-def on_post(state: State, event: PostArrived, now: Instant) -> None:
-    """Somebody posted a message."""
-    if not state.authorities:
-        _answer(state, event.to, 500, "this manager does not know its own address yet")
-        return
-    try:
-        arrived = decode(event.content_type, event.body, largest=state.settings.largest_message)
-        _receive(state, event.to, arrived, now)
-    except SrmpFault as fault:
-        _answer(state, event.to, fault.status, f"{fault.element}: {fault.why}")
-
-
-def on_apdu(state: State, event: ApduArrived, now: Instant) -> None:
-    """A message came by multicast: nobody is answered, and nobody gets a receipt."""
-    try:
-        arrived = decode_apdu(event.data, largest=state.settings.largest_message)
-        way = route(state, arrived.envelope.to)
-        if not way.multicast:
-            raise SrmpFault("to", f"{arrived.envelope.to} is no multicast address", spec="2.2.4.2")
-        if kind_of(arrived.envelope) is Kind.USER_MESSAGE:
-            _user_message(state, 0, arrived, way, now)
-    except SrmpFault as fault:
-        why = f"{fault.element}: {fault.why}"
-        state.draft.ask(Warn(f"multicast {event.address}", "a message was dropped", why))
-
-
-def on_listeners_changed(state: State, signal: ListenersChanged, now: Instant) -> None:
-    """Queues listen to other multicast addresses."""
-    del now
-    state.listening = signal.addresses
-    state.draft.ask(ListenTo(signal.addresses))
-
-
-def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
-    """Route the message, and do what its kind asks for."""
-    kind = kind_of(arrived.envelope)
-    if kind not in (Kind.USER_MESSAGE, Kind.UNKNOWN):
-        state.counts[Count.RECEIPTS_RECEIVED] += 1
-    if _is_for_the_sender(state, kind, arrived.envelope):
-        _KINDS[kind](state, to, arrived, Route(""), now)
-        return
-    way = route(state, arrived.envelope.to)
-    if way.name:
-        _KINDS[kind](state, to, arrived, way, now)
-    else:
-        # DEPARTS from 3.1.5.1.3 (SR-186): the envelope goes on as it came, with its identifier, its
-        # stream and its receipts' address, because receipts lead from end to end.
-        message = message_of(arrived, now=in_whole_seconds(now))
-        _hand_over(state, Arriving(to, arrived.envelope), way, message)
-
-
-# -- kinds of messages, 3.1.5.1.6 to 3.1.5.1.10
-
-
-def _user_message(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    """Check a user message, and hand it to the manager unless its stream or its identifier is against it."""
     envelope, place = arrived.envelope, arrived.envelope.stream
     _check_receipts(envelope)
     message = message_of(arrived, now=in_whole_seconds(now))
@@ -132,64 +68,25 @@ def _user_message(state: State, to: int, arrived: Arrived, way: Route, now: Inst
             _reject(state, key, verdict, now)
             if verdict is Verdict.REPEATED:
                 _tell_duplicate(state, envelope, way)
-            _answer(state, to, 200)  # SR-211
+            answer(state, to, 200)  # SR-211
             return
         if kept is not None and not place.receipts_to:  # only the first message says it
             message = replace(message, transaction_status_queue=kept.receipts_to)
     if _is_duplicate(state, envelope, way, now):
         _advance(state, envelope, way.name, now)
-        _answer(state, to, 200)  # SR-234
+        answer(state, to, 200)  # SR-234
         return
     arriving = Arriving(to, envelope, way.name, message.is_express, ours=not way.multicast)
-    _hand_over(state, arriving, way, message)
+    hand_over(state, arriving, way, message)
 
 
-def _receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
-    """A delivery or commitment receipt is put into the queue it is for, and means nothing to us."""
+def take_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    """Hand a delivery or commitment receipt to the manager, for the queue of an application."""
     if _is_duplicate(state, arrived.envelope, way, now):
-        _answer(state, to, 200)
+        answer(state, to, 200)
         return
     message = message_of(arrived, now=in_whole_seconds(now))
-    _hand_over(state, Arriving(to, arrived.envelope, way.name, message.is_express), way, message)
-
-
-def _stream_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
-    # DEPARTS from 3.1.5.1.8 (SR-219): it is not put into the order queue, because nobody reads that
-    # and it would only grow.
-    del way
-    sender_receipts.on_stream_receipt(state, arrived.envelope, now)
-    _answer(state, to, 200)
-
-
-def _final_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
-    del way
-    sender_receipts.on_final_receipt(state, arrived.envelope, now)
-    _answer(state, to, 200)
-
-
-def _ignored(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
-    del arrived, way, now
-    _answer(state, to, 200)  # SR-194
-
-
-_KINDS: Final[dict[Kind, Callable[[State, int, Arrived, Route, Instant], None]]] = {
-    Kind.USER_MESSAGE: _user_message,
-    Kind.DELIVERY_RECEIPT: _receipt,
-    Kind.COMMITMENT_RECEIPT: _receipt,
-    Kind.STREAM_RECEIPT: _stream_receipt,
-    Kind.FINAL_STREAM_RECEIPT: _final_receipt,
-    Kind.UNKNOWN: _ignored,
-}
-KINDS: Final = tuple(_KINDS)
-
-
-def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
-    """Whether it tells of a stream of ours, also one that was given up, wherever it was addressed to."""
-    if kind not in (Kind.STREAM_RECEIPT, Kind.FINAL_STREAM_RECEIPT) or envelope.stream_receipt is None:
-        return False
-    # two managers may have streams of one number: the sender belongs to the name
-    sender_of, _ = stream_id(envelope.stream_receipt.identifier, "2.2.5.6")
-    return any(sent.stream.sender == sender_of for sent in state.sent.values())
+    hand_over(state, Arriving(to, arrived.envelope, way.name, message.is_express), way, message)
 
 
 # -- what is known of it already
@@ -216,7 +113,7 @@ def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant)
 
 
 def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) -> bool:
-    """Whether the same message was taken not long ago (SR-124)."""
+    """Whether a message with this identifier was taken not long ago (SR-124)."""
     if envelope.id.strip() == ANONYMOUS:  # SR-233
         return False
     arrived = state.history.arrival(envelope.identifier, way.name)
@@ -235,7 +132,7 @@ def _tell_duplicate(state: State, envelope: Envelope, way: Route) -> None:
 # -- what the manager says
 
 
-def _hand_over(state: State, arriving: Arriving, way: Route, message: Message) -> None:
+def hand_over(state: State, arriving: Arriving, way: Route, message: Message) -> None:
     """Let the manager take the message; `on_judged` follows in this turn."""
     state.last_ticket += 1
     state.arriving[state.last_ticket] = arriving
@@ -250,7 +147,7 @@ def _hand_over(state: State, arriving: Arriving, way: Route, message: Message) -
 
 
 def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
-    """The manager took a message, or did not: remember it, send receipts, answer."""
+    """The manager took a message, or refused it: remember it, send receipts, answer."""
     if receipts.on_judged(state, signal):
         return
     arriving = state.arriving.pop(signal.ticket[0], None)
@@ -258,20 +155,20 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
         return
     if signal.outcome is not Outcome.DELIVERED:
         status = _STATUSES.get(signal.reason, 400) if signal.outcome is Outcome.REFUSED else 500
-        _answer(state, arriving.to, status, _WHY.get(signal.reason, f"to: refused, {signal.reason.name}"))
+        answer(state, arriving.to, status, _WHY.get(signal.reason, f"to: refused, {signal.reason.name}"))
         return
     if arriving.destination:
         _remember(state, arriving, now)
     if arriving.ours:
         _advance(state, arriving.envelope, arriving.destination, now)
         receipts.deliver(state, arriving.envelope, now)
-    _answer(state, arriving.to, 200)
+    answer(state, arriving.to, 200)
 
 
 # DEPARTS from 3.1.5.1.12 (SR-238): a queue that is full answers 500, not 200, because its sender would
 # take the message for stored; with 500 it comes again.
 _STATUSES: Final = {MessageClass.NACK_QUEUE_EXCEED_QUOTA: 500}
-"""Of refusals; all others are 400 (SR-192)."""
+"""HTTP statuses of refusals; all others are 400 (SR-192)."""
 
 _WHY: Final = {
     MessageClass.NORMAL: "this manager takes no messages at present",
@@ -295,7 +192,7 @@ def _remember(state: State, arriving: Arriving, now: Instant) -> None:
 
 
 def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -> None:
-    """The stream of a message that is in its queue is one message further (SR-209, SR-213, SR-217)."""
+    """Note in its stream that a message is in its queue (SR-209, SR-213, SR-217)."""
     place = envelope.stream
     if place is None:
         return
@@ -316,6 +213,7 @@ def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -
     receipts.expect(state, incoming, now)
 
 
-def _answer(state: State, to: int, status: int, why: str = "") -> None:
+def answer(state: State, to: int, status: int, why: str = "") -> None:
+    """Answer a POST; 0 stands for a message that came without one."""
     if to:
         state.draft.ask(Reply(to, PostAnswer(status, why)))

@@ -1,73 +1,33 @@
-"""Messages that come, from bytes to queue and answer."""
+"""Messages that are taken or not, and what their senders are answered."""
 
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from reliquary.base.turn import Reply
-from reliquary.protocols.srmp.codec.values import Kind
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
-from reliquary.protocols.srmp.receiver import arrivals
-from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.events import BringOnline, TakeOffline
-from reliquary.queueing.message import Delivery, Message
-from reliquary.streams.tables import OutgoingStream
+from reliquary.queueing.message import Delivery
 from reliquary.wire.security import SecurityDescriptor, encode_descriptor
 from tests.protocols.srmp.peer import (
     ADMIN,
     ALPHA,
     ORDERS,
-    STREAM,
     TORDERS,
     commitment_block,
     delivery_receipt,
     envelope,
     receipt,
     stream_message,
-    stream_receipt_block,
     user_message,
 )
-from tests.protocols.srmp.receiving import Receiving
+from tests.protocols.srmp.receiving import Receiving, first, refused
 
 ELSEWHERE = "http://gamma.example/msmq/private$/orders"
 PUBLIC = "http://gateway.example/shop/orders"
-
-
-def first(bench: Receiving, path: str = "orders") -> Message:
-    """The message at the head of a queue."""
-    position = bench.queue(path).order.first()
-    assert position is not None
-    return bench.state.shelf.get(position)
-
-
-def contents(bench: Receiving) -> tuple[Any, ...]:
-    """All that a message could have changed."""
-    state = bench.srmp.state
-    return (
-        bench.bodies("orders"),
-        bench.bodies("torders"),
-        bench.outgoing,
-        dict(state.incoming),
-        state.arriving,
-    )
-
-
-def refused(bench: Receiving, post: tuple[str, bytes], *, naming: str, status: int = 400) -> None:
-    """It is refused, with a sentence that names the element, and nothing is changed."""
-    before, facts = contents(bench), len(bench.facts)
-    answer = bench.post(*post)
-    assert answer.status == status
-    assert answer.why.startswith(f"{naming}:"), answer.why
-    assert contents(bench) == before
-    assert len(bench.facts) == facts
-
-
-def test_every_kind_of_message_has_a_rule() -> None:
-    assert set(arrivals.KINDS) == set(Kind)
 
 
 # -- user messages
@@ -125,20 +85,6 @@ def test_a_durable_message_outlives_a_crash() -> None:
     assert bench.bodies() == [b"durable", b"again"]
 
 
-@pytest.mark.spec("SR-182", "SR-183")
-@pytest.mark.parametrize(
-    ("post", "element"),
-    [
-        (("text/plain", b"hello"), "Content-Type"),
-        (("text/xml", b"<se:Envelope"), "Envelope"),
-        (("text/xml", envelope(ORDERS).replace("<to>", "<too>").replace("</to>", "</too>").encode()), "to"),
-        (("text/xml", envelope(ORDERS, priority=8).encode()), "Priority"),
-    ],
-)
-def test_what_is_no_message_is_refused(post: tuple[str, bytes], element: str) -> None:
-    refused(Receiving(), post, naming=element)
-
-
 UNSIGNED = b'<Signature xmlns="http://www.w3.org/2000/02/xmldsig#"></Signature></se:Header>'
 
 
@@ -168,12 +114,6 @@ def test_the_place_in_a_stream_is_looked_at_before_the_queue_is() -> None:
     bench = Receiving()
     assert bench.post(*stream_message(7, to=ORDERS)).status == 200  # ignored, though no stream goes there
     assert bench.post(*stream_message(1, to=ORDERS)).status == 400
-
-
-def test_nobody_is_refused_before_this_manager_knows_its_own_address() -> None:
-    bench = Receiving(addressed=False)
-    assert bench.post(*user_message()).status == 500
-    assert bench.bodies() == []
 
 
 @pytest.mark.spec("SR-058", "SR-061", "SR-077")
@@ -248,7 +188,7 @@ def test_a_duplicate_is_known_after_a_restart() -> None:
     assert bench.bodies() == [b"hello"]
 
 
-# -- routing, 3.1.5.1.3
+# -- the queue that it is for
 
 
 @pytest.mark.srmp("T-59", "F-41")
@@ -282,76 +222,6 @@ def test_streams_go_into_transactional_queues_and_all_else_into_others() -> None
     bench = Receiving()
     refused(bench, stream_message(1, to=ORDERS), naming="stream")
     refused(bench, user_message(TORDERS), naming="stream")
-
-
-@pytest.mark.srmp("T-59", "F-42")
-@pytest.mark.spec("SR-185", "SR-192", "SR-129")
-def test_a_message_for_another_host_is_refused() -> None:
-    refused(Receiving(), user_message(ELSEWHERE), naming="to")
-
-
-@pytest.mark.srmp("T-60")
-@pytest.mark.spec("SR-186")
-@pytest.mark.parametrize(
-    "post", [user_message(ELSEWHERE, number=7), stream_message(4, to=ELSEWHERE, previous=2)]
-)
-def test_a_message_for_another_host_is_passed_on_as_it_came(post: tuple[str, bytes]) -> None:
-    bench = Receiving(settings=SrmpSettings(store_and_forward=True))
-    assert bench.post(*post).status == 200
-    (message,) = bench.outgoing
-    assert message.soap_envelope.encode() in post[1]
-    assert message.destination_queue.casefold() == f"DIRECT={ELSEWHERE}".casefold()
-    assert not bench.srmp.state.incoming  # whose stream it is, and whether it came before, is for that host
-    assert not bench.srmp.state.history.durable
-    bench.restart(crash=False)
-    assert [each.soap_envelope for each in bench.outgoing] == [message.soap_envelope]
-
-
-@pytest.mark.spec("SR-186", "SR-219")
-def test_a_receipt_for_a_stream_of_another_host_is_passed_on_though_one_of_ours_has_its_number() -> None:
-    bench = Receiving(settings=SrmpSettings(store_and_forward=True))
-    bench.srmp.state.add_sent(99, OutgoingStream(STREAM, last=3, sender=UUID(int=7)))
-    assert (
-        bench.post(*receipt(ELSEWHERE, stream_receipt_block(2), 255, action="MSMQ:QM Ordering Ack")).status
-        == 200
-    )
-    assert len(bench.outgoing) == 1
-    assert bench.srmp.state.sent[99].stream.acknowledged == 0
-
-
-@pytest.mark.srmp("F-43")
-@pytest.mark.spec("SR-186")
-def test_what_cannot_be_passed_on_is_refused() -> None:
-    bench = Receiving(settings=SrmpSettings(store_and_forward=True))
-    refused(bench, user_message("http://gamma.example/msmq/private$/a\\b/c/d"), naming="to")
-
-
-@pytest.mark.srmp("T-61")
-@pytest.mark.spec("SR-187")
-@pytest.mark.parametrize("origin", [PUBLIC, "http://Gateway.example/*"])
-def test_a_redirection_leads_into_a_queue_here(origin: str) -> None:
-    bench = Receiving(settings=SrmpSettings(inbound_redirections=(Redirection(origin, ORDERS),)))
-    assert bench.post(*user_message(PUBLIC)).status == 200
-    assert bench.bodies() == [b"hello"]
-
-
-@pytest.mark.spec("SR-187", "SR-191")
-def test_the_queue_that_a_redirection_leads_to_judges() -> None:
-    bench = Receiving(settings=SrmpSettings(inbound_redirections=(Redirection(PUBLIC, TORDERS),)))
-    refused(bench, user_message(PUBLIC), naming="stream")
-    assert bench.post(*stream_message(1, to=PUBLIC)).status == 200
-    assert bench.bodies("torders") == [b"1"]
-
-
-@pytest.mark.spec("SR-188")
-def test_a_redirection_leads_to_another_host() -> None:
-    bench = Receiving(settings=SrmpSettings(inbound_redirections=(Redirection(ORDERS, ELSEWHERE),)))
-    post = user_message(ORDERS)
-    assert bench.post(*post).status == 200
-    assert bench.bodies() == []
-    (message,) = bench.outgoing
-    assert message.soap_envelope.encode() in post[1]
-    assert list(bench.state.outgoing) == [f"direct={ELSEWHERE}"]
 
 
 # -- what the manager says, 3.1.5.1.12
@@ -463,34 +333,3 @@ def test_a_receipt_that_asks_for_a_receipt_gets_none() -> None:
     assert bench.post(*delivery_receipt(ORDERS, delivery_to=ADMIN)).status == 200
     bench.receive("orders")
     assert bench.outgoing == []
-
-
-@pytest.mark.srmp("F-57", "F-58")
-@pytest.mark.spec("SR-228")
-@pytest.mark.parametrize("to", [ORDERS, "http://bench.example/MSMQ/PRIVATE$/order_queue$"])
-def test_receipts_for_streams_that_nobody_sends_are_consumed(to: str) -> None:
-    bench = Receiving()
-    ack = {"action": "MSMQ:QM Ordering Ack"}
-    assert bench.post(*receipt(to, stream_receipt_block(3), 255, **ack)).status == 200
-    final = stream_receipt_block(3) + commitment_block("negative")
-    assert bench.post(*receipt(to, final, 0xC002, **ack)).status == 200
-    assert bench.bodies() == []
-
-
-@pytest.mark.srmp("F-53")
-@pytest.mark.spec("SR-194")
-@pytest.mark.parametrize(
-    ("block", "message_class", "action"),
-    [
-        ("", 1, "MSMQ:"),
-        ("", 255, "MSMQ:QM Ordering Ack"),
-        (stream_receipt_block(3), 255, "MSMQ:no ack"),
-        (stream_receipt_block(3), 2, "MSMQ:QM Ordering Ack"),
-        (commitment_block("positive"), 0xC002, "MSMQ:"),
-        (commitment_block("negative"), 0x4000, "MSMQ:"),
-    ],
-)
-def test_what_is_of_no_kind_is_ignored(block: str, message_class: int, action: str) -> None:
-    bench = Receiving()
-    assert bench.post(*receipt(ORDERS, block, message_class, action=action)).status == 200
-    assert bench.bodies() == []

@@ -1,8 +1,7 @@
-"""Message attributes and header fields, both ways."""
+"""Header fields as a message."""
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 
 import msgspec
@@ -11,15 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from reliquary.net.api import messages as api
-from reliquary.protocols.httpr import mapping
-from reliquary.protocols.httpr.addresses import own_agent
+from reliquary.protocols.httpr import message_decode, message_encode
 from reliquary.protocols.httpr.attributes import MESSAGE_ID, NOT_CARRIED, NOT_READ, READ
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import Carried, ErrorNumber
-from reliquary.protocols.httpr.fields import chosen_header
-from reliquary.protocols.httpr.mapping import carried_of, fields_of, message_of
-from reliquary.queueing.events import SendMessages
+from reliquary.protocols.httpr.fields import LONGEST_REMEMBERED, REMEMBERED, fields_of
+from reliquary.protocols.httpr.message_decode import decode_message
+from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.queueing.message import (
     FOREVER,
     NO_GUID,
@@ -28,84 +25,16 @@ from reliquary.queueing.message import (
     Delivery,
     Message,
     ObjectId,
-    StoredBody,
     check,
 )
-from reliquary.queueing.travel.transfer import BatchArrived
-from reliquary.wire.security import encode_sid, parse_sid
-from tests.protocols.httpr.httpr_messages import HERE, OTHER, sendable
-from tests.queueing.full_messages import FULL
-from tests.queueing.manager_harness import Bench
-
-HOME = own_agent("httpr://here:8480", "mq")
-TARGET = "httpr://shop.example/httpr/mq#orders"
-PLAIN = Message(
-    identifier=ObjectId(HERE, 12345),
-    source_machine=HERE,
-    body=b"two lamps",
-    sent_time=784111777,
-    delivery=Delivery.RECOVERABLE,
-    destination_queue=f"DIRECT={TARGET.replace('httpr', 'HTTPR', 1)}",
+from tests.protocols.httpr.httpr_messages import (
+    HERE,
+    HOME,
+    OTHER,
+    PLAIN,
+    PLAIN_HEADER,
+    taken,
 )
-PLAIN_HEADER = (
-    f"target-uri:{TARGET}\r\n"
-    "class-of-service:reliable\r\n"
-    "priority:3\r\n"
-    f"message-id:{HERE}.12345\r\n"
-    "put-time:06 Nov 1994 08:49:37\r\n"
-    "content-type:application/octet-stream\r\n"
-    "app-reliquary-reach:345600\r\n"
-)
-
-
-def written(message: Message, home: str = "") -> dict[str, str]:
-    header, _ = carried_of(message, home)
-    return fields_of(Message(httpr_header=header))
-
-
-def taken(header: str, body: bytes = b"") -> Message:
-    return message_of(Carried(header, body))[1]
-
-
-def passed(message: Message) -> Message:
-    """The message at the other end, without the header that it came with."""
-    return replace(taken(*carried_of(message)), httpr_header="")
-
-
-# -- both ways
-
-
-@pytest.mark.spec("HR-085", "HR-107", "HR-112")
-def test_a_usual_message_is_written_in_the_order_of_the_grammar() -> None:
-    assert carried_of(PLAIN) == (PLAIN_HEADER, b"two lamps")
-    target, message = message_of(Carried(PLAIN_HEADER, b"two lamps"))
-    assert target == TARGET
-    assert message == replace(PLAIN, httpr_header=PLAIN_HEADER)
-
-
-@given(sendable())
-def test_what_an_application_sends_is_the_same_at_the_other_end(message: Message) -> None:
-    assert passed(message) == message
-    assert carried_of(taken(*carried_of(message))) == carried_of(message)
-
-
-def test_every_attribute_is_carried_or_it_is_said_why_not() -> None:
-    plain = replace(
-        FULL,
-        destination_queue=PLAIN.destination_queue,
-        administration_queue=PLAIN.destination_queue,
-        administration_queues=(PLAIN.destination_queue,),
-        delay=7,
-        httpr_header="",
-        stored_body=None,
-    )
-    there = passed(plain)
-    lost = {name for name in Message.__struct_fields__ if getattr(there, name) != getattr(plain, name)}
-    left = {name for name in (*NOT_CARRIED, *NOT_READ) if getattr(plain, name) != getattr(Message(), name)}
-    assert lost == left
-    assert {*NOT_CARRIED, *NOT_READ} <= set(Message.__struct_fields__)
-    assert not set(NOT_CARRIED) & set(NOT_READ)
-
 
 _names = st.sampled_from(
     (
@@ -128,12 +57,12 @@ _values = st.one_of(
 def test_what_is_remembered_of_other_headers_changes_nothing(fields: list[tuple[str, str]]) -> None:
     carried = Carried("".join(f"{name}:{value}\r\n" for name, value in fields), b"body")
     try:
-        slowly = mapping._read_slowly(carried)
+        slowly = message_decode._decode_by_fields(carried)
     except HttprFault:
         with pytest.raises(HttprFault):
-            message_of(carried)
+            decode_message(carried)
     else:
-        assert message_of(carried) == message_of(carried) == slowly
+        assert decode_message(carried) == decode_message(carried) == slowly
 
 
 _numbers = st.one_of(
@@ -159,35 +88,23 @@ def test_headers_that_differ_in_a_number_alone_are_read_as_if_each_were_the_firs
     for number in numbers:
         carried = Carried(f"{first}message-id:{HERE}.{number}\r\n{last}", number.encode())
         try:
-            slowly = mapping._read_slowly(carried)
+            slowly = message_decode._decode_by_fields(carried)
         except HttprFault:
             with pytest.raises(HttprFault):
-                message_of(carried)
+                decode_message(carried)
         else:
-            assert message_of(carried) == slowly
+            assert decode_message(carried) == slowly
 
 
 def test_the_number_of_an_id_is_all_that_is_looked_at_in_headers_that_are_alike(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     taken(PLAIN_HEADER)
-    monkeypatch.delattr(mapping, "_taken_apart")
+    monkeypatch.delattr(message_decode, "_decode_by_parts")
     alike = PLAIN_HEADER.replace(".12345", ".4000000000")
     assert taken(alike, b"a lamp") == replace(
         PLAIN, identifier=ObjectId(HERE, 4000000000), body=b"a lamp", httpr_header=alike
     )
-
-
-@pytest.mark.spec("HR-108", "HR-109")
-@pytest.mark.httpr("T37")
-@given(st.lists(st.tuples(_names, _values), max_size=8))
-def test_what_came_goes_on_as_it_came(fields: list[tuple[str, str]]) -> None:
-    header = "".join(f"{name}:{value}\r\n" for name, value in fields)
-    try:
-        message = taken(header, b"body")
-    except HttprFault:
-        return
-    assert carried_of(message, HOME) == (header, b"body")
 
 
 @pytest.mark.spec("HR-048", "HR-109")
@@ -200,148 +117,23 @@ def test_encoding_product_fields_and_foreign_ids_go_on_unchanged_and_are_shown()
         "content-type:Pcf/pcf; charset=iso-8859-4\r\n"
         "app-ibm-mqseries-accountingtoken: 00000001\r\n"
     )
-    target, message = message_of(Carried(header, b"\0\1"))
+    target, message = decode_message(Carried(header, b"\0\1"))
     assert target == "http://gateway.org1.com/soapAgent#SOAPQ@QM1_SERVER"
     assert message.destination_queue == "DIRECT=HTTPR://gateway.org1.com/soapAgent#SOAPQ@QM1_SERVER"
     assert message.identifier == NO_OBJECT
     assert message.body == b"\0\1"
-    assert carried_of(message) == (header, b"\0\1")
+    assert encode_message(message) == (header, b"\0\1")
     assert fields_of(message)["app-ibm-mqseries-accountingtoken"] == "00000001"
     assert fields_of(message)["encoding"] == "integer-reversed , float-s390"
 
 
-@pytest.mark.spec("HR-109")
-@pytest.mark.httpr("T37")
-def test_a_message_of_the_api_passes_two_managers_and_leaves_the_second_as_it_left_the_first() -> None:
-    first, second = Bench(), Bench("orders")
-    given_message = api.MessageIn(text="two lamps", label="grün, 100%", expires=60, httpr={"app-x": "1"})
-    first.ask(SendMessages(0, TARGET, (api.message_of(given_message),)))
-    (queue,) = first.state.outgoing.values()
-    (position,) = queue.order.some(-1, 5)
-    sent = first.state.shelf.get(position)
-    header, body = carried_of(sent, HOME)
-    _, message = message_of(Carried(header, body))
-    second.manager.hear(BatchArrived("test", 1, ("orders",), (message,), OTHER), second.now)
-    (arrived,) = second.queue("orders").order.some(-1, 5)
-    there = second.state.shelf.get(arrived)
-    assert (there.identifier, there.label, there.body) == (sent.identifier, "grün, 100%", b"two lamps")
-    assert carried_of(there, HOME) == (header, body)
-    assert fields_of(there)["app-x"] == "1"
-
-
-# -- to the wire
-
-
-@pytest.mark.spec("HR-111")
-@pytest.mark.parametrize(
-    ("message", "fields"),
-    [
-        (replace(PLAIN, delivery=Delivery.EXPRESS), {"class-of-service": "datagram"}),
-        (replace(PLAIN, transaction=OTHER), {"class-of-service": "assured"}),
-        (replace(PLAIN, priority=7), {"priority": "7"}),
-        (replace(PLAIN, time_to_be_received=60), {"expiry": "60"}),
-        (replace(PLAIN, body_type=8), {"content-type": "text/plain; charset=utf-16le"}),
-        (replace(PLAIN, correlation=ObjectId(OTHER, 7)), {"correlation-id": f"{OTHER}.7"}),
-        (replace(PLAIN, sender=encode_sid(parse_sid("S-1-5-21-1"))), {"user-id": "S-1-5-21-1"}),
-        (replace(PLAIN, label="grün, 100% "), {"app-reliquary-label": "gr%C3%BCn%2C 100%25%20"}),
-        (replace(PLAIN, label=" "), {"app-reliquary-label": "%20"}),
-        (replace(PLAIN, application_deadletter_queue="dead"), {"app-reliquary-deadletter-queue": "dead"}),
-    ],
-)
-def test_each_attribute_has_its_field(message: Message, fields: dict[str, str]) -> None:
-    found = written(message)
-    assert {name: found.get(name) for name in fields} == fields
-
-
-def test_the_priority_of_most_and_what_has_no_end_goes_without_saying() -> None:
-    found = written(
-        replace(PLAIN, priority=4, time_to_reach_queue=FOREVER, destination_queue="", sent_time=0)
-    )
-    assert set(found) == {"class-of-service", "message-id", "content-type"}
-
-
-@pytest.mark.parametrize(
-    ("queue", "reply"),
-    [
-        ("DIRECT=HTTPR://a/b#c", "httpr://a/b#c"),
-        ("httprs://a/b#c", "httprs://a/b#c"),
-        ("orders", "httpr://here:8480/httpr/mq#orders"),
-        ("private$\\so many", "httpr://here:8480/httpr/mq#private$/so%20many"),
-    ],
-)
-def test_an_answer_finds_its_way_to_the_queue_that_is_named_for_it(queue: str, reply: str) -> None:
-    message = replace(PLAIN, response_queue=queue)
-    assert written(message, HOME)["reply-uri"] == reply
-    there = taken(*carried_of(message, HOME))
-    assert there.response_queue == "DIRECT=" + re.sub("^httprs?", lambda found: found[0].upper(), reply)
-    assert written(replace(PLAIN, destination_queue=there.response_queue))["target-uri"] == reply
-
-
-def test_a_queue_of_ours_is_not_named_to_others_who_could_not_find_it() -> None:
-    message = replace(
-        PLAIN, response_queue="orders", administration_queue="orders", response_queues=("orders",)
-    )
-    assert carried_of(message) == (PLAIN_HEADER, b"two lamps")
-    assert "httpr://here" not in str(written(replace(PLAIN, response_queue="DIRECT=OS:a\\q"), HOME))
-
-
-def test_a_body_that_lies_in_pieces_is_left_to_who_sends_it() -> None:
-    message = replace(PLAIN, body=b"", stored_body=StoredBody(1, 2_000_000, 8))
-    assert carried_of(message) == (PLAIN_HEADER, b"")
-    stored = message_of(Carried(PLAIN_HEADER, stored=StoredBody(5, 2_000_000, 8)))[1]
-    assert stored.stored_body == StoredBody(5, 2_000_000, 8)
-
-
-def test_what_an_application_chose_joins_what_is_known_of_its_message() -> None:
-    chosen = chosen_header(
-        {
-            "Content-Type": "text/xml; charset=utf-8",
-            "message-id": "order-7",
-            "correlation-id": "request-6",
-            "encoding": "integer-reversed",
-            "user-id": "anna",
-            "app-x": "1",
-        }
-    )
-    message = replace(PLAIN, httpr_header=chosen, correlation=ObjectId(OTHER, 7))
-    header, _ = carried_of(message)
-    assert header.split("\r\n") == [
-        f"target-uri:{TARGET}",
-        "class-of-service:reliable",
-        "priority:3",
-        "user-id:anna",
-        "encoding:integer-reversed",
-        "message-id:order-7",
-        "correlation-id:request-6",
-        "put-time:06 Nov 1994 08:49:37",
-        "content-type:text/xml; charset=utf-8",
-        "app-x:1",
-        "app-reliquary-reach:345600",
-        f"app-reliquary-message-id:{HERE}.12345",
-        f"app-reliquary-correlation-id:{OTHER}.7",
-        "",
-    ]
-    there = taken(header)
-    assert (there.identifier, there.correlation) == (message.identifier, message.correlation)
-
-
-def test_no_application_says_who_it_is_where_the_manager_knows_it() -> None:
-    known = replace(PLAIN, httpr_header=chosen_header({"user-id": "anna"}))
-    known = replace(known, sender=encode_sid(parse_sid("S-1-5-21-1")))
-    assert written(known)["user-id"] == "S-1-5-21-1"
-    assert "user-id" not in written(replace(PLAIN, sender=b"no SID"))
-
-
-# -- from the wire
-
-
 def test_a_message_without_a_header_has_the_defaults_of_httpr() -> None:
-    target, message = message_of(Carried("", b"x"))
+    target, message = decode_message(Carried("", b"x"))
     assert target == ""
     assert message == Message(
         body=b"x", priority=4, delivery=Delivery.RECOVERABLE, time_to_reach_queue=FOREVER, httpr_header="\r\n"
     )
-    assert carried_of(message, HOME) == ("", b"x")
+    assert encode_message(message, HOME) == ("", b"x")
     assert fields_of(message) == {}
 
 
@@ -350,7 +142,7 @@ def test_a_message_without_a_header_has_the_defaults_of_httpr() -> None:
 def test_a_priority_above_ours_is_our_highest_and_goes_on_as_it_came(text: str, priority: int) -> None:
     message = taken(f"priority:{text}\r\n")
     assert message.priority == priority
-    assert carried_of(message)[0] == f"priority:{text}\r\n"
+    assert encode_message(message)[0] == f"priority:{text}\r\n"
 
 
 @pytest.mark.parametrize("service", ["assured", "reliable", "datagram", "DATAGRAM"])
@@ -371,7 +163,7 @@ def test_every_class_of_service_is_kept_safely(service: str) -> None:
 def test_times_that_we_cannot_have_are_not_known_or_have_no_end(header: str, sent: int, lives: int) -> None:
     message = taken(header)
     assert (message.sent_time, message.time_to_be_received) == (sent, lives)
-    assert carried_of(message)[0] == header
+    assert encode_message(message)[0] == header
 
 
 @pytest.mark.parametrize(
@@ -507,12 +299,24 @@ def test_a_path_name_of_a_peers_is_no_queue_here() -> None:
 
 
 def test_what_peers_write_does_not_fill_the_memory() -> None:
-    for number in range(3 * mapping._REMEMBERED):
+    for number in range(3 * REMEMBERED):
         taken(f"app-x:{number}\r\n")
-        carried_of(replace(PLAIN, application_tag=number))
+        encode_message(replace(PLAIN, application_tag=number))
     taken(f"app-x:{'x' * 10_000}\r\n")
-    assert len(mapping._IN) <= mapping._REMEMBERED
-    assert len(mapping._OUT) <= mapping._REMEMBERED
-    assert max(map(len, mapping._IN)) <= mapping._LONGEST_REMEMBERED
+    assert len(message_decode._REMEMBERED_HEADERS) <= REMEMBERED
+    assert len(message_encode._REMEMBERED_HEADERS) <= REMEMBERED
+    assert max(map(len, message_decode._REMEMBERED_HEADERS)) <= LONGEST_REMEMBERED
     taken(f"app-x:{'x' * 10_000}\r\nmessage-id:{HERE}.7\r\n")
-    assert len(mapping._LAST[0].before) <= mapping._LONGEST_REMEMBERED
+    assert len(message_decode._LAST[0].before) <= LONGEST_REMEMBERED
+
+
+@pytest.mark.spec("HR-108", "HR-109")
+@pytest.mark.httpr("T37")
+@given(st.lists(st.tuples(_names, _values), max_size=8))
+def test_what_came_goes_on_as_it_came(fields: list[tuple[str, str]]) -> None:
+    header = "".join(f"{name}:{value}\r\n" for name, value in fields)
+    try:
+        message = taken(header, b"body")
+    except HttprFault:
+        return
+    assert encode_message(message, HOME) == (header, b"body")

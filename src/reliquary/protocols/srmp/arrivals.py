@@ -1,0 +1,121 @@
+"""What arrives, [MC-MQSRM] 3.1.5.1: it is decoded, routed, and handed to the role that it is for.
+
+PostArrived --> decode --> kind --> route --> a user message, or a receipt for an application: receiver
+                   |         |        |
+                  400        |        '-----> for another host: forwarded as it came
+                             '--------------> a stream receipt, or a final one: sender
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.base.turn import Warn
+from reliquary.protocols.srmp.codec.decode import decode, decode_apdu
+from reliquary.protocols.srmp.codec.faults import SrmpFault
+from reliquary.protocols.srmp.codec.kinds import kind_of
+from reliquary.protocols.srmp.codec.lexical import stream_id
+from reliquary.protocols.srmp.codec.messages import message_of
+from reliquary.protocols.srmp.codec.values import Arrived, Envelope, Kind
+from reliquary.protocols.srmp.effects import ListenTo
+from reliquary.protocols.srmp.events import ApduArrived, PostArrived
+from reliquary.protocols.srmp.receiver.messages import answer, hand_over, take_message, take_receipt
+from reliquary.protocols.srmp.receiver.routing import Route, route
+from reliquary.protocols.srmp.sender.receipts import on_final_receipt, on_stream_receipt
+from reliquary.protocols.srmp.state import Arriving, Count, State
+from reliquary.queueing.travel.transfer import ListenersChanged
+
+
+def on_post(state: State, event: PostArrived, now: Instant) -> None:
+    """Another host posted a message."""
+    if not state.authorities:
+        answer(state, event.to, 500, "this manager does not know its own address yet")
+        return
+    try:
+        arrived = decode(event.content_type, event.body, largest=state.settings.largest_message)
+        _receive(state, event.to, arrived, now)
+    except SrmpFault as fault:
+        answer(state, event.to, fault.status, f"{fault.element}: {fault.why}")
+
+
+def on_apdu(state: State, event: ApduArrived, now: Instant) -> None:
+    """A message came by multicast: there is no answer, and its sender gets no receipts."""
+    try:
+        arrived = decode_apdu(event.data, largest=state.settings.largest_message)
+        way = route(state, arrived.envelope.to)
+        if not way.multicast:
+            raise SrmpFault("to", f"{arrived.envelope.to} is no multicast address", spec="2.2.4.2")
+        if kind_of(arrived.envelope) is Kind.USER_MESSAGE:
+            take_message(state, 0, arrived, way, now)
+    except SrmpFault as fault:
+        why = f"{fault.element}: {fault.why}"
+        state.draft.ask(Warn(f"multicast {event.address}", "a message was dropped", why))
+
+
+def on_listeners_changed(state: State, signal: ListenersChanged, now: Instant) -> None:
+    """Queues listen to other multicast addresses."""
+    del now
+    state.listening = signal.addresses
+    state.draft.ask(ListenTo(signal.addresses))
+
+
+def _receive(state: State, to: int, arrived: Arrived, now: Instant) -> None:
+    """Route the message, and do what its kind asks for."""
+    kind = kind_of(arrived.envelope)
+    if kind not in (Kind.USER_MESSAGE, Kind.UNKNOWN):
+        state.counts[Count.RECEIPTS_RECEIVED] += 1
+    if _is_for_the_sender(state, kind, arrived.envelope):
+        _KINDS[kind](state, to, arrived, Route(""), now)
+        return
+    way = route(state, arrived.envelope.to)
+    if way.name:
+        _KINDS[kind](state, to, arrived, way, now)
+    else:
+        # DEPARTS from 3.1.5.1.3 (SR-186): the envelope goes on as it came, with its identifier, its
+        # stream and its receipts' address, because receipts lead from end to end.
+        message = message_of(arrived, now=in_whole_seconds(now))
+        hand_over(state, Arriving(to, arrived.envelope), way, message)
+
+
+def _is_for_the_sender(state: State, kind: Kind, envelope: Envelope) -> bool:
+    """Whether it is a receipt for a stream of ours, or for one that was given up, whatever `to` says."""
+    if kind not in (Kind.STREAM_RECEIPT, Kind.FINAL_STREAM_RECEIPT) or envelope.stream_receipt is None:
+        return False
+    # two managers may have streams of one number: the sender belongs to the name
+    sender_of, _ = stream_id(envelope.stream_receipt.identifier, "2.2.5.6")
+    return any(sent.stream.sender == sender_of for sent in state.sent.values())
+
+
+# -- kinds of messages, 3.1.5.1.6 to 3.1.5.1.10
+
+
+def _stream_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    # DEPARTS from 3.1.5.1.8 (SR-219): it is not put into the order queue, because nobody reads that
+    # and it would only grow.
+    del way
+    on_stream_receipt(state, arrived.envelope, now)
+    answer(state, to, 200)
+
+
+def _final_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    del way
+    on_final_receipt(state, arrived.envelope, now)
+    answer(state, to, 200)
+
+
+def _ignored(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
+    del arrived, way, now
+    answer(state, to, 200)  # SR-194
+
+
+_KINDS: Final[dict[Kind, Callable[[State, int, Arrived, Route, Instant], None]]] = {
+    Kind.USER_MESSAGE: take_message,
+    Kind.DELIVERY_RECEIPT: take_receipt,
+    Kind.COMMITMENT_RECEIPT: take_receipt,
+    Kind.STREAM_RECEIPT: _stream_receipt,
+    Kind.FINAL_STREAM_RECEIPT: _final_receipt,
+    Kind.UNKNOWN: _ignored,
+}
+KINDS: Final = tuple(_KINDS)

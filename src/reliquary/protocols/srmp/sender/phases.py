@@ -1,0 +1,70 @@
+"""The session of an outgoing queue, [MC-MQSRM] 3.1.7.4, .5 and .9, as one table: phase x move -> phase.
+
+              CONNECT                RESEND
+    CLOSED ------------> OPEN ----------------------> DRAINING
+      ^                  |  ^                          |  |
+      |                  |  '-------- ANSWERED --------'  |
+      '------------------'                                |
+      |      FAIL, IDLE, PAUSE                            |
+      '---------------------------------------------------'
+
+A session that is open posts what the manager hands out.  When messages have to go again, because no stream
+receipt came in time or one of them was refused, it drains first: nothing is posted until every POST has its
+answer, and then all that has no receipt goes again, in its order.
+
+The network connects when there is something to post, so a session that is open may have no connection yet.
+Each opening has an epoch of its own; an answer to a POST of another epoch comes too late and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+
+class Phase(Enum):
+    """What a session does."""
+
+    CLOSED = "closed"
+    """Nothing is posted, and no POST has an answer to come."""
+    OPEN = "open"
+    """Messages are posted as the manager hands them out."""
+    DRAINING = "draining"
+    """Nothing is posted until every POST has its answer; then all goes again."""
+
+
+class Move(Enum):
+    """What brings a session from one phase to another."""
+
+    CONNECT = "connect"
+    """The queue wants a connection."""
+    FAIL = "fail"
+    """A POST has no answer, or one that says "later"; or what is to be signed cannot be."""
+    IDLE = "idle"
+    """Nothing was posted for a while."""
+    PAUSE = "pause"
+    """An administrator paused the queue."""
+    RESEND = "resend"
+    """All that has no receipt is to go again, and POSTs have no answer."""
+    ANSWERED = "answered"
+    """All that has no receipt is to go again, and every POST has its answer."""
+
+
+def _table() -> dict[tuple[Phase, Move], Phase]:
+    """A row a move."""
+    c, o, d = Phase.CLOSED, Phase.OPEN, Phase.DRAINING
+    rows: dict[Move, tuple[Phase, ...]] = {
+        #               from: c  o  d
+        Move.CONNECT:        (o, o, d),  # SR-310
+        Move.FAIL:           (c, c, c),  # SR-293
+        Move.IDLE:           (c, c, c),  # SR-254
+        Move.PAUSE:          (c, c, c),  # SR-304
+        Move.RESEND:         (c, d, d),  # SR-247: a closed session waits for no answers
+        Move.ANSWERED:       (c, o, o),  # SR-247
+    }  # fmt: skip
+    columns = (c, o, d)
+    return {(phase, move): rows[move][column] for move in rows for column, phase in enumerate(columns)}
+
+
+NEXT: Final[Mapping[tuple[Phase, Move], Phase]] = _table()

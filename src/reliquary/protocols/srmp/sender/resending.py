@@ -1,0 +1,66 @@
+"""Stream receipts are waited for, [MC-MQSRM] 3.1.6.2; what has none goes again.
+
+message posted --> wait --- receipt: wait anew, or stop where nothing is outstanding
+                     '----- time-out: all goes again, and the next wait is longer
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import CancelTimer, SetTimer
+from reliquary.protocols.srmp.sender.phases import NEXT, Move, Phase
+from reliquary.protocols.srmp.state import Session, State
+from reliquary.queueing.travel.transfer import ResendWanted, TransferAccepted
+
+RECEIPT_WAIT: Final = "srmp-receipt-wait"
+"""Stream Receipt Wait Timer, one for each outgoing queue."""
+
+
+def start_wait(state: State, session: Session, now: Instant, *, again: bool = False) -> None:
+    """Wait for a stream receipt (SR-271); a wait that has begun goes on, unless it is to begin `again`."""
+    # DEPARTS from 3.1.7.2.3 (SR-271): a timer that runs is left alone, because steady traffic would put it
+    # off for ever.
+    if again or not session.wait.running:
+        span = session.wait.start(now)
+        state.draft.ask(SetTimer((RECEIPT_WAIT, session.queue), span))
+
+
+def stop_wait(state: State, session: Session) -> None:
+    """Wait no more: nothing is outstanding, or no receipt can come."""
+    if session.wait.running:
+        session.wait.stop()
+        state.draft.ask(CancelTimer((RECEIPT_WAIT, session.queue)))
+
+
+def on_receipt_wait(state: State, queue: int, now: Instant) -> None:
+    """No receipt came in time: all goes again (SR-247), and the next wait is longer."""
+    del now
+    session = state.sessions.get(queue)
+    if session is None or not session.wait.running:
+        return
+    session.wait.running = False
+    # DEPARTS from 3.1.5.1.8.2 (SR-224): a time-out makes the wait longer and a receipt makes it short again,
+    # because a receiver that answers well would be waited for longer and longer.  Nor does it count while
+    # the receiver cannot be reached at all.
+    if not session.failing:
+        session.wait.time_out()
+    go_again(state, session)
+
+
+def go_again(state: State, session: Session) -> None:
+    """Let all that has no receipt go again in its order, once every POST has its answer."""
+    session.phase = NEXT[session.phase, Move.RESEND if session.posted else Move.ANSWERED]
+    if session.phase is not Phase.DRAINING:
+        session.has_unposted = False
+        session.taken.clear()
+        session.withheld.clear()
+        state.draft.tell(ResendWanted(session.queue))
+
+
+def report_taken(state: State, session: Session, count: int) -> None:
+    """Report up to `count` messages that were taken to the manager, which may hand out others for them."""
+    for lookup_id in list(session.withheld)[: max(count, 0)]:
+        del session.withheld[lookup_id]
+        state.draft.tell(TransferAccepted(session.queue, lookup_id))

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 import pytest
 
-from reliquary.net.http.failures import BadResponse, ConnectFailed, ConnectionLost, RequestFailed, TimedOut
+from reliquary.net.http.failures import (
+    BadResponse,
+    ConnectFailed,
+    ConnectionLost,
+    Failure,
+    RequestFailed,
+    TimedOut,
+)
+from reliquary.net.httpr import courier as httpr
+from reliquary.net.srmp import courier as srmp
+from reliquary.net.tcp.dialing import Unreached
 
 
 @pytest.mark.parametrize(
@@ -22,3 +34,16 @@ def test_every_failure_tells_whether_the_request_can_have_been_done(
     failure: RequestFailed, sent: bool
 ) -> None:
     assert failure.sent is sent
+
+
+def test_only_a_request_for_which_there_was_no_connection_cannot_have_been_done() -> None:
+    assert {each.value for each in Failure if not each.sent} == {each.value for each in Unreached}
+
+
+@pytest.mark.parametrize("failures", [srmp.FAILURES, httpr.FAILURES], ids=["srmp", "httpr"])
+def test_each_courier_has_a_word_for_every_failure(failures: dict[Failure, Enum]) -> None:
+    assert set(failures) == set(Failure)
+    unsent = {failures[each].value for each in Failure if not each.sent}
+    unknown = {failures[each].value for each in Failure if each.sent}
+    assert unsent == {each.value for each in Unreached}
+    assert not unsent & unknown

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from reliquary.base.time import seconds
-from reliquary.net.http.dialing import Place, reach
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
 from reliquary.net.http.streamed_connection import StreamedConnection
+from reliquary.net.tcp.dialing import Place, reach
 from tests.net.http.stage import Glass, play, tick, until
 from tests.net.stream_server import stream_server
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from reliquary.net.http import BadResponse, ConnectionLost
+from reliquary.net.http.failures import Failure
 from reliquary.net.httpr.incoming import Incoming
 from reliquary.protocols.httpr.codec.reader import LARGE, PIECE
 from reliquary.protocols.httpr.codec.values import BatchLimits, Disposition
 from reliquary.protocols.httpr.effects import SendRequest
-from reliquary.protocols.httpr.events import Failure
 from reliquary.queueing.message import StoredBody
 from tests.net.httpr.stage import LIMITS, PULL, Shelf, committed, pulled
 
@@ -38,7 +38,7 @@ def test_a_small_response_is_whole_when_it_has_ended() -> None:
     assert (arrived.channel, arrived.epoch, arrived.number) == (1, 2, 3)
     assert [carried.body for carried in arrived.batch] == [b"a", b"b"]
     assert arrived.disposition is Disposition.LAST
-    assert incoming.bytes == len(pulled(7, b"a", b"b"))
+    assert incoming.body_bytes == len(pulled(7, b"a", b"b"))
 
 
 def test_one_without_a_batch_has_no_disposition() -> None:
@@ -138,7 +138,7 @@ class TestFailure:
         incoming.begun(503)
         incoming.taken(b"<html>")
         incoming.ended()
-        assert (incoming.failure, incoming.is_whole) == (Failure.NOT_HTTPR, False)
+        assert (incoming.failure, incoming.is_whole) == (Failure.BAD_RESPONSE, False)
         assert incoming.why == "the status is 503, not 200"
         assert incoming.changes == 1
 
@@ -146,14 +146,14 @@ class TestFailure:
         incoming = Watched(Shelf())
         incoming.failed(BadResponse("what?"))
         incoming.failed(ConnectionLost("later", began=False))
-        assert (incoming.failure, incoming.why) == (Failure.NOT_HTTPR, "what?")
+        assert (incoming.failure, incoming.why) == (Failure.BAD_RESPONSE, "what?")
 
     def test_more_than_it_may_carry(self) -> None:
         incoming = Watched(Shelf(), BatchLimits(10, 1))
         incoming.begun(200)
         incoming.taken(pulled(7, b"x" * 11))
-        assert incoming.failure is Failure.NOT_HTTPR
+        assert incoming.failure is Failure.BAD_RESPONSE
         incoming = Watched(Shelf(), BatchLimits(10, 1))
         incoming.begun(200)
         incoming.taken(pulled(7, b"x", b"y"))
-        assert incoming.failure is Failure.NOT_HTTPR
+        assert incoming.failure is Failure.BAD_RESPONSE

@@ -9,7 +9,7 @@ import socket
 import pytest
 
 from reliquary.base.time import seconds
-from reliquary.net.srmp.courier import PIPELINED_BYTES, encode_post
+from reliquary.net.srmp.courier import ANSWER_BYTES, PIPELINED_BYTES, Courier
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import Failure
 from tests.net.http.stage import play, tick, until
@@ -33,7 +33,8 @@ def test_the_request_is_the_one_that_peers_know() -> None:
     post = Post(
         1, 0, 1, "http://relay.example", "beta.example:81", "/msmq/private$/q?x=1", "text/xml", b"<e/>"
     )
-    assert encode_post(post) == (
+    courier = Courier(lambda _: None, in_flight=1, response_time=seconds(1))
+    assert courier.encode(post) == (
         b"POST /msmq/private$/q?x=1 HTTP/1.1\r\n"
         b"Host: beta.example:81\r\n"
         b"Content-Type: text/xml\r\n"
@@ -74,7 +75,7 @@ def test_several_go_before_the_first_is_answered_but_not_more_than_allowed() -> 
         async with peer(silent(4)) as there, desk(there.server, in_flight=4) as here:
             here.post(*range(1, 10))
             await until(lambda: len(there.bodies) == 4)
-            assert len(here.courier._routes[1]._waiting) == 5
+            assert len(here.courier.routes[1]._waiting) == 5
 
     play(scene)
 
@@ -84,7 +85,7 @@ def test_a_large_one_is_not_followed_before_it_is_answered() -> None:
         async with peer(silent(1)) as there, desk(there.server) as here:
             here.post(1, 2, 3, body=b"x" * PIPELINED_BYTES)
             await until(lambda: len(there.bodies) == 1)
-            assert len(here.courier._routes[1]._waiting) == 2
+            assert len(here.courier.routes[1]._waiting) == 2
             here.courier.stop()
         async with peer(answering()) as there, desk(there.server) as here:
             here.post(1, 2, 3, body=b"x" * PIPELINED_BYTES)
@@ -174,7 +175,7 @@ class TestReconnect:
                 assert here.statuses == [(each, 200) for each in range(1, 8)]
                 assert there.accepted == 7
                 assert there.bodies == [b"body %d" % each for each in range(1, 8)]
-                assert here.courier._routes[1]._depth == 1
+                assert here.courier.routes[1]._depth == 1
 
         play(scene)
 
@@ -271,6 +272,18 @@ class TestFailure:
 
         play(scene)
 
+    def test_a_page_without_end_is_no_answer(self) -> None:
+        async def scene() -> None:
+            size = ANSWER_BYTES + 1
+            page = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size + bytes(size)
+            async with peer(answering(OK, page)) as there, desk(there.server) as here:
+                here.post(1, 2, 3)
+                await here.wait_for(3)
+                assert failures(here.ended[1:]) == [(2, Failure.LOST), (3, Failure.LOST)]
+                assert here.ended[1].why.startswith(f"an answer may have {ANSWER_BYTES} bytes")
+
+        play(scene)
+
     @pytest.mark.srmp("T-16")
     @pytest.mark.spec("SR-290")
     def test_a_peer_that_never_answers_is_given_up_after_the_time(self) -> None:
@@ -289,7 +302,7 @@ class TestFailure:
             async with peer(answering()) as there, desk(there.server, response_time=seconds(5)) as here:
                 here.post(1)
                 await here.wait_for(1)
-                route = here.courier._routes[1]
+                route = here.courier.routes[1]
                 route._look()  # nothing waits: the clock stands
                 clocks = [route._timer]
                 here.post(2)
@@ -335,7 +348,7 @@ class TestEnd:
                 await until(lambda: len(there.bodies) == 2)
                 here.courier.end(EndSession(1, 0))
                 here.post(3, epoch=0)  # it was on its way when the session ended
-                assert (here.courier.posted, here.courier._routes) == (2, {})
+                assert (here.courier.posted, len(here.courier.routes)) == (2, 0)
                 here.post(1, epoch=1)
                 await here.wait_for(1)
                 assert [(each.epoch, each.lookup_id) for each in here.ended] == [(1, 1)]

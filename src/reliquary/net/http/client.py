@@ -25,9 +25,10 @@ from urllib.parse import urlsplit
 from reliquary.base.faults import UsageError
 from reliquary.base.time import MINUTE, SECOND, Duration, seconds
 from reliquary.net.http.client_connection import ClientConnection, Response, fail
-from reliquary.net.http.dialing import DialLimits, Place, dial
+from reliquary.net.http.dialing import DialLimits, dial
 from reliquary.net.http.failures import ConnectFailed, ConnectionLost, TimedOut
 from reliquary.net.http.request_head import encode_request
+from reliquary.net.tcp.dialing import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import httptools
 
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
 from reliquary.net.http.headers import Headers, find, lowered
+from reliquary.net.tcp.dialing import OutgoingConnection
 
 _READ_TO_THE_END: Final = (b"content-length", b"transfer-encoding")
 
@@ -44,7 +45,7 @@ class Response:
         return f"<Response {self.status} {len(self.body)} bytes>"
 
 
-class ClientConnection(asyncio.Protocol):
+class ClientConnection(OutgoingConnection):
     """The protocol between one socket and the requests in flight on it."""
 
     __slots__ = (
@@ -58,28 +59,25 @@ class ClientConnection(asyncio.Protocol):
         "_moved",
         "_on_lost",
         "_parser",
-        "_transport",
         "_waiting",
         "busy",
         "idle_since",
-        "usable",
         "used",
         "without_bodies",
     )
 
     def __init__(self, head_bytes: int, body_bytes: int, on_lost: Callable[[ClientConnection], None]) -> None:
+        super().__init__()
         self._head_bytes = head_bytes
         self._body_bytes = body_bytes
         self._on_lost = on_lost
-        self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
         self._waiting: deque[Any] = deque()
-        """Futures here; what a streamed connection tells of its answers there."""
+        """Futures; a streamed connection has its sinks here."""
         self.busy = 0
         """Requests that hold a place here, sent or about to be."""
         self.used = False
         """An answer has come over it: the peer may since have closed it without our knowing."""
-        self.usable = True
         self.without_bodies = False
         """It is for HEAD: the answer speaks of a body that does not come."""
         self.idle_since = 0.0
@@ -102,19 +100,14 @@ class ClientConnection(asyncio.Protocol):
         self._transport.write(data)
 
     def cut(self, why: RequestFailed) -> None:
-        """Close now; everyone who waits is told why."""
+        """Close now; requests that wait for an answer fail with `why`."""
         self.usable = False
         waiting, self._waiting = self._waiting, deque()
         for answer in waiting:
             self._fail(answer, why)
-        if self._transport is not None:
-            self._transport.abort()
+        self.abort()
 
     # The transport's side.
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Connected."""
-        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         """A part of an answer, or several."""
@@ -141,8 +134,7 @@ class ClientConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Whoever waits will get no answer, except one whose end is the end of the connection."""
-        self.usable = False
-        self._transport = None
+        super().connection_lost(exc)
         if exc is None and self._waiting and self._ends_with_the_connection():
             self._answer()
         reason = f"the connection was lost ({exc})" if exc else "the peer closed the connection"

@@ -1,45 +1,78 @@
 """How an outgoing request can fail.  The first question is always: can it have been done?
 
-Drawn by what the caller knows afterwards:
+    Failure          sent     what the sender knows afterwards
+    NO_ADDRESS       no       nothing was sent
+    NO_CONNECTION    no       nothing was sent
+    NOT_TRUSTED      no       nothing was sent
+    LOST             yes      no whole response came: the outcome is unknown
+    TIMED_OUT        yes      no whole response came in time: the outcome is unknown
+    BAD_RESPONSE     yes      the response is not usable: the outcome is unknown
+
+A courier reports a `Failure`.  The client raises it as an exception:
     RequestFailed
-      ConnectFailed    nothing was sent
-      ConnectionLost   sent, and no whole answer came: the outcome is unknown
-      TimedOut         the caller's time ran out; `sent` tells whether the outcome is unknown
-      BadResponse      sent, and what came back is not HTTP or breaks a limit: the outcome is unknown
+      ConnectFailed    one of the first three
+      ConnectionLost   LOST
+      TimedOut         TIMED_OUT; the time may also run out before the request was sent, which `sent` says
+      BadResponse      BAD_RESPONSE: it is not HTTP, or breaks a limit
 """
 
 from __future__ import annotations
+
+from enum import Enum
+
+
+class Failure(Enum):
+    """Why a request has no usable response."""
+
+    NO_ADDRESS = "no-address"
+    NO_CONNECTION = "no-connection"
+    NOT_TRUSTED = "not-trusted"
+    """TLS: the certificate is not one that we accept."""
+    LOST = "lost"
+    """The connection broke, or the response was cut off."""
+    TIMED_OUT = "timed-out"
+    BAD_RESPONSE = "bad-response"
+    """It is not HTTP, or not what the protocol above HTTP can read."""
+
+    @property
+    def sent(self) -> bool:
+        """Whether the peer may have seen the request, wholly or in part."""
+        return self in (Failure.LOST, Failure.TIMED_OUT, Failure.BAD_RESPONSE)
 
 
 class RequestFailed(Exception):
     """There is no answer.  `sent`: the peer may have seen the request, wholly or in part."""
 
-    def __init__(self, why: str, *, sent: bool) -> None:
+    def __init__(self, why: str, failure: Failure, *, sent: bool) -> None:
         super().__init__(why)
+        self.failure = failure
         self.sent = sent
 
 
 class ConnectFailed(RequestFailed):
     """No connection could be made."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why, sent=False)
+    def __init__(self, why: str, failure: Failure = Failure.NO_CONNECTION) -> None:
+        super().__init__(why, failure, sent=False)
 
 
 class ConnectionLost(RequestFailed):
     """The connection ended before the whole answer came.  `began`: a part of the answer had come."""
 
     def __init__(self, why: str, *, began: bool) -> None:
-        super().__init__(why, sent=True)
+        super().__init__(why, Failure.LOST, sent=True)
         self.began = began
 
 
 class TimedOut(RequestFailed):
     """The time that the caller gave ran out."""
 
+    def __init__(self, why: str, *, sent: bool) -> None:
+        super().__init__(why, Failure.TIMED_OUT, sent=sent)
+
 
 class BadResponse(RequestFailed):
     """The answer is not HTTP/1.1, or larger than it may be."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(why, sent=True)
+        super().__init__(why, Failure.BAD_RESPONSE, sent=True)

@@ -20,15 +20,14 @@ def encode_request(
     host: bytes,
     headers: tuple[tuple[bytes, bytes], ...],
     body: bytes,
-    behind: tuple[tuple[bytes, bytes], ...] = (),
+    behind: bytes = b"",
 ) -> bytes:
-    """Head and body in one piece; what stands `behind` the length is for peers who look at the order."""
+    """Head and body in one piece; `behind` are formatted headers that stand behind the length."""
     start = _start(method, target, host, headers)
     if not body and method in _BODILESS:
         return start + b"\r\n"
     if behind:
-        length = (b"Content-Length", b"%d" % len(body))
-        return b"".join((start, format_headers((length, *behind)), b"\r\n", body))
+        return b"".join((start, b"Content-Length: %d\r\n" % len(body), behind, b"\r\n", body))
     return b"".join((start, end_of_head(len(body)), body))
 
 

@@ -12,7 +12,7 @@ import asyncio
 from typing import Any, Final, Protocol
 
 from reliquary.net.http.client_connection import ClientConnection
-from reliquary.net.http.failures import ConnectionLost, RequestFailed
+from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
 
 UNSENT_BYTES: Final = 1024 * 1024
 """With so many bytes unsent there is no room for more."""
@@ -22,65 +22,67 @@ class AnswerSink(Protocol):
     """Takes one answer; it ends with `ended` or with `failed`, and nothing comes after that."""
 
     def begun(self, status: int) -> None:
-        """The head is here."""
+        """The head has come."""
 
     def taken(self, data: bytes) -> None:
-        """A part of the body."""
+        """A part of the body has come."""
 
     def ended(self) -> None:
         """The answer is whole."""
 
     def failed(self, why: RequestFailed) -> None:
-        """It will not be."""
+        """The answer was cut off, never came, or is not HTTP."""
 
 
 class StreamedConnection(ClientConnection):
     """The protocol between one socket and the sinks that wait for answers."""
 
-    __slots__ = ("_reading", "_room")
+    __slots__ = ("_room", "has_room", "is_reading")
 
     def __init__(self, head_bytes: int) -> None:
         super().__init__(head_bytes, 0, _forget)
-        self._reading = True
+        self.is_reading = True
+        self.has_room = True
+        """Whether more may be sent now."""
         self._room: asyncio.Future[None] | None = None
-        """Not None while there is no room."""
+        """Done when there is room again; None when nobody waits for that."""
 
     # Out.
 
     def ask(self, data: bytes, sink: AnswerSink) -> None:
         """Send a request, or the beginning of one."""
-        self.send(data, sink)  # type: ignore[arg-type]  # whoever waits here is a sink
+        assert self._transport is not None, "a request goes over a connection that is open"
+        assert self.usable, "a request goes over a connection that is good"
+        self._waiting.append(sink)
+        self._transport.write(data)
 
     def write(self, data: bytes) -> None:
         """Send more of the latest request; into a connection that is gone, nothing."""
         if self.usable and self._transport is not None:
             self._transport.write(data)
 
-    @property
-    def has_room(self) -> bool:
-        """Whether more may be sent now."""
-        return self._room is None
-
     async def room(self) -> None:
         """Wait until more may be sent; ConnectionLost when the connection ends before."""
-        if self._room is not None:
+        if not self.has_room:
+            if self._room is None:
+                self._room = asyncio.get_running_loop().create_future()
             await self._room
         if not self.usable:
             raise ConnectionLost("the connection ended while a request was sent", began=False)
 
     def pause_writing(self) -> None:
-        """The peer does not take what we send as fast as we do."""
-        if self._room is None:
-            self._room = asyncio.get_running_loop().create_future()
+        """The peer takes what we send more slowly than we send it."""
+        self.has_room = False
 
     def resume_writing(self) -> None:
-        """It has taken most of it."""
+        """The peer has taken most of what was unsent."""
+        self.has_room = True
         room, self._room = self._room, None
         if room is not None and not room.done():
             room.set_result(None)
 
     def cut(self, why: RequestFailed) -> None:
-        """Close now; every sink is told why."""
+        """Close now; every sink that waits fails with `why`."""
         super().cut(why)
         self.resume_writing()
 
@@ -99,17 +101,20 @@ class StreamedConnection(ClientConnection):
 
     def read_on(self, wanted: bool) -> None:
         """Go on reading, or leave what comes where it is."""
-        if wanted is self._reading or self._transport is None or self._transport.is_closing():
+        if wanted is self.is_reading or self._transport is None or self._transport.is_closing():
             return
-        self._reading = wanted
+        self.is_reading = wanted
         if wanted:
             self._transport.resume_reading()
         else:
             self._transport.pause_reading()
 
+    # These are called for each answer, so they do themselves what they could leave to the base class.
+
     def on_headers_complete(self) -> None:
         """The head has ended; an interim one is passed over."""
-        super().on_headers_complete()
+        self._in_body = self._moved = True
+        self._fed = 0
         status = self._parser.get_status_code()
         if status >= 200 and self._waiting:
             self._waiting[0].begun(status)
@@ -122,9 +127,20 @@ class StreamedConnection(ClientConnection):
             self._waiting[0].taken(data)
 
     def on_message_complete(self) -> None:
-        """The answer is whole; after a cut nobody waits for more."""
-        if self.usable:
-            super().on_message_complete()
+        """The answer is whole; an interim one (1xx) is passed over; after a cut nobody waits for more."""
+        if not self.usable:
+            return
+        if 100 <= self._parser.get_status_code() < 200:
+            self._next_answer()
+            return
+        if not self._waiting:
+            raise BadResponse("the peer answered more than was asked")
+        if self._parser.should_keep_alive():
+            self._answer()
+        else:
+            self.usable = False  # before the sink is called, so that nothing more is sent over it
+            self._answer()
+            self.cut(ConnectionLost("the peer closes the connection after an earlier answer", began=False))
 
     def _answer(self) -> None:
         sink: AnswerSink = self._waiting.popleft()
@@ -139,4 +155,4 @@ class StreamedConnection(ClientConnection):
 
 
 def _forget(connection: ClientConnection) -> None:
-    """Its sinks tell its owner all that he needs."""
+    """The owner of a streamed connection hears of its end by the sinks."""

@@ -1,4 +1,4 @@
-"""The connection of an epoch: large bodies in both directions, and never much of them in memory."""
+"""Large bodies over a route, in both directions: never much of them is in memory."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_reading_waits_while_a_piece_is_stored_and_what_follows_is_told_in_its_o
                 await until(lambda: bool(shelf.due))
                 await tick(5)
                 assert here.told == []
-                assert here.courier._routes[1]._unanswered[0].bytes < (stored + 4) * PIECE
+                assert here.courier.routes[1]._unanswered[0].body_bytes < (stored + 4) * PIECE
                 assert len(shelf.due) == 1
                 shelf.settle()
             await here.wait_for(2)

@@ -1,0 +1,90 @@
+"""Requests of a protocol over HTTP, those of one peer in their order on one connection.
+
+    an effect --> the route of its key and epoch --> arrived, or failed
+    an end -----> the route ends, and nothing of it is reported afterwards
+
+A protocol's courier is a subclass.  It says how a request is written and its response is read, and turns
+both ends into events of the protocol.
+"""
+
+from __future__ import annotations
+
+import ssl
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from reliquary.base.time import Duration
+from reliquary.net.http.failures import Failure
+from reliquary.net.http.pending_response import Req
+from reliquary.net.http.route import Resp, Route
+from reliquary.net.tcp.dialing import Places
+from reliquary.net.tcp.epochs import Epochs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a protocol uses its connections."""
+
+    response_time: Duration
+    """How long the first request without a response may see no progress."""
+    overdue: str
+    """What did not come when this time is over, for the reason of the failure: `no answer`."""
+    in_flight: int = sys.maxsize
+    """How many requests may be unanswered."""
+    unanswered_bytes: int = sys.maxsize
+    """With this many bytes unanswered, the next request waits."""
+    resends: bool = False
+    """Whether a request may be sent again, because its receiver recognizes it."""
+
+
+class HttpCourier(ABC, Generic[Req, Resp]):
+    """The routes of a protocol, and what they ask of it."""
+
+    def __init__(self, terms: Terms, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
+        """`tls` is called when the first https server is met."""
+        self.terms = terms
+        self.places = Places(tls)
+        self.routes: Epochs[Route[Req, Resp]] = Epochs(lambda: Route(self))
+        self.bytes_sent = 0
+
+    @property
+    def connections(self) -> int:
+        """How many routes have a connection."""
+        return sum(route.is_connected for route in self.routes)
+
+    def stop(self) -> None:
+        """Close all connections; what was in flight is not reported."""
+        self.routes.end_all()
+
+    # -- what routes ask for
+
+    @abstractmethod
+    def url_of(self, request: Req) -> str:
+        """Return the URL of the server that a request goes to."""
+
+    @abstractmethod
+    def encode(self, request: Req) -> bytes | tuple[bytes, Iterator[bytes]]:
+        """Return head and body in one piece, or a head for a chunked body and the pieces of that body.
+
+        UsageError or UnicodeError when no HTTP request can be made of it.
+        """
+
+    @abstractmethod
+    def expect(self, request: Req, changed: Callable[[], None]) -> Resp:
+        """The request leaves now; return what takes its response."""
+
+    # -- what routes report
+
+    @abstractmethod
+    def arrived(self, response: Resp) -> None:
+        """A response is whole."""
+
+    @abstractmethod
+    def failed(self, requests: Sequence[Req], failure: Failure, why: str) -> None:
+        """The first of these requests failed, and so those behind it have no response either."""
+
+    def refuse(self, request: Req, failure: Failure, why: str) -> None:
+        """A request came for an epoch that has failed already; it was not sent."""

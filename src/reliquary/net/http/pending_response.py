@@ -1,0 +1,84 @@
+"""A request that was sent, wholly or in part, and its response while it comes.
+
+    begun --> taken --> taken --> ended --> whole
+        '---------'---------'--------'----> failed
+
+What a response means is the protocol's: a subclass reads it, sets `is_whole` or calls `fail`, and calls
+`changed` whenever its route can go on: something came that counts as progress, or nothing more will come.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from reliquary.base.time import Duration
+from reliquary.net.http.failures import ConnectionLost, Failure, RequestFailed
+
+Req = TypeVar("Req")
+"""What a protocol asks its courier to send."""
+
+
+class PendingResponse(ABC, Generic[Req]):
+    """The response to one request, as its route and its connection see it."""
+
+    __slots__ = (
+        "body_bytes",
+        "changed",
+        "failure",
+        "is_given_up",
+        "is_storing",
+        "is_whole",
+        "nothing_came",
+        "request",
+        "request_bytes",
+        "wait",
+        "why",
+    )
+
+    def __init__(self, request: Req, changed: Callable[[], None]) -> None:
+        self.request = request
+        self.changed = changed
+        self.request_bytes = 0
+        """The size of the request, as far as it left in one piece."""
+        self.body_bytes = 0
+        """How much of the response's body has come."""
+        self.wait = Duration(0)
+        """How long the server may wait before its time to respond begins."""
+        self.is_whole = False
+        """Whether the response can be reported."""
+        self.is_storing = False
+        """Whether a part of it is on its way to disk: nothing more is to be read meanwhile."""
+        self.failure: Failure | None = None
+        self.why = ""
+        self.nothing_came = False
+        """Whether it failed because the connection ended before the first byte of the response."""
+        self.is_given_up = False
+
+    @abstractmethod
+    def begun(self, status: int) -> None:
+        """The head has come."""
+
+    @abstractmethod
+    def taken(self, data: bytes) -> None:
+        """A part of the body has come."""
+
+    @abstractmethod
+    def ended(self) -> None:
+        """All of it has come."""
+
+    def failed(self, why: RequestFailed) -> None:
+        """Not all of it will come."""
+        self.nothing_came = isinstance(why, ConnectionLost) and not why.began
+        self.fail(why.failure, str(why))
+
+    def fail(self, failure: Failure, why: str) -> None:
+        """Note why there is no usable response; only the first reason counts."""
+        if self.failure is None and not self.is_given_up:
+            self.failure, self.why = failure, why
+            self.changed()
+
+    def give_up(self) -> None:
+        """Report nothing of it any more."""
+        self.is_given_up = True

@@ -1,0 +1,244 @@
+"""The connection of one epoch, from its first request to its end or its first failure.
+
+    send --> waiting --> unanswered --> whole: reported as arrived
+                ^  |          |
+                |  '----------'--> failed: the first without a response, and all behind it, are reported
+                |             |
+                '-------------'  the peer closed a connection that had worked, and the protocol allows
+                                 that a request is sent twice: again, from the first without a response
+
+Requests go out in their order, several before the first is answered, and responses are reported in that
+order.  Nothing is sent behind a request that failed.  A connection that the peer closed while nothing was
+unanswered is replaced by another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import SECOND, seconds
+from reliquary.net.http.dialing import place_of
+from reliquary.net.http.failures import ConnectionLost, Failure
+from reliquary.net.http.pending_response import PendingResponse, Req
+from reliquary.net.http.request_head import LAST_CHUNK, chunk
+from reliquary.net.http.streamed_connection import StreamedConnection
+from reliquary.net.tcp.dialing import NotConnected, reach
+
+if TYPE_CHECKING:
+    from reliquary.net.http.courier import HttpCourier
+
+HEAD_BYTES: Final = 64 * 1024
+"""The head of a response, as far as it does not come in one read."""
+CONNECT_TIME: Final = seconds(10)
+
+Resp = TypeVar("Resp", bound=PendingResponse[Any])
+"""What reads the responses of a protocol."""
+
+
+class Route(Generic[Req, Resp]):
+    """One connection at a time, and what was asked over it."""
+
+    def __init__(self, courier: HttpCourier[Req, Resp]) -> None:
+        self._courier = courier
+        self._terms = courier.terms
+        self._depth = courier.terms.in_flight
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[Req] = deque()
+        self._unanswered: deque[Resp] = deque()
+        """Of requests that were sent, wholly or in part."""
+        self._unanswered_bytes = 0
+        self._answers_in_a_row = 0
+        """Since there was last nothing unanswered."""
+        self._connection: StreamedConnection | None = None
+        self._task: asyncio.Task[None] | None = None
+        """Connects, waits for room, or sends the pieces of a request; nothing else is sent meanwhile."""
+        self._pieces: Iterator[bytes] = iter(())
+        """The rest of the latest request."""
+        self._moved_at = 0.0
+        """When there was last progress, or the first response became the first."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._failure: tuple[Failure, str] | None = None
+        self._over = False
+        """It was ended or has failed: nothing is reported any more."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection."""
+        return self._connection is not None and self._connection.usable
+
+    def send(self, request: Req) -> None:
+        """Send a request behind those that were given before."""
+        if self._failure is not None:
+            self._courier.refuse(request, *self._failure)
+        elif not self._over:
+            self._waiting.append(request)
+            self._go_on()
+
+    def end(self) -> None:
+        """Close the connection; what was in flight is not reported."""
+        self._over = True
+        self._waiting.clear()
+        for response in self._unanswered:
+            response.give_up()
+        self._unanswered.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+        if self._connection is not None:
+            self._connection.cut(ConnectionLost("the connection is not needed any more", began=False))
+
+    # -- out
+
+    def _go_on(self) -> None:
+        """Send what may leave now; without a connection, connect first."""
+        if self._task is not None or self._over or not self._waiting:
+            return
+        connection, limit = self._connection, self._terms.unanswered_bytes
+        if connection is None or not connection.usable:
+            if not self._unanswered:  # else their failure is reported first
+                self._begin(self._connect)
+            return
+        while self._waiting and len(self._unanswered) < self._depth and self._unanswered_bytes < limit:
+            if not connection.has_room:
+                self._begin(connection.room)
+                return
+            try:
+                data = self._courier.encode(self._waiting[0])
+            except (UsageError, UnicodeError) as why:
+                self._fail(Failure.LOST if self._unanswered else Failure.NO_ADDRESS, str(why))
+                return
+            if isinstance(data, bytes):
+                self._ask(connection, data)
+            else:
+                head, self._pieces = data
+                self._ask(connection, head)
+                self._begin(self._send_pieces)
+                return
+
+    def _ask(self, connection: StreamedConnection, data: bytes) -> None:
+        """Send the first that waits, or the beginning of it."""
+        response = self._courier.expect(self._waiting.popleft(), self._changed)
+        response.request_bytes = size = len(data)
+        if not self._unanswered:
+            self._moved_at = self._loop.time()
+        self._unanswered.append(response)
+        self._unanswered_bytes += size
+        self._courier.bytes_sent += size
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._patience(), self._look)
+        connection.ask(data, response)
+
+    def _begin(self, step: Callable[[], Awaitable[None]]) -> None:
+        self._task = self._loop.create_task(self._work(step))
+
+    async def _work(self, step: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await step()
+        except NotConnected as failed:
+            self._fail(Failure(failed.reason.value), str(failed))
+        except ConnectionLost:
+            pass  # the connection fails the responses that wait for it
+        self._task = None
+        self._go_on()
+
+    async def _connect(self) -> None:
+        try:
+            place = place_of(self._courier.url_of(self._waiting[0]), self._courier.places)
+        except (ValueError, UsageError) as why:
+            self._fail(Failure.NO_ADDRESS, str(why))
+        else:
+            self._connection = await reach(place, StreamedConnection(HEAD_BYTES), CONNECT_TIME)
+
+    async def _send_pieces(self) -> None:
+        connection = self._connection
+        assert connection is not None, "the head of the request went over a connection"
+        try:
+            for piece in self._pieces:
+                data = chunk(piece)
+                self._courier.bytes_sent += len(data)
+                connection.write(data)
+                await connection.room()
+                self._moved_at = self._loop.time()
+        except (UsageError, UnicodeError) as gone:  # without its last chunk the request is not whole
+            self._fail(Failure.LOST, f"the request could not be sent to its end: {gone}")
+        else:
+            connection.write(LAST_CHUNK)
+
+    # -- back
+
+    def _changed(self) -> None:
+        """A response made progress: report those that are whole, in their order, then send more."""
+        if self._over:
+            return
+        self._moved_at = self._loop.time()
+        unanswered, is_storing = self._unanswered, False
+        while unanswered and unanswered[0].is_whole:
+            response = unanswered.popleft()
+            self._unanswered_bytes -= response.request_bytes
+            self._answers_in_a_row = self._answers_in_a_row + 1 if unanswered else 0
+            self._courier.arrived(response)
+        if unanswered:
+            first = unanswered[0]
+            if first.failure is not None:
+                self._lost(first, first.failure)
+                return
+            is_storing = first.is_storing
+        connection = self._connection
+        if connection is not None and connection.is_reading is is_storing:
+            connection.read_on(not is_storing)
+        if self._waiting:
+            self._go_on()
+
+    def _lost(self, first: Resp, failure: Failure) -> None:
+        """The first request without a response will have none: send it again where that is allowed."""
+        assert self._connection is not None, "a request was sent over a connection"
+        if self._terms.resends and first.nothing_came and self._connection.used:
+            self._send_again()
+        else:
+            self._fail(failure, first.why)
+
+    def _send_again(self) -> None:
+        """The peer closed the connection between two answers, as it may: what it did not answer goes again.
+
+        A peer that does so while others wait behind the answer gets one request at a time from then on.
+        """
+        if self._answers_in_a_row:
+            self._depth = 1
+        for response in self._unanswered:
+            response.give_up()
+        self._waiting.extendleft([response.request for response in reversed(self._unanswered)])
+        self._unanswered.clear()
+        self._unanswered_bytes = self._answers_in_a_row = 0
+        self._connection = None
+        self._go_on()
+
+    # -- time
+
+    def _patience(self) -> float:
+        """How many seconds may pass without progress of the first response."""
+        return (self._terms.response_time + self._unanswered[0].wait) / SECOND
+
+    def _look(self) -> None:
+        """Fail if the first response made no progress for too long."""
+        self._timer = None
+        if not self._unanswered:
+            return
+        due = self._moved_at + self._patience()
+        if self._loop.time() < due:
+            self._timer = self._loop.call_at(due, self._look)
+        else:
+            self._fail(Failure.TIMED_OUT, f"{self._terms.overdue} within {self._patience():g} s")
+
+    def _fail(self, failure: Failure, why: str) -> None:
+        """The first request without a response has none, and neither have those behind it."""
+        if self._over:
+            return
+        requests = [*[response.request for response in self._unanswered], *self._waiting]
+        self._failure = (failure, why)
+        self.end()
+        self._courier.failed(requests, failure, why)

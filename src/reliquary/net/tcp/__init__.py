@@ -1,0 +1,1 @@
+"""TCP connections below every protocol: opening them, and which of several epochs counts."""

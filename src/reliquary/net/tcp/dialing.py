@@ -1,0 +1,131 @@
+"""Opening a connection to a server: by name, over TLS, or through a unix socket, within a time.
+
+Place --> look the name up --> connect --> TLS --> an OutgoingConnection that is usable
+              |                   |         |
+              NO_ADDRESS    NO_CONNECTION   NOT_TRUSTED        each is a NotConnected
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from socket import gaierror
+from typing import TypeVar, cast
+
+from reliquary.base.time import SECOND, Duration
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a server is, and how it is reached."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext | None = None
+    unix: str | None = None
+    """A socket in the file system, in place of host and port."""
+
+    def __str__(self) -> str:
+        return self.unix or (f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}")
+
+
+class Places:
+    """Makes places; the TLS context is made when the first server behind TLS is met."""
+
+    def __init__(self, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
+        self._make_tls = tls
+        self._tls: ssl.SSLContext | None = None
+
+    def at(self, host: str, port: int, *, secure: bool) -> Place:
+        """Return the place of a server; `secure` is for one behind TLS."""
+        if secure and self._tls is None:
+            self._tls = self._make_tls()
+        return Place(host, port, self._tls if secure else None)
+
+
+class Unreached(Enum):
+    """Why there is no connection."""
+
+    NO_ADDRESS = "no-address"
+    NO_CONNECTION = "no-connection"
+    NOT_TRUSTED = "not-trusted"
+    """TLS: the certificate is not one that we accept."""
+
+
+class NotConnected(Exception):
+    """No connection could be made, so nothing was sent."""
+
+    def __init__(self, why: str, reason: Unreached = Unreached.NO_CONNECTION) -> None:
+        super().__init__(why)
+        self.reason = reason
+
+
+class OutgoingConnection(asyncio.Protocol):
+    """A connection that this process opens; a subclass speaks the protocol."""
+
+    __slots__ = ("_transport", "usable")
+
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self.usable = True
+        """False once it was closed, by either side."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Connected."""
+        self._transport = cast("asyncio.Transport", transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is closed."""
+        del exc
+        self.usable = False
+        self._transport = None
+
+    def abort(self) -> None:
+        """Close now; what was not sent yet is dropped."""
+        self.usable = False
+        if self._transport is not None:
+            self._transport.abort()
+
+
+Kind = TypeVar("Kind", bound=OutgoingConnection)
+
+
+async def reach(place: Place, connection: Kind, within: Duration) -> Kind:
+    """Connect `connection` and return it; NotConnected, with its cause, when that cannot be done in time."""
+    try:
+        async with asyncio.timeout(within / SECOND):
+            await _open(place, connection)
+    except BaseException as why:
+        connection.abort()
+        # A TimeoutError and an ssl.SSLError are also an OSError; a UnicodeError is a name that cannot be one.
+        if isinstance(why, OSError | UnicodeError):
+            raise NotConnected(f"no connection to {place}: {str(why) or 'too slow'}", unreached(why)) from why
+        raise
+    if not connection.usable:
+        raise NotConnected(f"{place} closed the connection at once")
+    return connection
+
+
+def unreached(error: OSError | UnicodeError) -> Unreached:
+    """Return what an error while connecting means."""
+    match error:
+        case gaierror() | UnicodeError():
+            return Unreached.NO_ADDRESS
+        case ssl.SSLCertVerificationError():
+            return Unreached.NOT_TRUSTED
+        case _:
+            return Unreached.NO_CONNECTION
+
+
+async def _open(place: Place, connection: OutgoingConnection) -> None:
+    loop = asyncio.get_running_loop()
+    name = place.host if place.tls else None
+    if place.unix is not None:
+        await loop.create_unix_connection(lambda: connection, place.unix, ssl=place.tls, server_hostname=name)
+    else:
+        await loop.create_connection(
+            lambda: connection, place.host, place.port, ssl=place.tls, server_hostname=name
+        )

@@ -1,0 +1,73 @@
+"""At most one connection for each peer: that of the newest epoch.
+
+    find(key, 1) --> opened
+    find(key, 1) --> the connection of epoch 1
+    find(key, 3) --> opened; that of epoch 1 is ended
+    find(key, 2) --> None: epoch 2 is over
+    end(key, 3)      that of epoch 3 is ended, and does not begin again
+
+The user of connections numbers those to one peer: the *epochs*.  A response that arrives after its epoch was
+ended is not reported, and a request that comes for it is not sent, so nothing that is late has an effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, Generic, Protocol, TypeVar
+
+NEVER: Final = -1
+"""Before the first epoch."""
+
+
+class Endable(Protocol):
+    """What stands behind an epoch: a connection, or something that keeps one."""
+
+    def end(self) -> None:
+        """Close the connection; what was in flight is not reported."""
+
+
+Route = TypeVar("Route", bound=Endable)
+
+
+class Epochs(Generic[Route]):
+    """What is open, by the key that its user gave: a session, a channel."""
+
+    def __init__(self, begin: Callable[[], Route]) -> None:
+        self._begin = begin
+        self._open: dict[int, tuple[int, Route]] = {}
+        self._over: dict[int, int] = {}
+        """The last epoch of each key that was ended."""
+
+    def __iter__(self) -> Iterator[Route]:
+        return (route for _, route in self._open.values())
+
+    def __getitem__(self, key: int) -> Route:
+        return self._open[key][1]
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def find(self, key: int, epoch: int) -> Route | None:
+        """Return what is open for this epoch, or begin it and end older ones; None when the epoch is over."""
+        current = self._open.get(key)
+        if current is not None and current[0] == epoch:
+            return current[1]
+        if epoch <= self._over.get(key, NEVER):
+            return None
+        self.end(key, epoch - 1)
+        route = self._begin()
+        self._open[key] = (epoch, route)
+        return route
+
+    def end(self, key: int, epoch: int) -> None:
+        """End this epoch and all older ones; a newer one goes on."""
+        self._over[key] = max(epoch, self._over.get(key, NEVER))
+        current = self._open.get(key)
+        if current is not None and current[0] <= epoch:
+            del self._open[key]
+            current[1].end()
+
+    def end_all(self) -> None:
+        """End every epoch that is open."""
+        for key, (epoch, _) in list(self._open.items()):
+            self.end(key, epoch)

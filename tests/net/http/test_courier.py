@@ -1,0 +1,64 @@
+"""A courier: each key has a connection of its own, and only the newest epoch counts."""
+
+from __future__ import annotations
+
+from tests.net.http.questions import asking
+from tests.net.http.stage import play, tick, until
+from tests.net.httpr.stage import answering, http, serving, silent
+
+YES = http(b"yes")
+
+
+def test_keys_have_connections_of_their_own() -> None:
+    async def scene() -> None:
+        async with serving(silent(1), answering(YES)) as there, asking(there) as here:
+            here.ask(1, key=1)
+            await until(lambda: len(there.bodies) == 1)
+            here.ask(2, key=2)
+            await here.wait_for(1)
+            assert here.courier.came == [(2, b"yes")]
+            assert there.accepted == 2
+
+    play(scene)
+
+
+def test_an_answer_of_an_older_epoch_means_nothing() -> None:
+    async def scene() -> None:
+        async with serving(silent(1), answering(YES)) as there, asking(there) as here:
+            here.ask(1, epoch=1)
+            await until(lambda: len(there.bodies) == 1)
+            here.ask(2, epoch=2)
+            here.ask(3, epoch=1)
+            await here.wait_for(1)
+            assert here.courier.came == [(2, b"yes")]
+            assert here.courier.failures == []
+            assert there.bodies == [b"question 1", b"question 2"]
+
+    play(scene)
+
+
+def test_an_epoch_that_ends_while_it_connects_is_not_reported() -> None:
+    async def scene() -> None:
+        async with serving(answering(YES)) as there, asking(there) as here:
+            here.ask(1, epoch=1)
+            await tick()
+            here.ask(2, epoch=2)
+            await here.wait_for(1)
+            assert here.courier.came == [(2, b"yes")]
+            assert there.bodies == [b"question 2"]
+
+    play(scene)
+
+
+def test_a_stop_closes_all_connections_and_reports_nothing() -> None:
+    async def scene() -> None:
+        async with serving(silent(1)) as there, asking(there) as here:
+            for key in range(5):
+                here.ask(1, key=key)
+            await until(lambda: len(there.bodies) == 5)
+            assert here.courier.connections == 5
+            here.courier.stop()
+            await until(lambda: there.gone == 5)
+            assert (here.courier.connections, here.courier.came, here.courier.failures) == (0, [], [])
+
+    play(scene)

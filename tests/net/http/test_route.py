@@ -1,0 +1,291 @@
+"""The connection of an epoch: order, how much is in flight, and what a request may have done that failed."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import seconds
+from reliquary.net.http.failures import Failure
+from tests.net.http.questions import asking
+from tests.net.http.stage import play, tick, until
+from tests.net.httpr.stage import Behaviour, Server, answering, http, serving, silent
+
+OK = http(b"yes")
+CLOSE = http(b"yes", b"connection: close")
+
+
+def bodies(*numbers: int) -> list[bytes]:
+    return [b"question %d" % number for number in numbers]
+
+
+def yes(*numbers: int) -> list[tuple[int, bytes]]:
+    return [(number, b"yes") for number in numbers]
+
+
+def agreeing(times: int | None = None) -> Behaviour:
+    """Answers so many requests with yes, or all, and hangs up then."""
+
+    async def behave(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        done = 0
+        while done != times:
+            await server.read(reader)
+            writer.write(OK)
+            done += 1
+        await writer.drain()
+
+    return behave
+
+
+async def closing(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answers the first request, and hangs up when the second one has come."""
+    await server.read(reader)
+    writer.write(OK)
+    await server.read(reader)
+
+
+class TestOrder:
+    """Requests leave in their order, several before the first is answered."""
+
+    def test_all_leave_and_are_reported_in_their_order_on_one_connection(self) -> None:
+        async def scene() -> None:
+            async def behave(
+                server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+            ) -> None:
+                for _ in range(4):
+                    await server.read(reader)
+                writer.write(b"".join([http(b"%d" % number) for number in (1, 2, 3, 4)]))
+                await reader.read()
+
+            async with serving(behave) as there, asking(there) as here:
+                here.ask(1, 2, 3, 4)
+                await here.wait_for(4)
+                assert here.courier.came == [(1, b"1"), (2, b"2"), (3, b"3"), (4, b"4")]
+                assert there.bodies == bodies(1, 2, 3, 4)
+                assert there.accepted == here.courier.connections == 1
+                assert here.courier.bytes_sent == sum(map(len, there.heads + there.bodies))
+
+        play(scene)
+
+    def test_no_more_are_in_flight_than_allowed(self) -> None:
+        async def scene() -> None:
+            async with serving(silent(3)) as there, asking(there, in_flight=3) as here:
+                here.ask(*range(1, 8))
+                await until(lambda: len(there.bodies) == 3)
+                await tick(5)
+                assert len(here.courier.routes[1]._waiting) == 4
+            async with serving(agreeing()) as there, asking(there, in_flight=3) as here:
+                here.ask(*range(1, 8))
+                await here.wait_for(7)
+                assert here.courier.came == yes(*range(1, 8))
+
+        play(scene)
+
+    def test_no_more_bytes_are_unanswered_than_allowed_and_the_one_that_is_too_many(self) -> None:
+        async def scene() -> None:
+            async with serving(silent(2)) as there, asking(there, unanswered_bytes=1500) as here:
+                here.ask(1, 2, 3, 4, body=b"x" * 1000)
+                await until(lambda: len(there.bodies) == 2)
+                assert len(here.courier.routes[1]._waiting) == 2
+            async with serving(agreeing()) as there, asking(there, unanswered_bytes=1500) as here:
+                here.ask(1, 2, 3, 4, body=b"x" * 1000)
+                await here.wait_for(4)
+                assert here.courier.came == yes(1, 2, 3, 4)
+
+        play(scene)
+
+    def test_one_in_pieces_is_whole_before_the_next_one_leaves(self) -> None:
+        def pieces() -> Iterator[bytes]:
+            return iter((b"one", b"two", b"three"))
+
+        async def scene() -> None:
+            async with serving(agreeing()) as there, asking(there) as here:
+                here.ask(1)
+                here.ask(2, pieces=pieces)
+                here.ask(3)
+                await here.wait_for(3)
+                assert there.bodies == [*bodies(1), b"onetwothree", *bodies(3)]
+                assert here.courier.came == yes(1, 2, 3)
+
+        play(scene)
+
+    def test_a_connection_that_was_closed_while_idle_is_replaced(self) -> None:
+        async def scene() -> None:
+            async with serving(agreeing(1)) as there, asking(there) as here:
+                for number in (1, 2):
+                    here.ask(number)
+                    await here.wait_for(number)
+                    await until(lambda: here.courier.connections == 0)
+                assert here.courier.came == yes(1, 2)
+                assert there.accepted == 2
+
+        play(scene)
+
+    def test_nothing_is_sent_into_a_connection_that_its_peer_says_it_closes(self) -> None:
+        async def scene() -> None:
+            async with serving(answering(CLOSE)) as there, asking(there, in_flight=1) as here:
+                here.ask(1, 2, 3)
+                await here.wait_for(3)
+                assert here.courier.came == yes(1, 2, 3)
+                assert there.bodies == bodies(1, 2, 3)
+
+        play(scene)
+
+
+class TestFailure:
+    """The first request without a response fails, and those behind it; nothing is sent afterwards."""
+
+    def test_a_request_that_may_have_been_done_is_lost_and_not_sent_again(self) -> None:
+        async def scene() -> None:
+            async with serving(closing) as there, asking(there, in_flight=2) as here:
+                here.ask(1)
+                await here.wait_for(1)
+                here.ask(2, 3, 4)
+                await here.wait_for(2)
+                ((numbers, failure, _),) = here.courier.failures
+                assert (numbers, failure) == ([2, 3, 4], Failure.LOST)
+                await until(lambda: there.gone == there.accepted)
+                assert there.accepted == 1
+
+        play(scene)
+
+    def test_what_comes_for_a_route_that_failed_is_refused_with_its_failure(self) -> None:
+        async def scene() -> None:
+            async with serving(answering(http(b"", status=b"500 Oops"))) as there, asking(there) as here:
+                here.ask(1)
+                await here.wait_for(1)
+                here.ask(2)
+                assert here.courier.failures == [([1], Failure.BAD_RESPONSE, "status 500")]
+                assert here.courier.refused == [(2, Failure.BAD_RESPONSE, "status 500")]
+                assert here.courier.connections == 0
+
+        play(scene)
+
+    def test_without_a_connection_nothing_was_sent(self) -> None:
+        async def scene() -> None:
+            with socket.socket() as taken:
+                taken.bind(("127.0.0.1", 0))
+                port = taken.getsockname()[1]
+            for url, expected in (
+                (f"http://127.0.0.1:{port}", Failure.NO_CONNECTION),
+                ("http://a..b", Failure.NO_ADDRESS),
+                ("ftp://h", Failure.NO_ADDRESS),
+            ):
+                async with asking(url) as here:
+                    here.ask(1, 2)
+                    await here.wait_for(1)
+                    ((numbers, failure, _),) = here.courier.failures
+                    assert (numbers, failure) == ([1, 2], expected)
+
+        play(scene)
+
+    def test_one_that_makes_no_request_was_not_sent_but_those_before_it_were(self) -> None:
+        async def scene() -> None:
+            async with serving(silent(1)) as there, asking(there) as here:
+                here.ask(1, 2, key=1, target="no path")
+                await here.wait_for(1)
+                here.ask(3, key=2)
+                await until(lambda: len(there.bodies) == 1)
+                here.ask(4, key=2, target="no path")
+                first, second = here.courier.failures
+                assert first[:2] == ([1, 2], Failure.NO_ADDRESS)
+                assert second[:2] == ([3, 4], Failure.LOST)
+
+        play(scene)
+
+    def test_a_body_that_cannot_be_read_to_its_end_leaves_the_request_cut_off(self) -> None:
+        def pieces() -> Iterator[bytes]:
+            yield b"one"
+            raise UsageError("gone")
+
+        async def scene() -> None:
+            async with serving(silent(1)) as there, asking(there) as here:
+                here.ask(1, pieces=pieces)
+                await here.wait_for(1)
+                why = "the request could not be sent to its end: gone"
+                assert here.courier.failures == [([1], Failure.LOST, why)]
+                await until(lambda: there.gone == 1)
+                assert there.bodies == []
+
+        play(scene)
+
+    def test_a_server_that_never_answers(self) -> None:
+        async def scene() -> None:
+            async with serving(silent(2)) as there, asking(there, response_time=seconds(0.02)) as here:
+                here.ask(1, wait=seconds(0.03))
+                here.ask(2)
+                await here.wait_for(1)
+                assert here.courier.failures == [([1, 2], Failure.TIMED_OUT, "no answer within 0.05 s")]
+
+        play(scene)
+
+
+class TestResend:
+    """Where a request may be sent twice, a peer may close a connection between two answers."""
+
+    def test_what_has_no_answer_goes_again_in_its_order(self) -> None:
+        async def scene() -> None:
+            async with serving(closing, agreeing()) as there, asking(there, resends=True) as here:
+                here.ask(1)
+                await here.wait_for(1)
+                here.ask(2, 3, 4)
+                await here.wait_for(4)
+                assert here.courier.came == yes(1, 2, 3, 4)
+                assert there.bodies == bodies(1, 2, 2, 3, 4)
+                assert here.courier.failures == []
+
+        play(scene)
+
+    def test_a_peer_that_closes_behind_an_answer_gets_one_at_a_time(self) -> None:
+        async def scene() -> None:
+            async with serving(answering(CLOSE)) as there, asking(there, resends=True) as here:
+                here.ask(1, 2, 3, 4, 5)
+                await here.wait_for(5)
+                assert here.courier.came == yes(1, 2, 3, 4, 5)
+                assert there.bodies == bodies(1, 2, 3, 4, 5)
+                assert there.accepted == 5
+                sizes = [len(head + body) for head, body in zip(there.heads, there.bodies, strict=True)]
+                assert here.courier.bytes_sent == sum(sizes) + sum(sizes[1:])
+
+        play(scene)
+
+    @pytest.mark.parametrize("answer", [b"", OK[:9]], ids=["nothing", "a part"])
+    def test_a_first_answer_that_is_not_whole_is_lost(self, answer: bytes) -> None:
+        async def scene() -> None:
+            async with serving(answering(answer)) as there, asking(there, resends=True) as here:
+                here.ask(1)
+                await here.wait_for(1)
+                ((numbers, failure, _),) = here.courier.failures
+                assert (numbers, failure) == ([1], Failure.LOST)
+                assert there.accepted == 1
+
+        play(scene)
+
+    def test_half_an_answer_is_not_asked_for_again(self) -> None:
+        async def scene() -> None:
+            async with serving(answering(OK, OK[:9])) as there, asking(there, resends=True) as here:
+                here.ask(1)
+                await here.wait_for(1)
+                here.ask(2)
+                await here.wait_for(2)
+                ((numbers, failure, _),) = here.courier.failures
+                assert (numbers, failure) == ([2], Failure.LOST)
+                assert there.accepted == 1
+
+        play(scene)
+
+
+def test_nothing_is_reported_after_the_end() -> None:
+    async def scene() -> None:
+        async with serving(silent(2)) as there, asking(there, in_flight=2) as here:
+            here.ask(1, 2, 3)
+            await until(lambda: len(there.bodies) == 2)
+            here.courier.routes[1].end()
+            await until(lambda: there.gone == 1)
+            assert (here.courier.came, here.courier.failures) == ([], [])
+
+    play(scene)

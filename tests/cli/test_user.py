@@ -10,8 +10,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from reliquary.cli.main import cli
-from reliquary.server.config import load
 from reliquary.server.exits import Exit
+from reliquary.server.loading import load
 
 
 def test_a_token_is_shown_once_and_the_lines_are_settings(tmp_path: Path) -> None:

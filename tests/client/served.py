@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reliquary.client.sync.portal import Portal
-from reliquary.net.api.users import User
+from reliquary.net.identity.users import User
 from reliquary.server.build import Server, build
 from reliquary.server.config import Settings
 

@@ -14,9 +14,9 @@ import reliquary
 from reliquary import AsyncAgent, BadRequest, NotFound, ReliquaryError, ServerUnreachable
 from reliquary.client import agent as module
 from reliquary.engine.open import OpenedEngine
-from reliquary.net.api.users import User
 from reliquary.net.httpr.bodies import EngineBodies
 from reliquary.net.httpr.courier import Courier
+from reliquary.net.identity.users import User
 from reliquary.protocols.httpr.codec.values import Command, Disposition
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived

@@ -10,7 +10,7 @@ import pytest
 
 import reliquary
 from reliquary import AccessDenied, BadRequest, ReliquaryError, ServerUnreachable, connect
-from reliquary.net.api.users import User
+from reliquary.net.identity.users import User
 from tests.client.served import served
 from tests.net.http.certificate import PEM, client_context
 

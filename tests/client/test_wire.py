@@ -11,7 +11,7 @@ import pytest
 from reliquary import BadRequest, OutcomeUnknown, ReliquaryError, ServerUnreachable
 from reliquary.client.wire import Wire
 from reliquary.net.clock import RealClock
-from reliquary.net.http import Listener, Request, Responder
+from reliquary.net.http import Listener, Mount, Request, Responder
 from tests.net.stream_server import stream_server
 
 anything = msgspec.json.Decoder(dict[str, int])
@@ -25,7 +25,7 @@ def play(status: int, body: bytes, scene: Callable[[Wire], Awaitable[None]]) -> 
         responder.respond(status, body)
 
     async def whole() -> None:
-        listener = Listener(handler, clock=RealClock())
+        listener = Listener([Mount(prefix="", handler=handler)], clock=RealClock())
         host, port = await listener.listen("127.0.0.1", 0)
         wire = Wire(f"http://{host}:{port}")
         await asyncio.wait_for(scene(wire), 10)

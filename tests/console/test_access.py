@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from reliquary.net.api.users import User
 from reliquary.net.http import HttpClient
+from reliquary.net.identity.users import User
 from tests.console.stage import Stage, play
 
 ROOT, ALICE, BOB = "root-token", "alice-token", "bob-token"

@@ -173,4 +173,4 @@ def test_requests_are_counted_by_command_and_error(tmp_path: Path) -> None:
         assert b"reliquary_httpr_received" not in (await stage.get("/metrics")).body
 
     play(tmp_path, scene)
-    play(tmp_path, switched_off, httpr=HttprOptions(enabled=False))
+    play(tmp_path, switched_off, tables=(HttprOptions(enabled=False),))

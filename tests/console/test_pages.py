@@ -7,12 +7,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote
 
-from reliquary.console.metrics import family
+from reliquary.console.metrics import text_of
+from reliquary.net.counters import Family
 from reliquary.net.multicast.carrier import Count as Multicast
 from reliquary.queueing.feed.events import OpenConsumer
 from reliquary.queueing.travel.link import OutgoingState
+from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
 from tests.console.stage import Stage, play
+from tests.server.endpoints import endpoint_of
 
 
 def samples(text: str) -> dict[str, float]:
@@ -89,9 +92,9 @@ def test_posts_of_srmp_are_counted_by_their_answers(tmp_path: Path) -> None:
 
         assert found['reliquary_srmp_messages_total{kind="receipts-lost"}'] == 0
         assert found['reliquary_multicast_total{kind="packets-lost"}'] == 0
-        assert stage.server.srmp is not None
-        assert stage.server.srmp.carrier is not None
-        stage.server.srmp.carrier.counts[Multicast.PACKETS_REPAIRED] += 3
+        carrier = endpoint_of(stage.server, SrmpEndpoint).carrier
+        assert carrier is not None
+        carrier.counts[Multicast.PACKETS_REPAIRED] += 3
         found = samples((await stage.get("/metrics")).body.decode())
         assert found['reliquary_multicast_total{kind="packets-repaired"}'] == 3
 
@@ -100,7 +103,7 @@ def test_posts_of_srmp_are_counted_by_their_answers(tmp_path: Path) -> None:
         assert b"reliquary_multicast" not in (await stage.get("/metrics")).body
 
     play(tmp_path, scene)
-    play(tmp_path, switched_off, srmp=SrmpOptions(enabled=False))
+    play(tmp_path, switched_off, tables=(SrmpOptions(enabled=False),))
 
 
 def test_outgoing_queues_have_metrics_of_their_own(tmp_path: Path) -> None:
@@ -151,9 +154,8 @@ def test_every_metric_has_a_type_and_a_meaning(tmp_path: Path) -> None:
 
 
 def test_a_label_cannot_break_out_of_its_quotes() -> None:
-    assert (
-        family("m", "gauge", "x", [({"queue": 'a"b\\c\nd'}, 1)]).splitlines()[2] == r'm{queue="a\"b\\c\nd"} 1'
-    )
+    text = text_of(Family("m", "gauge", "x", [({"queue": 'a"b\\c\nd'}, 1)]))
+    assert text.splitlines()[2] == r'reliquary_m{queue="a\"b\\c\nd"} 1'
 
 
 class Outline(HTMLParser):

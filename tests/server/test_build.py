@@ -147,7 +147,7 @@ def test_clients_of_the_data_plane_may_have_to_show_a_certificate(tmp_path: Path
 def test_a_file_of_trust_that_is_none_opens_nothing(tmp_path: Path, name: str) -> None:
     bad = tmp_path / "x.pem"
     bad.write_text("x")
-    chosen: dict[str, Any] = {"srmp": SrmpOptions(ca_file=bad)} if name == "srmp" else {name: bad}
+    chosen: dict[str, Any] = {"tables": (SrmpOptions(ca_file=bad),)} if name == "srmp" else {name: bad}
     settings = Settings(folder=tmp_path / "d", tls_certificate=PEM, tls_key=PEM, **chosen)
     with pytest.raises(UsageError, match=r"x\.pem cannot be used"):
         asyncio.run(build(settings))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.server.config import load
 from reliquary.server.history_options import NAMES, HistoryOptions
+from reliquary.server.loading import load
 from reliquary.store.history.folder import Kept
 
 EVERYTHING = """

@@ -29,11 +29,12 @@ from reliquary.protocols.httpr.codec.values import (
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.server.build import build, make_queues
 from reliquary.server.config import Settings
-from reliquary.server.httpr import addressed
+from reliquary.server.httpr import HttprEndpoint, addressed
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.names import Listening
 from tests.console.stage import Stage, play
 from tests.net.http.stage import Wire, post, until
+from tests.server.endpoints import endpoint_of
 
 ORIGIN = "httpr://here.example"
 OPTIONS = HttprOptions(origin=ORIGIN)
@@ -100,7 +101,7 @@ async def received(stage: Stage, count: int) -> list[bytes]:
 def on_a_server(
     folder: Path, scene: Callable[[Stage], Awaitable[None]], options: HttprOptions = OPTIONS, **chosen: Any
 ) -> None:
-    play(folder, scene, httpr=options, **chosen)
+    play(folder, scene, tables=(options,), **chosen)
 
 
 @pytest.mark.spec("HR-005", "HR-007", "HR-035", "HR-101")
@@ -268,7 +269,7 @@ class TestWaiting:
 
     def test_a_server_that_stops_tells_those_who_wait(self, tmp_path: Path) -> None:
         settings = Settings(
-            folder=tmp_path / "data", data_port=0, control_port=0, queues=("orders",), httpr=OPTIONS
+            folder=tmp_path / "data", data_port=0, control_port=0, queues=("orders",), tables=(OPTIONS,)
         )
 
         async def scene() -> bytes:
@@ -289,7 +290,7 @@ class TestWaiting:
 
     def test_a_server_that_stops_cuts_off_a_response_that_still_leaves(self, tmp_path: Path) -> None:
         settings = Settings(
-            folder=tmp_path / "data", data_port=0, control_port=0, queues=("orders",), httpr=OPTIONS
+            folder=tmp_path / "data", data_port=0, control_port=0, queues=("orders",), tables=(OPTIONS,)
         )
         wrong: list[object] = []
 
@@ -303,7 +304,7 @@ class TestWaiting:
             client.send(post(ORDERS, pull()))
             await client._reader.readuntil(b"\r\n\r\n")
             stopping = asyncio.ensure_future(server.stop())
-            await until(lambda: server.httpr is not None and server.httpr.receiving.stopped)
+            await until(lambda: endpoint_of(server, HttprEndpoint).receiving.stopped)
             came = await client.rest()
             await stopping
             await client.close()
@@ -333,7 +334,7 @@ class TestAddressed:
 
     def test_what_was_chosen_counts_and_other_names_mean_us_too(self) -> None:
         options = HttprOptions(origin="httpr://mq.example:81", names=("other", "far:9"))
-        told = addressed(Settings(computer_name="HERE", httpr=options), self.PLAIN)
+        told = addressed(Settings(computer_name="HERE", tables=(options,)), self.PLAIN)
         assert told.origin == "httpr://mq.example:81"
         assert {"mq.example:81", "other", "other:8480", "far:9", "here"} <= told.authorities
         assert "mq.example" not in told.authorities
@@ -368,6 +369,6 @@ def test_a_server_that_has_another_name_than_its_channels_says_so(
 def test_a_server_whose_httpr_is_off_has_nothing_there(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         assert (await stage.data.request("POST", ORDERS, push(b"a"))).status == 404
-        assert stage.server.httpr is None
+        assert HttprEndpoint not in map(type, stage.server.endpoints)
 
     on_a_server(tmp_path, scene, HttprOptions(enabled=False))

@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from reliquary.base.time import seconds
-from reliquary.net.api.users import User
+from reliquary.net.identity.users import User
 from reliquary.protocols.httpr.codec.values import ErrorNumber
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.server.httpr import SCHEMES
+from reliquary.server.httpr import SCHEMES, HttprEndpoint
 from reliquary.server.httpr_options import HttprOptions
 from tests.net.http.stage import until
 from tests.net.srmp.certificates import Authority
+from tests.server.endpoints import endpoint_of
 from tests.server.test_srmp_between import Site, play, site, texts
 
 SOON: dict[str, Any] = {"retry_ladder": (seconds(0.1),)}
@@ -39,7 +40,7 @@ def destination(there: Site, queue: str) -> str:
 @pytest.mark.spec("HR-005", "HR-024")
 def test_messages_go_from_one_server_to_another_in_their_order(tmp_path: Path) -> None:
     async def scene() -> None:
-        async with site(tmp_path / "a", httpr=OPTIONS) as a, site(tmp_path / "b", httpr=OPTIONS) as b:
+        async with site(tmp_path / "a", tables=(OPTIONS,)) as a, site(tmp_path / "b", tables=(OPTIONS,)) as b:
             await b.create("orders")
             sent = [f"{number}" for number in range(300)]
             await a.send(destination(b, "orders"), *sent, label="fruit", priority=5)
@@ -47,8 +48,7 @@ def test_messages_go_from_one_server_to_another_in_their_order(tmp_path: Path) -
             assert texts(came) == sent
             assert {(each["label"], each["priority"]) for each in came} == {("fruit", 5)}
             await until(lambda: a.waiting == 0)
-            assert b.server.httpr is not None
-            assert b.server.httpr.receiving.messages_in == 300
+            assert endpoint_of(b.server, HttprEndpoint).receiving.messages_in == 300
 
     play(scene)
 
@@ -57,27 +57,26 @@ def test_a_server_that_knows_users_is_told_who_we_are(tmp_path: Path) -> None:
     alice = User(name="alice", token_sha256=sha256(b"secret").hexdigest())
 
     async def scene() -> None:
-        async with site(tmp_path / "b", httpr=OPTIONS, users=(alice,)) as b:
+        async with site(tmp_path / "b", tables=(OPTIONS,), users=(alice,)) as b:
             await b.create("orders")
-            assert b.server.httpr is not None
-            answers = b.server.httpr.receiving.answers
+            answers = endpoint_of(b.server, HttprEndpoint).receiving.answers
             wrong, right = (
                 HttprOptions(protocol=HttprSettings(**SOON), tokens={b.url: token})
                 for token in ("guessed", "secret")
             )
-            async with site(tmp_path / "a", httpr=wrong) as a:
+            async with site(tmp_path / "a", tables=(wrong,)) as a:
                 await a.send(destination(b, "orders"), "two lamps")
                 await until(lambda: answers[ErrorNumber.AGENT_SECURITY] > 0)
-            async with site(tmp_path / "a", httpr=right) as a:
+            async with site(tmp_path / "a", tables=(right,)) as a:
                 await until(lambda: a.waiting == 0)
-            assert b.server.httpr.receiving.messages_in == 1
+            assert endpoint_of(b.server, HttprEndpoint).receiving.messages_in == 1
 
     play(scene)
 
 
 def test_a_large_message_goes_too(tmp_path: Path) -> None:
     async def scene() -> None:
-        async with site(tmp_path / "a", httpr=OPTIONS) as a, site(tmp_path / "b", httpr=OPTIONS) as b:
+        async with site(tmp_path / "a", tables=(OPTIONS,)) as a, site(tmp_path / "b", tables=(OPTIONS,)) as b:
             await b.create("orders")
             large = "".join(f"{number:08d}" for number in range(500_000))
             await a.send(destination(b, "orders"), "before", large, "behind")
@@ -89,18 +88,17 @@ def test_a_large_message_goes_too(tmp_path: Path) -> None:
 
 def test_messages_are_fetched_from_a_server_that_is_asked(tmp_path: Path) -> None:
     async def scene() -> None:
-        async with site(tmp_path / "a", httpr=OPTIONS) as a:
+        async with site(tmp_path / "a", tables=(OPTIONS,)) as a:
             await a.create("orders")
             peer = Peer(responder=agent(a, "orders"), pull=True, into="copies")
             fetching = HttprOptions(protocol=HttprSettings(peers=(peer,), **SOON))
-            async with site(tmp_path / "b", httpr=fetching) as b:
+            async with site(tmp_path / "b", tables=(fetching,)) as b:
                 await b.create("copies")
                 await a.send("orders", "one", "two")
                 assert texts(await b.receive("copies", 2)) == ["one", "two"]
                 await a.send("orders", "three")
                 assert texts(await b.receive("copies", 1)) == ["three"]
-                assert a.server.httpr is not None
-                assert a.server.httpr.receiving.messages_out == 3
+                assert endpoint_of(a.server, HttprEndpoint).receiving.messages_out == 3
 
     play(scene)
 
@@ -126,8 +124,8 @@ def test_agents_speak_by_tls_when_they_know_each_other(tmp_path: Path) -> None:
 
     async def scene() -> None:
         async with (
-            site(tmp_path / "a", httpr=known, **among.server) as a,
-            site(tmp_path / "b", httpr=known, **among.server) as b,
+            site(tmp_path / "a", tables=(known,), **among.server) as a,
+            site(tmp_path / "b", tables=(known,), **among.server) as b,
         ):
             await b.create("orders")
             assert b.server.opened.machine(Httpr).state.origin == b.url.replace("https", "httprs")
@@ -143,11 +141,11 @@ def test_messages_are_fetched_by_tls_from_where_the_settings_say(tmp_path: Path)
     known = HttprOptions(protocol=HttprSettings(**SOON), names=("shop.example",), **among.trust)
 
     async def scene() -> None:
-        async with site(tmp_path / "a", httpr=known, **among.server) as a:
+        async with site(tmp_path / "a", tables=(known,), **among.server) as a:
             await a.create("orders")
             peer = Peer(responder=shop, url=f"{a.url}/httpr/orders", pull=True, into="copies")
             fetching = HttprOptions(protocol=HttprSettings(peers=(peer,), **SOON), **among.trust)
-            async with site(tmp_path / "b", httpr=fetching, **among.server) as b:
+            async with site(tmp_path / "b", tables=(fetching,), **among.server) as b:
                 await b.create("copies")
                 await a.send("orders", "one", "two")
                 assert texts(await b.receive("copies", 2)) == ["one", "two"]

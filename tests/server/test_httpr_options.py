@@ -12,8 +12,8 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import seconds
 from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.settings import OFFERED, PROPOSED, HttprSettings, Peer, Service
-from reliquary.server.config import load
 from reliquary.server.httpr_options import NAMES, HttprOptions
+from reliquary.server.loading import load
 
 EVERYTHING = """
 [httpr]
@@ -59,11 +59,11 @@ idle_session_interval = 8
 def from_text(folder: Path, text: str) -> HttprOptions:
     file = folder / "reliquary.toml"
     file.write_text(text, encoding="utf-8")
-    return load(file).httpr
+    return load(file).table(HttprOptions)
 
 
 def test_without_a_word_it_is_on_and_as_the_protocol_has_it() -> None:
-    options = load().httpr
+    options = load().table(HttprOptions)
     assert options == HttprOptions()
     assert options.enabled
     assert options.protocol == HttprSettings()
@@ -112,7 +112,7 @@ def test_what_one_line_can_say_can_come_from_the_environment_which_wins(tmp_path
         "RELIQUARY_HTTPR_ENABLED": "false",
         "RELIQUARY_HTTPR_CA_FILE": "/ca",
     }
-    options = load(file, environment).httpr
+    options = load(file, environment).table(HttprOptions)
     chosen = options.protocol
     assert (chosen.batch_bytes, chosen.forward, chosen.user_ids) == (9, True, ("alice",))
     assert (options.names, options.enabled, options.ca_file) == (("a", "b:1"), False, Path("/ca"))

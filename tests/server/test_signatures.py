@@ -100,7 +100,7 @@ def test_a_server_that_has_a_key_takes_messages_to_be_signed(files: Path) -> Non
 
     options = SrmpOptions(signing_key=files / "own.key", signing_certificate=files / "own.pem")
     with_key = partial(scene, status=201, why=b"only what leaves by HTTP or multicast is signed")
-    play(files / "with", with_key, srmp=options)
+    play(files / "with", with_key, tables=(options,))
     play(files / "without", partial(scene, status=400, why=b"this manager has no signing key"))
 
 

@@ -14,8 +14,10 @@ from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.events import CreateQueue
 from reliquary.queueing.queue import QueueSettings
+from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
 from tests.net.http.stage import until
+from tests.server.endpoints import endpoint_of
 from tests.server.test_srmp_between import SOON, Site, play, site, texts
 from tests.wire.signing_keys import certificate, certificate_pem, key, key_pem
 
@@ -48,7 +50,10 @@ def test_a_signed_message_is_authenticated_by_a_server_that_trusts_its_sender(
     )
 
     async def scene() -> None:
-        async with site(tmp_path / "a", srmp=signing) as a, site(tmp_path / "b", srmp=trusting) as b:
+        async with (
+            site(tmp_path / "a", tables=(signing,)) as a,
+            site(tmp_path / "b", tables=(trusting,)) as b,
+        ):
             await make_vault(b)
             await a.send(b.destination("vault"), "unsigned", deadletter=True)
             await a.send(b.destination("vault"), "signed", extension="AAAA", **SIGNED)
@@ -70,17 +75,19 @@ def test_a_relay_passes_a_signed_stream_on_as_it_came(tmp_path: Path, signs: dic
     )
 
     async def scene() -> None:
-        async with site(tmp_path / "r", srmp=relaying) as relay, site(tmp_path / "b", srmp=trusting) as b:
+        async with (
+            site(tmp_path / "r", tables=(relaying,)) as relay,
+            site(tmp_path / "b", tables=(trusting,)) as b,
+        ):
             redirected = (Redirection(f"{b.url}/*", f"{relay.url}/"),)
             protocol = SrmpSettings(outbound_redirections=redirected, **SOON)
-            async with site(tmp_path / "a", srmp=SrmpOptions(protocol=protocol, **signs)) as a:
+            async with site(tmp_path / "a", tables=(SrmpOptions(protocol=protocol, **signs),)) as a:
                 await make_vault(b, transactional=True)
                 await a.commit(b.destination("vault"), "one", "two", **SIGNED)
                 came = await b.receive("vault", 2)
                 assert texts(came) == ["one", "two"]
                 assert {each["authentication"] for each in came} == {"xmlsig"}
                 await until(lambda: a.waiting == relay.waiting == 0)
-                assert relay.server.srmp is not None
-                assert relay.server.srmp.receiving.answers[200] >= 2
+                assert endpoint_of(relay.server, SrmpEndpoint).receiving.answers[200] >= 2
 
     play(scene)

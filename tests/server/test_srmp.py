@@ -15,14 +15,15 @@ from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.server.build import build
 from reliquary.server.config import Settings
 from reliquary.server.names import Listening
-from reliquary.server.srmp import addressed
+from reliquary.server.srmp import SrmpEndpoint, addressed
 from reliquary.server.srmp_options import SrmpOptions
 from tests.console.stage import Stage, play
+from tests.server.endpoints import endpoint_of
 
 
 def settings(receipts_host: str = "", **options: Any) -> Settings:
     srmp = SrmpOptions(protocol=SrmpSettings(receipts_host=receipts_host), **options)
-    return Settings(computer_name="HERE", domain="shop.example", srmp=srmp)
+    return Settings(computer_name="HERE", domain="shop.example", tables=(srmp,))
 
 
 PLAIN = Listening("http", "127.0.0.1", 8480)
@@ -93,10 +94,10 @@ def test_a_server_takes_posts_beside_its_api_and_says_so_to_the_machine(tmp_path
 def test_a_server_whose_srmp_is_off_has_nothing_there(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         assert (await stage.data.request("POST", "/msmq/private$/orders", b"x")).status == 404
-        assert stage.server.srmp is None
+        assert SrmpEndpoint not in map(type, stage.server.endpoints)
         assert not stage.server.opened.state.identity().srmp_http_support
 
-    play(tmp_path, scene, srmp=SrmpOptions(enabled=False))
+    play(tmp_path, scene, tables=(SrmpOptions(enabled=False),))
 
 
 @pytest.mark.spec("SR-004")
@@ -104,14 +105,13 @@ def test_srmp_may_have_a_port_of_its_own(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         from reliquary.net.http import HttpClient
 
-        assert stage.server.srmp is not None
-        listener = stage.server.srmp.own["http"]
+        listener = endpoint_of(stage.server, SrmpEndpoint).own["http"]
         port = listener._servers[0].sockets[0].getsockname()[1]  # type: ignore[attr-defined]
         async with HttpClient(f"http://127.0.0.1:{port}") as client:
             assert (await client.request("GET", "/msmq/private$/orders")).status == 405
             assert (await client.request("GET", "/api/v1/health")).status == 404
 
-    play(tmp_path, scene, srmp=SrmpOptions(http_port=0))
+    play(tmp_path, scene, tables=(SrmpOptions(http_port=0),))
 
 
 def test_no_name_is_looked_up_at_the_start_and_nothing_is_warned_of(
@@ -133,7 +133,7 @@ def test_no_name_is_looked_up_at_the_start_and_nothing_is_warned_of(
             control_port=0,
             computer_name="NOBODY",
             domain="x.invalid",
-            srmp=chosen,
+            tables=(chosen,),
         )
         server = await build(settings)
         try:

@@ -20,8 +20,8 @@ import uvloop
 import reliquary
 from reliquary.base.time import seconds
 from reliquary.engine.streams import streams
-from reliquary.net.api.users import User
 from reliquary.net.http import HttpClient
+from reliquary.net.identity.users import User
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
@@ -32,9 +32,12 @@ from reliquary.queueing.security.principals import Principal, user_sid
 from reliquary.server.build import Server, build
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit
+from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
+from reliquary.server.table import Options
 from tests.net.http.stage import until
 from tests.net.srmp.certificates import Authority
+from tests.server.endpoints import endpoint_of
 from tests.server.process import ends
 
 SOON: dict[str, Any] = {
@@ -90,10 +93,11 @@ class Site:
 
 @asynccontextmanager
 async def site(
-    folder: Path, *, tls: ssl.SSLContext | None = None, srmp: SrmpOptions | None = None, **chosen: Any
+    folder: Path, *, tls: ssl.SSLContext | None = None, tables: tuple[Options, ...] = (), **chosen: Any
 ) -> AsyncIterator[Site]:
-    chosen["srmp"] = srmp or SrmpOptions(protocol=SrmpSettings(**SOON))
-    settings = Settings(folder=folder, data_port=0, control_port=0, **chosen)
+    if not any(isinstance(each, SrmpOptions) for each in tables):
+        tables = (SrmpOptions(protocol=SrmpSettings(**SOON)), *tables)
+    settings = Settings(folder=folder, data_port=0, control_port=0, tables=tables, **chosen)
     server = await build(settings)
     data, _ = await server.listen(settings)
     url = data.replace("127.0.0.1", "localhost")
@@ -132,8 +136,7 @@ def test_a_message_goes_from_one_server_to_another_and_its_receipt_comes_back(tm
             receipts_came = await a.receive("admin", 2)
             assert [each["class"] for each in receipts_came] == ["ack-reach-queue"] * 2
             await until(lambda: a.waiting == b.waiting == 0)
-            assert b.server.srmp is not None
-            assert b.server.srmp.receiving.answers == {200: 2}
+            assert endpoint_of(b.server, SrmpEndpoint).receiving.answers == {200: 2}
             assert b.server.opened.machine(Srmp).state.counts[Count.RECEIPTS_SENT] == 2
             assert a.server.opened.machine(Srmp).state.counts[Count.RECEIPTS_RECEIVED] == 2
 
@@ -192,8 +195,8 @@ def test_streams_and_receipts_go_by_tls_between_servers_that_know_each_other(tmp
 
     async def scene() -> None:
         async with (
-            site(tmp_path / "a", tls=client, srmp=known, **tls) as a,
-            site(tmp_path / "b", tls=client, srmp=known, **tls) as b,
+            site(tmp_path / "a", tls=client, tables=(known,), **tls) as a,
+            site(tmp_path / "b", tls=client, tables=(known,), **tls) as b,
         ):
             await b.create("orders", transactional=True)
             assert b.url.startswith("https://")
@@ -209,16 +212,15 @@ def test_streams_and_receipts_go_by_tls_between_servers_that_know_each_other(tmp
 def test_a_relay_between_them_passes_a_stream_on(tmp_path: Path) -> None:
     async def scene() -> None:
         relaying = SrmpOptions(protocol=SrmpSettings(store_and_forward=True, **SOON))
-        async with site(tmp_path / "b") as b, site(tmp_path / "relay", srmp=relaying) as relay:
+        async with site(tmp_path / "b") as b, site(tmp_path / "relay", tables=(relaying,)) as relay:
             by_relay = Redirection(f"{b.url}/*", relay.url)
             sending = SrmpOptions(protocol=SrmpSettings(outbound_redirections=(by_relay,), **SOON))
-            async with site(tmp_path / "a", srmp=sending) as a:
+            async with site(tmp_path / "a", tables=(sending,)) as a:
                 await b.create("orders", transactional=True)
                 await a.commit(b.destination("orders"), "one", "two", "three")
                 assert texts(await b.receive("orders", 3)) == ["one", "two", "three"]
                 await until(lambda: a.waiting == 0 and relay.waiting == 0)
-                assert relay.server.srmp is not None
-                assert relay.server.srmp.receiving.answers[200] >= 3
+                assert endpoint_of(relay.server, SrmpEndpoint).receiving.answers[200] >= 3
 
     play(scene)
 
@@ -231,8 +233,7 @@ def test_a_queue_that_is_not_there_gives_the_message_up_and_one_that_is_full_doe
             await until(lambda: a.waiting == 0)
             await b.server.opened.engine.ask(lambda to: CreateQueue(to, "full", QueueSettings(quota=0)))
             await a.send(b.destination("full"), "x")
-            assert b.server.srmp is not None
-            answers = b.server.srmp.receiving.answers
+            answers = endpoint_of(b.server, SrmpEndpoint).receiving.answers
             await until(lambda: answers[500] >= 2)
             assert a.waiting == 1
             assert answers[400] == 1
@@ -277,12 +278,11 @@ def test_where_users_are_known_a_new_queue_is_open_to_other_managers_only_if_tha
     chosen = SrmpOptions(anonymous_senders=anonymous, protocol=SrmpSettings(**SOON))
 
     async def scene() -> None:
-        async with site(tmp_path / "a") as a, site(tmp_path / "b", srmp=chosen, users=(alice,)) as b:
+        async with site(tmp_path / "a") as a, site(tmp_path / "b", tables=(chosen,), users=(alice,)) as b:
             maker = Principal(user_sid(b.server.opened.state.identity().identifier, "alice"), name="alice")
             await b.server.opened.engine.ask(lambda to: CreateQueue(to, "orders", by=maker))
             await a.send(b.destination("orders"), "x")
             await until(lambda: a.waiting == 0)
-            assert b.server.srmp is not None
-            assert b.server.srmp.receiving.answers == {(200 if anonymous else 400): 1}
+            assert endpoint_of(b.server, SrmpEndpoint).receiving.answers == {(200 if anonymous else 400): 1}
 
     play(scene)

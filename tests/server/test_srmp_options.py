@@ -11,7 +11,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import seconds
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.server.config import load
+from reliquary.server.loading import load
 from reliquary.server.srmp_options import NAMES, SrmpOptions
 from reliquary.streams.ladder import RESEND_LADDER
 
@@ -64,11 +64,11 @@ capital_stream = true
 def from_text(folder: Path, text: str) -> SrmpOptions:
     file = folder / "reliquary.toml"
     file.write_text(text, encoding="utf-8")
-    return load(file).srmp
+    return load(file).table(SrmpOptions)
 
 
 def test_without_a_word_it_is_on_and_as_the_specification_has_it() -> None:
-    options = load().srmp
+    options = load().table(SrmpOptions)
     assert options == SrmpOptions()
     assert options.enabled
     assert options.protocol == SrmpSettings()
@@ -107,7 +107,7 @@ def test_what_one_line_can_say_can_come_from_the_environment_which_wins(tmp_path
         "RELIQUARY_SRMP_CA_FILE": "/ca",
         "RELIQUARY_SRMP_HTTP_PORT": "80",
     }
-    options = load(file, environment).srmp
+    options = load(file, environment).table(SrmpOptions)
     chosen = options.protocol
     assert (chosen.window, chosen.in_flight) == (9, 2)
     assert (options.names, options.enabled, options.http_port) == (("a", "b:1"), False, 80)

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException, StreamingQueryException
 
 from reliquary.client.sync.manager import Manager, connect
 from reliquary.client.sync.portal import Portal
-from reliquary.net.api.users import User
+from reliquary.net.identity.users import User
 from reliquary.server.build import build
 from reliquary.server.config import Settings
 from tests.client.served import served

@@ -51,7 +51,7 @@ def serve(context: click.Context, /, file: Path | None, **options: object) -> No
 
     Messages are on disk before anyone is told that they were taken; a crash loses none of them.
     """
-    from reliquary.server.config import load
+    from reliquary.server.loading import load
     from reliquary.server.run import serve as run
 
     options["queues"] = list(options["queues"]) or None  # type: ignore[call-overload]

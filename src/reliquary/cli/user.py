@@ -26,8 +26,8 @@ def token(name: str, groups: tuple[str, ...]) -> None:
     The lines belong into the server's settings file.  The token is for the user, who gives it with
     --token or RELIQUARY_TOKEN; it is shown only now.
     """
-    from reliquary.net.api.users import User, check_users
     from reliquary.net.chance import SystemChance
+    from reliquary.net.identity.users import User, check_users
 
     made = urlsafe_b64encode(SystemChance().bits(256).to_bytes(32, "big")).rstrip(b"=").decode()
     known = User(name=name, token_sha256=sha256(made.encode()).hexdigest(), groups=groups)

@@ -47,10 +47,10 @@ from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.engine.streams import streams
 from reliquary.net.api.errors import NOT_DONE
 from reliquary.net.api.numbers import LONGEST_WAIT, hold_of, span_of, transaction_of, wait_of
-from reliquary.net.api.users import Users
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.host import own_name
+from reliquary.net.identity.users import Users
 from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel, SettleChannel
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.srmp.machine import Srmp

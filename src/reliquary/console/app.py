@@ -16,10 +16,11 @@ from reliquary.console import access, channels, directory, history, metrics, pag
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.errors import HANDLERS
 from reliquary.net.api.errors import error_json
-from reliquary.net.api.origin import differs
-from reliquary.net.api.users import CHALLENGE, UNAUTHENTICATED, NotKnown, Users
+from reliquary.net.identity.admission import Admission, ForeignPage, admission_of
+from reliquary.net.identity.users import CHALLENGE, UNAUTHENTICATED, NotKnown
 
 API: Final = "/api/v1"
+READS: Final = frozenset({"GET", "HEAD"})
 
 
 async def show_health(request: Request) -> Response:
@@ -73,42 +74,42 @@ ROUTES: Final = (
 )
 
 
-class OwnPagesOnly:
-    """Refuses changes that a browser asks for on behalf of another site's page."""
+class Asked:
+    """What a request of the control plane shows of its client."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, scope: Scope) -> None:
+        self.method: str = scope["method"]
+        self._headers = dict(scope["headers"])
+
+    def header(self, name: bytes) -> bytes | None:
+        """The value of a header; `name` is in lower case."""
+        return self._headers.get(name)
+
+
+class Admitted:
+    """Finds out who asks, and refuses pages of other sites and credentials of nobody."""
+
+    def __init__(self, app: ASGIApp, admission: Admission) -> None:
         self._app = app
+        self._admission = admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request through, or answer 403."""
-        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD"):
-            headers = dict(scope["headers"])
-            if b"origin" in headers and differs(headers[b"origin"], headers.get(b"host", b"")):
-                why = "a page of another site may not ask for this"
-                body = error_json(HResult.ACCESS_DENIED.name, why)
-                await Response(body, 403, media_type="application/json")(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
-
-
-class KnownUsersOnly:
-    """Says who asks, and refuses who says it wrongly."""
-
-    def __init__(self, app: ASGIApp, users: Users) -> None:
-        self._app = app
-        self._users = users
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request through, or answer 401."""
+        """Let the request through, or answer 401 or 403."""
         if scope["type"] == "http":
             try:
-                scope["by"] = self._users.who(dict(scope["headers"]).get(b"authorization"))
+                scope["by"] = self._admission(Asked(scope))
+            except ForeignPage as why:
+                await _refusal(403, HResult.ACCESS_DENIED.name, why)(scope, receive, send)
+                return
             except NotKnown as why:
                 headers = {name.decode(): value.decode() for name, value in CHALLENGE}
-                body = error_json(UNAUTHENTICATED, str(why))
-                await Response(body, 401, headers, media_type="application/json")(scope, receive, send)
+                await _refusal(401, UNAUTHENTICATED, why, headers)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+
+def _refusal(status: int, code: str, why: Exception, headers: dict[str, str] | None = None) -> Response:
+    return Response(error_json(code, str(why)), status, headers, media_type="application/json")
 
 
 def build_app(context: Context) -> Starlette:
@@ -116,7 +117,7 @@ def build_app(context: Context) -> Starlette:
     app = Starlette(
         routes=list(ROUTES),
         exception_handlers=dict(HANDLERS),
-        middleware=[Middleware(OwnPagesOnly), Middleware(KnownUsersOnly, context.users)],
+        middleware=[Middleware(Admitted, admission_of(context.users, READS))],
     )
     app.router.redirect_slashes = False
     app.state.context = context

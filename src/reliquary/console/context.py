@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -16,12 +16,8 @@ from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
 from reliquary.console.errors import Refusal
 from reliquary.engine.open import OpenedEngine
-from reliquary.net.api.users import Users
-from reliquary.net.httpr.courier import Courier as HttprCourier
-from reliquary.net.httpr.receiving import Receiving as HttprReceiving
-from reliquary.net.multicast.carrier import Carrier
-from reliquary.net.srmp.courier import Courier
-from reliquary.net.srmp.receiving import Receiving
+from reliquary.net.counters import Family
+from reliquary.net.identity.users import Users
 from reliquary.queueing import events
 from reliquary.queueing.events import Answer
 from reliquary.queueing.security.permits import Act, lacks, lacks_on_manager
@@ -44,13 +40,8 @@ class Context:
     connections: Callable[[], int]
     """How many clients the data plane has."""
     users: Users
-    receiving: Receiving | None = None
-    courier: Courier | None = None
-    """SRMP's two sides; None where it is switched off."""
-    carrier: Carrier | None = None
-    """None where multicast is."""
-    agents: tuple[HttprReceiving, HttprCourier] | None = None
-    """HTTPR's two sides; None where it is switched off."""
+    counters: Sequence[Callable[[], Iterable[Family]]] = ()
+    """What the endpoints of the server count."""
     by: Principal = ANONYMOUS
     """Who asks."""
     long_work: asyncio.Lock = field(default_factory=asyncio.Lock)

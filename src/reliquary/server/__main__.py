@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from reliquary.base.faults import UsageError
-from reliquary.server.config import load
 from reliquary.server.exits import Exit
+from reliquary.server.loading import load
 from reliquary.server.run import serve
 
 

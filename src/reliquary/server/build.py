@@ -1,15 +1,14 @@
 """Everything a server is made of, put together in one place.
 
-settings --> engine on a folder --> data plane on its listener
-                                '-> control plane on its own
+settings --> engine on a folder --> endpoints --> data plane: their mounts on one listener
+                                             '-> control plane: their counters, on a listener of its own
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
@@ -20,26 +19,23 @@ from reliquary.console.app import build_app
 from reliquary.console.context import Context
 from reliquary.console.listener import ControlListener
 from reliquary.engine.open import OpenedEngine, open_engine
-from reliquary.net.api import DataPlane
-from reliquary.net.api.users import Users
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
-from reliquary.net.feed.endpoint import FeedEndpoint
 from reliquary.net.http import Limits, Listener
+from reliquary.net.identity.admission import admission_of
+from reliquary.net.identity.certificates import serving_context
+from reliquary.net.identity.users import Users
 from reliquary.net.srv import find_servers
 from reliquary.protocols.standard import standard
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.queueing.message import BODY_LIMIT
 from reliquary.queueing.security.rights import MANAGER_LIST
-from reliquary.server import httpr
 from reliquary.server.config import Settings
-from reliquary.server.httpr import HttprEndpoint
+from reliquary.server.endpoint import Endpoint, Parts
 from reliquary.server.keys import own_keys
 from reliquary.server.names import Listening
-from reliquary.server.signatures import signature_trust
-from reliquary.server.srmp import Endpoint, endpoint, plug_in_multicast
-from reliquary.server.trust import trust_of
+from reliquary.server.protocols import PROTOCOLS
 from reliquary.wire.public_keys import Purpose
 
 DRAIN: Final = seconds(5)
@@ -55,52 +51,46 @@ class Server:
     """A running queue manager with its two planes."""
 
     opened: OpenedEngine
-    plane: DataPlane
     data: Listener
     control: ControlListener
-    srmp: Endpoint | None
-    """None where it is switched off."""
-    httpr: HttprEndpoint | None
-    """The same."""
-    feeds: FeedEndpoint
+    endpoints: tuple[Endpoint, ...]
+    """One for each protocol, in the order of `protocols.PROTOCOLS`."""
 
     async def listen(self, settings: Settings) -> tuple[str, str]:
         """Open both planes; the answer is their addresses."""
         scheme = "http" if settings.tls_certificate is None else "https"
         data = await self.data.listen(settings.data_host, settings.data_port)
-        if self.srmp is not None:
-            await self.srmp.listen(settings, Listening(scheme, *data))
-        if self.httpr is not None:
-            self.httpr.listen(settings, Listening(scheme, *data))
+        for endpoint in self.endpoints:
+            await endpoint.listen(self.data, Listening(scheme, *data))
         control = self.control.listen(settings.control_host, settings.control_port)
         return _url(scheme, *data), _url(scheme, *control)
+
+    def pause(self, pressed: bool) -> None:
+        """Read nothing from any client while the engine has enough to do."""
+        (self.data.pause if pressed else self.data.resume)()
+        for endpoint in self.endpoints:
+            endpoint.pause(pressed)
 
     async def stop(self) -> None:
         """Take nothing new, finish what was begun, tell those who wait, let go of the folder."""
         self.data.stop_accepting()
-        self.plane.stop()
-        if self.srmp is not None:
-            self.srmp.stop_accepting()
-        if self.httpr is not None:
-            self.httpr.stop_accepting()
-        await self.feeds.stop()
+        for endpoint in self.endpoints:
+            endpoint.stop_accepting()
+        for endpoint in self.endpoints:
+            await endpoint.finish()
         await self.opened.close()
-        if self.httpr is not None:
-            self.httpr.stop()
-        if self.srmp is not None:
-            await self.srmp.stop(DRAIN)
+        for endpoint in reversed(self.endpoints):
+            endpoint.hang_up()
+        for endpoint in self.endpoints:
+            await endpoint.drain(DRAIN)
         await asyncio.gather(self.data.drain(DRAIN), self.control.stop())
 
 
 async def build(settings: Settings) -> Server:
     """Open the folder and put the rooms together; nobody is listened to yet."""
-    tls, trust = _tls(settings), trust_of("srmp", settings.srmp)
-    trust_in_agents = trust_of("httpr", settings.httpr)
-    protocol = replace(settings.srmp.protocol, trust=signature_trust(settings.srmp))
+    tls, setups = _tls(settings), [each.prepare(settings) for each in PROTOCOLS]
+    machines = [each.machine_settings for each in setups if each.machine_settings is not None]
     clock, chance = RealClock(), SystemChance()
-    # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in only if
-    # an administrator wants it, because what a user makes would be open to the whole network else.
-    anonymous = not settings.users or settings.srmp.anonymous_senders
     opened = await open_engine(
         settings.folder,
         clock=clock,
@@ -113,45 +103,21 @@ async def build(settings: Settings) -> Server:
         domain=settings.domain,
         integrate=(lambda: integration(settings)) if settings.directory_integrated else None,
         find_servers=lambda: directory_servers(settings),
-        protocols=standard(protocol, settings.httpr.protocol),
-        http_support=settings.srmp.enabled and anonymous,
+        protocols=standard(*machines),
+        http_support=any(each.anonymous_senders for each in setups),
         history=settings.history.export(settings.folder),
     )
-    srmp = None
-    if settings.srmp.enabled:
-        srmp = endpoint(opened, settings.srmp, LIMITS, tls=tls, trust=trust, clock=clock)
-        if settings.multicast.enabled:
-            plug_in_multicast(srmp, settings.multicast, chance=chance, clock=clock)
-    receiving, courier, carrier = (
-        (None, None, None) if srmp is None else (srmp.receiving, srmp.courier, srmp.carrier)
-    )
     users = Users(opened.state.identity().identifier, settings.users)
-    feeds = FeedEndpoint(opened.engine, opened.state, opened.disk)
-    beside = receiving.take if receiving else None
-    plane = DataPlane(opened.engine, opened.state, chance, release(), users, beside, feeds.routes())
-    limits = replace(LIMITS, special=receiving.limits()) if receiving else LIMITS
-    agents = (
-        httpr.endpoint(opened, settings.httpr, users, trust_in_agents) if settings.httpr.enabled else None
-    )
-    paths = (feeds.streamed(plane), *([agents.receiving.path()] if agents is not None else []))
-    limits = replace(limits, streamed=paths)
-    data = Listener(plane.handle, limits=limits, tls=tls, clock=clock)
-    if agents is not None:
-        agents.serve(data)
-    opened.engine.on_pressure = partial(_pause, data, srmp)
-    counted = None if agents is None else (agents.receiving, agents.courier)
-    context = Context(
-        opened, release(), lambda: data.connections, users, receiving, courier, carrier, counted
-    )
+    parts = Parts(settings, opened, admission_of(users), LIMITS, tls, clock, chance, release())
+    endpoints = tuple(each.build(parts) for each in setups)
+    mounts = [mount for endpoint in endpoints for mount in endpoint.mounts()]
+    data = Listener(mounts, limits=LIMITS, tls=tls, clock=clock)
+    counters = [endpoint.counters for endpoint in endpoints]
+    context = Context(opened, release(), lambda: data.connections, users, counters)
     control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
-    return Server(opened, plane, data, control, srmp, agents, feeds)
-
-
-def _pause(data: Listener, srmp: Endpoint | None, pressed: bool) -> None:
-    """Read nothing from anyone while the engine has enough to do."""
-    (data.pause if pressed else data.resume)()
-    if srmp is not None:
-        srmp.pause(pressed)
+    server = Server(opened, data, control, endpoints)
+    opened.engine.on_pressure = server.pause
+    return server
 
 
 def integration(settings: Settings) -> Integration:
@@ -193,18 +159,12 @@ def release() -> str:
 def _tls(settings: Settings) -> ssl.SSLContext | None:
     if settings.tls_certificate is None:
         return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
-        context.load_cert_chain(settings.tls_certificate, settings.tls_key)
-    except OSError as why:  # an ssl.SSLError is also one
-        raise UsageError(f"the certificate {settings.tls_certificate} cannot be used: {why}") from why
-    if settings.tls_client_ca is not None:
-        try:
-            context.load_verify_locations(settings.tls_client_ca)
-        except OSError as why:
-            raise UsageError(f"tls_client_ca {settings.tls_client_ca} cannot be used: {why}") from why
-        context.verify_mode = ssl.CERT_REQUIRED if settings.tls_client_required else ssl.CERT_OPTIONAL
-    return context
+    return serving_context(
+        settings.tls_certificate,
+        settings.tls_key,
+        settings.tls_client_ca,
+        client_required=settings.tls_client_required,
+    )
 
 
 def _url(scheme: str, host: str, port: int) -> str:

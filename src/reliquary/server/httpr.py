@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -10,45 +11,51 @@ from typing import Final
 from reliquary.base.turn import Warn
 from reliquary.engine.loop import EngineStopped
 from reliquary.engine.open import OpenedEngine
-from reliquary.net.api.users import Users
-from reliquary.net.http import Listener
+from reliquary.net.counters import Family
+from reliquary.net.http import Listener, Mount
 from reliquary.net.httpr.courier import Courier, plug_in
 from reliquary.net.httpr.receiving import Receiving
-from reliquary.protocols.httpr.addresses import PREFIX, own_agent
+from reliquary.protocols.httpr.addresses import PREFIX, own_agent, target_uri
+from reliquary.protocols.httpr.attributes import name_for
 from reliquary.protocols.httpr.effects import CutConnection
 from reliquary.protocols.httpr.events import Addressed
 from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
+from reliquary.server import httpr_counters
 from reliquary.server.config import Settings
-from reliquary.server.httpr_options import HttprOptions
+from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
+from reliquary.server.httpr_options import TABLE, HttprOptions
 from reliquary.server.names import Listening, authorities, own_name
-from reliquary.server.trust import Trust
+from reliquary.server.trust import Trust, trust_of
 
 SCHEMES: Final = {"http": "httpr://", "https": "httprs://"}
 """How the names of agents begin that are reached so."""
 
 
 @dataclass(frozen=True, slots=True)
-class HttprEndpoint:
+class HttprEndpoint(Endpoint):
     """What of a server is there for HTTPR."""
 
+    settings: Settings
     opened: OpenedEngine
     receiving: Receiving
     courier: Courier
 
-    def serve(self, listener: Listener) -> None:
-        """Requests come over this listener: its connections may have to be cut."""
+    def mounts(self) -> Sequence[Mount]:
+        """POSTs to /httpr/."""
+        return (self.receiving.mount(),)
+
+    async def listen(self, listener: Listener, at: Listening) -> None:
+        """The listener has its port: we know what we are called, and whose connections may have to be cut."""
 
         def cut(effect: CutConnection) -> None:
             listener.cut(effect.connection)
 
         self.opened.engine.performers[CutConnection] = cut
-
-    def listen(self, settings: Settings, data: Listening) -> None:
-        """The listener has its port: we know what we are called."""
-        known = addressed(settings, data)
-        home = own_agent(known.origin, settings.httpr.protocol.manager_service)
+        known = addressed(self.settings, at)
+        home = own_agent(known.origin, self.settings.table(HttprOptions).protocol.manager_service)
         self.receiving.home = self.courier.home = home
         for other in renamed(self.opened.machine(Httpr).state, known.origin):
             self.opened.engine.warn(other)
@@ -59,17 +66,62 @@ class HttprEndpoint:
         """Take nothing new."""
         self.receiving.stop()
 
-    def stop(self) -> None:
-        """Tell those who still wait, and hang up; the engine has stopped."""
+    def hang_up(self) -> None:
+        """Answer clients that still wait, and close connections to other agents."""
         self.receiving.finish()
         self.courier.stop()
 
+    def names_of(self, queue: str) -> Iterable[str]:
+        """The URI that other agents push to."""
+        return (target_uri(name_for(queue, self.receiving.home)),)
 
-def endpoint(opened: OpenedEngine, options: HttprOptions, users: Users, trust: Trust) -> HttprEndpoint:
-    """Plug HTTPR in: its requests are sent, those of others are taken."""
-    courier = plug_in(opened, response_time=options.protocol.response_time, tls=trust, tokens=options.tokens)
-    receiving = Receiving(opened.engine, opened.state, opened.machine(Httpr).state, courier.bodies, users)
-    return HttprEndpoint(opened, receiving, courier)
+    def counters(self) -> Iterable[Family]:
+        """Requests, and batches in doubt."""
+        yield from httpr_counters.traffic(self.receiving, self.courier)
+        yield from httpr_counters.in_doubt(self.opened)
+
+
+@dataclass(frozen=True, slots=True)
+class HttprSwitchedOff(Endpoint):
+    """The machine still knows which batches are in doubt."""
+
+    opened: OpenedEngine
+
+    def counters(self) -> Iterable[Family]:
+        """Batches in doubt."""
+        return httpr_counters.in_doubt(self.opened)
+
+
+@dataclass(frozen=True, slots=True)
+class HttprSetup:
+    """HTTPR with its certificates, before the folder is opened."""
+
+    settings: Settings
+    machine_settings: HttprSettings
+    trust: Trust
+    anonymous_senders: bool = False
+    """New queues are not opened to everybody for HTTPR."""
+
+    def build(self, parts: Parts) -> Endpoint:
+        """Plug HTTPR in: its requests are sent, those of others are taken."""
+        opened, options = parts.opened, self.settings.table(HttprOptions)
+        if not options.enabled:
+            return HttprSwitchedOff(opened)
+        courier = plug_in(
+            opened, response_time=options.protocol.response_time, tls=self.trust, tokens=options.tokens
+        )
+        state = opened.machine(Httpr).state
+        receiving = Receiving(opened.engine, opened.state, state, courier.bodies, parts.admission)
+        return HttprEndpoint(self.settings, opened, receiving, courier)
+
+
+def prepare(settings: Settings) -> HttprSetup:
+    """Read the certificates of HTTPR."""
+    options = settings.table(HttprOptions)
+    return HttprSetup(settings, options.protocol, trust_of("httpr", options))
+
+
+HTTPR: Final = ServerProtocol(prepare=prepare, table=TABLE)
 
 
 def renamed(httpr: State, origin: str) -> list[Warn]:
@@ -91,7 +143,7 @@ def renamed(httpr: State, origin: str) -> list[Warn]:
 
 def addressed(settings: Settings, data: Listening) -> Addressed:
     """What our agents are called, and under which other names they are meant too."""
-    options = settings.httpr
+    options = settings.table(HttprOptions)
     origin = options.origin or SCHEMES[data.scheme] + data.authority(own_name(settings, [data]))
     given = {*options.names, origin.partition("://")[2]}
     return Addressed(origin, authorities(settings, [data], given))

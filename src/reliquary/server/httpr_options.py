@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, get_origin, get_type_hints
 
 import msgspec
 
@@ -26,7 +26,12 @@ from reliquary.base.time import Duration
 from reliquary.protocols.httpr.addresses import read_target
 from reliquary.protocols.httpr.codec.values import Capabilities
 from reliquary.protocols.httpr.settings import OFFERED, PROPOSED, HttprSettings, Peer, Service
+from reliquary.queueing.naming.names import parse
+from reliquary.server.table import Table
 from reliquary.server.values import AUTHORITY, as_path, check_authority, check_together, check_url, span
+
+if TYPE_CHECKING:
+    from reliquary.server.config import Settings
 
 _ORIGIN: Final = re.compile("httprs?://" + AUTHORITY)
 _CONTACT: Final = re.compile("https?://" + AUTHORITY)
@@ -74,6 +79,19 @@ class HttprOptions:
                 raise UsageError(f"httpr.tokens has a token for {origin} that is no printable word")
         check_together("httpr", "certificate", self.certificate, "key", self.key)
         _check_protocol(self.protocol)
+
+    def check(self, settings: Settings) -> None:
+        """Refuse queues of services and peers whose names this computer cannot have."""
+        queues = [
+            ("services", queue) for each in self.protocol.services for queue in (each.into, each.source)
+        ]
+        queues += [("peers", each.into) for each in self.protocol.peers]
+        for table, queue in queues:
+            if queue:
+                try:
+                    parse(queue, settings.computer_name)
+                except UsageError as why:
+                    raise UsageError(f"httpr.{table} has the queue {queue[:80]!r}: {why}") from why
 
 
 def _check_protocol(chosen: HttprSettings) -> None:
@@ -193,3 +211,13 @@ def options(values: Mapping[str, Any]) -> HttprOptions:
     except UsageError as why:
         text = str(why)
         raise UsageError(text if text.startswith("httpr.") else f"httpr: {text}") from why
+
+
+TABLE: Final = Table(
+    name="httpr",
+    names=NAMES,
+    convert=convert,
+    options=options,
+    is_list=is_list,
+    is_for_the_file=is_for_the_file,
+)

@@ -14,16 +14,12 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
 from typing import Final, NoReturn
 from urllib.parse import quote
 
 import uvloop
 
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
-from reliquary.protocols.httpr.addresses import target_uri
-from reliquary.protocols.httpr.attributes import name_for
-from reliquary.protocols.srmp.codec.messages import url_of
 from reliquary.server.build import Server, build, make_queues, release
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit, exit_of
@@ -74,7 +70,7 @@ async def _work(server: Server, settings: Settings, stop: asyncio.Event) -> int:
         return _refuse(exit_of(why), str(why))
     except OSError as why:
         await server.stop()
-        return _refuse(Exit.PORT_IN_USE, _no_address(settings, why))
+        return _refuse(Exit.PORT_IN_USE, _no_address(server, settings, why))
     _welcome(settings, data, control, server)
     await stop.wait()
     await server.stop()
@@ -136,12 +132,11 @@ def _die(failure: BaseException) -> NoReturn:
     _leave(exit_of(failure), f"{failure}; what was acknowledged before is safe", said)
 
 
-def _no_address(settings: Settings, why: OSError) -> str:
-    srmp, host = settings.srmp, settings.srmp.host or settings.data_host
-    own = [port for port in (srmp.http_port, srmp.https_port) if port is not None and srmp.enabled]
+def _no_address(server: Server, settings: Settings, why: OSError) -> str:
+    own = [address for endpoint in server.endpoints for address in endpoint.own_addresses()]
     return (
         f"no address for {settings.data_host}:{settings.data_port} (data)"
-        + "".join(f", {host}:{port} (SRMP)" for port in own)
+        + "".join(f", {address}" for address in own)
         + f" and {settings.control_host}:{settings.control_port} (control): {why.strerror or why}"
     )
 
@@ -150,24 +145,17 @@ def _welcome(settings: Settings, data: str, control: str, server: Server) -> Non
     """Where everything is, and under which names others send to us."""
     queue = settings.queues[0] if settings.queues else "orders"
     create = "" if settings.queues else f'  curl {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n'
+    addresses = [name for endpoint in server.endpoints for name in endpoint.names_of(queue)]
     path = f"{data}/api/v1/queues/{quote(queue, safe='')}"
     sys.stdout.write(
         f"Reliquary {release()} is ready.\n"
         f"  data plane     {data}\n"
         f"  control plane  {control}\n"
         f"  messages in    {settings.folder.resolve()}\n"
-        + "".join(f"  others send to {address}\n" for address in _addresses(server, queue))
+        + "".join(f"  others send to {address}\n" for address in addresses)
         + f"\nTry:\n{create}"
         f'  curl {path}/messages -d \'{{"text": "hello"}}\'\n'
         f"  curl {path}/messages\n"
         f"  curl {path}/receive -d '{{\"timeout\": 5}}'\n"
     )
     sys.stdout.flush()
-
-
-def _addresses(server: Server, queue: str) -> Iterator[str]:
-    """How other managers and agents name a queue of ours."""
-    if server.srmp is not None:
-        yield url_of(queue, server.srmp.origin)
-    if server.httpr is not None:
-        yield target_uri(name_for(queue, server.httpr.receiving.home))

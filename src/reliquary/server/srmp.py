@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from reliquary.base.chance import Chance
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event
 from reliquary.engine.loop import EngineStopped
 from reliquary.engine.open import OpenedEngine
-from reliquary.net.clock import RealClock
-from reliquary.net.http import Limits, Listener
+from reliquary.net.counters import Family
+from reliquary.net.http import Listener, Mount
 from reliquary.net.multicast.carrier import Carrier
-from reliquary.net.multicast.options import MulticastOptions
 from reliquary.net.srmp.courier import Courier
-from reliquary.net.srmp.receiving import Receiving
+from reliquary.net.srmp.receiving import Receiving, nothing
+from reliquary.protocols.srmp.codec.messages import url_of
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.protocols.srmp.sender.addresses import own_origin
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.server import srmp_counters
 from reliquary.server.config import Settings
+from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.names import Listening, authorities, own_name
-from reliquary.server.srmp_options import SrmpOptions
-from reliquary.server.trust import Trust
+from reliquary.server.signatures import signature_trust
+from reliquary.server.srmp_options import TABLE, SrmpOptions
+from reliquary.server.trust import Trust, trust_of
 
 
 @dataclass(slots=True)
-class Endpoint:
+class SrmpEndpoint(Endpoint):
     """What of a server is there for SRMP."""
 
+    settings: Settings
     opened: OpenedEngine
     receiving: Receiving
     courier: Courier
@@ -41,22 +46,24 @@ class Endpoint:
     origin: str = ""
     """How URLs of our queues begin, once we listen: `http://host:port`."""
 
-    async def listen(self, settings: Settings, data: Listening) -> None:
+    def mounts(self) -> Sequence[Mount]:
+        """POSTs to /msmq/."""
+        return (self.receiving.mount(),)
+
+    async def listen(self, listener: Listener, at: Listening) -> None:
         """Open the ports of SRMP's own, then tell the machine where it is."""
-        options = settings.srmp
-        listening = [data]
-        for scheme, listener in self.own.items():
-            port = options.http_port if scheme == "http" else options.https_port
-            assert port is not None, "a listener has a port"
-            bound = await listener.listen(options.host or settings.data_host, port)
+        del listener
+        listening = [at]
+        for scheme, own in self.own.items():
+            bound = await own.listen(self._host(), self._ports()[scheme])
             listening.insert(0, Listening(scheme, *bound))
-        known = addressed(settings, listening)
+        known = addressed(self.settings, listening)
         self.origin = own_origin("", host=known.receipts_host, scheme=known.receipts_scheme)
         with suppress(EngineStopped):
             self.opened.engine.submit(known)
 
     def pause(self, pressed: bool) -> None:
-        """The engine has enough to do, or has not any more."""
+        """Read nothing from SRMP's own ports and from groups."""
         for listener in self.own.values():
             (listener.pause if pressed else listener.resume)()
         if self.carrier is not None:
@@ -68,55 +75,116 @@ class Endpoint:
         for listener in self.own.values():
             listener.stop_accepting()
 
-    async def stop(self, within: Duration) -> None:
-        """Hang up on both sides; the engine has stopped."""
+    def hang_up(self) -> None:
+        """Close connections to other managers, and leave the groups."""
         self.courier.stop()
         if self.carrier is not None:
             self.carrier.stop()
+
+    async def drain(self, within: Duration) -> None:
+        """Close SRMP's own ports once the last answers have left."""
         await asyncio.gather(*(listener.drain(within) for listener in self.own.values()))
 
+    def own_addresses(self) -> Iterable[str]:
+        """The ports for SRMP alone."""
+        return [f"{self._host()}:{port} (SRMP)" for port in self._ports().values()]
 
-def endpoint(
-    opened: OpenedEngine,
-    options: SrmpOptions,
-    limits: Limits,
-    *,
-    tls: ssl.SSLContext | None,
-    trust: Trust,
-    clock: RealClock,
-) -> Endpoint:
-    """Plug SRMP in: its effects are performed, its POSTs are taken."""
-    engine, chosen = opened.engine, options.protocol
+    def names_of(self, queue: str) -> Iterable[str]:
+        """The URL that other managers post to."""
+        return (url_of(queue, self.origin),)
 
-    def ended(event: PostEnded) -> None:
-        with suppress(EngineStopped):
-            engine.submit(event)
+    def counters(self) -> Iterable[Family]:
+        """POSTs, packets of multicast, and what the machine counts."""
+        yield from srmp_counters.traffic(self.receiving, self.courier)
+        yield from srmp_counters.machine(self.opened, self.carrier)
 
-    courier = Courier(ended, in_flight=chosen.in_flight, response_time=chosen.response_time, tls=trust)
-    engine.performers |= {Post: courier.post, EndSession: courier.end}
-    receiving = Receiving(engine, opened.state, chosen.largest_message)
-    made = Endpoint(opened, receiving, courier)
-    limits = replace(limits, special=receiving.limits())
-    if options.http_port is not None:
-        made.own["http"] = Listener(receiving.handle, limits=limits, clock=clock)
-    if options.https_port is not None:
-        made.own["https"] = Listener(receiving.handle, limits=limits, tls=tls, clock=clock)
-    return made
+    def _host(self) -> str:
+        return self.settings.table(SrmpOptions).host or self.settings.data_host
+
+    def _ports(self) -> dict[str, int]:
+        return own_ports(self.settings)
 
 
-def plug_in_multicast(
-    endpoint: Endpoint, options: MulticastOptions, *, chance: Chance, clock: RealClock
-) -> None:
+@dataclass(frozen=True, slots=True)
+class SrmpSwitchedOff(Endpoint):
+    """The machine still knows its streams."""
+
+    opened: OpenedEngine
+
+    def counters(self) -> Iterable[Family]:
+        """What the machine counts."""
+        return srmp_counters.machine(self.opened, None)
+
+
+@dataclass(frozen=True, slots=True)
+class SrmpSetup:
+    """SRMP with its certificates, before the folder is opened."""
+
+    settings: Settings
+    machine_settings: SrmpSettings
+    trust: Trust
+
+    @property
+    def anonymous_senders(self) -> bool:
+        """Whether new queues take messages from everybody."""
+        # DEPARTS from 3.1.7.1.3.1 (DM-151): where users are known, new queues let anonymous senders in only
+        # if an administrator wants it, because what a user makes would be open to the whole network else.
+        options = self.settings.table(SrmpOptions)
+        return options.enabled and (not self.settings.users or options.anonymous_senders)
+
+    def build(self, parts: Parts) -> Endpoint:
+        """Plug SRMP in: its effects are performed, its POSTs are taken."""
+        opened, engine = parts.opened, parts.opened.engine
+        if not self.settings.table(SrmpOptions).enabled:
+            return SrmpSwitchedOff(opened)
+        chosen = self.machine_settings
+
+        def ended(event: PostEnded) -> None:
+            with suppress(EngineStopped):
+                engine.submit(event)
+
+        courier = Courier(
+            ended, in_flight=chosen.in_flight, response_time=chosen.response_time, tls=self.trust
+        )
+        engine.performers |= {Post: courier.post, EndSession: courier.end}
+        receiving = Receiving(engine, opened.state, chosen.largest_message)
+        made = SrmpEndpoint(self.settings, opened, receiving, courier)
+        mounts = (receiving.mount(), Mount(prefix="", handler=nothing))
+        for scheme in own_ports(self.settings):
+            tls = parts.tls if scheme == "https" else None
+            made.own[scheme] = Listener(mounts, limits=parts.limits, tls=tls, clock=parts.clock)
+        if self.settings.multicast.enabled:
+            plug_in_multicast(made, parts)
+        return made
+
+
+def prepare(settings: Settings) -> SrmpSetup:
+    """Read the certificates and keys of SRMP."""
+    options = settings.table(SrmpOptions)
+    trust = trust_of("srmp", options)
+    return SrmpSetup(settings, replace(options.protocol, trust=signature_trust(options)), trust)
+
+
+SRMP: Final = ServerProtocol(prepare=prepare, table=TABLE)
+
+
+def own_ports(settings: Settings) -> dict[str, int]:
+    """The ports for SRMP alone, by scheme."""
+    given = {"http": settings.table(SrmpOptions).http_port, "https": settings.table(SrmpOptions).https_port}
+    return {scheme: port for scheme, port in given.items() if port is not None}
+
+
+def plug_in_multicast(endpoint: SrmpEndpoint, parts: Parts) -> None:
     """Let SRMP's effects that are about groups be performed, from those that queues listen to now on."""
-    engine, courier = endpoint.opened.engine, endpoint.courier
+    engine, courier, clock = endpoint.opened.engine, endpoint.courier, parts.clock
 
     def submit(event: Event) -> None:
         with suppress(EngineStopped):
             engine.submit(event)
 
     carrier = endpoint.carrier = Carrier(
-        options,
-        chance=chance,
+        endpoint.settings.multicast,
+        chance=parts.chance,
         clock=clock,
         ended=submit,
         arrived=submit,
@@ -133,7 +201,7 @@ def plug_in_multicast(
 
 def addressed(settings: Settings, listening: list[Listening]) -> Addressed:
     """Under which names others reach us; the first address of a scheme is where receipts go."""
-    chosen = settings.srmp.protocol.receipts_host
+    chosen = settings.table(SrmpOptions).protocol.receipts_host
     at = {each.scheme: each for each in reversed(listening)}
     here = chosen or own_name(settings, listening)
     receipts = {scheme: chosen or each.authority(here) for scheme, each in at.items()}
@@ -141,7 +209,7 @@ def addressed(settings: Settings, listening: list[Listening]) -> Addressed:
     secure = receipts.get("https", "")
     return Addressed(
         default,
-        authorities(settings, listening, {*settings.srmp.names, chosen} - {""}),
+        authorities(settings, listening, {*settings.table(SrmpOptions).names, chosen} - {""}),
         secure if secure != default else "",
         "" if len(receipts) > 1 else next(iter(receipts)),
     )

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, get_origin, get_type_hints
 
 import msgspec
 
@@ -23,7 +23,11 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import Duration
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.server.table import Table
 from reliquary.server.values import SCHEMES, as_path, check_authority, check_together, check_url, span
+
+if TYPE_CHECKING:
+    from reliquary.server.config import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +79,11 @@ class SrmpOptions:
         for name in self.names:
             check_authority("srmp.names", name)
         _check_protocol(self.protocol)
+
+    def check(self, settings: Settings) -> None:
+        """Refuse a port for TLS on a server without a certificate."""
+        if self.https_port is not None and settings.tls_certificate is None:
+            raise UsageError("srmp.https_port means nothing without tls_certificate and tls_key")
 
 
 def _check_protocol(chosen: SrmpSettings) -> None:
@@ -154,3 +163,13 @@ def options(values: Mapping[str, Any]) -> SrmpOptions:
     except UsageError as why:
         text = str(why)
         raise UsageError(text if text.startswith("srmp.") else f"srmp: {text}") from why
+
+
+TABLE: Final = Table(
+    name="srmp",
+    names=NAMES,
+    convert=convert,
+    options=options,
+    is_list=is_list,
+    is_for_the_file=is_for_the_file,
+)

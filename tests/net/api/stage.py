@@ -135,7 +135,7 @@ def play(scene: Scene, disk: MemoryDisk | None = None) -> None:
         engine.start()
         engine.submit(StartManager("HERE"))
         plane = DataPlane(engine, manager.state, SeededChance(), "1.2.3")
-        listener = Listener(plane.handle)
+        listener = Listener(plane.mounts())
         _, port = await listener.listen()
         async with HttpClient(f"http://127.0.0.1:{port}") as client:
             stage = Stage(engine, manager.state, plane, listener, client, port)

@@ -14,7 +14,7 @@ from reliquary.net.api.errors import (
     STOPPING,
     error_json,
 )
-from reliquary.net.api.users import UNAUTHENTICATED
+from reliquary.net.identity.users import UNAUTHENTICATED
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
 

@@ -10,7 +10,7 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.net.api.messages import REACH, MessageIn, message_of, moment, shown
-from reliquary.net.api.origin import differs
+from reliquary.net.identity.origin import differs
 from reliquary.queueing.events import Delivered
 from reliquary.queueing.message import (
     Acknowledgement,

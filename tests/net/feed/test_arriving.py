@@ -16,10 +16,12 @@ from reliquary import AccessDenied, BadRequest, Manager, Queue, QueueNotFound, S
 from reliquary.client.errors import BatchTooLarge, ReliquaryError
 from reliquary.client.feed import FeedClient, StagePlace
 from reliquary.engine import stages
-from reliquary.net.api.users import User
 from reliquary.net.feed import ipc
+from reliquary.net.identity.users import User
+from reliquary.server.api import ApiEndpoint
 from tests.client.served import Served, served
 from tests.net.feed.asked import refused
+from tests.server.endpoints import endpoint_of
 
 PATH = "/stages/q/1/0/a"
 
@@ -123,7 +125,7 @@ def test_a_part_that_breaks_off_is_dropped(server: Served, client: FeedClient, q
 
     with pytest.raises(KeyError):
         client.stage(queue.name, place(queue.name), breaking(), rows("a").schema)
-    while waiting(server, queue.name) or server.server.feeds.under_way:
+    while waiting(server, queue.name) or endpoint_of(server.server, ApiEndpoint).feeds.under_way:
         client.feeds([queue.name])
 
 
@@ -201,9 +203,9 @@ def test_a_client_that_hangs_up_in_the_middle_leaves_nothing(
     with socket.create_connection((parts.hostname, parts.port)) as raw:
         head = f"PUT /api/v1/stages/{queue.name}/1/0/a?queue={queue.name} HTTP/1.1\r\nhost: x\r\n"
         raw.sendall(head.encode() + b"transfer-encoding: chunked\r\n\r\n5\r\nhello")
-        while not server.server.feeds.under_way:
+        while not endpoint_of(server.server, ApiEndpoint).feeds.under_way:
             client.feeds([queue.name])
-    while waiting(server, queue.name) or server.server.feeds.under_way:
+    while waiting(server, queue.name) or endpoint_of(server.server, ApiEndpoint).feeds.under_way:
         client.feeds([queue.name])
 
 

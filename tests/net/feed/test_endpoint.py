@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from reliquary.net.api.routes import ROUTES
+from reliquary.server.api import ApiEndpoint
 from tests.client.served import Served
 from tests.net.feed.asked import call
+from tests.server.endpoints import endpoint_of
 
 
 def test_its_paths_are_its_own(server: Served) -> None:
-    routes = server.server.feeds.routes()
+    routes = endpoint_of(server.server, ApiEndpoint).feeds.routes()
     assert not set(routes) & set(ROUTES)
     for shape, methods in routes.items():
         path = "/" + shape.replace("*", "nowhere")

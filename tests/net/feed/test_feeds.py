@@ -12,7 +12,7 @@ import reliquary
 from reliquary import AccessDenied, BadRequest, Manager, NotFound, Queue, QueueNotFound
 from reliquary.client.errors import DataLost, OtherQueue
 from reliquary.client.feed import FeedClient
-from reliquary.net.api.users import User
+from reliquary.net.identity.users import User
 from tests.client.served import Served, served
 from tests.net.feed.asked import call, refused
 

@@ -16,8 +16,10 @@ from reliquary import Queue, ReliquaryError, ServerUnreachable
 from reliquary.client.errors import DataLost
 from reliquary.client.feed import Bounds, FeedClient
 from reliquary.net.feed import reading
+from reliquary.server.api import ApiEndpoint
 from tests.client.served import Served, served
 from tests.net.feed.asked import call, refused
+from tests.server.endpoints import endpoint_of
 
 LARGE = b"x" * 1_000_000
 
@@ -143,9 +145,9 @@ def test_a_client_that_hangs_up_is_not_served_on(server: Served, queue: Queue, c
         queue.send(LARGE)
     batches = client.read(queue.name, 0, client.feeds([queue.name])[0].mark)
     next(batches)
-    assert server.server.feeds.under_way == 1
+    assert endpoint_of(server.server, ApiEndpoint).feeds.under_way == 1
     batches.close()  # type: ignore[attr-defined]
-    while server.server.feeds.under_way:
+    while endpoint_of(server.server, ApiEndpoint).feeds.under_way:
         client.feeds([queue.name])
 
 

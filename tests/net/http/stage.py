@@ -10,8 +10,9 @@ from contextlib import asynccontextmanager
 import uvloop
 
 from reliquary.base.time import Instant, seconds
-from reliquary.net.http import Limits, Listener, Request, Responder
+from reliquary.net.http import Handler, Limits, Listener, Mount, Request, Responder
 from reliquary.net.http.connection import Connection
+from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.response import ResponseHeads
 from reliquary.net.http.shared import Shared
 
@@ -132,12 +133,21 @@ class Glass(asyncio.Transport):
         return self.unsent
 
 
+def everywhere(handler: Handler) -> Mount:
+    """The mount of a listener with one handler."""
+    return Mount(prefix="", handler=handler)
+
+
+def share(handler: Handler, limits: Limits | None = None, *mounts: Mount) -> Shared:
+    """What the connections of one listener share, at time 0."""
+    return Shared(Mounts([everywhere(handler), *mounts]), limits or Limits(), ResponseHeads(NOON), 0)
+
+
 def connect(
-    handler: Callable[[Request, Responder], None], limits: Limits | None = None, *, tls: bool = False
+    handler: Handler, limits: Limits | None = None, *mounts: Mount, tls: bool = False
 ) -> tuple[Connection, Glass]:
     """A connection on a transport of glass, at time 0."""
-    shared = Shared(handler, limits or Limits(), ResponseHeads(NOON), 0)
-    return connect_to(shared, tls=tls)
+    return connect_to(share(handler, limits, *mounts), tls=tls)
 
 
 def connect_to(shared: Shared, *, tls: bool = False) -> tuple[Connection, Glass]:
@@ -207,10 +217,10 @@ class Wire:
 
 @asynccontextmanager
 async def listening(
-    handler: Callable[[Request, Responder], None], limits: Limits | None = None
+    handler: Handler, limits: Limits | None = None, *mounts: Mount
 ) -> AsyncIterator[tuple[Listener, int]]:
     """A listener on a free port of the loopback; it is drained at the end, and nothing is left."""
-    listener = Listener(handler, limits=limits)
+    listener = Listener([everywhere(handler), *mounts], limits=limits)
     _, port = await listener.listen()
     try:
         yield listener, port

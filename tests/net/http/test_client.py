@@ -21,7 +21,7 @@ from reliquary.net.http import (
     TimedOut,
 )
 from tests.net.http.certificate import client_context, server_context
-from tests.net.http.stage import Desk, echo, listening, play, tick, until
+from tests.net.http.stage import Desk, echo, everywhere, listening, play, tick, until
 from tests.net.stream_server import stream_server
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -77,7 +77,7 @@ class TestRoundTrips:
         async def scene() -> None:
             with TemporaryDirectory() as folder:
                 path = str(Path(folder) / "plane")
-                listener = Listener(echo)
+                listener = Listener([everywhere(echo)])
                 await listener.listen_unix(path)
                 async with HttpClient("http://local", unix=path) as client:
                     assert (await client.request("GET", "/q")).body == b"GET /q "
@@ -87,7 +87,7 @@ class TestRoundTrips:
 
     def test_https_is_spoken_and_a_stranger_is_refused(self) -> None:
         async def scene() -> None:
-            listener = Listener(echo, tls=server_context())
+            listener = Listener([everywhere(echo)], tls=server_context())
             _, port = await listener.listen()
             address = f"https://127.0.0.1:{port}"
             async with HttpClient(address, tls=client_context()) as client:

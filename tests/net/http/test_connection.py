@@ -7,14 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import PeerFault
-from reliquary.net.http.connection import ENGINE
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
-from reliquary.net.http.response import ResponseHeads
-from reliquary.net.http.shared import Shared
+from reliquary.net.tcp.accepted import ENGINE
 from tests.net.http.stage import (
-    NOON,
     Desk,
     bodies,
     chunked,
@@ -24,6 +21,7 @@ from tests.net.http.stage import (
     play,
     post,
     refusal,
+    share,
     tick,
 )
 
@@ -332,8 +330,8 @@ class TestBackPressure:
         assert transport.reads()
 
     def test_a_new_connection_of_a_resting_listener_rests_too(self) -> None:
-        shared = Shared(echo, Limits(), ResponseHeads(NOON), 0)
-        shared.held = True
+        shared = share(echo)
+        shared.paused = True
         _, transport = connect_to(shared)
         assert not transport.reads()
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.time import seconds
-from reliquary.net.http.connection import ENGINE
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.reader import SLICE
-from reliquary.net.http.response import ResponseHeads
-from reliquary.net.http.shared import Shared
+from reliquary.net.tcp.accepted import ENGINE
 from tests.net.http.stage import (
-    NOON,
     Desk,
     bodies,
     chunked,
@@ -21,6 +18,7 @@ from tests.net.http.stage import (
     play,
     post,
     refusal,
+    share,
     tick,
 )
 
@@ -111,7 +109,7 @@ class TestLimits:
 
     def test_one_connection_more_is_refused(self) -> None:
         async def scene() -> None:
-            shared = Shared(echo, Limits(connections=1), ResponseHeads(NOON), 0)
+            shared = share(echo, Limits(connections=1))
             connect_to(shared)
             _, transport = connect_to(shared)
             await tick()

@@ -15,7 +15,7 @@ from reliquary.base.time import Instant, seconds
 from reliquary.net.clock import RealClock
 from reliquary.net.http import HttpClient, Limits, Listener, Request, Responder
 from tests.net.http.certificate import client_context, server_context
-from tests.net.http.stage import Desk, Wire, chunked, echo, listening, play, post, until, wire
+from tests.net.http.stage import Desk, Wire, chunked, echo, everywhere, listening, play, post, until, wire
 
 SECOND = 1_000_000
 
@@ -144,7 +144,7 @@ def test_the_sweep_renews_the_date() -> None:
 
     async def scene() -> None:
         clock = SetClock()
-        listener = Listener(echo, clock=clock)
+        listener = Listener([everywhere(echo)], clock=clock)
         _, port = await listener.listen()
         async with HttpClient(f"http://127.0.0.1:{port}") as client:
             first = await client.request("GET", "/")
@@ -191,7 +191,7 @@ class TestStop:
     def test_answers_that_are_owed_are_given_before_the_end(self) -> None:
         async def scene() -> None:
             desk = Desk()
-            listener = Listener(desk)
+            listener = Listener([everywhere(desk)])
             _, port = await listener.listen()
             async with wire(port) as client, wire(port) as idle:
                 client.send(post())
@@ -209,7 +209,7 @@ class TestStop:
         async def scene() -> None:
             desk = Desk()
             gone = asyncio.Event()
-            listener = Listener(desk)
+            listener = Listener([everywhere(desk)])
             _, port = await listener.listen()
             async with wire(port) as client:
                 client.send(post())
@@ -236,7 +236,7 @@ class TestStop:
 
     def test_a_drained_listener_listens_no_more(self) -> None:
         async def scene() -> None:
-            listener = Listener(echo)
+            listener = Listener([everywhere(echo)])
             await listener.listen()
             assert await listener.drain(seconds(1)) == 0
             with pytest.raises(UsageError, match="listens no more"):
@@ -250,7 +250,7 @@ class TestAddresses:
         async def scene() -> None:
             async with listening(echo) as (_, port):
                 with pytest.raises(OSError, match="in use"):
-                    await Listener(echo).listen(port=port)
+                    await Listener([everywhere(echo)]).listen(port=port)
 
         play(scene)
 
@@ -258,7 +258,7 @@ class TestAddresses:
         async def scene() -> None:
             with TemporaryDirectory() as folder:
                 path = Path(folder) / "plane"
-                listener = Listener(echo)
+                listener = Listener([everywhere(echo)])
                 await listener.listen_unix(path)
                 client = Wire(*await asyncio.open_unix_connection(str(path)))
                 client.send(post())
@@ -271,7 +271,7 @@ class TestAddresses:
 
     def test_tls_serves(self) -> None:
         async def scene() -> None:
-            listener = Listener(echo, tls=server_context())
+            listener = Listener([everywhere(echo)], tls=server_context())
             _, port = await listener.listen()
             client = Wire(
                 *await asyncio.open_connection(

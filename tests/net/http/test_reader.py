@@ -7,14 +7,17 @@ import pytest
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import seconds
 from reliquary.net.http.limits import Limits
+from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.reader import BODY, HEAD, IDLE, RequestReader
 from reliquary.net.http.request import Request
-from tests.net.http.stage import post
+from tests.net.http.stage import echo, everywhere, post
 
 
 def read(limits: Limits | None = None) -> tuple[RequestReader, list[Request]]:
     found: list[Request] = []
-    return RequestReader(limits or Limits(), 7, found.append, lambda _: None, 0), found
+    return RequestReader(
+        limits or Limits(), Mounts([everywhere(echo)]), 7, found.append, lambda _: None, 0
+    ), found
 
 
 def test_the_phases_follow_the_bytes() -> None:

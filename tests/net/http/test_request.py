@@ -6,10 +6,11 @@ import pytest
 
 from reliquary.base.faults import PeerFault
 from reliquary.net.http.request import Request, split_target
+from tests.net.http.stage import echo, everywhere
 
 
 def ask(query: bytes) -> Request:
-    return Request("GET", "/", query, [(b"X-A", b"1")], b"", 7, True)
+    return Request("GET", "/", query, [(b"X-A", b"1")], b"", 7, True, everywhere(echo))
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from reliquary.net.http.limits import Limits
-from reliquary.net.http.response import ResponseHeads
-from reliquary.net.http.shared import Shared
-from tests.net.http.stage import NOON, Desk, connect_to, play, post, tick
+from tests.net.http.stage import Desk, connect_to, play, post, share, tick
 
 
 def test_every_connection_has_its_number() -> None:
     desk = Desk()
-    shared = Shared(desk, Limits(), ResponseHeads(NOON), 0)
+    shared = share(desk)
     for _ in range(2):
         connection, _ = connect_to(shared)
         connection.data_received(post())
@@ -21,7 +18,7 @@ def test_every_connection_has_its_number() -> None:
 def test_answers_of_one_tick_leave_in_one_write_a_connection() -> None:
     async def scene() -> None:
         desk = Desk()
-        shared = Shared(desk, Limits(), ResponseHeads(NOON), 0)
+        shared = share(desk)
         (one, first), (two, second) = connect_to(shared), connect_to(shared)
         one.data_received(post() + post() + post())
         two.data_received(post())
@@ -36,7 +33,7 @@ def test_answers_of_one_tick_leave_in_one_write_a_connection() -> None:
 
 def test_the_last_to_leave_is_noticed() -> None:
     noticed: list[int] = []
-    shared = Shared(Desk(), Limits(), ResponseHeads(NOON), 0)
+    shared = share(Desk())
     shared.on_empty = lambda: noticed.append(len(shared.connections))
     (one, _), (two, _) = connect_to(shared), connect_to(shared)
     one.connection_lost(None)

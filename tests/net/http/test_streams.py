@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import seconds
-from reliquary.net.http.connection import ENGINE, Connection
+from reliquary.net.http.connection import Connection
 from reliquary.net.http.limits import Limits
+from reliquary.net.http.mounts import Mount
 from reliquary.net.http.reader import LONG_SLICE, SLICE
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
-from reliquary.net.http.streams import StreamedPath
+from reliquary.net.tcp.accepted import ENGINE
 from tests.net.http.stage import (
     Glass,
     bodies,
@@ -76,22 +77,18 @@ class Sinks:
         return self.all[-1]
 
     def limits(self, **more: int) -> Limits:
-        return Limits(body_bytes=1000, streamed=(self.path(),), **more)  # type: ignore[arg-type]
+        return Limits(body_bytes=1000, **more)  # type: ignore[arg-type]
 
-    def path(self) -> StreamedPath:
-        return StreamedPath("/in/", self, self.gone.append)
+    def mount(self) -> Mount:
+        return Mount(prefix="/in/", begin=self, ended=self.gone.append)
 
     def open(self, handler: Callable[[Request, Responder], None] = echo) -> tuple[Connection, Glass]:
-        return connect(handler, self.limits())
+        return connect(handler, self.limits(), self.mount())
 
 
 def chunks(path: str, *parts: bytes, more: str = "") -> bytes:
     head = f"POST {path} HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n{more}\r\n".encode()
     return head + b"".join([b"%x\r\n%b\r\n" % (len(part), part) for part in parts]) + b"0\r\n\r\n"
-
-
-def ignore(number: int) -> None:
-    """Nobody asks for the end of connections."""
 
 
 class TestBodies:
@@ -230,7 +227,8 @@ class TestRest:
             sinks = Sinks(waits=True)
             connection, transport = connect(
                 echo,
-                Limits(streamed=(StreamedPath("/in/", lambda *asked: paused(sinks(*asked)), ignore),)),
+                None,
+                Mount(prefix="/in/", begin=lambda *asked: paused(sinks(*asked))),
             )
             connection.data_received(post("/in/1", b"a") + post("/in/2", b"bc") + post("/q")[:-3])
             assert [sink.request.path for sink in sinks.all] == ["/in/1"]
@@ -253,13 +251,12 @@ class TestRest:
 
     def test_a_body_that_came_while_the_engine_rested_is_kept_in_part(self) -> None:
         sinks = Sinks()
-        connection, _ = sinks.open()
 
         def tired(request: Request, responder: Responder) -> None:
             echo(request, responder)
             connection.hold(ENGINE)
 
-        connection.shared.handler = tired
+        connection, _ = sinks.open(tired)
         connection.data_received(post("/q") + post("/in/1", b"abc")[:-1])
         connection.data_received(b"c")
         assert sinks.all == []
@@ -268,7 +265,7 @@ class TestRest:
 
     def test_a_body_that_comes_does_not_count_as_one_that_waits(self) -> None:
         sinks = Sinks(waits=True)
-        connection, transport = connect(echo, sinks.limits(pipelined=1))
+        connection, transport = connect(echo, sinks.limits(pipelined=1), sinks.mount())
         asked = post("/in/1", b"abc")
         connection.data_received(asked[:-1])
         assert transport.reads()
@@ -278,7 +275,7 @@ class TestRest:
     def test_our_rest_is_not_the_clients_and_what_came_before_it_buys_no_time(self) -> None:
         async def scene() -> None:
             sinks = Sinks()
-            connection, transport = connect(echo, sinks.limits(body_rate=10))
+            connection, transport = connect(echo, sinks.limits(body_rate=10), sinks.mount())
             connection.data_received(post("/in/1", b"x" * 5000)[:-1000])
             sink = sinks.all[0]
             sink.responder.pause_body()
@@ -351,7 +348,7 @@ class TestTheEnd:
 
         async def scene() -> None:
             made.clear()
-            connection, transport = connect(echo, Limits(streamed=(StreamedPath("/in/", begin, ignore),)))
+            connection, transport = connect(echo, None, Mount(prefix="/in/", begin=begin))
             connection.data_received(chunks("/in/1", b"abc", b"def")[:-8])
             if when == "later":
                 made[0].responder.respond(200, b"enough")
@@ -369,19 +366,18 @@ class TestTheEnd:
         def begin(request: Request, responder: Responder) -> Sink:
             raise PeerFault(403, "no", spec="RFC 9110 15.5.4")
 
-        connection, transport = connect(echo, Limits(streamed=(StreamedPath("/in/", begin, ignore),)))
+        connection, transport = connect(echo, None, Mount(prefix="/in/", begin=begin))
         connection.data_received(post("/in/1", b"abc"))
         assert refusal(transport) == (403, "no")
 
     def test_a_refusal_takes_the_place_of_a_request_that_was_not_handed_on(self) -> None:
         sinks = Sinks()
-        connection, transport = sinks.open()
 
         def tired(request: Request, responder: Responder) -> None:
             echo(request, responder)
             connection.hold(ENGINE)
 
-        connection.shared.handler = tired
+        connection, transport = sinks.open(tired)
         connection.data_received(post("/q") + chunks("/in/1", b"abc")[:-5] + b"zz\r\n")
         connection.release(ENGINE)
         assert [status for status, _ in bodies(transport.sent)] == [200, 400]
@@ -413,7 +409,10 @@ class TestTheEnd:
     def test_a_connection_is_cut_by_its_number(self) -> None:
         async def scene() -> None:
             sinks = Sinks(waits=True)
-            async with listening(echo, sinks.limits()) as (listener, port), wire(port) as client:
+            async with (
+                listening(echo, sinks.limits(), sinks.mount()) as (listener, port),
+                wire(port) as client,
+            ):
                 client.send(post("/in/1", b"abc")[:-1])
                 await until(lambda: bool(sinks.all))
                 listener.cut(sinks.all[0].request.connection)

@@ -9,11 +9,12 @@ from reliquary.base.time import Instant, seconds
 from reliquary.base.turn import Event, Reply, Signal, Turn
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine
-from reliquary.net.api.users import User, Users
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
 from reliquary.net.httpr.bodies import EngineBodies
 from reliquary.net.httpr.receiving import Receiving
+from reliquary.net.identity.admission import admission_of
+from reliquary.net.identity.users import User, Users
 from reliquary.protocols.httpr.codec.values import Outcome, ResponseHeader
 from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
 from reliquary.protocols.httpr.settings import HttprSettings
@@ -23,7 +24,7 @@ from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import NO_GUID
 from reliquary.queueing.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
-from tests.net.http.stage import echo
+from tests.net.http.stage import echo, everywhere
 from tests.net.srmp.stage import Chance
 
 RESPONDER = "httpr://yourhost/service"
@@ -92,8 +93,9 @@ class Agency:
         core.add(self.clerk, takes=(RequestArrived, RequestBegun, ConnectionGone))
         self.engine = Engine(core, disk, RealClock())
         bodies = EngineBodies(self.engine, self.state)
-        self.receiving = Receiving(self.engine, self.state, self.httpr, bodies, Users(NO_GUID, users))
-        self.listener = Listener(echo, limits=Limits(body_bytes=100, streamed=(self.receiving.path(),)))
+        admission = admission_of(Users(NO_GUID, users))
+        self.receiving = Receiving(self.engine, self.state, self.httpr, bodies, admission)
+        self.listener = Listener([everywhere(echo), self.receiving.mount()], limits=Limits(body_bytes=100))
         self.started = started
         self.port = 0
 

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reliquary.base.turn import Event
-from reliquary.net.api.users import Users
-from reliquary.net.http import Limits, Responder
+from reliquary.net.http import Responder
 from reliquary.net.httpr.bodies import Stored
 from reliquary.net.httpr.receiving import Receiving
+from reliquary.net.identity.admission import Admission
 from reliquary.protocols.httpr.codec.values import ErrorNumber
 from reliquary.protocols.httpr.events import RequestArrived, RequestBegun
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State as HttprState
-from reliquary.queueing.message import NO_GUID
 from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.spool import read_piece
 from reliquary.queueing.state import State
@@ -263,8 +262,8 @@ def test_however_requests_are_cut_the_machine_is_told_the_same(
         state = State(rows, Chance())
         state.manager_state = ManagerState.READY
         httpr = HttprState(rows, HttprSettings())
-        receiving = Receiving(engine, state, httpr, None, Users(NO_GUID))  # type: ignore[arg-type]
-        connection, _ = connect(echo, Limits(streamed=(receiving.path(),)))
+        receiving = Receiving(engine, state, httpr, None, Admission())  # type: ignore[arg-type]
+        connection, _ = connect(echo, None, receiving.mount())
         for part in parts:
             connection.data_received(part)
         return [replace(event, why="") for event in engine.told]  # it may say how far one could read

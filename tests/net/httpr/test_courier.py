@@ -22,7 +22,7 @@ from reliquary.protocols.standard import standard
 from reliquary.queueing.message import Message
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.trust import trust_of
-from tests.net.http.stage import echo, play, tick, until
+from tests.net.http.stage import echo, everywhere, play, tick, until
 from tests.net.httpr.stage import (
     Server,
     Shelf,
@@ -358,7 +358,7 @@ class TestFailure:
 
         async def scene() -> None:
             for trusted, certificate in certificates.items():
-                listener = Listener(echo, tls=tls_of(certificate))
+                listener = Listener([everywhere(echo)], tls=tls_of(certificate))
                 _, port = await listener.listen()
                 told: list[ResponseArrived | RequestFailed] = []
                 courier = Courier(

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from reliquary.net.api.users import User
+from reliquary.net.identity.users import User
 from reliquary.protocols.httpr.codec.headers import read_response
 from reliquary.protocols.httpr.codec.values import (
     Carried,

@@ -12,9 +12,9 @@ from reliquary.base.turn import Event, Reply, Signal, Turn
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine
 from reliquary.net.clock import RealClock
-from reliquary.net.http import Limits, Listener
+from reliquary.net.http import Limits, Listener, Mount
 from reliquary.net.srmp.courier import Courier
-from reliquary.net.srmp.receiving import Receiving
+from reliquary.net.srmp.receiving import Receiving, nothing
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived, PostEnded
 from reliquary.queueing.events import StartManager, StopManager
@@ -70,9 +70,8 @@ class Office:
         core.add(self.clerk, takes=(PostArrived,))
         self.engine = Engine(core, disk, RealClock())
         self.receiving = Receiving(self.engine, manager.state, LARGEST)
-        self.listener = Listener(
-            self.receiving.handle, limits=Limits(body_bytes=10 * LARGEST, special=self.receiving.limits())
-        )
+        mounts = (self.receiving.mount(), Mount(prefix="", handler=nothing))
+        self.listener = Listener(mounts, limits=Limits(body_bytes=10 * LARGEST))
         self.started = started
         self.port = 0
 

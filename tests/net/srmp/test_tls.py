@@ -15,7 +15,7 @@ from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import Failure, PostEnded
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.trust import trust_of
-from tests.net.http.stage import echo, play, until
+from tests.net.http.stage import echo, everywhere, play, until
 from tests.net.srmp.certificates import Authority, serving
 
 
@@ -26,7 +26,7 @@ def ours(tmp_path: Path) -> Authority:
 
 @asynccontextmanager
 async def server(certificate: Path, clients: Path | None = None) -> AsyncIterator[int]:
-    listener = Listener(echo, tls=serving(certificate, clients))
+    listener = Listener([everywhere(echo)], tls=serving(certificate, clients))
     _, port = await listener.listen()
     try:
         yield port
@@ -104,7 +104,7 @@ def test_a_server_that_wants_to_know_its_clients_lets_in_those_it_knows(
 
 def test_a_server_that_speaks_no_tls_is_no_connection(ours: Authority) -> None:
     async def scene() -> None:
-        listener = Listener(echo)
+        listener = Listener([everywhere(echo)])
         _, port = await listener.listen()
         ended = await posted(SrmpOptions(ca_file=ours.file), f"https://localhost:{port}")
         assert ended.failure is Failure.NO_CONNECTION

@@ -151,8 +151,8 @@ def test_a_message_goes_over_real_servers(tmp_path: Path) -> None:
 
     async def scene() -> None:
         async with (
-            site(tmp_path / "beta", httpr=forwards) as beta,
-            site(tmp_path / "gamma", httpr=HttprOptions()) as gamma,
+            site(tmp_path / "beta", tables=(forwards,)) as beta,
+            site(tmp_path / "gamma", tables=(HttprOptions(),)) as gamma,
         ):
             await gamma.create("orders")
             target = f"target-uri:{agent(gamma, 'mq')}#orders"

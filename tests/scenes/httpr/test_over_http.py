@@ -11,11 +11,13 @@ import pytest
 
 from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.machine import Httpr
+from reliquary.server.httpr import HttprEndpoint
 from reliquary.server.httpr_options import HttprOptions
 from tests.net.http.stage import Wire, post, until, wire
 from tests.net.stream_server import stream_server
 from tests.scenes.httpr.script import to_bytes, to_lines
 from tests.scenes.httpr.test_bad_input import BAD, LARGE, LAST
+from tests.server.endpoints import endpoint_of
 from tests.server.test_srmp_between import Site, play, site, texts
 
 SERVICE = "/httpr/service"
@@ -29,7 +31,7 @@ def on_a_server(folder: Path, scene: Callable[[Site], Awaitable[None]]) -> None:
     """Play a scene with a server that has the queue "service"."""
 
     async def with_server() -> None:
-        async with site(folder, httpr=OPTIONS) as here:
+        async with site(folder, tables=(OPTIONS,)) as here:
             await here.create("service")
             await scene(here)
 
@@ -99,8 +101,7 @@ def test_two_identical_requests_both_reach_the_server_through_a_caching_proxy(tm
                     heard.append(await ask(client, pull))
         assert heard[0][-2:] == ["<one>", LAST]
         assert heard[1][-1] == "error:523 MAXIMUM-PIPELINE-DEPTH-EXCEEDED"  # the first is in doubt
-        assert here.server.httpr is not None
-        assert here.server.httpr.receiving.requests[Command.PULL] == 2
+        assert endpoint_of(here.server, HttprEndpoint).receiving.requests[Command.PULL] == 2
 
     on_a_server(tmp_path, scene)
 

@@ -79,8 +79,8 @@ def test_an_application_of_the_api_does_the_same(tmp_path: Path) -> None:
 
     async def scene() -> None:
         async with (
-            site(tmp_path / "here", httpr=HttprOptions()) as here,
-            site(tmp_path / "shop", httpr=HttprOptions()) as shop,
+            site(tmp_path / "here", tables=(HttprOptions(),)) as here,
+            site(tmp_path / "shop", tables=(HttprOptions(),)) as shop,
         ):
             await here.create("answers")
             await shop.create("orders")

@@ -16,8 +16,8 @@ from reliquary.base.turn import Effect
 from reliquary.engine.loop import Engine
 from reliquary.engine.protocols import assemble
 from reliquary.net.clock import RealClock
-from reliquary.net.http import Limits, Listener
-from reliquary.net.srmp.receiving import Receiving
+from reliquary.net.http import Limits, Listener, Mount
+from reliquary.net.srmp.receiving import Receiving, nothing
 from reliquary.protocols.srmp import tables
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed
@@ -51,8 +51,8 @@ class Server:
         self.failures: list[BaseException] = []
         self.engine.on_failure = self.failures.append
         self.receiving = Receiving(self.engine, self.manager.state, LARGEST)
-        limits = Limits(body_bytes=LARGEST, special=self.receiving.limits())
-        self.listener = Listener(self.receiving.handle, limits=limits)
+        mounts = (self.receiving.mount(), Mount(prefix="", handler=nothing))
+        self.listener = Listener(mounts, limits=Limits(body_bytes=LARGEST))
         self.port = 0
 
     async def open(self) -> None:

@@ -16,7 +16,6 @@ from reliquary.base.turn import Event
 from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.api.errors import refuse, refuse_stopping
 from reliquary.net.api.numbers import Tickets
-from reliquary.net.api.users import Users
 from reliquary.net.http import Request, Responder
 from reliquary.queueing import events
 from reliquary.queueing.events import Answer, AwaitDisk, CallerGone
@@ -47,14 +46,13 @@ class Asking:
 
 
 class Context:
-    """The engine, the state for views, who is known, and what clients know their handles by."""
+    """The engine, the state for views, and the names that clients know their handles by."""
 
-    __slots__ = ("engine", "state", "stopping", "tickets", "users", "version")
+    __slots__ = ("engine", "state", "stopping", "tickets", "version")
 
-    def __init__(self, engine: Engine, state: State, chance: Chance, version: str, users: Users) -> None:
+    def __init__(self, engine: Engine, state: State, chance: Chance, version: str) -> None:
         self.engine = Asking(engine)
         self.state = state
-        self.users = users
         self.tickets = Tickets(chance)
         self.version = version
         self.stopping = False

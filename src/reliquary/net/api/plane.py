@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -20,15 +20,15 @@ from reliquary.net.api.errors import (
     refuse,
     refuse_stopping,
 )
-from reliquary.net.api.origin import is_foreign
-from reliquary.net.api.routes import ROUTES, ApiHandler, StreamHandler, allowed, shape_of
-from reliquary.net.api.users import CHALLENGE, UNAUTHENTICATED, NotKnown, Users
-from reliquary.net.http import BodySink, Request, Responder, StreamedPath
-from reliquary.queueing.message import NO_GUID
+from reliquary.net.api.routes import PREFIX, ROUTES, ApiHandler, StreamHandler, allowed, shape_of
+from reliquary.net.http import BodySink, Mount, Request, Responder
+from reliquary.net.identity.admission import Admission, ForeignPage
+from reliquary.net.identity.users import CHALLENGE, UNAUTHENTICATED, NotKnown
 from reliquary.queueing.state import State
 
 REFUSALS: Final = (
-    UsageError, msgspec.MsgspecError, UnicodeDecodeError, PeerFault, NotKnown, Refused, EngineStopped,
+    UsageError, msgspec.MsgspecError, UnicodeDecodeError, PeerFault, ForeignPage, NotKnown, Refused,
+    EngineStopped,
 )  # fmt: skip
 """What is wrong with a request, or with the moment of it."""
 
@@ -42,18 +42,18 @@ class DataPlane:
         state: State,
         chance: Chance,
         version: str,
-        users: Users | None = None,
-        beside: Callable[[Request, Responder], bool] | None = None,
-        more: Mapping[str, Mapping[str, ApiHandler]] | None = None,
+        admission: Admission | None = None,
+        routes: Mapping[str, Mapping[str, ApiHandler]] = ROUTES,
     ) -> None:
-        """Without `users`, all who come are anonymous.
+        """Without an `admission`, all clients are anonymous."""
+        self._routes = routes
+        self._context = Context(engine, state, chance, version)
+        self._admission = admission or Admission()
 
-        `beside` is asked about paths that are not of this API, and says whether they are its own; `more`
-        are paths of this API whose handlers live elsewhere.
-        """
-        self._routes = {**ROUTES, **(more or {})}
-        self._context = Context(engine, state, chance, version, users or Users(NO_GUID))
-        self._beside = beside
+    def mounts(self) -> tuple[Mount, ...]:
+        """The paths of this API, and all paths that nobody else has."""
+        own = Mount(prefix=PREFIX, handler=self.handle, admit=self._admission)
+        return own, Mount(prefix="", handler=nothing)
 
     def stop(self) -> None:
         """Take nothing new: what comes now is told that the server stops."""
@@ -65,10 +65,7 @@ class DataPlane:
         shape, name = shape_of(request.path)
         methods = self._routes.get(shape)
         if methods is None:
-            if self._beside is not None and self._beside(request, responder):
-                return
-            why = f"there is nothing at {request.path[:200]!r}"
-            responder.respond(404, error_json(PATH_NOT_FOUND, why))
+            nothing(request, responder)
             return
         method = request.method
         handler = methods.get("GET" if method == "HEAD" else method)
@@ -81,7 +78,7 @@ class DataPlane:
         except REFUSALS as why:
             _refuse(responder, why)
 
-    def streamed(self, prefix: str, methods: Mapping[str, StreamHandler]) -> StreamedPath:
+    def streamed(self, prefix: str, methods: Mapping[str, StreamHandler]) -> Mount:
         """A path of this API whose bodies are handed on while they come."""
 
         def begin(request: Request, responder: Responder) -> BodySink:
@@ -96,17 +93,20 @@ class DataPlane:
                 _refuse(responder, why)
                 return _Unwanted()
 
-        return StreamedPath(prefix, begin, lambda _: None)
+        return Mount(prefix=prefix, begin=begin, admit=self._admission)
 
     def _admit(self, request: Request) -> None:
-        """Who asks, and whether anybody may now."""
+        """Let the handler ask as the client of the request, unless the server stops."""
         context = self._context
         if context.stopping:
             raise EngineStopped
-        if request.method != "GET" and is_foreign(request):
-            raise Refused(HResult.ACCESS_DENIED, "a page of another site may not ask for this")
-        if context.users.any:
-            context.engine.by = context.users.who(request.header(b"authorization"))
+        context.engine.by = request.mount.admit(request)
+
+
+def nothing(request: Request, responder: Responder) -> None:
+    """Answer a request for a path that is not there."""
+    why = f"there is nothing at {request.path[:200]!r}"
+    responder.respond(404, error_json(PATH_NOT_FOUND, why))
 
 
 class _Unwanted:
@@ -129,6 +129,8 @@ def _refuse(responder: Responder, why: Exception) -> None:
             responder.respond(why.status, error_json(HResult.INVALID_PARAMETER.name, why.why))
         case NotKnown():
             responder.respond(401, error_json(UNAUTHENTICATED, str(why)), headers=CHALLENGE)
+        case ForeignPage():
+            refuse(responder, HResult.ACCESS_DENIED, str(why))
         case Refused():
             refuse(responder, why.status, str(why))
         case EngineStopped():

@@ -13,7 +13,7 @@ from reliquary.net.feed.asking import Conversations
 from reliquary.net.feed.planning import Plans
 from reliquary.net.feed.reading import Readings
 from reliquary.net.feed.stored_messages import StoredMessages
-from reliquary.net.http import StreamedPath
+from reliquary.net.http import Mount
 from reliquary.queueing.state import State
 from reliquary.store.disk import Disk
 
@@ -44,7 +44,7 @@ class FeedEndpoint:
             "writers": {"GET": publishing.writers, "DELETE": publishing.forget},
         }
 
-    def streamed(self, plane: DataPlane) -> StreamedPath:
+    def mount(self, plane: DataPlane) -> Mount:
         """The path where parts of batches come, guarded as the others are."""
         return plane.streamed(STAGES, {"PUT": self._arrivals.begin})
 

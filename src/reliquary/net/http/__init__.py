@@ -11,12 +11,13 @@ together leave in one write.
 from reliquary.net.http.client import ClientLimits, HttpClient
 from reliquary.net.http.client_connection import Response
 from reliquary.net.http.failures import BadResponse, ConnectFailed, ConnectionLost, RequestFailed, TimedOut
-from reliquary.net.http.limits import Limits, PathLimits
+from reliquary.net.http.limits import Limits
 from reliquary.net.http.listener import Listener
+from reliquary.net.http.mounts import Mount, Refusals
 from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Handler, Responder
 from reliquary.net.http.response import error_body
-from reliquary.net.http.streams import BodySink, StreamedPath
+from reliquary.net.http.streams import BodySink
 
 __all__ = [
     "BadResponse",
@@ -28,12 +29,12 @@ __all__ = [
     "HttpClient",
     "Limits",
     "Listener",
-    "PathLimits",
+    "Mount",
+    "Refusals",
     "Request",
     "RequestFailed",
     "Responder",
     "Response",
-    "StreamedPath",
     "TimedOut",
     "error_body",
 ]

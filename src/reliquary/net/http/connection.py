@@ -4,7 +4,7 @@
                            '---- one write ----'     '-- stops what is behind it
 
 Reading stops while any of four reasons holds: too many requests wait for an answer, the client
-does not take its answers, the engine asks for a rest, or so does whoever takes the body that comes.
+does not take its answers, the engine asks for a rest, or so does the sink of the body that comes.
 What has come already is kept: bytes unparsed, parsed requests in the queue, but not handed to the
 handler.
 
@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Final, cast
+from functools import partial
+from typing import Final
 
 from reliquary.base.faults import PeerFault
 from reliquary.net.http.reader import IDLE, LONG_SLICE, SLICE, RequestReader
@@ -33,93 +34,77 @@ from reliquary.net.http.request import Request
 from reliquary.net.http.responder import Responder
 from reliquary.net.http.response import CLOSE, CONTINUE, HEAD_ONLY, KEEP, KEEP_SAID, error_body
 from reliquary.net.http.shared import Shared
-from reliquary.net.http.streams import Arriving, StreamedPath, streamed_path
+from reliquary.net.http.streams import Arriving
+from reliquary.net.tcp.accepted import AcceptedConnection
 
-PIPELINED: Final = 1  # why reading is stopped: too many requests without an answer
-UNREAD: Final = 2  # the client does not take its answers
-ENGINE: Final = 4  # the engine asked for it
-SINK: Final = 8  # whoever takes the body asked for it
+PIPELINED: Final = 2  # why reading is stopped: too many requests without an answer
+UNREAD: Final = 4  # the client does not take its answers
+SINK: Final = 8  # the sink of a body asked for it
 
 
-class Connection(asyncio.Protocol):
+class Connection(AcceptedConnection):
     """The protocol between one socket and the handler."""
 
     __slots__ = (
-        "_ended",
-        "_held",
-        "_idle_since",
         "_keep_mode",
         "_linger",
         "_most_waiting",
         "_queue",
         "_reader",
-        "_reading",
         "_shut",
         "_slice",
         "_stalled",
-        "_streamed",
         "_tls",
-        "_transport",
         "_undelivered",
-        "_unfed",
         "_unsent",
-        "number",
-        "shared",
         "working",
     )
 
+    shared: Shared
+
     def __init__(self, shared: Shared) -> None:
-        self.shared = shared
-        self._transport: asyncio.Transport | None = None
-        self.number = shared.next_number()
-        self._reader = RequestReader(shared.limits, self.number, self._take, self._begin, shared.now)
-        self._unfed: deque[bytes | memoryview] = deque()
+        super().__init__(shared)
+        self._reader = RequestReader(
+            shared.limits, shared.mounts, self.number, self._take, self._begin, shared.now
+        )
         self._undelivered: deque[tuple[Request | Arriving, Responder]] = deque()
         self._queue: deque[Responder] = deque()
         self.working = False
         """Answers given now are sent at the end of this work, not of the tick."""
         self._most_waiting = shared.limits.pipelined
         self._slice = SLICE
-        self._held = 0
-        self._reading = True
-        self._ended = False  # no request is taken any more
         self._linger = False  # the client may still be sending when we close
         self._shut = False  # closing: only the rest of the answers leaves
-        self._idle_since = self._stalled = shared.now
+        self._stalled = shared.now
         self._unsent = 0
         self._keep_mode: int | None = None
-        self._streamed: tuple[StreamedPath, ...] = ()  # where bodies were handed on while they came
 
     # The transport's side.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
-        shared = self.shared
-        self._transport = cast("asyncio.Transport", transport)
         self._tls = transport.get_extra_info("sslcontext") is not None
-        shared.enter(self)
-        if shared.held:
-            self.hold(ENGINE)
-        if shared.draining:
-            self._refuse(503, "the server is stopping")
-        elif len(shared.connections) > shared.limits.connections:
-            self._refuse(503, f"the server takes {shared.limits.connections} connections, this is one more")
+        super().connection_made(transport)
+
+    def refuse(self, why: str) -> None:
+        """Answer that the server takes no connection now."""
+        self._refuse(503, why)
 
     def data_received(self, data: bytes) -> None:
         """Bytes have come."""
-        if self._ended:
+        if self.ended:
             return
         if self._held or len(data) > self._slice or self._unfed:
             self._unfed.append(data)
             self._pump()
         else:
-            self._feed(data)
+            self.feed(data)
             if self._unfed or self._undelivered:
                 self._pump()
 
     def eof_received(self) -> bool:
         """The client will send no more; the answer says whether our side stays open."""
-        self._ended = self.working = True
+        self.ended = self.working = True
         self._lose_body()
         self._reader.forget()
         self._unfed.clear()
@@ -133,18 +118,15 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing can be sent any more."""
-        self._ended = self._shut = True
+        self.ended = self._shut = True
         self._transport = None
-        self._unfed.clear()
         self._undelivered.clear()
         self._lose_body()
         self._reader.close()
         waiting, self._queue = self._queue, deque()
-        self.shared.leave(self)
         for responder in waiting:
             responder.lose()
-        for path in self._streamed:
-            path.ended(self.number)
+        super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         """The client takes its answers more slowly than they are made."""
@@ -156,51 +138,21 @@ class Connection(asyncio.Protocol):
         self.release(UNREAD)
         self._ask_for_more()
 
-    @property
-    def connected(self) -> bool:
-        """Whether something can be sent."""
-        return self._transport is not None
-
-    @property
-    def peer(self) -> str:
-        """The client's address; empty where it has none, or has gone."""
-        name = None if self._transport is None else self._transport.get_extra_info("peername")
-        return str(name[0]) if isinstance(name, tuple) else ""
-
     # Back-pressure.
 
-    def hold(self, reason: int) -> None:
-        """Stop reading for a reason."""
-        self._held |= reason
-        if self._reading and not self._ended and self._transport is not None:
-            self._reading = False
-            self._transport.pause_reading()
-
-    def release(self, reason: int) -> None:
-        """A reason has gone; when it was the last, go on with what is there, then read."""
-        if not self._held & reason:
-            return
-        self._held &= ~reason
-        if self._held:
-            return
-        self._idle_since = self.shared.now  # our rest is not the client's delay
+    def go_on(self) -> None:
+        """Go on with what came while reading was held."""
         self._reader.rested(self.shared.now)
         if not self.working:
             self._pump()
-        self._read_on()
-
-    def _read_on(self) -> None:
-        if not self._held and not self._reading and not self._ended and self._transport is not None:
-            self._reading = True
-            self._transport.resume_reading()
 
     def _pump(self) -> None:
         """Go on with what has come, a slice at a time, until there is a reason to stop."""
         while not self._held:
             if self._undelivered:
                 self._deliver_waiting()
-            elif self._unfed and not self._ended:
-                self._feed(self._next_slice())
+            elif self._unfed and not self.ended:
+                self.feed(self._next_slice())
             else:
                 return
 
@@ -214,7 +166,7 @@ class Connection(asyncio.Protocol):
 
     # From bytes to the handler.
 
-    def _feed(self, data: bytes | memoryview) -> None:
+    def feed(self, data: bytes | memoryview) -> None:
         """Read one slice, then send what was answered at once."""
         self.working = True
         self._reader.now = self.shared.now
@@ -232,12 +184,12 @@ class Connection(asyncio.Protocol):
 
     def _take(self, request: Request) -> None:
         """A request is whole: its responder takes its place in the queue."""
-        if self._ended:
+        if self.ended:
             return
         mode = self._keep_mode
         if mode is None or self.shared.draining or not request.keep_alive:
             mode = self._decide_mode(request)
-            self._ended = bool(mode & CLOSE)
+            self.ended = bool(mode & CLOSE)
         responder = Responder(self, mode | HEAD_ONLY if request.method == "HEAD" else mode)
         self._queue.append(responder)
         if self._held or self._undelivered or len(self._queue) > self._most_waiting:
@@ -247,7 +199,7 @@ class Connection(asyncio.Protocol):
 
     def _begin(self, request: Request) -> Arriving | None:
         """A request begins whose body is not joined; None where nothing is taken any more."""
-        if self._ended:
+        if self.ended:
             return None
         mode = self._decide_mode(request)
         responder = Responder(self, mode | HEAD_ONLY if request.method == "HEAD" else mode)
@@ -271,18 +223,21 @@ class Connection(asyncio.Protocol):
 
     def _open(self, arriving: Arriving) -> None:
         """Hand a request on whose body still comes."""
-        path = streamed_path(self.shared.limits.streamed, arriving.request.path)
-        if path not in self._streamed:
-            self._streamed = (*self._streamed, path)
+        mount = arriving.request.mount
+        assert mount.begin is not None, "bodies of this mount are streamed"
+        if mount.ended is not None and mount not in self.belongings:
+            self.belongings.keep(mount, partial(mount.ended, self.number))
         self._slice = LONG_SLICE  # whoever streams sends much, and is not cut more often than need be
         try:
-            arriving.begin(path.begin)
+            arriving.begin(mount.begin)
         except PeerFault as fault:
             arriving.responder.respond(fault.status, error_body(fault.why))
 
     def _deliver(self, request: Request, responder: Responder) -> None:
+        handler = request.mount.handler
+        assert handler is not None, "bodies of this mount are whole"
         try:
-            self.shared.handler(request, responder)
+            handler(request, responder)
         except PeerFault as fault:
             responder.respond(fault.status, error_body(fault.why))
 
@@ -309,20 +264,20 @@ class Connection(asyncio.Protocol):
         return len(self._queue) - len(self._undelivered) - coming
 
     def pause_body(self) -> None:
-        """Whoever takes the body has enough for now."""
+        """The sink of the body has enough for now."""
         self.hold(SINK)
 
     def resume_body(self) -> None:
-        """He wants more."""
+        """The sink of the body wants more."""
         self.release(SINK)
 
     def body_came(self, responder: Responder) -> None:
         """A body that was handed on while it came is whole."""
         if responder.mode & CLOSE:
-            self._ended = True
+            self.ended = True
         elif self.shared.draining and responder.out is None:
             responder.mode |= CLOSE
-            self._ended = True
+            self.ended = True
 
     def _lose_body(self) -> None:
         """The body that comes now will not be whole, and its request has no answer."""
@@ -352,9 +307,9 @@ class Connection(asyncio.Protocol):
         if queue and queue[0].streamed is not None:
             ready += queue[0].streamed.take()
         if ready:
-            self._idle_since = self.shared.now
+            self.idle_since = self.shared.now
             self._transport.write(b"".join(ready))
-        if self._ended or self._reader.continue_owed:
+        if self.ended or self._reader.continue_owed:
             self._settle()
         if self._held & PIPELINED and self._outstanding() < self._most_waiting:
             self.release(PIPELINED)
@@ -373,7 +328,7 @@ class Connection(asyncio.Protocol):
         responder.mode |= CLOSE
         if self._transport is None or self._shut:
             return
-        self._ended = True
+        self.ended = True
         if responder.body_comes:
             responder.body_comes = False
             self._linger = True
@@ -391,8 +346,8 @@ class Connection(asyncio.Protocol):
         first = self._queue[0] if self._queue else None
         if first is not None and not first.abandoned and not first.body_comes:
             return
-        if self._ended:
-            self._close()
+        if self.ended:
+            self.close()
         elif self._reader.continue_owed:
             self._reader.continue_owed = False
             self._transport.write(CONTINUE)
@@ -401,7 +356,7 @@ class Connection(asyncio.Protocol):
 
     def _refuse(self, status: int, why: str) -> None:
         """Answer with one sentence after all earlier answers, then hang up."""
-        special = self._reader.special()
+        mount = self._reader.mount()
         stream = self._reader.stream
         if stream is not None:
             self._lose_body()
@@ -409,31 +364,35 @@ class Connection(asyncio.Protocol):
             if not stream.begun:
                 self._undelivered.pop()
         self._reader.forget()
-        if self._ended:  # what follows the last request is not ours to judge
+        if self.ended:  # what follows the last request is not ours to judge
             return
-        self._ended = self._linger = True
+        self.ended = self._linger = True
         self._unfed.clear()
         responder = Responder(self, CLOSE)
         self._queue.append(responder)
-        if special is None:
+        if mount is None or mount.refusals is None:
             responder.respond(status, error_body(why))
         else:
-            status = special.statuses.get(status, status)
-            special.refused(status, self.peer, why)
+            status = mount.refusals.statuses.get(status, status)
+            mount.refusals.refused(status, self.peer, why)
             responder.respond(status, b"", b"")
 
     def sweep(self, now: int) -> None:
         """Once a second: has the client used up a time?"""
         if self._shut or self._held & UNREAD:
             self._sweep_unsent(now)
-        elif self._held or self._ended:
+        elif self._held or self.ended:
             return
         elif self._reader.phase != IDLE:
             late = self._reader.overdue(now)
             if late is not None:
                 self._refuse(408, late)
-        elif not self._queue and now - self._idle_since > self.shared.limits.idle_time:
-            self._close()
+        else:
+            super().sweep(now)
+
+    def is_idle(self) -> bool:
+        """Whether every request was answered."""
+        return not self._queue
 
     def _sweep_unsent(self, now: int) -> None:
         """Cut off a client that takes no byte of what waits for it."""
@@ -449,28 +408,28 @@ class Connection(asyncio.Protocol):
     def finish(self) -> None:
         """The listener stops: take nothing new; what was begun is answered, then we hang up."""
         if self._reader.phase == IDLE and not self._unfed:
-            self._ended = True
+            self.ended = True
             self.flush()
 
     def abort(self) -> None:
         """Cut the connection now; what was not sent will not be."""
-        if self._transport is not None:
-            self._ended = self._shut = True
-            self._transport.abort()
+        self._shut = True
+        super().abort()
 
     def abort_soon(self) -> None:
-        """Send nothing more, and cut the connection.
+        """Send nothing more, and cut the connection at the end of this tick.
 
-        Whoever is asked for more is asked from inside the transport, which cannot bear to be cut then.
+        A response that is made while it leaves is asked for more from inside the transport, which must not
+        be cut then.
         """
         if self._transport is not None:
-            self._ended = self._shut = True
+            self.ended = self._shut = True
             asyncio.get_running_loop().call_soon(self._transport.abort)
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """Hang up once all is sent."""
         assert self._transport is not None, "only a connected one can hang up"
-        self._ended = self._shut = True
+        self.ended = self._shut = True
         self._stalled = self.shared.now
         self._unsent = self._transport.get_write_buffer_size()
         if self._linger and not self._tls and self._transport.can_write_eof():

@@ -5,28 +5,10 @@ A client that goes beyond one is told which, with the limit and the value, and i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import MINUTE, Duration, seconds
-
-if TYPE_CHECKING:
-    from reliquary.net.http.streams import StreamedPath
-
-
-@dataclass(frozen=True, slots=True)
-class PathLimits:
-    """What is different for requests under one path: a protocol of its own lives there."""
-
-    prefix: str
-    """In lower case; a path that begins so in any case is meant."""
-    body_bytes: int
-    statuses: Mapping[int, int]
-    """The statuses of refusals for which its peers know others; the answer has no body."""
-    refused: Callable[[int, str, str], None]
-    """Told of every refusal: the status that goes out, the peer's address, the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +33,6 @@ class Limits:
     """How long a client may take no byte of the answers that wait for it."""
     linger_time: Duration = field(default=seconds(5))
     """How long a refused client is heard out, so that it can read why before it is reset."""
-    special: PathLimits | None = None
-    """Where other limits hold."""
-    streamed: tuple[StreamedPath, ...] = ()
-    """Where bodies are handed on while they come, however large they are."""
 
     def __post_init__(self) -> None:
         for name in ("head_bytes", "headers", "body_bytes", "pipelined", "connections", "head_time",

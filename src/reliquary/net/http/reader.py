@@ -7,7 +7,7 @@
                              v                      v
                             408                    408
 
-A request under a streamed path is handed on when its head is read, and its body part by part.
+A request under a streamed mount is handed on when its head is read, and its body part by part.
 
 The usual request comes in one piece and pays for nothing: sizes are weighed only where a slice ends
 inside a request, or where a head is so long that it might be too long.
@@ -23,8 +23,9 @@ import httptools
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import SECOND
 from reliquary.net.http.headers import Headers, find
-from reliquary.net.http.limits import Limits, PathLimits
-from reliquary.net.http.request import Request, split_target
+from reliquary.net.http.limits import Limits
+from reliquary.net.http.mounts import Mount, Mounts, Target
+from reliquary.net.http.request import Request
 
 if TYPE_CHECKING:
     from reliquary.net.http.streams import Arriving
@@ -56,7 +57,7 @@ class RequestReader:
         "_number",
         "_parser",
         "_raw_left",
-        "_streamed",
+        "_resolve",
         "_take",
         "_target",
         "_url",
@@ -71,21 +72,22 @@ class RequestReader:
     def __init__(
         self,
         limits: Limits,
+        mounts: Mounts,
         number: int,
         take: Callable[[Request], None],
         begin: Callable[[Request], Arriving | None],
         now: int,
     ) -> None:
         self._limits = limits
+        self._resolve = mounts.resolve
         self._number = number
         self._take = take
         self._begin = begin
-        self._streamed = tuple(path.prefix for path in limits.streamed)
         self._parser = httptools.HttpRequestParser(self)
         self._most_body = limits.body_bytes
         self._weigh_above = limits.head_bytes - 2 * SLICE
         self._url = b""
-        self._target = ("", b"")
+        self._target: Target
         self._headers: Headers = []  # what the parser reads now: a head, or trailers, which are not kept
         self._head: Headers = []  # the whole head of the request whose body comes in
         self._body: bytes | bytearray = b""
@@ -174,8 +176,8 @@ class RequestReader:
         self._fed = -1
         if self._parser.should_upgrade():
             self._decline_upgrade()
-        self._target = split_target(self._url)
-        if self._streamed and self._target[0].startswith(self._streamed):
+        self._target = self._resolve(self._url)
+        if self._target.mount.begin is not None:
             self.stream = self._begin(self._request())
 
     def on_body(self, data: bytes) -> None:
@@ -202,7 +204,7 @@ class RequestReader:
             self._end_stream(self.stream)
             return
         parser, body = self._parser, self._body
-        path, query = self._target
+        path, query, mount = self._target
         request = Request(
             parser.get_method().decode(),
             path,
@@ -211,6 +213,7 @@ class RequestReader:
             body if type(body) is bytes else bytes(body),
             self._number,
             parser.should_keep_alive(),
+            mount,
         )
         self._make_ready()
         self._take(request)
@@ -227,9 +230,9 @@ class RequestReader:
 
     def _request(self) -> Request:
         """The request whose head was read."""
-        parser, (path, query) = self._parser, self._target
+        parser, (path, query, mount) = self._parser, self._target
         method = parser.get_method().decode()
-        return Request(method, path, query, self._head, b"", self._number, parser.should_keep_alive())
+        return Request(method, path, query, self._head, b"", self._number, parser.should_keep_alive(), mount)
 
     def _end_stream(self, stream: Arriving) -> None:
         self.stream = None
@@ -267,23 +270,21 @@ class RequestReader:
             self.continue_owed = True
 
     def _foresee_size(self) -> None:
-        special = self.special()
-        if special is not None:
-            self._most_body = special.body_bytes
+        own_limit = self._target.mount.body_bytes
+        if own_limit is not None:
+            self._most_body = own_limit
         length = find(self._head, b"content-length")
         if max(int(length or 0), len(self._body)) > self._most_body:
             raise _body_too_large(self._most_body, length or b"%d" % len(self._body))
 
-    def special(self) -> PathLimits | None:
-        """The limits of the path that the request in hand is for, if it has any of its own."""
-        special = self._limits.special
-        if special is None or not self._url:
+    def mount(self) -> Mount | None:
+        """The mount of the request in hand; None while its target has not come, or cannot be read."""
+        if not self._url:
             return None
         try:
-            path, _ = split_target(self._url)
+            return self._resolve(self._url).mount
         except PeerFault:
             return None
-        return special if path.lower().startswith(special.prefix) else None
 
     def overdue(self, now: int) -> str | None:
         """The sentence for a client that is too slow with its request."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 import httptools
@@ -10,13 +10,16 @@ import httptools
 from reliquary.base.faults import PeerFault
 from reliquary.net.http.headers import Headers, find, lowered
 
+if TYPE_CHECKING:
+    from reliquary.net.http.mounts import Mount
+
 MOST_PARAMETERS = 100
 
 
 class Request:
     """One request.  `connection` is a number that stays the same as long as its connection lives."""
 
-    __slots__ = ("_lowered", "_raw", "body", "connection", "keep_alive", "method", "path", "query")
+    __slots__ = ("_lowered", "_raw", "body", "connection", "keep_alive", "method", "mount", "path", "query")
 
     def __init__(
         self,
@@ -27,6 +30,7 @@ class Request:
         body: bytes,
         connection: int,
         keep_alive: bool,
+        mount: Mount,
     ) -> None:
         self.method = method
         self.path = path
@@ -36,6 +40,8 @@ class Request:
         self.body = body
         self.connection = connection
         self.keep_alive = keep_alive
+        self.mount = mount
+        """Under which the path is: its handler takes the request, its `admit` says who asks."""
         self._raw = raw_headers
         self._lowered: Headers | None = None
 
@@ -67,9 +73,8 @@ class Request:
         return f"<Request {self.method} {self.path} {len(self.body)} bytes>"
 
 
-@lru_cache(maxsize=1024)
 def split_target(target: bytes) -> tuple[str, bytes]:
-    """The decoded path and the raw query of a request target; clients repeat a few, so they are kept.
+    """The decoded path and the raw query of a request target.
 
     >>> split_target(b"/msmq/private%24/q?wait=1")
     ('/msmq/private$/q', b'wait=1')

@@ -1,4 +1,4 @@
-"""Requests under some paths whose bodies are handed on while they come, and never joined.
+"""Requests under some mounts whose bodies are handed on while they come, and never joined.
 
     head --> begin(request, responder) --> a sink:  feed  feed  ...  end     the body is whole
                                                     feed  feed  ...  lost    it will never be
@@ -11,8 +11,7 @@ body wants no more of it: the connection closes after that answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Protocol
 
 from reliquary.net.http.request import Request
@@ -34,24 +33,6 @@ class BodySink(Protocol):
 
 Begin = Callable[[Request, Responder], BodySink]
 """Takes a request without its body, in the order of requests."""
-
-
-@dataclass(frozen=True, slots=True)
-class StreamedPath:
-    """Where bodies are not joined."""
-
-    prefix: str
-    begin: Begin
-    ended: Callable[[int], None]
-    """Told the number of each connection on which a request began, once it is gone."""
-
-
-def streamed_path(paths: Sequence[StreamedPath], given: str) -> StreamedPath:
-    """The one that a request is under."""
-    for path in paths:
-        if given.startswith(path.prefix):
-            return path
-    raise AssertionError(f"{given!r} is under no path")
 
 
 class Arriving:

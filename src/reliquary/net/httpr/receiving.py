@@ -19,13 +19,13 @@ from typing import Final
 from reliquary.base.faults import UsageError
 from reliquary.base.turn import Event, Warn
 from reliquary.engine.loop import Engine, EngineStopped
-from reliquary.net.api.origin import is_foreign
-from reliquary.net.api.users import NotKnown, Users
-from reliquary.net.http import BodySink, Request, Responder, StreamedPath
+from reliquary.net.http import BodySink, Mount, Request, Responder
 from reliquary.net.httpr.arrival import Arrival, Departure, OtherMethod
 from reliquary.net.httpr.batches import is_small, pieces, whole
 from reliquary.net.httpr.bodies import Bodies
 from reliquary.net.httpr.intake import Intake
+from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.shown import Denied
 from reliquary.protocols.httpr.addresses import PREFIX, own_agent
 from reliquary.protocols.httpr.codec.headers import encode_response
 from reliquary.protocols.httpr.codec.values import (
@@ -58,11 +58,13 @@ class Receiving:
 
     service_at: Final = len(PREFIX)
 
-    def __init__(self, engine: Engine, state: State, httpr: HttprState, bodies: Bodies, users: Users) -> None:
+    def __init__(
+        self, engine: Engine, state: State, httpr: HttprState, bodies: Bodies, admission: Admission
+    ) -> None:
         self._engine = engine
         self._state = state
         self._httpr = httpr
-        self._users = users
+        self._admission = admission
         self.bodies = bodies
         self.home = ""
         """The agent's URI under which others reach our queues; known when the server listens."""
@@ -78,9 +80,9 @@ class Receiving:
         self.messages_out = 0
         """Messages that were fetched, some of them perhaps more than once."""
 
-    def path(self) -> StreamedPath:
+    def mount(self) -> Mount:
         """Where a listener hands requests on while they come."""
-        return StreamedPath(PREFIX, self.begin, self._gone)
+        return Mount(prefix=PREFIX, begin=self.begin, ended=self._gone, admit=self._admission)
 
     def stop(self) -> None:
         """Take nothing new: what comes now is refused."""
@@ -101,13 +103,10 @@ class Receiving:
         if request.method != "POST":
             return OtherMethod(responder)
         by, denied = ANONYMOUS, ""
-        if is_foreign(request):
-            denied = "a page of another site may not ask for this"
-        elif self._users.any:
-            try:
-                by = self._users.who(request.header(b"authorization"))
-            except NotKnown as why:
-                denied = str(why)
+        try:
+            by = request.mount.admit(request)
+        except Denied as why:
+            denied = str(why)
         return Arrival(self, request, responder, by, denied)
 
     def limits_of(self, service: str, header: RequestHeader) -> BatchLimits:

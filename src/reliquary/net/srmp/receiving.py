@@ -18,7 +18,7 @@ from typing import Final
 
 from reliquary.base.turn import Warn
 from reliquary.engine.loop import Engine, EngineStopped
-from reliquary.net.http import PathLimits, Request, Responder
+from reliquary.net.http import Mount, Refusals, Request, Responder
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.state import State
@@ -37,6 +37,11 @@ KNOWN_STATUSES: Final = {
 """What the listener says, in words that a sender of SRMP knows."""
 
 
+def nothing(_: Request, responder: Responder) -> None:
+    """Answer requests for other paths, on a listener that serves SRMP alone."""
+    responder.respond(404, b"", NO_TYPE)
+
+
 class Receiving:
     """Takes POSTs for one engine."""
 
@@ -48,18 +53,22 @@ class Receiving:
         self.answers: Counter[int] = Counter()
         """How many POSTs were answered with each status."""
 
-    def limits(self) -> PathLimits:
-        """What the listener refuses before a POST is whole."""
-        return PathLimits(PREFIX, self._largest, KNOWN_STATUSES, self._refused)
+    def mount(self) -> Mount:
+        """Where a listener hands POSTs on, and what it refuses before one is whole."""
+        return Mount(
+            prefix=PREFIX,
+            any_case=True,
+            handler=self.take,
+            body_bytes=self._largest,
+            refusals=Refusals(KNOWN_STATUSES, self._refused),
+        )
 
     def stop(self) -> None:
         """Take nothing new: what comes now is told to come again."""
         self._stopping = True
 
-    def take(self, request: Request, responder: Responder) -> bool:
-        """Take a request that is for this endpoint; False for one that is not."""
-        if request.path[: len(PREFIX)].lower() != PREFIX:
-            return False
+    def take(self, request: Request, responder: Responder) -> None:
+        """Take a request that is for this endpoint."""
         if request.method != "POST":
             self._refused(405, responder.peer, f"{request.method} is not POST")  # F-01
             responder.respond(405, b"", NO_TYPE, ALLOW)
@@ -72,12 +81,6 @@ class Receiving:
             self._answer(responder, PostAnswer(503, "the queue manager is not ready"))
         else:
             self._submit(request, responder)
-        return True
-
-    def handle(self, request: Request, responder: Responder) -> None:
-        """The handler of a listener that serves nothing else."""
-        if not self.take(request, responder):
-            responder.respond(404, b"", NO_TYPE)
 
     def _submit(self, request: Request, responder: Responder) -> None:
         content_type = (request.header(b"content-type") or b"").decode("latin-1")

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.net.api.users import NotKnown, User, Users, check_users
+from reliquary.net.identity.users import NotKnown, User, Users, check_users
 from reliquary.queueing.security.principals import ADMINISTRATORS, ANONYMOUS, EVERYONE, user_sid
 from reliquary.wire.security import parse_sid
 

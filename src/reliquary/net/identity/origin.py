@@ -1,16 +1,16 @@
 """Requests that a browser sends for a page of another site.
 
-Whoever reads a web page on a machine that reaches this server lends the page his reach.  A browser
-marks such requests with Origin; programs do not send it.
+A web page that is read on a machine that reaches this server could send requests from there.  A browser
+marks them with Origin; programs do not send it.
 """
 
 from __future__ import annotations
 
-from reliquary.net.http import Request
+from reliquary.net.identity.shown import Shown
 
 
-def is_foreign(request: Request) -> bool:
-    """Whether a page of another site asks."""
+def is_foreign(request: Shown) -> bool:
+    """Whether a page of another site sent a request."""
     origin = request.header(b"origin")
     return origin is not None and differs(origin, request.header(b"host") or b"")
 

@@ -1,4 +1,4 @@
-"""Who asks, on both planes: a bearer token stands for a user, and no token for the anonymous one."""
+"""The users of a server: a bearer token stands for one of them, and no token for the anonymous one."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.net.identity.shown import Denied
 from reliquary.queueing.security.principals import (
     ADMINISTRATORS,
     ANONYMOUS,
@@ -36,23 +37,23 @@ _DIGEST: Final = re.compile("[0-9a-f]{64}")
 _NAME: Final = re.compile(r"[\w.@-]{1,64}")
 
 
-class NotKnown(Exception):
-    """Somebody says who he is, and nobody knows him: 401."""
+class NotKnown(Denied):
+    """A client says who it is, and no user is meant: 401."""
 
 
 class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A user as the settings name him."""
+    """A user as the settings name it."""
 
     name: str
     token_sha256: str
-    """What SHA-256 makes of his token; the token itself is written nowhere."""
+    """The SHA-256 digest of the token; the token itself is written nowhere."""
     groups: tuple[str, ...] = ()
     sid: str = ""
-    """By default one that follows from his name."""
+    """By default one that follows from the name."""
 
 
 def check_users(users: Sequence[User]) -> None:
-    """Refuse users that cannot be told apart, or cannot be at all."""
+    """Refuse users that have one name or token between them, or a name that no user can have."""
     seen: set[str] = set()
     for user in users:
         for name in (user.name, *user.groups):
@@ -73,7 +74,7 @@ def check_users(users: Sequence[User]) -> None:
 
 
 class Users:
-    """Those whom a server knows."""
+    """The users that a server knows."""
 
     def __init__(self, manager: UUID, users: Sequence[User] = ()) -> None:
         self._sids = dict(WELL_KNOWN)
@@ -94,11 +95,11 @@ class Users:
 
     @property
     def any(self) -> bool:
-        """Whether it knows anybody: else all who come are anonymous, whatever they say."""
+        """Whether there is a user; without one all clients are anonymous, whatever they say."""
         return bool(self._tokens)
 
     def who(self, authorization: bytes | None) -> Principal:
-        """Whose Authorization header this is."""
+        """The user whose Authorization header this is."""
         if authorization is None or not self._tokens:
             return ANONYMOUS
         scheme, _, token = authorization.strip().partition(b" ")
@@ -114,7 +115,7 @@ class Users:
         return found
 
     def sid_of(self, name: str) -> Sid:
-        """The SID of a user or a group, who may also be named by his SID."""
+        """The SID of a user or a group; a SID may also be given as it is."""
         if name[:4].upper() == "S-1-":
             return parse_sid(name)
         sid = self._sids.get(name.casefold())

@@ -1,0 +1,103 @@
+"""The mounts of a listener: which handler takes the requests under a path, and on which terms.
+
+    /api/v1/stages/   feeds: bodies are streamed
+    /api/v1/          the JSON API: bodies are whole
+    /httpr/           HTTPR: bodies are streamed
+    /msmq/            SRMP: in any case, with a limit and refusals of its own
+    (empty)           all other paths: there is nothing
+
+A path belongs to the mount with the longest prefix that it begins with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from reliquary.net.http.request import Request, split_target
+from reliquary.net.http.responder import Handler
+from reliquary.net.http.streams import Begin
+
+TARGETS_KEPT: Final = 1024
+"""Clients repeat a few request targets, so that many are split and looked up once."""
+
+Admit = Callable[[Request], Any]
+"""Returns the identity of the client that sent a request, or raises why it may not come in."""
+
+
+def anyone(_: Request) -> None:
+    """Let every client in; nobody is asked who it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """How the listener refuses a request under a mount before the handler has seen it."""
+
+    statuses: Mapping[int, int]
+    """The listener's statuses that clients of this mount do not know, and those that replace them."""
+    refused: Callable[[int, str, str], None]
+    """Called for every refusal with the status, the client's address and the sentence; the response has
+    no body."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Mount:
+    """One row of the table: either `handler` or `begin` takes the requests."""
+
+    prefix: str
+    """Empty for all paths that no other mount has; in lower case where `any_case` is set."""
+    handler: Handler | None = None
+    """Takes requests with their whole bodies."""
+    begin: Begin | None = None
+    """Takes requests whose bodies are handed on while they come, however large they are."""
+    ended: Callable[[int], None] | None = None
+    """Called with the number of each connection on which `begin` took a request, once it is lost."""
+    any_case: bool = False
+    """Whether the case of the prefix means nothing."""
+    body_bytes: int | None = None
+    """The limit of a whole body; None for the listener's."""
+    refusals: Refusals | None = None
+    """None for the listener's own: one sentence as JSON."""
+    admit: Admit = anyone
+    """Who may come in.  The handler calls it, since each protocol refuses in its own words."""
+
+    def __post_init__(self) -> None:
+        assert (self.handler is None) is not (self.begin is None), "bodies are whole or streamed"
+
+
+class Target(NamedTuple):
+    """A request target, understood."""
+
+    path: str
+    """Percent-decoded, without the query."""
+    query: bytes
+    mount: Mount
+
+
+class Mounts:
+    """Finds the mount of a request target: one look for a target that was asked for before."""
+
+    def __init__(self, mounts: Sequence[Mount]) -> None:
+        longest_first = sorted(mounts, key=lambda mount: -len(mount.prefix))
+        prefixes = [mount.prefix for mount in longest_first]
+        assert prefixes.count("") == 1, "one mount takes the paths that no other has"
+        assert len(set(prefixes)) == len(prefixes), f"two mounts have one prefix: {prefixes}"
+        self._mounts = tuple(longest_first)
+        self._pattern = re.compile("|".join(map(_alternative, longest_first)))
+        self.resolve: Callable[[bytes], Target] = lru_cache(maxsize=TARGETS_KEPT)(self._resolve)
+        """The path, query and mount of a request target; PeerFault for one that cannot be read."""
+
+    def _resolve(self, target: bytes) -> Target:
+        path, query = split_target(target)
+        found = self._pattern.match(path)
+        assert found is not None, "the empty prefix matches every path"
+        assert found.lastindex is not None, "every alternative is a group"
+        return Target(path, query, self._mounts[found.lastindex - 1])
+
+
+def _alternative(mount: Mount) -> str:
+    prefix = re.escape(mount.prefix)
+    return f"((?ai:{prefix}))" if mount.any_case else f"({prefix})"

@@ -1,0 +1,42 @@
+"""What a connection opened, so that it ends with the connection.
+
+keep(handle, close)  ...  release(handle)     the client closed it itself
+                     '--> close               the connection was lost: the latest is closed first
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+
+class Belongings:
+    """Handles, cursors, pending reads and holds of one connection, by keys that its protocol chooses."""
+
+    __slots__ = ("_open",)
+
+    def __init__(self) -> None:
+        self._open: dict[Hashable, Callable[[], object]] | None = {}
+
+    def __contains__(self, key: Hashable) -> bool:
+        return self._open is not None and key in self._open
+
+    def keep(self, key: Hashable, close: Callable[[], object]) -> None:
+        """Call `close` when the connection is lost; at once, if it was lost while this was opened."""
+        if self._open is None:
+            close()
+            return
+        assert key not in self._open, f"{key!r} is open already"
+        self._open[key] = close
+
+    def release(self, key: Hashable) -> None:
+        """Forget what was closed in another way; a key that is not known is passed over."""
+        if self._open is not None:
+            self._open.pop(key, None)
+
+    def close(self) -> None:
+        """Close all that is open, the latest first: a cursor goes before its handle."""
+        if self._open is None:
+            return
+        left, self._open = self._open, None
+        while left:
+            left.popitem()[1]()

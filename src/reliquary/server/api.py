@@ -1,0 +1,57 @@
+"""The JSON API and the feeds in a server: both are paths of the data plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from reliquary.net.api import DataPlane
+from reliquary.net.api.routes import ROUTES
+from reliquary.net.feed.endpoint import FeedEndpoint
+from reliquary.net.http import Mount
+from reliquary.server.config import Settings
+from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
+
+
+@dataclass(frozen=True, slots=True)
+class ApiEndpoint(Endpoint):
+    """The data plane's own paths."""
+
+    plane: DataPlane
+    feeds: FeedEndpoint
+
+    def mounts(self) -> Sequence[Mount]:
+        """The API, parts of batches, and all paths that nobody else has."""
+        return *self.plane.mounts(), self.feeds.mount(self.plane)
+
+    def stop_accepting(self) -> None:
+        """Refuse what comes now: the server is stopping."""
+        self.plane.stop()
+
+    async def finish(self) -> None:
+        """Cut off readers of feeds and writers of batches before the disk closes."""
+        await self.feeds.stop()
+
+
+class ApiSetup:
+    """The API has no machine and no settings of its own."""
+
+    machine_settings = None
+    anonymous_senders = False
+
+    def build(self, parts: Parts) -> ApiEndpoint:
+        """Make the routes of the API and of the feeds one table."""
+        opened = parts.opened
+        feeds = FeedEndpoint(opened.engine, opened.state, opened.disk)
+        routes = {**ROUTES, **feeds.routes()}
+        plane = DataPlane(opened.engine, opened.state, parts.chance, parts.version, parts.admission, routes)
+        return ApiEndpoint(plane, feeds)
+
+
+def prepare(_: Settings) -> ApiSetup:
+    """The API needs nothing before the folder is opened."""
+    return ApiSetup()
+
+
+API: Final = ServerProtocol(prepare=prepare)

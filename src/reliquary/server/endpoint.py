@@ -1,0 +1,108 @@
+"""What a server is made of beside its engine: endpoints, one for each protocol.
+
+    prepare   settings --> Setup: files are read before the folder is opened
+    build     Setup, Parts --> Endpoint, plugged into the engine; nobody is listened to yet
+    listen    the data plane has its address; ports of the endpoint's own are opened
+    pause     the engine has enough to do, or not any more
+    stop      stop_accepting --> finish --> the engine closes --> hang_up --> drain
+
+Requests over HTTP come through the mounts of the data plane's listener; an endpoint may own TCP and UDP
+sockets beside it.  The control plane is no endpoint: it is made of all endpoints' counters, it is not
+paused, and it accepts until the engine has closed.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from reliquary.base.chance import Chance
+from reliquary.base.time import Duration
+from reliquary.engine.open import OpenedEngine
+from reliquary.net.clock import RealClock
+from reliquary.net.counters import Family
+from reliquary.net.http import Limits, Listener, Mount
+from reliquary.net.identity.admission import Admission
+from reliquary.server.config import Settings
+from reliquary.server.names import Listening
+from reliquary.server.table import Table
+
+
+class Endpoint:
+    """One protocol of a running server; an endpoint overrides what it has."""
+
+    def mounts(self) -> Sequence[Mount]:
+        """The paths of the data plane that are its own."""
+        return ()
+
+    async def listen(self, listener: Listener, at: Listening) -> None:
+        """Open its own sockets; `listener` has its mounts, and `at` is its address.  OSError for none."""
+
+    def pause(self, pressed: bool) -> None:
+        """Read nothing from its own sockets while the engine has enough to do."""
+
+    def stop_accepting(self) -> None:
+        """Take nothing new."""
+
+    async def finish(self) -> None:
+        """End what reads the store beside the engine, which closes next."""
+
+    def hang_up(self) -> None:
+        """Answer clients that still wait, and close connections to others; the engine has stopped."""
+
+    async def drain(self, within: Duration) -> None:
+        """Close its own sockets once the last answers have left."""
+
+    def own_addresses(self) -> Iterable[str]:
+        """Where it wants to listen itself, for the sentence that says that an address cannot be had."""
+        return ()
+
+    def names_of(self, queue: str) -> Iterable[str]:
+        """How other managers name a queue of this server, once it listens."""
+        del queue
+        return ()
+
+    def counters(self) -> Iterable[Family]:
+        """What it has counted, as it is now."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What endpoints are built from."""
+
+    settings: Settings
+    opened: OpenedEngine
+    admission: Admission
+    limits: Limits
+    tls: ssl.SSLContext | None
+    clock: RealClock
+    chance: Chance
+    version: str
+
+
+class Setup(Protocol):
+    """A protocol whose settings were found good, before the folder is opened."""
+
+    @property
+    def machine_settings(self) -> object | None:
+        """The settings of its machine; None for a protocol without one."""
+
+    @property
+    def anonymous_senders(self) -> bool:
+        """Whether new queues take messages from everybody."""
+
+    def build(self, parts: Parts) -> Endpoint:
+        """Plug the protocol in; its effects are performed from now on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerProtocol:
+    """A protocol as a server knows it before there are settings."""
+
+    prepare: Callable[[Settings], Setup]
+    """Reads the files that settings name; UsageError says what is wrong with them."""
+    table: Table | None = None
+    """Its table of the settings; None where it has none."""

@@ -1,0 +1,163 @@
+"""Reads settings: defaults, then a TOML file, then RELIQUARY_* variables, then what the command line says.
+
+    folder = "/var/lib/reliquary"       RELIQUARY_FOLDER
+    data_port = 8480                    RELIQUARY_DATA_PORT
+    queues = ["orders", "invoices"]     RELIQUARY_QUEUES=orders,invoices
+    [srmp]                              RELIQUARY_SRMP_..., see `srmp_options`
+    [httpr]                             RELIQUARY_HTTPR_..., see `httpr_options`
+    [multicast]                         RELIQUARY_MULTICAST_..., see `net.multicast.options`
+    [history]                           RELIQUARY_HISTORY_..., see `history_options`
+    store_and_forward = true
+    [[users]]                           only here; `reliquary user token` writes the lines
+    name = "alice"
+    token_sha256 = "..."
+
+A setting that is not known is refused by name: a misspelled one must not become a default.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final, get_origin, get_type_hints
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.net.multicast.options import MulticastOptions
+from reliquary.server import history_options
+from reliquary.server.config import Settings
+from reliquary.server.history_options import HistoryOptions
+from reliquary.server.protocols import PROTOCOLS
+from reliquary.server.table import Table
+from reliquary.server.values import as_path
+
+PREFIX: Final = "RELIQUARY_"
+NOT_OURS: Final = frozenset(
+    {"RELIQUARY_SERVER", "RELIQUARY_CONTROL", "RELIQUARY_SETTINGS", "RELIQUARY_TOKEN"}
+)
+"""Variables that speak to the client and the command line."""
+
+_TYPES: Final = get_type_hints(Settings)
+_MULTICAST: Final = get_type_hints(MulticastOptions)
+
+
+def _for_multicast(name: str, value: object, *, strict: bool) -> Any:
+    return msgspec.convert(value, _MULTICAST[name], strict=strict)
+
+
+OF_PROTOCOLS: Final = tuple(each.table for each in PROTOCOLS if each.table is not None)
+TABLES: Final = (
+    *OF_PROTOCOLS,
+    Table(
+        name="multicast",
+        names=tuple(_MULTICAST),
+        convert=_for_multicast,
+        options=lambda values: MulticastOptions(**values),
+    ),
+    Table(
+        name="history",
+        names=history_options.NAMES,
+        convert=history_options.convert,
+        options=lambda values: HistoryOptions(**values),
+    ),
+)
+
+
+def _names() -> tuple[str, ...]:
+    """All settings and tables; those of protocols stand where `Settings` has them."""
+    found: list[str] = []
+    for one in fields(Settings):
+        found += [each.name for each in OF_PROTOCOLS] if one.name == "tables" else [one.name]
+    return tuple(found)
+
+
+NAMES: Final = _names()
+
+
+def load(
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    given: Mapping[str, object] | None = None,
+) -> Settings:
+    """Settings from all places; the later one wins.  UsageError says what is wrong where."""
+    values: dict[str, Any] = {}
+    in_tables: dict[str, dict[str, Any]] = {}
+    for where, found, strict in (
+        (f"{file}: ", {} if file is None else _read(file), True),
+        ("environment: ", _from_environment(environment or {}), False),
+        ("", {name: each for name, each in (given or {}).items() if each is not None}, True),
+    ):
+        for table in TABLES:
+            if table.name in found:
+                in_tables.setdefault(table.name, {}).update(
+                    _convert_table(where, table, found.pop(table.name), strict=strict)
+                )
+        values |= _convert(where, found, strict=strict)
+    made = {each.name: each.options(in_tables[each.name]) for each in TABLES if each.name in in_tables}
+    of_protocols = tuple(made.pop(each.name) for each in OF_PROTOCOLS if each.name in made)
+    return Settings(**values, tables=of_protocols, **made)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as why:
+        raise UsageError(f"the settings in {file} cannot be read: {why.strerror}") from why
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
+        raise UsageError(f"the settings in {file} are not TOML: {why}") from why
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for variable, text in environment.items():
+        if not variable.startswith(PREFIX) or variable in NOT_OURS:
+            continue
+        name = variable.removeprefix(PREFIX).lower()
+        table = next((each for each in TABLES if name.startswith(f"{each.name}_")), None)
+        if table is not None:
+            name = name.removeprefix(f"{table.name}_")
+            _refuse_in_environment(name, table.is_for_the_file(name))
+            found.setdefault(table.name, {})[name] = _split(text, table.is_list(name))
+        else:
+            _refuse_in_environment(name, name == "users")
+            found[name] = _split(text, get_origin(_TYPES.get(name)) is tuple)
+    return found
+
+
+def _refuse_in_environment(name: str, refused: bool) -> None:
+    if refused:
+        raise UsageError(f"environment: {name} stand in the settings file alone")
+
+
+def _split(text: str, is_list: bool) -> str | list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+
+
+def _convert(where: str, values: Mapping[str, Any], *, strict: bool) -> dict[str, Any]:
+    converted = {}
+    for name, value in values.items():
+        if name not in NAMES:
+            raise UsageError(f"{where}there is no setting {name!r}; these are {', '.join(NAMES)}")
+        try:
+            converted[name] = msgspec.convert(value, _TYPES[name], strict=strict, dec_hook=as_path)
+        except msgspec.ValidationError as why:
+            raise UsageError(f"{where}{name}: {why}") from why
+    return converted
+
+
+def _convert_table(where: str, table: Table, values: object, *, strict: bool) -> dict[str, Any]:
+    if not isinstance(values, dict):
+        raise UsageError(f"{where}{table.name} is a table, [{table.name}], not {values!r}")
+    converted = {}
+    for name, value in values.items():
+        if name not in table.names:
+            names = ", ".join(table.names)
+            raise UsageError(f"{where}there is no setting {name!r} in [{table.name}]; these are {names}")
+        try:
+            converted[name] = table.convert(name, value, strict=strict)
+        except (msgspec.ValidationError, UsageError) as why:
+            raise UsageError(f"{where}{table.name}.{name}: {why}") from why
+    return converted

@@ -1,0 +1,17 @@
+"""The protocols of a server.  A new one adds a line to this list, and a file with its endpoint."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.server.api import API
+from reliquary.server.endpoint import ServerProtocol
+from reliquary.server.httpr import HTTPR
+from reliquary.server.srmp import SRMP
+
+PROTOCOLS: Final[tuple[ServerProtocol, ...]] = (
+    API,
+    SRMP,
+    HTTPR,
+)
+"""In the order in which they begin to listen and stop accepting; they hang up in the reverse order."""

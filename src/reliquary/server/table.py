@@ -1,0 +1,45 @@
+"""One table of the settings: how its values are read, and what they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from reliquary.server.config import Settings
+
+
+class Options(Protocol):
+    """The values of the table of one protocol."""
+
+    def check(self, settings: Settings) -> None:
+        """Refuse values that do not fit the other settings, with a UsageError."""
+
+
+class Convert(Protocol):
+    """Reads one value of a table."""
+
+    def __call__(self, name: str, value: object, *, strict: bool) -> Any:
+        """The value of one setting; ValidationError or UsageError says what is wrong with it."""
+
+
+def never(_: str) -> bool:
+    """No setting of the table is of this kind."""
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """`[name]` in the file, RELIQUARY_NAME_... in the environment."""
+
+    name: str
+    names: tuple[str, ...]
+    """All settings of the table."""
+    convert: Convert
+    options: Callable[[Mapping[str, Any]], Any]
+    """Makes the table of values that were converted."""
+    is_list: Callable[[str], bool] = never
+    """Whether a setting has several values."""
+    is_for_the_file: Callable[[str], bool] = never
+    """Whether a setting cannot be written in one line, and so not in the environment."""

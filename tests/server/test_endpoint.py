@@ -1,0 +1,126 @@
+"""All endpoints of a server are built, paused and stopped alike; one more is one more line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from reliquary.base.time import Duration
+from reliquary.net.counters import Family, single
+from reliquary.net.http import HttpClient, Listener, Mount, Request, Responder
+from reliquary.server import build as building
+from reliquary.server.build import build, make_queues
+from reliquary.server.config import Settings
+from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
+from reliquary.server.names import Listening
+from reliquary.server.protocols import PROTOCOLS
+from tests.console.stage import Stage, play
+
+HAPPENED: list[str] = []
+
+
+class Toy(Endpoint):
+    """Notes what becomes of it, and answers under one path."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._opened = parts.opened
+        self._asked = 0
+        HAPPENED[:] = ["build"]
+
+    def mounts(self) -> Sequence[Mount]:
+        return (Mount(prefix="/toy/", handler=self._answer),)
+
+    def _answer(self, request: Request, responder: Responder) -> None:
+        self._asked += 1
+        responder.respond(200, request.path.encode())
+
+    async def listen(self, listener: Listener, at: Listening) -> None:
+        assert listener.connections == 0
+        HAPPENED.append(f"listen at {at.scheme}")
+
+    def pause(self, pressed: bool) -> None:
+        HAPPENED.append("pause" if pressed else "resume")
+
+    def stop_accepting(self) -> None:
+        HAPPENED.append("stop accepting")
+
+    async def finish(self) -> None:
+        HAPPENED.append("finish")
+        await self._opened.settled()  # the engine still answers
+
+    def hang_up(self) -> None:
+        HAPPENED.append("hang up")
+
+    async def drain(self, within: Duration) -> None:
+        HAPPENED.append("drain")
+
+    def names_of(self, queue: str) -> Iterable[str]:
+        return (f"toy:{queue}",)
+
+    def counters(self) -> Iterable[Family]:
+        yield single("toy_requests_total", "counter", "Requests to the toy.", self._asked)
+
+
+class ToySetup:
+    machine_settings = None
+    anonymous_senders = False
+
+    def build(self, parts: Parts) -> Toy:
+        return Toy(parts)
+
+
+@pytest.fixture(autouse=True)
+def with_toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    toy = ServerProtocol(prepare=lambda _: ToySetup())
+    monkeypatch.setattr(building, "PROTOCOLS", (*PROTOCOLS, toy))
+
+
+def test_an_endpoint_is_taken_through_its_life_in_order(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        stage.server.opened.engine.on_pressure(True)
+        stage.server.opened.engine.on_pressure(False)
+
+    play(tmp_path, scene)
+    assert HAPPENED == [
+        "build", "listen at http", "pause", "resume", "stop accepting", "finish", "hang up", "drain",
+    ]  # fmt: skip
+
+
+def test_its_mount_and_its_counters_are_there_beside_those_of_others(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await stage.data.request("GET", "/toy/1")).body == b"/toy/1"
+        assert (await stage.data.request("GET", "/api/v1/health")).status == 200
+        lines = (await stage.get("/metrics")).body.decode().splitlines()
+        place = lines.index("reliquary_toy_requests_total 1")
+        assert lines[place - 2 : place] == [
+            "# HELP reliquary_toy_requests_total Requests to the toy.",
+            "# TYPE reliquary_toy_requests_total counter",
+        ]
+        assert lines.index("# TYPE reliquary_srmp_messages_total counter") > place
+
+    play(tmp_path, scene)
+
+
+def test_the_data_plane_takes_nothing_new_before_endpoints_finish(tmp_path: Path) -> None:
+    settings = Settings(folder=tmp_path / "data", data_port=0, control_port=0, queues=("orders",))
+
+    async def scene() -> None:
+        server = await build(settings)
+        await make_queues(server.opened, settings.queues)
+        data, _ = await server.listen(settings)
+        refused: list[int] = []
+        async with HttpClient(data) as client:
+            await client.request("GET", "/api/v1/health")
+
+            async def finish() -> None:
+                answer = await client.request("POST", "/api/v1/queues/orders/messages", b"{}")
+                refused.append(answer.status)
+
+            server.endpoints[-1].finish = finish  # type: ignore[method-assign]
+            await server.stop()
+        assert refused == [503]
+
+    asyncio.run(scene())

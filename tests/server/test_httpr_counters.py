@@ -1,0 +1,39 @@
+"""What HTTPR counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reliquary.server.httpr import HttprEndpoint, HttprSwitchedOff
+from reliquary.server.httpr_options import HttprOptions
+from tests.console.stage import Stage, play
+from tests.server.endpoints import endpoint_of
+
+IN_DOUBT = ["httpr_batches_in_doubt", "httpr_messages_in_doubt"]
+
+
+def test_requests_are_counted_by_command_and_error(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await stage.data.request("POST", "/httpr/mq", b"this is no HTTPR")
+        families = {each.name: each for each in endpoint_of(stage.server, HttprEndpoint).counters()}
+        assert list(families) == [
+            "httpr_received_total",
+            "httpr_requests_total",
+            "httpr_answers_total",
+            "httpr_failures_total",
+            "httpr_messages_total",
+            "httpr_connections",
+            *IN_DOUBT,
+        ]
+        assert ({"command": "unreadable"}, 1) in families["httpr_received_total"].samples
+        assert ({"role": "server", "error": "519"}, 1) in families["httpr_answers_total"].samples
+
+    play(tmp_path, scene)
+
+
+def test_batches_in_doubt_are_counted_where_the_endpoint_is_switched_off(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        families = endpoint_of(stage.server, HttprSwitchedOff).counters()
+        assert [family.name for family in families] == IN_DOUBT
+
+    play(tmp_path, scene, tables=(HttprOptions(enabled=False),))

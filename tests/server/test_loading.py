@@ -1,0 +1,237 @@
+"""Settings: where they come from, who wins, what is refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from reliquary.base.faults import UsageError
+from reliquary.net.identity.users import User
+from reliquary.net.multicast.options import Encapsulation, MulticastOptions
+from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.queueing.message import FOREVER
+from reliquary.server.config import Settings
+from reliquary.server.httpr_options import HttprOptions
+from reliquary.server.loading import NAMES, load
+from reliquary.server.srmp_options import SrmpOptions
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "reliquary.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_without_a_word_it_serves_this_computer_alone() -> None:
+    settings = load()
+    assert settings == Settings()
+    assert (settings.data_host, settings.data_port) == ("127.0.0.1", 8480)
+    assert (settings.control_host, settings.control_port) == ("127.0.0.1", 8481)
+    assert (settings.folder, settings.quota, settings.queues) == (Path("reliquary-data"), FOREVER, ())
+
+
+def test_this_computers_name_is_one_that_msmq_would_have() -> None:
+    assert re.fullmatch(r"[A-Z0-9-]{1,15}", Settings().computer_name)
+
+
+def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        """
+        folder = "/data"
+        data_host = "0.0.0.0"
+        data_port = 1
+        control_host = "::1"
+        control_port = 2
+        computer_name = "HERE"
+        quota = 3
+        queues = ["orders", "orders;retry"]
+        in_doubt_wait = 2.5
+        tls_certificate = "/c"
+        tls_key = "/k"
+        tls_client_ca = "/a"
+        tls_client_required = true
+        hardened_security = true
+        directory_integrated = true
+        site = "0f0e0d0c-0b0a-0908-0706-050403020100"
+        domain = "shop.example"
+        machine_sid = "S-1-5-21-1-2-3-500"
+        directory_servers = ["dc1", "dc2.shop.example"]
+        [srmp]
+        store_and_forward = true
+        [httpr]
+        forward = true
+        [multicast]
+        enabled = false
+        interface = "eth1"
+        ttl = 8
+        rate = 5000
+        encapsulation = "udp"
+        source_port = 5
+        group_port = 6
+        [[users]]
+        name = "alice"
+        token_sha256 = "abababababababababababababababababababababababababababababababab"
+        groups = ["clerks"]
+        """,
+    )
+    expected = Settings(
+        folder=Path("/data"),
+        data_host="0.0.0.0",
+        data_port=1,
+        control_host="::1",
+        control_port=2,
+        computer_name="HERE",
+        quota=3,
+        queues=("orders", "orders;retry"),
+        in_doubt_wait=2.5,
+        tls_certificate=Path("/c"),
+        tls_key=Path("/k"),
+        tls_client_ca=Path("/a"),
+        tls_client_required=True,
+        hardened_security=True,
+        directory_integrated=True,
+        site=UUID("0f0e0d0c-0b0a-0908-0706-050403020100"),
+        domain="shop.example",
+        machine_sid="S-1-5-21-1-2-3-500",
+        directory_servers=("dc1", "dc2.shop.example"),
+        tables=(
+            SrmpOptions(protocol=SrmpSettings(store_and_forward=True)),
+            HttprOptions(protocol=HttprSettings(forward=True)),
+        ),
+        multicast=MulticastOptions(
+            enabled=False,
+            interface="eth1",
+            ttl=8,
+            rate=5000,
+            encapsulation=Encapsulation.UDP,
+            source_port=5,
+            group_port=6,
+        ),
+        users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
+    )
+    assert load(file) == expected
+    names = [name for name in NAMES if name not in ("users", "srmp", "httpr", "multicast", "history")]
+    environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
+    environment["RELIQUARY_SRMP_STORE_AND_FORWARD"] = "true"
+    environment["RELIQUARY_HTTPR_FORWARD"] = "true"
+    environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
+    environment["RELIQUARY_DIRECTORY_SERVERS"] = "dc1, dc2.shop.example"
+    for name in fields(MulticastOptions):
+        value = getattr(expected.multicast, name.name)
+        environment[f"RELIQUARY_MULTICAST_{name.name.upper()}"] = str(getattr(value, "value", value))
+    assert load(None, environment) == replace(expected, users=())
+
+
+def test_users_come_from_the_file_alone() -> None:
+    with pytest.raises(UsageError, match="users stand in the settings file alone"):
+        load(None, {"RELIQUARY_USERS": "alice"})
+    assert load(None, {"RELIQUARY_TOKEN": "secret"}) == Settings()
+
+
+def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+    file = written(tmp_path, "data_port = 1\ncontrol_port = 1\nquota = 1\n")
+    environment = {"RELIQUARY_CONTROL_PORT": "2", "RELIQUARY_QUOTA": "2", "PATH": "/bin"}
+    settings = load(file, environment, {"quota": 3, "folder": None})
+    assert (settings.data_port, settings.control_port, settings.quota) == (1, 2, 3)
+    assert settings.folder == Path("reliquary-data")
+
+
+def test_the_clients_variables_are_not_ours() -> None:
+    assert (
+        load(None, {"RELIQUARY_SERVER": "x", "RELIQUARY_CONTROL": "y", "RELIQUARY_SETTINGS": "z"})
+        == Settings()
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(
+            "data_prot = 1", "there is no setting 'data_prot'; these are folder, data_host", id="unknown"
+        ),
+        pytest.param("data_port = '1'", "data_port: Expected `int`, got `str`", id="a number in quotes"),
+        pytest.param("data_port = 70000", "data_port is 0 to 65535, not 70000", id="port"),
+        pytest.param("control_port = -1", "control_port is 0 to 65535, not -1", id="negative port"),
+        pytest.param("quota = 4294967296", "quota is 0 to 4294967295 kilobytes, not 4294967296", id="quota"),
+        pytest.param("queues = 'orders'", "queues: Expected `array`, got `str`", id="no list"),
+        pytest.param("queues = ['a+b']", "cannot contain '+'", id="bad queue"),
+        pytest.param("data_host = ''", "data_host is empty", id="no host"),
+        pytest.param("computer_name = ''", "computer_name has 1 to 256 characters, not 0", id="no name"),
+        pytest.param("computer_name = 'a b'", "computer_name cannot contain ' '", id="bad name"),
+        pytest.param("computer_name = 'a\\\\b'", "computer_name cannot contain", id="a path"),
+        pytest.param("tls_key = '/k'", "tls_certificate and tls_key belong together", id="half of TLS"),
+        pytest.param("tls_client_ca = '/a'", "tls_client_ca means nothing without tls_cert", id="CA alone"),
+        pytest.param("tls_client_required = true", "tls_client_required needs tls_client_ca", id="no CA"),
+        pytest.param("srmp = 1", "srmp is a table, [srmp], not 1", id="no table"),
+        pytest.param("srmp.windw = 1", "there is no setting 'windw' in [srmp]; these are enabled", id="srmp"),
+        pytest.param("srmp.window = '1'", "srmp.window: Expected `int`, got `str`", id="srmp type"),
+        pytest.param("httpr = 1", "httpr is a table, [httpr], not 1", id="no table of HTTPR"),
+        pytest.param("httpr.x = 1", "there is no setting 'x' in [httpr]; these are enabled", id="httpr"),
+        pytest.param("multicast = 1", "multicast is a table, [multicast], not 1", id="no table of groups"),
+        pytest.param("multicast.tll = 1", "no setting 'tll' in [multicast]; these are", id="multicast"),
+        pytest.param("multicast.encapsulation = 'tcp'", "encapsulation: Invalid enum value 'tcp'", id="tcp"),
+        pytest.param("multicast.ttl = 256", "multicast.ttl is 0 to 255, not 256", id="ttl"),
+        pytest.param("srmp.https_port = 443", "srmp.https_port means nothing without tls_cert", id="no TLS"),
+        pytest.param("folder = 1", "folder: Expected a path, got 1", id="no path"),
+        pytest.param("folder = ''", "folder: Expected a path, got ''", id="empty path"),
+        pytest.param("data_port = ", "are not TOML", id="not TOML"),
+        pytest.param(
+            "hardened_security = 'yes'", "hardened_security: Expected `bool`, got `str`", id="no truth"
+        ),
+        pytest.param("site = 'north'", "site: Invalid UUID", id="no identifier"),
+        pytest.param("domain = 'a b'", "domain has 'a b', which is not a name such as", id="bad domain"),
+        pytest.param(
+            "directory_integrated = true\ndirectory_servers = ['-x']",
+            "directory_servers has '-x', which is not a name",
+            id="bad directory server",
+        ),
+        pytest.param(
+            "directory_servers = ['dc1']",
+            "directory_servers means nothing unless directory_integrated is true",
+            id="directory servers alone",
+        ),
+        pytest.param(
+            "directory_integrated = true\nmachine_sid = 'me'", "a SID looks like", id="no machine's SID"
+        ),
+        pytest.param("[[users]]\nname = 'a'", "missing required field `token_sha256`", id="no token"),
+        pytest.param("[[users]]\nname = 'a'\ntoken_sha256 = 'x'", "64 hexadecimal digits", id="no hash"),
+        pytest.param("[[users]]\ntoken = 'a'", "unknown field `token`", id="a token in the clear"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_name(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        load(written(tmp_path, text))
+
+
+def test_a_file_that_is_not_there_or_is_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        load(tmp_path / "none.toml")
+    file = written(tmp_path, "")
+    with pytest.raises(UsageError, match="which is a file"):
+        load(None, None, {"folder": file})
+
+
+def test_the_environment_and_the_command_line_are_named_when_they_are_wrong() -> None:
+    with pytest.raises(UsageError, match="environment: there is no setting 'data_prot'"):
+        load(None, {"RELIQUARY_DATA_PROT": "1"})
+    with pytest.raises(UsageError, match="environment: quota: Expected `int`"):
+        load(None, {"RELIQUARY_QUOTA": "much"})
+    with pytest.raises(UsageError, match="there is no setting 'colour'"):
+        load(None, None, {"colour": "red"})
+
+
+def test_multicast_can_be_told_by_the_environment() -> None:
+    found = load(environment={"RELIQUARY_MULTICAST_TTL": "4", "RELIQUARY_MULTICAST_ENCAPSULATION": "raw"})
+    assert found.multicast == MulticastOptions(ttl=4, encapsulation=Encapsulation.RAW)
+
+
+def test_the_names_of_tables_stand_among_those_of_settings() -> None:
+    assert NAMES[-6:] == ("directory_servers", "srmp", "httpr", "multicast", "history", "users")
+    with pytest.raises(UsageError, match="there is no setting 'tables'; these are folder, data_host"):
+        load(None, None, {"tables": ()})

@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tools import cli_reference, conformance
+from tools import api_reference, cli_reference, conformance
 
 ROOT = Path(__file__).resolve().parent.parent
-GENERATORS = (conformance, cli_reference)
+GENERATORS = (conformance, cli_reference, api_reference)
 
 
 def stale(root: Path) -> dict[Path, str]:

@@ -14,8 +14,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from reliquary.client.administration import (
+        BatchInfo,
+        ChannelInfo,
+        ConnectionAttempt,
+        OutgoingInfo,
+        StreamInfo,
+    )
     from reliquary.client.agent import AgentStatus, AsyncAgent, agent_async
     from reliquary.client.connect import connect_async
+    from reliquary.client.directory import DirectoryInfo
     from reliquary.client.errors import (
         AccessDenied,
         BadRequest,
@@ -42,7 +50,18 @@ if TYPE_CHECKING:
     from reliquary.client.manager import AsyncManager
     from reliquary.client.message import Message, OutgoingMessage, Sent
     from reliquary.client.queue import AsyncQueue
-    from reliquary.client.records import QueueInfo
+    from reliquary.client.records import (
+        AccessEntry,
+        AccessInfo,
+        HistoryFileInfo,
+        HistoryInfo,
+        ManagerInfo,
+        QueueInfo,
+        Settings,
+        StoreDamage,
+        StoreReport,
+        TransactionInfo,
+    )
     from reliquary.client.sync.agent import Agent, agent
     from reliquary.client.sync.exactly_once import ExactlyOnce
     from reliquary.client.sync.manager import Manager, connect
@@ -52,6 +71,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessDenied",
+    "AccessEntry",
+    "AccessInfo",
     "Agent",
     "AgentStatus",
     "AsyncAgent",
@@ -60,10 +81,17 @@ __all__ = [
     "AsyncQueue",
     "AsyncTransaction",
     "BadRequest",
+    "BatchInfo",
+    "ChannelInfo",
+    "ConnectionAttempt",
     "CursorError",
+    "DirectoryInfo",
     "DirectoryUnavailable",
     "ExactlyOnce",
+    "HistoryFileInfo",
+    "HistoryInfo",
     "Manager",
+    "ManagerInfo",
     "Message",
     "MessageNotFound",
     "NotFound",
@@ -71,6 +99,7 @@ __all__ = [
     "ObjectExists",
     "OperationCancelled",
     "OutcomeUnknown",
+    "OutgoingInfo",
     "OutgoingMessage",
     "Queue",
     "QueueDeleted",
@@ -82,10 +111,15 @@ __all__ = [
     "ReliquaryError",
     "Sent",
     "ServerUnreachable",
+    "Settings",
     "SharingViolation",
+    "StoreDamage",
+    "StoreReport",
     "StoreUnusable",
+    "StreamInfo",
     "Transaction",
     "TransactionEnded",
+    "TransactionInfo",
     "TransactionNeeded",
     "agent",
     "agent_async",
@@ -97,6 +131,8 @@ _ROOMS: Final = (
     "reliquary.client.errors",
     "reliquary.client.message",
     "reliquary.client.records",
+    "reliquary.client.directory",
+    "reliquary.client.administration",
     "reliquary.client.sync.manager",
     "reliquary.client.sync.queue",
     "reliquary.client.sync.transaction",

@@ -23,8 +23,7 @@ from reliquary.queueing.message import Delivery, Message, size_of
 from reliquary.queueing.naming.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueueSettings, QueueType
 from reliquary.queueing.transactions import Stage
-from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
-from reliquary.queueing.travel.transfer import DestinationReached, Outcome
+from reliquary.queueing.travel.views import outgoing_queues
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import NOON, OPEN_LIST, Bench
 
@@ -70,7 +69,7 @@ def test_outgoing_queues_are_listed_and_counted_apart() -> None:
     before = views.manager(exchange.state).queues
     exchange.send(ELSEWHERE, b"one")
     assert ELSEWHERE not in [view.name for view in views.queues(exchange.state)]
-    assert [view.destination for view in views.outgoing_queues(exchange.state)] == [ELSEWHERE]
+    assert [view.destination for view in outgoing_queues(exchange.state)] == [ELSEWHERE]
     assert views.manager(exchange.state).queues == before
     assert views.manager(exchange.state).messages == 1
 
@@ -121,41 +120,6 @@ def test_a_queue_that_was_just_created_can_be_seen() -> None:
     view = views.queue(bench.state, "new")
     assert view is not None
     assert (view.messages, view.settings.label) == (0, "fresh")
-
-
-def test_an_outgoing_queue_is_shown_with_its_connection_and_what_waits() -> None:
-    exchange = Exchange()
-    exchange.send(ELSEWHERE, b"one", b"two")
-    view = views.outgoing_queue(exchange.state, ELSEWHERE)
-    assert view is not None
-    assert list(views.outgoing_queues(exchange.state)) == [view]
-    assert (view.destination, view.state) == (ELSEWHERE, OutgoingState.CONNECTED)
-    assert (view.messages, view.sending, view.accepted, view.delivered) == (2, 1, 0, 0)
-    assert view.bytes == exchange.outgoing().total_bytes
-    statuses = [record.status for record in view.history]
-    assert statuses == [ConnectionStatus.IN_PROCESS, ConnectionStatus.ESTABLISHED]
-    exchange.end(Outcome.TRY_LATER)
-    after = views.outgoing_queue(exchange.state, ELSEWHERE)
-    assert after is not None
-    assert (after.sending, after.resting, after.failures) == (0, True, 1)
-
-
-def test_an_outgoing_queue_shows_how_many_are_being_sent_and_how_many_the_peer_has() -> None:
-    exchange = Exchange()
-    exchange.clerk.at_once = 2
-    exchange.send(ELSEWHERE, b"a", b"b", b"c", b"d", b"e")
-    exchange.accept(b"a", b"b")
-    exchange.say(DestinationReached(exchange.outgoing().number, exchange.latest(b"a")))
-    view = views.outgoing_queue(exchange.state, ELSEWHERE)
-    assert view is not None
-    assert (view.messages, view.sending, view.accepted) == (5, 2, 2)
-
-
-def test_a_queue_of_our_own_is_no_outgoing_queue() -> None:
-    bench = Bench("orders")
-    assert views.outgoing_queue(bench.state, "orders") is None
-    assert views.outgoing_queue(bench.state, ELSEWHERE) is None
-    assert list(views.outgoing_queues(bench.state)) == []
 
 
 def test_the_manager_says_whether_it_takes_and_sends_messages() -> None:

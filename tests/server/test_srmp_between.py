@@ -19,13 +19,13 @@ import uvloop
 
 import reliquary
 from reliquary.base.time import seconds
-from reliquary.engine.streams import streams
 from reliquary.net.http import HttpClient
 from reliquary.net.identity.users import User
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import Count
+from reliquary.protocols.srmp.views import streams
 from reliquary.queueing.events import CreateQueue
 from reliquary.queueing.queue import QueueSettings
 from reliquary.queueing.security.principals import Principal, user_sid

@@ -42,10 +42,15 @@ def in_whole_seconds(moment: Instant) -> int:
     return moment // SECOND
 
 
+def as_datetime(moment: int) -> datetime:
+    """A moment as the standard library writes it, in UTC."""
+    return _START + timedelta(microseconds=moment)
+
+
 def as_text(moment: int) -> str:
     """A moment as people write it.
 
     >>> as_text(1_700_000_000_000_000)
     '2023-11-14T22:13:20Z'
     """
-    return (_START + timedelta(microseconds=min(moment, _LATEST))).isoformat().removesuffix("+00:00") + "Z"
+    return as_datetime(min(moment, _LATEST)).isoformat().removesuffix("+00:00") + "Z"

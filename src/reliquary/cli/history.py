@@ -8,7 +8,7 @@ import click
 
 from reliquary.cli.connection import connected
 from reliquary.cli.examples import examples
-from reliquary.cli.output import format_option, print_fields, print_json, print_table, wants_json
+from reliquary.cli.output import format_option, print_record, print_records
 
 
 @click.group()
@@ -27,11 +27,7 @@ def status(as_json: bool | None) -> None:
     """
     with connected() as manager:
         info = manager.history()
-    if wants_json(as_json):
-        print_json([info])
-    else:
-        fields = {name: getattr(info, name) for name in info.__struct_fields__}
-        print_fields({name: None if value == "" else value for name, value in fields.items()})
+    print_record(info, as_json)
 
 
 @history.command()
@@ -48,7 +44,4 @@ def export(to: Path | None, as_json: bool | None) -> None:
     """
     with connected() as manager:
         files = manager.export_history("" if to is None else str(to.absolute()))
-    if wants_json(as_json):
-        print_json(files)
-    else:
-        print_table(("first", "last", "bytes", "path"), [[e.first, e.last, e.bytes, e.path] for e in files])
+    print_records(files, ("first", "last", "bytes", "path"), as_json)

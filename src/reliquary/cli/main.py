@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from reliquary.cli.access import access
-from reliquary.cli.channel import channel
+from reliquary.cli.administration import groups
 from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, TOKEN_VARIABLE, Where
 from reliquary.cli.consumer import consumer
 from reliquary.cli.directory import directory
@@ -16,12 +16,10 @@ from reliquary.cli.examples import examples
 from reliquary.cli.history import history
 from reliquary.cli.manager import manager
 from reliquary.cli.message import message
-from reliquary.cli.outgoing import outgoing
 from reliquary.cli.pipeline import pipeline
 from reliquary.cli.queue import queue
 from reliquary.cli.serve import serve
 from reliquary.cli.store import store
-from reliquary.cli.stream import stream
 from reliquary.cli.transaction import transaction
 from reliquary.cli.user import user
 from reliquary.cli.writer import writer
@@ -44,8 +42,20 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     context.exit()
 
 
+class Commands(Root):
+    """All commands; those of the nouns of administration are built when one of them is wanted."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands, in their order."""
+        return sorted([*super().list_commands(ctx), *groups()])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name."""
+        return super().get_command(ctx, cmd_name) or groups().get(cmd_name)
+
+
 @click.group(
-    cls=Root,
+    cls=Commands,
     context_settings={"max_content_width": 100},
 )
 @click.option(
@@ -101,9 +111,6 @@ for command in (
     serve,
     queue,
     message,
-    outgoing,
-    stream,
-    channel,
     consumer,
     writer,
     directory,

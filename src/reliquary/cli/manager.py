@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from reliquary.cli.connection import connected
 from reliquary.cli.examples import examples
-from reliquary.cli.output import format_option, print_fields, print_json, wants_json
-
-if TYPE_CHECKING:
-    from reliquary.client.records import ManagerInfo
+from reliquary.cli.output import format_option, print_record
 
 
 @click.group()
@@ -25,7 +20,7 @@ def manager() -> None:
 def status(as_json: bool | None) -> None:
     """Show who the manager is, what it holds and whether it is online."""
     with connected() as connection:
-        _show(connection.info(), as_json)
+        print_record(connection.info(), as_json)
 
 
 @manager.command()
@@ -37,7 +32,7 @@ def offline(as_json: bool | None) -> None:
     Its own queues work on.  A manager that starts is online.
     """
     with connected() as connection:
-        _show(connection.take_offline(), as_json)
+        print_record(connection.take_offline(), as_json)
 
 
 @manager.command()
@@ -46,11 +41,4 @@ def offline(as_json: bool | None) -> None:
 def online(as_json: bool | None) -> None:
     """Let messages travel again."""
     with connected() as connection:
-        _show(connection.bring_online(), as_json)
-
-
-def _show(info: ManagerInfo, as_json: bool | None) -> None:
-    if wants_json(as_json):
-        print_json([info])
-    else:
-        print_fields({field: getattr(info, field) for field in info.__struct_fields__})
+        print_record(connection.bring_online(), as_json)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    import msgspec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,6 +38,48 @@ def print_json(records: Iterable[object]) -> None:
 
     for record in records:
         click.echo(msgspec.json.encode(record))
+
+
+def print_records(
+    records: Sequence[msgspec.Struct],
+    columns: Sequence[str],
+    as_json: bool | None,
+    parts: Container[str] = (),
+) -> None:
+    """Print records as JSON lines, or some of their fields as a table.
+
+    `parts` are fields that hold records themselves; the table has their number.
+    """
+    if wants_json(as_json):
+        print_json(records)
+    else:
+        print_table(columns, [[_cell(each, name, parts) for name in columns] for each in records])
+
+
+def print_record(
+    record: msgspec.Struct, as_json: bool | None, parts: Mapping[str, Sequence[str]] | None = None
+) -> None:
+    """Print one record as JSON, or its fields line by line.
+
+    `parts` are fields that hold records themselves, with the columns of the tables that follow then.
+    """
+    if wants_json(as_json):
+        print_json([record])
+        return
+    parts = parts or {}
+    fields = {name: _cell(record, name, parts) for name in record.__struct_fields__}
+    print_fields({name: None if value == "" else value for name, value in fields.items()})
+    for name, columns in parts.items():
+        if inside := getattr(record, name):
+            click.echo()
+            print_table(columns, [[_cell(each, column) for column in columns] for each in inside])
+
+
+def _cell(record: msgspec.Struct, name: str, parts: Container[str] = ()) -> object:
+    value = getattr(record, name)
+    if not isinstance(value, list | tuple):
+        return value
+    return len(value) if name in parts else ", ".join(value)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -6,7 +6,7 @@ import click
 
 from reliquary.cli.connection import feed_client
 from reliquary.cli.examples import examples
-from reliquary.cli.output import format_option, print_json, print_table, wants_json
+from reliquary.cli.output import format_option, print_records
 
 
 @click.group()
@@ -25,15 +25,8 @@ def list_writers(as_json: bool | None) -> None:
     """
     with feed_client() as server:
         found = server.writers()
-    if wants_json(as_json):
-        print_json(found)
-        return
     columns = ("query", "writers", "batch", "rows", "total", "published", "waiting")
-    rows = [
-        [", ".join(each.writers) if column == "writers" else getattr(each, column) for column in columns]
-        for each in found
-    ]
-    print_table(columns, rows)
+    print_records(found, columns, as_json)
 
 
 @writer.command()

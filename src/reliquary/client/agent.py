@@ -33,18 +33,18 @@ from reliquary.client.local import LocalTransport, open_local, told
 from reliquary.client.manager import AsyncManager
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent, outgoing
 from reliquary.client.queue import AsyncQueue
-from reliquary.client.records import ChannelInfo
 from reliquary.client.transaction import AsyncTransaction, current
 from reliquary.client.wire import checked_token
-from reliquary.engine import views
 from reliquary.net.httpr.courier import Courier, plug_in
 from reliquary.protocols.httpr.events import Addressed
 from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.nouns import ChannelInfo
 from reliquary.protocols.httpr.settings import RETRY_LADDER, HttprSettings, Peer
 from reliquary.protocols.httpr.soap import SoapVersion, soap_fields
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.protocols.httpr.tables import Role
 from reliquary.queueing.message import FOREVER
+from reliquary.queueing.travel.views import outgoing_queues
 
 DEAD_LETTERS: Final = "system$;deadxact"
 RETRY: Final = tuple(span / seconds(1) for span in RETRY_LADDER)
@@ -139,10 +139,10 @@ class AsyncAgent:
             raise ReliquaryError("REFUSED", sentence)
 
     def _waiting(self) -> int:
-        return sum(each.messages for each in views.outgoing_queues(self._state))
+        return sum(each.messages for each in outgoing_queues(self._state))
 
     def _refused(self) -> int:
-        return sum(each.refused for each in views.outgoing_queues(self._state))
+        return sum(each.refused for each in outgoing_queues(self._state))
 
     def _why_waiting(self) -> str:
         channels = self._transport.opened.machine(Httpr).state.client.channels.values()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
 from reliquary.base.hresult import HResult
-from reliquary.base.turn import Event
 from reliquary.client import records, translate
 from reliquary.client.errors import BadRequest, StoreUnusable, error_of
 from reliquary.client.inbox import Inbox
@@ -23,13 +23,11 @@ from reliquary.client.records import (
     Access,
     AccessChange,
     AccessInfo,
-    ChannelInfo,
     HistoryFileInfo,
     HistoryInfo,
     LookUp,
     ManagerInfo,
     Move,
-    OutgoingInfo,
     Peek,
     QueueInfo,
     QueueOptions,
@@ -37,25 +35,21 @@ from reliquary.client.records import (
     Received,
     Share,
     StoreReport,
-    StreamInfo,
     TransactionInfo,
 )
 from reliquary.client.translate import number_of
 from reliquary.engine import views
-from reliquary.engine.channels import channel, channels
+from reliquary.engine.administration import Administrator, NotDone, Refusal
 from reliquary.engine.open import OpenedEngine, open_engine
-from reliquary.engine.streams import streams
 from reliquary.net.api.errors import NOT_DONE
 from reliquary.net.api.numbers import LONGEST_WAIT, hold_of, span_of, transaction_of, wait_of
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.host import own_name
 from reliquary.net.identity.users import Users
-from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel, SettleChannel
-from reliquary.protocols.httpr.machine import Httpr
-from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.standard import standard
 from reliquary.queueing import events
+from reliquary.queueing.administration import Key, Noun, R
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import QueueSettings
@@ -71,6 +65,7 @@ class LocalTransport:
         self.opened = opened
         self._state = opened.state
         self._inbox = Inbox(opened.engine)
+        self._administrator = Administrator(opened, self._inbox.hear)
         self._users = Users(opened.state.identity().identifier)
         self.directory = LocalDirectory(self._inbox, self._state, self._settled)
 
@@ -287,72 +282,24 @@ class LocalTransport:
         """What was seen may not be on disk yet."""
         await self._inbox.do(events.AwaitDisk)
 
-    # -- traffic
+    # -- nouns of administration
 
-    async def outgoing(self) -> list[OutgoingInfo]:
-        """All outgoing queues."""
-        seen = list(map(translate.outgoing_info, views.outgoing_queues(self._state)))
-        await self._settled()
-        return seen
-
-    async def outgoing_queue(self, destination: str) -> OutgoingInfo:
-        """One outgoing queue."""
+    async def list_records(self, noun: Noun[R]) -> list[R]:
+        """All records of a noun."""
         with told():
-            view = views.outgoing_queue(self._state, destination)
-        if view is None:
-            raise error_of(HResult.QUEUE_NOT_FOUND.name, f"nothing was ever sent to {destination}")
-        await self._settled()
-        return translate.outgoing_info(view)
+            return await self._administrator.list_records(noun)
 
-    async def pause_outgoing(self, destination: str) -> OutgoingInfo:
-        """Let nothing leave it."""
-        await self._inbox.do(lambda to: events.PauseQueue(to, destination))
-        return await self.outgoing_queue(destination)
+    async def show_record(self, noun: Noun[R], key: Key) -> R:
+        """The record of a noun that has this key."""
+        with told():
+            return await self._administrator.show_record(noun, key)
 
-    async def resume_outgoing(self, destination: str) -> OutgoingInfo:
-        """Let messages leave it again."""
-        await self._inbox.do(lambda to: events.ResumeQueue(to, destination))
-        return await self.outgoing_queue(destination)
+    async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
+        """Act on the record that has this key, and return it as it is then."""
+        with told():
+            return await self._administrator.act_on(noun, key, verb, parameters)
 
-    async def streams(self) -> list[StreamInfo]:
-        """All streams, those that go and those that come."""
-        seen = list(map(translate.stream_info, streams(self._state, self.opened.machine(Srmp).state)))
-        await self._settled()
-        return seen
-
-    async def channels(self) -> list[ChannelInfo]:
-        """All channels of HTTPR."""
-        seen = list(map(translate.channel_info, channels(self._state, self.opened.machine(Httpr).state)))
-        await self._settled()
-        return seen
-
-    async def channel(self, number: int) -> ChannelInfo:
-        """One channel."""
-        view = channel(self._state, self.opened.machine(Httpr).state, number)
-        if view is None:
-            raise error_of(HResult.OBJECT_NOT_FOUND.name, f"there is no channel {number}")
-        await self._settled()
-        return translate.channel_info(view)
-
-    async def report_channel(self, number: int) -> ChannelInfo:
-        """Find out over it what is in doubt."""
-        return await self._steered(number, ReportChannel)
-
-    async def forget_channel(self, number: int) -> ChannelInfo:
-        """Forget how far it got."""
-        return await self._steered(number, ForgetChannel)
-
-    async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
-        """Decide about what is in doubt."""
-        return await self._steered(number, lambda to, channel: SettleChannel(to, channel, arrived))
-
-    async def _steered(self, number: int, make: Callable[[int, int], Event]) -> ChannelInfo:
-        await self.channel(number)
-        done = await self._inbox.hear(lambda to: make(to, number))
-        assert isinstance(done, Done), f"no answer: {done!r}"
-        if not done.done:
-            raise error_of(NOT_DONE, done.why)
-        return await self.channel(number)
+    # -- traffic
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""
@@ -453,6 +400,10 @@ def told() -> Iterator[None]:
         yield
     except (UsageError, TypeError, ValueError) as why:
         raise BadRequest("INVALID_PARAMETER", str(why)) from why
+    except Refusal as why:
+        raise error_of(why.status.name, str(why)) from why
+    except NotDone as why:
+        raise error_of(NOT_DONE, str(why)) from why
     except StoreFailure as why:
         raise StoreUnusable(f"STORE_{why.kind.upper()}", str(why)) from why
     except StoreDamage as why:

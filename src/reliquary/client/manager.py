@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Unpack
 
+from reliquary.client.administration import AsyncAdministration
 from reliquary.client.directory import AsyncDirectory
 from reliquary.client.errors import BadRequest, QueueExists
 from reliquary.client.exactly_once import AsyncExactlyOnce
@@ -12,26 +13,19 @@ from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions
 from reliquary.client.queue import AsyncQueue
 from reliquary.client.records import (
     AccessInfo,
-    ChannelInfo,
     HistoryFileInfo,
     HistoryInfo,
     ManagerInfo,
-    OutgoingInfo,
     QueueInfo,
     QueueOptions,
     StoreReport,
-    StreamInfo,
     TransactionInfo,
 )
 from reliquary.client.transaction import AsyncTransaction
-from reliquary.client.transport import Transport
 
 
-class AsyncManager:
+class AsyncManager(AsyncAdministration):
     """A queue manager; made by `connect_async`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self.transport = transport
 
     def queue(self, name: str, *, transaction: AsyncTransaction | None = None) -> AsyncQueue:
         """A queue by its name; asks nobody.  With a transaction, it is in it wherever it is used."""
@@ -110,49 +104,6 @@ class AsyncManager:
         """Who it is and what it holds."""
         return await self.transport.manager()
 
-    async def outgoing(self) -> list[OutgoingInfo]:
-        """Outgoing queues: where messages wait that go to other managers."""
-        return await self.transport.outgoing()
-
-    async def outgoing_queue(self, destination: str) -> OutgoingInfo:
-        """The outgoing queue of one destination."""
-        return await self.transport.outgoing_queue(destination)
-
-    async def pause(self, destination: str) -> OutgoingInfo:
-        """Let nothing leave for this destination, across restarts, until it is resumed."""
-        return await self.transport.pause_outgoing(destination)
-
-    async def resume(self, destination: str) -> OutgoingInfo:
-        """Let messages leave for this destination again, now."""
-        return await self.transport.resume_outgoing(destination)
-
-    async def streams(self) -> list[StreamInfo]:
-        """Streams: how far messages got that go to another manager, or come from one, in one order."""
-        return await self.transport.streams()
-
-    async def channels(self) -> list[ChannelInfo]:
-        """Channels of HTTPR: how far batches got that go to another agent, or come from one."""
-        return await self.transport.channels()
-
-    async def channel(self, number: int) -> ChannelInfo:
-        """One channel by its number."""
-        return await self.transport.channel(number)
-
-    async def report_channel(self, number: int) -> ChannelInfo:
-        """Ask its responder now what became of the batches that are in doubt."""
-        return await self.transport.report_channel(number)
-
-    async def forget_channel(self, number: int) -> ChannelInfo:
-        """Forget how far a channel got, when nothing is in doubt; its responder is told to as well."""
-        return await self.transport.forget_channel(number)
-
-    async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
-        """Decide what became of all that is in doubt, in place of a peer that is gone for good.
-
-        With `arrived` the messages leave; else they can be received and sent again.
-        """
-        return await self.transport.settle_channel(number, arrived=arrived)
-
     async def take_offline(self) -> ManagerInfo:
         """Let nothing leave for other managers, and take nothing from them, while it runs."""
         return await self.transport.set_online(online=False)
@@ -205,10 +156,6 @@ class AsyncManager:
     async def backup(self, path: str) -> None:
         """Copy its store as it is now into a new folder, on the machine where the manager runs."""
         await self.transport.backup(path)
-
-    async def close(self) -> None:
-        """Let go of the server or the folder; leaving the block does it."""
-        await self.transport.close()
 
     async def __aenter__(self) -> AsyncManager:
         return self

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from ssl import SSLContext
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
@@ -27,13 +28,11 @@ from reliquary.client.records import (
     Access,
     AccessChange,
     AccessInfo,
-    ChannelInfo,
     HistoryFileInfo,
     HistoryInfo,
     LookUp,
     ManagerInfo,
     Move,
-    OutgoingInfo,
     Peek,
     QueueInfo,
     QueueOptions,
@@ -41,12 +40,12 @@ from reliquary.client.records import (
     Received,
     Share,
     StoreReport,
-    StreamInfo,
     TransactionInfo,
 )
 from reliquary.client.remote_directory import RemoteDirectory
 from reliquary.client.wire import Wire
 from reliquary.net.api.numbers import wait_of
+from reliquary.queueing.administration import Key, Noun, R
 
 Ask = TypeVar("Ask", Receive, Peek)
 
@@ -56,10 +55,6 @@ ATTEMPTS: Final = 3
 """So often an acknowledgement or a commit is asked for when no answer comes."""
 PIECE: Final = 60.0
 """A longer wait is asked for in pieces, so that a dead connection is found."""
-
-
-CHANNEL_WAIT: Final = 120.0
-"""Seconds that another agent may take to answer what a channel is asked."""
 
 
 class _SentAnswer(msgspec.Struct):
@@ -80,18 +75,6 @@ class _Queues(msgspec.Struct):
     queues: list[QueueInfo]
 
 
-class _Outgoing(msgspec.Struct):
-    outgoing: list[OutgoingInfo]
-
-
-class _Streams(msgspec.Struct):
-    streams: list[StreamInfo]
-
-
-class _Channels(msgspec.Struct):
-    channels: list[ChannelInfo]
-
-
 class _HistoryFiles(msgspec.Struct):
     files: list[HistoryFileInfo]
 
@@ -108,11 +91,6 @@ _queue = msgspec.json.Decoder(QueueInfo)
 _queues = msgspec.json.Decoder(_Queues)
 _manager = msgspec.json.Decoder(ManagerInfo)
 _access = msgspec.json.Decoder(AccessInfo)
-_outgoing = msgspec.json.Decoder(_Outgoing)
-_outgoing_queue = msgspec.json.Decoder(OutgoingInfo)
-_streams = msgspec.json.Decoder(_Streams)
-_channels = msgspec.json.Decoder(_Channels)
-_channel = msgspec.json.Decoder(ChannelInfo)
 _history = msgspec.json.Decoder(HistoryInfo)
 _history_files = msgspec.json.Decoder(_HistoryFiles)
 _report = msgspec.json.Decoder(StoreReport)
@@ -335,50 +313,26 @@ class RemoteTransport:
         """Empty a queue."""
         return (await self._control.change("POST", _path(name, "purge"), _count)).messages
 
+    # -- nouns of administration
+
+    async def list_records(self, noun: Noun[R]) -> list[R]:
+        """All records of a noun."""
+        answer = await self._control.read("GET", f"/{noun.plural}", _list_decoder(noun))
+        records: list[R] = getattr(answer, noun.plural)
+        return records
+
+    async def show_record(self, noun: Noun[R], key: Key) -> R:
+        """The record of a noun that has this key."""
+        return await self._control.read("GET", _named(noun.plural, str(key)), _decoder(noun.record))
+
+    async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
+        """Act on the record that has this key, and return it as it is then."""
+        act = noun.act(verb)
+        ask = self._control.read if act.repeatable else self._control.change
+        path = _named(noun.plural, str(key), verb)
+        return await ask("POST", path, _decoder(noun.record), parameters or None, act.wait)
+
     # -- traffic; to ask again does no harm
-
-    async def outgoing(self) -> list[OutgoingInfo]:
-        """All outgoing queues."""
-        return (await self._control.read("GET", "/outgoing", _outgoing)).outgoing
-
-    async def outgoing_queue(self, destination: str) -> OutgoingInfo:
-        """One outgoing queue."""
-        return await self._control.read("GET", _named("outgoing", destination), _outgoing_queue)
-
-    async def pause_outgoing(self, destination: str) -> OutgoingInfo:
-        """Let nothing leave it."""
-        return await self._control.read("POST", _named("outgoing", destination, "pause"), _outgoing_queue)
-
-    async def resume_outgoing(self, destination: str) -> OutgoingInfo:
-        """Let messages leave it again."""
-        return await self._control.read("POST", _named("outgoing", destination, "resume"), _outgoing_queue)
-
-    async def streams(self) -> list[StreamInfo]:
-        """All streams, those that go and those that come."""
-        return (await self._control.read("GET", "/streams", _streams)).streams
-
-    async def channels(self) -> list[ChannelInfo]:
-        """All channels of HTTPR."""
-        return (await self._control.read("GET", "/channels", _channels)).channels
-
-    async def channel(self, number: int) -> ChannelInfo:
-        """One channel."""
-        return await self._control.read("GET", _named("channels", str(number)), _channel)
-
-    async def report_channel(self, number: int) -> ChannelInfo:
-        """Find out over it what is in doubt."""
-        path = _named("channels", str(number), "report")
-        return await self._control.read("POST", path, _channel, wait=CHANNEL_WAIT)
-
-    async def forget_channel(self, number: int) -> ChannelInfo:
-        """Forget how far it got."""
-        path = _named("channels", str(number), "forget")
-        return await self._control.read("POST", path, _channel, wait=CHANNEL_WAIT)
-
-    async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
-        """Decide about what is in doubt; asked twice it would be refused."""
-        path = _named("channels", str(number), "settle")
-        return await self._control.change("POST", path, _channel, {"arrived": arrived})
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""
@@ -418,6 +372,18 @@ class RemoteTransport:
     async def backup(self, path: str) -> None:
         """Copy the store into a new folder on the server's machine."""
         await self._control.do("POST", "/store/backup", {"path": path}, wait=None)
+
+
+@cache
+def _decoder(record: type[R]) -> msgspec.json.Decoder[R]:
+    return msgspec.json.Decoder(record)
+
+
+@cache
+def _list_decoder(noun: Noun[Any]) -> msgspec.json.Decoder[msgspec.Struct]:
+    """Of an object that has the records of a noun under its plural."""
+    record: Any = noun.record
+    return msgspec.json.Decoder(msgspec.defstruct("Records", [(noun.plural, list[record])]))
 
 
 def _named(noun: str, name: str, *more: str) -> str:

@@ -6,20 +6,17 @@ The rules are those of the JSON API (`net.api`), so a value means the same in bo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import SECOND
+from reliquary.base.time import SECOND, as_datetime
 from reliquary.client import records
 from reliquary.client.errors import NotOpen
 from reliquary.client.message import Message, OutgoingMessage
 from reliquary.engine import views
-from reliquary.engine.channels import ChannelView
 from reliquary.engine.history import HistoryStatus
-from reliquary.engine.streams import StreamView
 from reliquary.net.api import messages as api
 from reliquary.queueing import message as machine
 from reliquary.queueing.events import Delivered
@@ -31,7 +28,6 @@ from reliquary.queueing.security.rights import ManagerRight, QueueRight, names_o
 from reliquary.queueing.transactions import Stage
 from reliquary.wire.security import Ace, AceKind, Sid
 
-_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _QUOTAS: Final = ("quota", "journal_quota")
 _SETTINGS: Final = frozenset(records.Settings.__struct_fields__)
 
@@ -73,8 +69,8 @@ def shown(delivered: Delivered) -> Message:
         body=out.body,
         label=out.label,
         priority=out.priority,
-        sent=_moment(delivered.message.sent_time * SECOND),
-        arrived=_moment(delivered.position.arrived),
+        sent=as_datetime(delivered.message.sent_time * SECOND),
+        arrived=as_datetime(delivered.position.arrived),
         expires=None if out.expires == FOREVER else out.expires,
         reach=out.reach,
         durable=out.durable,
@@ -116,10 +112,6 @@ def _authentication(word: str) -> machine.AuthenticationLevel:
         return machine.AuthenticationLevel(word)
     except ValueError:
         raise UsageError(f"authentication is none or xmlsig, not {word!r}") from None
-
-
-def _moment(microseconds: int) -> datetime:
-    return _START + timedelta(microseconds=microseconds)
 
 
 def number_of(name: str | None, what: str) -> int:
@@ -168,8 +160,8 @@ def queue_info(view: views.QueueView) -> records.QueueInfo:
         readers_waiting=view.readers_waiting,
         open_handles=view.open_handles,
         copies_lost=view.copies_lost,
-        created=_moment(view.created * SECOND),
-        modified=_moment(view.modified * SECOND),
+        created=as_datetime(view.created * SECOND),
+        modified=as_datetime(view.modified * SECOND),
         settings=records.Settings(**settings),
         messages_retained=view.messages_retained,
         bytes_retained=view.bytes_retained,
@@ -195,51 +187,9 @@ def manager_info(view: views.ManagerView) -> records.ManagerInfo:
     )
 
 
-def outgoing_info(view: views.OutgoingView) -> records.OutgoingInfo:
-    """An outgoing queue."""
-    history = [
-        records.ConnectionAttempt(
-            status=each.status.value,
-            time=_moment(each.time * SECOND),
-            error=each.error,
-            addresses=list(each.addresses),
-        )
-        for each in view.history
-    ]
-    fields = msgspec.structs.asdict(view) | {
-        "state": view.state.value,
-        "next_hops": list(view.next_hops),
-        "history": history,
-    }
-    return records.OutgoingInfo(**fields)
-
-
-def stream_info(view: StreamView) -> records.StreamInfo:
-    """A stream."""
-    fields = msgspec.structs.asdict(view)
-    for name in ("next_resend", "used"):
-        fields[name] = _moment(fields[name]) if fields[name] else None
-    return records.StreamInfo(**fields)
-
-
 def history_info(status: HistoryStatus) -> records.HistoryInfo:
     """How the history stands."""
     return records.HistoryInfo(**{name: getattr(status, name) for name in status.__struct_fields__})
-
-
-def channel_info(view: ChannelView) -> records.ChannelInfo:
-    """A channel."""
-    fields = msgspec.structs.asdict(view)
-    fields["in_doubt"] = [
-        records.BatchInfo(
-            id=each.id,
-            queue=each.queue,
-            messages=each.messages,
-            since=_moment(each.since) if each.since else None,
-        )
-        for each in view.in_doubt
-    ]
-    return records.ChannelInfo(**fields)
 
 
 def access_info(
@@ -287,9 +237,9 @@ def transaction_info(view: views.TransactionView) -> records.TransactionInfo:
         queues=list(view.queues),
         owner=view.owner,
         external=view.external,
-        begun_at=_moment(view.begun) if view.begun else None,
-        prepared_at=_moment(view.prepared) if view.prepared else None,
-        ended_at=_moment(view.ended) if view.ended else None,
+        begun_at=as_datetime(view.begun) if view.begun else None,
+        prepared_at=as_datetime(view.prepared) if view.prepared else None,
+        ended_at=as_datetime(view.ended) if view.ended else None,
         decided_by=view.decided_by,
     )
 

@@ -7,7 +7,7 @@ refusal is raised as an error of `errors`; whoever implements this decides how a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from reliquary.client.directory import AsyncDirectory
 from reliquary.client.message import OutgoingMessage, Sent
@@ -15,13 +15,11 @@ from reliquary.client.records import (
     Access,
     AccessChange,
     AccessInfo,
-    ChannelInfo,
     HistoryFileInfo,
     HistoryInfo,
     LookUp,
     ManagerInfo,
     Move,
-    OutgoingInfo,
     Peek,
     QueueInfo,
     QueueOptions,
@@ -29,9 +27,9 @@ from reliquary.client.records import (
     Received,
     Share,
     StoreReport,
-    StreamInfo,
     TransactionInfo,
 )
+from reliquary.queueing.administration import Key, Noun, R
 
 
 class Transport(Protocol):
@@ -144,37 +142,18 @@ class Transport(Protocol):
     ) -> AccessInfo:
         """Change it, and show it as it is then."""
 
+    # -- nouns of administration
+
+    async def list_records(self, noun: Noun[R]) -> list[R]:
+        """All records of a noun."""
+
+    async def show_record(self, noun: Noun[R], key: Key) -> R:
+        """The record of a noun that has this key."""
+
+    async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
+        """Act on the record that has this key, and return it as it is then."""
+
     # -- traffic
-
-    async def outgoing(self) -> list[OutgoingInfo]:
-        """All outgoing queues."""
-
-    async def outgoing_queue(self, destination: str) -> OutgoingInfo:
-        """One outgoing queue."""
-
-    async def pause_outgoing(self, destination: str) -> OutgoingInfo:
-        """Let nothing leave it."""
-
-    async def resume_outgoing(self, destination: str) -> OutgoingInfo:
-        """Let messages leave it again."""
-
-    async def streams(self) -> list[StreamInfo]:
-        """All streams, those that go and those that come."""
-
-    async def channels(self) -> list[ChannelInfo]:
-        """All channels of HTTPR, those that the manager drives and those that others do."""
-
-    async def channel(self, number: int) -> ChannelInfo:
-        """One channel."""
-
-    async def report_channel(self, number: int) -> ChannelInfo:
-        """Find out over it what is in doubt."""
-
-    async def forget_channel(self, number: int) -> ChannelInfo:
-        """Forget how far it got, on both sides where we drive it."""
-
-    async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
-        """Decide about what is in doubt, in place of a peer that is gone for good."""
 
     async def set_online(self, *, online: bool) -> ManagerInfo:
         """Take the manager offline, or bring it online."""

@@ -1,4 +1,4 @@
-"""The control plane as an ASGI app: its table of paths."""
+"""The control plane as an ASGI app: its table of paths, to which the nouns of administration add theirs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reliquary.base.hresult import HResult
-from reliquary.console import access, channels, directory, history, metrics, page, queues, store, traffic
+from reliquary.client import nouns
+from reliquary.console import access, directory, history, metrics, page, queues, store, traffic
+from reliquary.console.administration import routes_of
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.errors import HANDLERS
 from reliquary.net.api.errors import error_json
@@ -37,16 +39,6 @@ ROUTES: Final = (
     Route(f"{API}/manager", queues.show_manager, methods=["GET"]),
     Route(f"{API}/manager/offline", traffic.take_offline, methods=["POST"]),
     Route(f"{API}/manager/online", traffic.bring_online, methods=["POST"]),
-    Route(f"{API}/outgoing", traffic.list_outgoing, methods=["GET"]),
-    Route(f"{API}/outgoing/{{destination:path}}/pause", traffic.pause, methods=["POST"]),
-    Route(f"{API}/outgoing/{{destination:path}}/resume", traffic.resume, methods=["POST"]),
-    Route(f"{API}/outgoing/{{destination:path}}", traffic.show_outgoing, methods=["GET"]),
-    Route(f"{API}/streams", traffic.list_streams, methods=["GET"]),
-    Route(f"{API}/channels", channels.list_channels, methods=["GET"]),
-    Route(f"{API}/channels/{{number:int}}", channels.show_channel, methods=["GET"]),
-    Route(f"{API}/channels/{{number:int}}/report", channels.report, methods=["POST"]),
-    Route(f"{API}/channels/{{number:int}}/forget", channels.forget, methods=["POST"]),
-    Route(f"{API}/channels/{{number:int}}/settle", channels.settle, methods=["POST"]),
     Route(f"{API}/directory", directory.show_status, methods=["GET"]),
     Route(f"{API}/directory/attach", directory.attach, methods=["POST"]),
     Route(f"{API}/directory/detach", directory.detach, methods=["POST"]),
@@ -114,8 +106,9 @@ def _refusal(status: int, code: str, why: Exception, headers: dict[str, str] | N
 
 def build_app(context: Context) -> Starlette:
     """The app of one server."""
+    of_nouns = [route for noun in nouns.NOUNS for route in routes_of(noun, API)]
     app = Starlette(
-        routes=list(ROUTES),
+        routes=[*ROUTES, *of_nouns],
         exception_handlers=dict(HANDLERS),
         middleware=[Middleware(Admitted, admission_of(context.users, READS))],
     )

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
-from reliquary.console.errors import Refusal
+from reliquary.engine.administration import Refusal
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.counters import Family
 from reliquary.net.identity.users import Users

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.hresult import HResult
+from reliquary.engine.administration import NotDone, Refusal
 from reliquary.engine.directory import NotShown
 from reliquary.engine.loop import EngineStopped
 from reliquary.net.api.errors import (
@@ -23,25 +24,12 @@ from reliquary.net.api.errors import (
     STOPPING_SENTENCE,
     error_json,
 )
-from reliquary.queueing.events import Answer
 
 TOO_LARGE: Final = "TOO_LARGE"
 FAILED: Final = "FAILED"
 
 _HTTP_CODES: Final = {404: PATH_NOT_FOUND, 405: METHOD_NOT_ALLOWED, 413: TOO_LARGE}
 _STORE_STATUS: Final = {"full": HResult.INSUFFICIENT_RESOURCES, "permission": HResult.ACCESS_DENIED}
-
-
-class Refusal(Exception):
-    """An answer of the manager other than OK."""
-
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(answer.why or answer.status.sentence)
-        self.status = answer.status
-
-
-class NotDone(Exception):
-    """What an administrator wanted could not be done now; the sentence says why."""
 
 
 def _response(status: int, code: str, why: str, headers: dict[str, str] | None = None) -> Response:

@@ -13,7 +13,7 @@ from reliquary.base.faults import UsageError
 from reliquary.client.records import HistoryFileInfo
 from reliquary.client.translate import history_info
 from reliquary.console.context import Context, answer, context_of, read_body
-from reliquary.console.errors import NotDone
+from reliquary.engine.administration import NotDone
 from reliquary.engine.history import Exporter, NotExported
 from reliquary.queueing.security.rights import ManagerRight
 

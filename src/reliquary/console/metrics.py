@@ -12,11 +12,12 @@ from starlette.responses import Response
 from reliquary.console.context import Context, context_of
 from reliquary.engine import views
 from reliquary.engine.history import HistoryStatus
-from reliquary.engine.views import OutgoingView
 from reliquary.net.counters import Family, Kind, Sample, Section, single
 from reliquary.queueing.security.rights import ManagerRight
 from reliquary.queueing.tables import Copy
 from reliquary.queueing.travel.link import OutgoingState
+from reliquary.queueing.travel.nouns import OutgoingInfo
+from reliquary.queueing.travel.views import outgoing_queues
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 PREFIX: Final = "reliquary_"
@@ -96,7 +97,7 @@ def _manager(context: Context) -> Iterable[Family]:
         samples: list[Sample] = [({"queue": queue.name}, getattr(queue, name)) for queue in queues]
         yield _of_manager(f"queue_{name}", "gauge", meaning, samples)
     yield from _feeds(context)
-    yield from _outgoing(list(views.outgoing_queues(state)))
+    yield from _outgoing(list(outgoing_queues(state)))
 
 
 def _feeds(context: Context) -> Iterable[Family]:
@@ -135,7 +136,7 @@ def _history(status: HistoryStatus) -> Iterable[Family]:
         yield single(f"history_{name}", kind, meaning, value, Section.HISTORY)
 
 
-def _outgoing(queues: Sequence[OutgoingView]) -> Iterable[Family]:
+def _outgoing(queues: Sequence[OutgoingInfo]) -> Iterable[Family]:
     """What waits for other managers, where anything ever did."""
     if not queues:
         return
@@ -151,7 +152,7 @@ def _outgoing(queues: Sequence[OutgoingView]) -> Iterable[Family]:
         samples: list[Sample] = [({"destination": each.destination}, value(each)) for each in queues]
         yield _of_manager(f"outgoing_{name}", kind, meaning, samples)
     states: list[Sample] = [
-        ({"destination": each.destination, "state": state.value}, int(each.state is state))
+        ({"destination": each.destination, "state": state.value}, int(each.state == state.value))
         for each in queues
         for state in OutgoingState
     ]

@@ -12,8 +12,8 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.client.translate import changes_of, manager_info, queue_info
 from reliquary.console.context import Context, answer, context_of, read_body
-from reliquary.console.errors import Refusal
 from reliquary.engine import views
+from reliquary.engine.administration import Refusal
 from reliquary.queueing.events import Answer, ChangeQueue, CreateQueue, DeleteQueue, Purged, PurgeQueue
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import QueueSettings

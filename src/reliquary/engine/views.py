@@ -8,16 +8,15 @@ from uuid import UUID
 
 import msgspec
 
-from reliquary.queueing.events import Access
 from reliquary.queueing.losses import by_word
 from reliquary.queueing.naming import destinations
+from reliquary.queueing.naming.display import name_of
 from reliquary.queueing.naming.names import spoken
 from reliquary.queueing.queue import ManagerState, QueueManagerRecord, QueueSettings, QueueType
 from reliquary.queueing.security.permits import Act, lacks, may_use
 from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.transactions import Stage, stage
-from reliquary.queueing.travel.link import ConnectionRecord, OutgoingState
 
 
 class QueueView(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,27 +87,6 @@ class ConsumerView(msgspec.Struct, frozen=True, kw_only=True):
         return self.mark - self.cursor
 
 
-class OutgoingView(msgspec.Struct, frozen=True, kw_only=True):
-    """An outgoing queue as a person wants to see it."""
-
-    destination: str
-    state: OutgoingState
-    messages: int
-    """All that waits, what is being sent or was accepted included."""
-    bytes: int
-    sending: int
-    """How many are being sent."""
-    accepted: int
-    """How many the peer has, and has not told the outcome of."""
-    next_hops: tuple[str, ...]
-    delivered: int
-    refused: int
-    failures: int
-    resting: bool
-    unacknowledged: int
-    history: tuple[ConnectionRecord, ...]
-
-
 class TransactionView(msgspec.Struct, frozen=True, kw_only=True):
     """A transaction as a person wants to see it; moments are microseconds since 1970, 0 is never."""
 
@@ -137,7 +115,7 @@ def queue(state: State, path: str) -> QueueView | None:
 def queues(state: State, by: Principal = MANAGER) -> Iterator[QueueView]:
     """All queues of this manager that are not on their way out and that somebody may look at, by name.
 
-    Journals are shown with their queues, and outgoing queues with `outgoing_queues`.
+    Journals are shown with their queues, and outgoing queues by `travel/views.py`.
     """
     shown = (
         each
@@ -190,39 +168,6 @@ def consumers(state: State, path: str = "", by: Principal = MANAGER) -> Iterator
                 messages_retained=each.retained,
                 bytes_retained=each.retained_size,
             )
-
-
-def outgoing_queues(state: State) -> Iterator[OutgoingView]:
-    """All outgoing queues, by their destinations."""
-    for _, queue in sorted(state.outgoing.items()):
-        yield _outgoing_view(queue)
-
-
-def outgoing_queue(state: State, destination: str) -> OutgoingView | None:
-    """The outgoing queue of one destination."""
-    found = destinations.find_named(state, destinations.read_name(state, destination, Access.SEND))
-    return None if found is None or found.link is None else _outgoing_view(found)
-
-
-def _outgoing_view(queue: QueueState) -> OutgoingView:
-    outgoing, link = queue.record.outgoing, queue.link
-    assert outgoing is not None
-    assert link is not None
-    return OutgoingView(
-        destination=outgoing.destination,
-        state=link.state,
-        messages=len(queue.order) + len(queue.order.locked),
-        bytes=queue.total_bytes,
-        sending=len(link.sending),
-        accepted=len(link.accepted) + len(link.reached),
-        next_hops=link.next_hops,
-        delivered=link.delivered,
-        refused=link.refused,
-        failures=link.failures,
-        resting=link.resting,
-        unacknowledged=link.transfer.unacknowledged,
-        history=tuple(link.history),
-    )
 
 
 def transactions(state: State, by: Principal = MANAGER, *, ended: bool = False) -> Iterator[TransactionView]:
@@ -306,10 +251,3 @@ def _copies_lost(state: State) -> dict[str, int]:
 
 def _delayed(each: QueueState) -> int:
     return each.delayed + len(each.delayed_express)
-
-
-def name_of(state: State, each: QueueState) -> str:
-    """The name of a queue as people write it."""
-    if each.record.outgoing:
-        return each.record.pathname
-    return str(state.parse(each.record.pathname)).removeprefix("private$\\")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from reliquary.engine.channels import channels
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.counters import Family, single
 from reliquary.net.httpr.courier import Courier
@@ -14,6 +13,7 @@ from reliquary.protocols.httpr.codec.values import NO_ERROR, Command
 from reliquary.protocols.httpr.events import Failure
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.tables import Role
+from reliquary.protocols.httpr.views import channels
 
 
 def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reliquary.engine.open import OpenedEngine
-from reliquary.engine.streams import streams
 from reliquary.net.counters import Family, Kind, Sample, Section, single
 from reliquary.net.multicast.carrier import Carrier
 from reliquary.net.multicast.carrier import Count as Multicast
@@ -14,6 +13,7 @@ from reliquary.net.srmp.receiving import STATUSES, Receiving
 from reliquary.protocols.srmp.events import Failure
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.state import Count
+from reliquary.protocols.srmp.views import streams
 
 
 def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:

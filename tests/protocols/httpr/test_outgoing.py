@@ -7,9 +7,10 @@ from reliquary.protocols.httpr.codec.values import (
     Command,
     RequestHeader,
 )
-from reliquary.protocols.httpr.events import Done, ForgetChannel
+from reliquary.protocols.httpr.events import ForgetChannel
 from reliquary.protocols.httpr.facts import ChannelOpened, FetchingSeen
 from reliquary.protocols.httpr.tables import Channel, Role
+from reliquary.queueing.administration import Done
 from reliquary.queueing.travel.link import OutgoingState
 from tests.protocols.httpr.far_server import AGENT, HERE, ORDERS, ClientBench
 

@@ -38,6 +38,7 @@ from reliquary.queueing.travel.transfer import (
     Outcome,
     QueuesWatched,
 )
+from reliquary.queueing.travel.views import outgoing_queue
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import check, durable, walk
 
@@ -263,7 +264,7 @@ def test_what_is_held_is_shown_as_locked_and_counts_as_there() -> None:
     exchange.clerk.connects = False
     exchange.send(ELSEWHERE, b"c", b"d")
     hold(exchange, exchange.outgoing().number, key=(1, 8), most=1)
-    outgoing = views.outgoing_queue(exchange.state, ELSEWHERE)
+    outgoing = outgoing_queue(exchange.state, ELSEWHERE)
     assert outgoing is not None
     assert (outgoing.messages, outgoing.bytes) == (2, exchange.outgoing().total_bytes)
 

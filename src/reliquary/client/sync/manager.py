@@ -7,30 +7,28 @@ from ssl import SSLContext
 from typing import Any, Unpack
 
 from reliquary.client.address import DEFAULT
+from reliquary.client.administration import Administration
 from reliquary.client.connect import transport_of
 from reliquary.client.manager import AsyncManager
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
 from reliquary.client.records import (
     AccessInfo,
-    ChannelInfo,
     HistoryFileInfo,
     HistoryInfo,
     ManagerInfo,
-    OutgoingInfo,
     QueueInfo,
     QueueOptions,
     StoreReport,
-    StreamInfo,
     TransactionInfo,
 )
 from reliquary.client.sync.directory import Directory
 from reliquary.client.sync.exactly_once import ExactlyOnce
-from reliquary.client.sync.portal import OnPortal, Portal
+from reliquary.client.sync.portal import Portal
 from reliquary.client.sync.queue import Queue
 from reliquary.client.sync.transaction import Transaction
 
 
-class Manager(OnPortal[AsyncManager]):
+class Manager(Administration[AsyncManager]):
     """As AsyncManager, without `await`; made by `connect`.  Threads may share it."""
 
     def queue(self, name: str) -> Queue:
@@ -97,49 +95,6 @@ class Manager(OnPortal[AsyncManager]):
     def info(self) -> ManagerInfo:
         """Who it is and what it holds."""
         return self._portal.call(self._inner.info())
-
-    def outgoing(self) -> list[OutgoingInfo]:
-        """Outgoing queues: where messages wait that go to other managers."""
-        return self._portal.call(self._inner.outgoing())
-
-    def outgoing_queue(self, destination: str) -> OutgoingInfo:
-        """The outgoing queue of one destination."""
-        return self._portal.call(self._inner.outgoing_queue(destination))
-
-    def pause(self, destination: str) -> OutgoingInfo:
-        """Let nothing leave for this destination, across restarts, until it is resumed."""
-        return self._portal.call(self._inner.pause(destination))
-
-    def resume(self, destination: str) -> OutgoingInfo:
-        """Let messages leave for this destination again, now."""
-        return self._portal.call(self._inner.resume(destination))
-
-    def streams(self) -> list[StreamInfo]:
-        """Streams: how far messages got that go to another manager, or come from one, in one order."""
-        return self._portal.call(self._inner.streams())
-
-    def channels(self) -> list[ChannelInfo]:
-        """Channels of HTTPR: how far batches got that go to another agent, or come from one."""
-        return self._portal.call(self._inner.channels())
-
-    def channel(self, number: int) -> ChannelInfo:
-        """One channel by its number."""
-        return self._portal.call(self._inner.channel(number))
-
-    def report_channel(self, number: int) -> ChannelInfo:
-        """Ask its responder now what became of the batches that are in doubt."""
-        return self._portal.call(self._inner.report_channel(number))
-
-    def forget_channel(self, number: int) -> ChannelInfo:
-        """Forget how far a channel got, when nothing is in doubt; its responder is told to as well."""
-        return self._portal.call(self._inner.forget_channel(number))
-
-    def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
-        """Decide what became of all that is in doubt, in place of a peer that is gone for good.
-
-        With `arrived` the messages leave; else they can be received and sent again.
-        """
-        return self._portal.call(self._inner.settle_channel(number, arrived=arrived))
 
     def take_offline(self) -> ManagerInfo:
         """Let nothing leave for other managers, and take nothing from them, while it runs."""

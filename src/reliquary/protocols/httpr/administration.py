@@ -15,11 +15,12 @@ from reliquary.base.turn import Reply, Warn
 from reliquary.protocols.httpr.batches import end_batches
 from reliquary.protocols.httpr.client import administration as client
 from reliquary.protocols.httpr.client.advance import advance_all
-from reliquary.protocols.httpr.events import Done, ForgetChannel, SettleChannel
+from reliquary.protocols.httpr.events import ForgetChannel, SettleChannel
 from reliquary.protocols.httpr.server import administration as server
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Channel, Role
 from reliquary.protocols.httpr.transactions import Settlement
+from reliquary.queueing.administration import Done
 
 
 def on_forget_wanted(state: State, event: ForgetChannel, now: Instant) -> None:

@@ -143,10 +143,3 @@ class SettleChannel(Event, frozen=True):
     channel: int
     arrived: bool
     """The peer has the messages, so they leave; else they are available again."""
-
-
-class Done(msgspec.Struct, frozen=True):
-    """The answer to an administrator; `why` is one sentence if it was not done."""
-
-    done: bool
-    why: str = ""

@@ -9,8 +9,9 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from reliquary.protocols.httpr.attributes import LABEL
-from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel
+from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel
 from reliquary.protocols.httpr.tables import Role
+from reliquary.queueing.administration import Done
 from reliquary.queueing.events import CreateQueue
 from reliquary.queueing.message import Message
 from reliquary.queueing.queue import QueueSettings

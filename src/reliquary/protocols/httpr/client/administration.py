@@ -10,9 +10,10 @@ from reliquary.protocols.httpr.client.channels import channel_of_row
 from reliquary.protocols.httpr.client.failures import RETRY, end_session
 from reliquary.protocols.httpr.client.phases import Phase
 from reliquary.protocols.httpr.codec.values import Command
-from reliquary.protocols.httpr.events import Done, ForgetChannel, ReportChannel
+from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
+from reliquary.queueing.administration import Done
 
 
 def on_report_wanted(state: State, event: ReportChannel, now: Instant) -> None:

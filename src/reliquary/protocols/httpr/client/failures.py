@@ -13,10 +13,11 @@ from reliquary.protocols.httpr.client.phases import Move
 from reliquary.protocols.httpr.client.reactions import FAILED_WITH, NACKS, UNSENT, Reaction, reaction_to
 from reliquary.protocols.httpr.codec.values import Error, ErrorNumber
 from reliquary.protocols.httpr.effects import HangUp
-from reliquary.protocols.httpr.events import Done, Failure, RequestFailed
+from reliquary.protocols.httpr.events import Failure, RequestFailed
 from reliquary.protocols.httpr.outgoing import is_fetcher
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.transactions import Settlement
+from reliquary.queueing.administration import Done
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
 from reliquary.queueing.travel.transfer import ConnectionChanged
 

@@ -24,10 +24,11 @@ from reliquary.protocols.httpr.client.outcomes import resume, settle
 from reliquary.protocols.httpr.client.phases import Move
 from reliquary.protocols.httpr.client.requests import send_request
 from reliquary.protocols.httpr.codec.values import NOTHING, Command, SessionMark
-from reliquary.protocols.httpr.events import Done, ResponseArrived
+from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.facts import PeerReported, Side, SideForgotten
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.transactions import By
+from reliquary.queueing.administration import Done
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
 
 

@@ -1,93 +1,44 @@
-"""Read-only pictures of HTTPR's channels, for people."""
+"""Records of HTTPR's channels for administrators; read from the state, never changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
-from reliquary.base.time import SECOND
-from reliquary.engine.views import name_of
+from reliquary.base.time import SECOND, as_datetime
 from reliquary.protocols.httpr.addresses import contact_url
 from reliquary.protocols.httpr.client.channel import ClientChannel
 from reliquary.protocols.httpr.client.phases import Phase
 from reliquary.protocols.httpr.codec.lexical import id_text
+from reliquary.protocols.httpr.nouns import BatchInfo, ChannelInfo
 from reliquary.protocols.httpr.server.channel import ServerChannel
 from reliquary.protocols.httpr.state import HOLDER
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.protocols.httpr.tables import Channel, Role
+from reliquary.queueing.naming.display import name_of
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import hold_key
 
 
-class BatchView(msgspec.Struct, frozen=True, kw_only=True):
-    """A batch of ours that is in doubt."""
-
-    id: str
-    """As on the wire: 16 hexadecimal digits."""
-    queue: str
-    """Where its messages are held."""
-    messages: int
-    since: int
-    """Microseconds since 1970; 0 for one that was begun before a restart."""
-
-
-class ChannelView(msgspec.Struct, frozen=True, kw_only=True):
-    """A channel as a person wants to see it."""
-
-    number: int
-    role: str
-    """`client`: we drive it; `server`: its requester does."""
-    requester: str
-    name: str
-    responder: str
-    state: str
-    """Of one that we drive, its phase; of one that we serve, `waiting`, `ready` (a session) or `closed`."""
-    url: str = ""
-    """Of one that we drive: where the responder is."""
-    session: str = ""
-    connected: bool = False
-    unanswered: int = 0
-    """Requests without a response."""
-    fetches: bool = False
-    """Its client fetches messages."""
-    last_source_id: str
-    """Of the latest batch that we sent."""
-    source_forgotten: bool
-    """Both sides have agreed to forget what we sent."""
-    in_doubt: tuple[BatchView, ...] = ()
-    last_received_id: str
-    last_received_outcome: str
-    last_sent_id: str
-    """The largest id that the peer is known to have used."""
-    failures: int = 0
-    """In a row, since something last went through."""
-    rest: float = 0
-    """Seconds that it rests before it tries again, while it does."""
-    trouble: str = ""
-    """What last went wrong."""
-
-
-def channels(state: State, httpr: HttprState) -> Iterator[ChannelView]:
+def channels(state: State, httpr: HttprState) -> Iterator[ChannelInfo]:
     """All channels, by their numbers."""
     for _, each in sorted(httpr.channels.items()):
         yield _view(state, httpr, each)
 
 
-def channel(state: State, httpr: HttprState, number: int) -> ChannelView | None:
+def channel(state: State, httpr: HttprState, number: int) -> ChannelInfo | None:
     """One channel."""
     found = httpr.channels.get(number)
     return None if found is None else _view(state, httpr, found)
 
 
-def _view(state: State, httpr: HttprState, each: Channel) -> ChannelView:
+def _view(state: State, httpr: HttprState, each: Channel) -> ChannelInfo:
     now = (
         _at_client(httpr, each, httpr.client.channels.get(each.number))
         if each.role is Role.CLIENT
         else _at_server(httpr, each, httpr.server.channels.get(each.number))
     )
-    return ChannelView(
+    return ChannelInfo(
         number=each.number,
         role=each.role.value,
         requester=each.requester,
@@ -95,7 +46,7 @@ def _view(state: State, httpr: HttprState, each: Channel) -> ChannelView:
         responder=each.responder,
         last_source_id=id_text(each.last_source_id),
         source_forgotten=each.source_forgotten,
-        in_doubt=tuple(_batch(state, httpr, each.number, batch) for batch in each.in_doubt),
+        in_doubt=[_batch(state, httpr, each.number, batch) for batch in each.in_doubt],
         last_received_id=id_text(each.last_received_id),
         last_received_outcome=each.last_received_outcome.value,
         last_sent_id=id_text(each.last_sent_id),
@@ -103,14 +54,15 @@ def _view(state: State, httpr: HttprState, each: Channel) -> ChannelView:
     )
 
 
-def _batch(state: State, httpr: HttprState, number: int, batch: int) -> BatchView:
+def _batch(state: State, httpr: HttprState, number: int, batch: int) -> BatchInfo:
     hold = state.holds.get(hold_key(HOLDER, (number, batch)))
     queue = None if hold is None else state.queues.get(hold.queue)
-    return BatchView(
+    begun = httpr.begun.get((number, batch), 0)
+    return BatchInfo(
         id=id_text(batch),
         queue="" if queue is None else name_of(state, queue),
         messages=0 if hold is None else len(hold.lookup_ids),
-        since=httpr.begun.get((number, batch), 0),
+        since=as_datetime(begun) if begun else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Channels of HTTPR through the control plane: shown, resolved and forgotten."""
+"""The paths of nouns, shown on channels of HTTPR: shown, resolved and forgotten."""
 
 from __future__ import annotations
 

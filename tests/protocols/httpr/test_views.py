@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from reliquary.engine.channels import ChannelView, channel, channels
+from reliquary.base.time import as_datetime
 from reliquary.protocols.httpr.events import Failure
+from reliquary.protocols.httpr.nouns import ChannelInfo
+from reliquary.protocols.httpr.views import channel, channels
 from tests.protocols.httpr.client_harness import Client
 from tests.protocols.httpr.far_server import AGENT, HERE, ORDERS, ClientBench, Far
 from tests.protocols.httpr.httpr_harness import HttprBench
@@ -12,7 +14,7 @@ FIRST = "0000000000000001"
 NONE = "0000000000000000"
 
 
-def seen(bench: HttprBench) -> ChannelView:
+def seen(bench: HttprBench) -> ChannelInfo:
     [view] = channels(bench.state, bench.httpr.state)
     assert channel(bench.state, bench.httpr.state, view.number) == view
     return view
@@ -42,11 +44,11 @@ def test_a_channel_that_we_drive_shows_what_is_in_doubt_and_since_when() -> None
     assert (view.state, view.url, view.session) == ("waiting", "http://far.example/httpr/mq", "1")
     assert (view.connected, view.unanswered, view.fetches) == (True, 1, False)
     [batch] = view.in_doubt
-    assert (batch.id, batch.messages, batch.since) == (FIRST, 2, begun)
+    assert (batch.id, batch.messages, batch.since) == (FIRST, 2, as_datetime(begun))
     assert batch.queue == ORDERS
     bench.talk(far)
     view = seen(bench)
-    assert (view.state, view.in_doubt, view.unanswered, view.last_source_id) == ("ready", (), 0, FIRST)
+    assert (view.state, view.in_doubt, view.unanswered, view.last_source_id) == ("ready", [], 0, FIRST)
     assert bench.httpr.state.begun == {}, "what is not in doubt has no beginning"
 
 
@@ -70,7 +72,7 @@ def test_after_a_restart_nobody_knows_since_when() -> None:
     bench.answer(far)
     bench.restart()
     [batch] = seen(bench).in_doubt
-    assert (batch.id, batch.messages, batch.since) == (FIRST, 1, 0)
+    assert (batch.id, batch.messages, batch.since) == (FIRST, 1, None)
 
 
 def test_one_that_nobody_has_driven_since_the_start_is_closed() -> None:
@@ -95,7 +97,7 @@ def test_a_channel_that_others_drive_shows_their_session_and_what_they_fetch() -
     client.pull(0)
     [batch] = seen(client.bench).in_doubt
     assert (batch.id, batch.queue, batch.messages) == (FIRST, "orders", 1)
-    assert batch.since == begun
+    assert batch.since == as_datetime(begun)
     client.pull_later(1)
     assert (seen(client.bench).state, seen(client.bench).unanswered) == ("waiting", 1)
     client.bench.restart()

@@ -1,0 +1,154 @@
+"""Methods of a manager for its nouns of administration, with `await` and without.
+
+`list_records`, `show_record` and `act_on` take any noun of `client/nouns.py`.  The other methods name nouns
+that applications use, and return their records with a type.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from reliquary.client.sync.portal import OnPortal
+from reliquary.client.transport import Transport
+from reliquary.protocols.httpr.nouns import CHANNEL, BatchInfo, ChannelInfo
+from reliquary.protocols.srmp.nouns import STREAM, StreamInfo
+from reliquary.queueing.administration import Key, Noun, R
+from reliquary.queueing.travel.nouns import OUTGOING, ConnectionAttempt, OutgoingInfo
+
+__all__ = [
+    "Administration",
+    "AsyncAdministration",
+    "BatchInfo",
+    "ChannelInfo",
+    "ConnectionAttempt",
+    "OutgoingInfo",
+    "StreamInfo",
+]
+
+
+class AsyncAdministration:
+    """What administrators ask of a manager about its nouns."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+
+    async def close(self) -> None:
+        """Let go of the server or the folder; leaving the block does it."""
+        await self.transport.close()
+
+    async def list_records(self, noun: Noun[R]) -> list[R]:
+        """All records of a noun."""
+        return await self.transport.list_records(noun)
+
+    async def show_record(self, noun: Noun[R], key: Key) -> R:
+        """The record of a noun that has this key."""
+        return await self.transport.show_record(noun, key)
+
+    async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
+        """Act on the record that has this key, and return it as it is then."""
+        return await self.transport.act_on(noun, key, verb, **parameters)
+
+    async def outgoing(self) -> list[OutgoingInfo]:
+        """Outgoing queues: where messages wait that go to other managers."""
+        return await self.list_records(OUTGOING)
+
+    async def outgoing_queue(self, destination: str) -> OutgoingInfo:
+        """The outgoing queue of one destination."""
+        return await self.show_record(OUTGOING, destination)
+
+    async def pause(self, destination: str) -> OutgoingInfo:
+        """Let nothing leave for this destination, across restarts, until it is resumed."""
+        return await self.act_on(OUTGOING, destination, "pause")
+
+    async def resume(self, destination: str) -> OutgoingInfo:
+        """Let messages leave for this destination again, now."""
+        return await self.act_on(OUTGOING, destination, "resume")
+
+    async def streams(self) -> list[StreamInfo]:
+        """Streams: how far messages got that go to another manager, or come from one, in one order."""
+        return await self.list_records(STREAM)
+
+    async def channels(self) -> list[ChannelInfo]:
+        """Channels of HTTPR: how far batches got that go to another agent, or come from one."""
+        return await self.list_records(CHANNEL)
+
+    async def channel(self, number: int) -> ChannelInfo:
+        """One channel by its number."""
+        return await self.show_record(CHANNEL, number)
+
+    async def report_channel(self, number: int) -> ChannelInfo:
+        """Ask its responder now what became of the batches that are in doubt."""
+        return await self.act_on(CHANNEL, number, "report")
+
+    async def forget_channel(self, number: int) -> ChannelInfo:
+        """Forget how far a channel got, when nothing is in doubt; its responder is told to as well."""
+        return await self.act_on(CHANNEL, number, "forget")
+
+    async def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
+        """Decide what became of all that is in doubt, in place of a peer that is gone for good.
+
+        With `arrived` the messages leave; else they can be received and sent again.
+        """
+        return await self.act_on(CHANNEL, number, "settle", arrived=arrived)
+
+
+Inner = TypeVar("Inner", bound=AsyncAdministration)
+
+
+class Administration(OnPortal[Inner]):
+    """As AsyncAdministration, without `await`."""
+
+    def list_records(self, noun: Noun[R]) -> list[R]:
+        """All records of a noun."""
+        return self._portal.call(self._inner.list_records(noun))
+
+    def show_record(self, noun: Noun[R], key: Key) -> R:
+        """The record of a noun that has this key."""
+        return self._portal.call(self._inner.show_record(noun, key))
+
+    def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
+        """Act on the record that has this key, and return it as it is then."""
+        return self._portal.call(self._inner.act_on(noun, key, verb, **parameters))
+
+    def outgoing(self) -> list[OutgoingInfo]:
+        """Outgoing queues: where messages wait that go to other managers."""
+        return self.list_records(OUTGOING)
+
+    def outgoing_queue(self, destination: str) -> OutgoingInfo:
+        """The outgoing queue of one destination."""
+        return self.show_record(OUTGOING, destination)
+
+    def pause(self, destination: str) -> OutgoingInfo:
+        """Let nothing leave for this destination, across restarts, until it is resumed."""
+        return self.act_on(OUTGOING, destination, "pause")
+
+    def resume(self, destination: str) -> OutgoingInfo:
+        """Let messages leave for this destination again, now."""
+        return self.act_on(OUTGOING, destination, "resume")
+
+    def streams(self) -> list[StreamInfo]:
+        """Streams: how far messages got that go to another manager, or come from one, in one order."""
+        return self.list_records(STREAM)
+
+    def channels(self) -> list[ChannelInfo]:
+        """Channels of HTTPR: how far batches got that go to another agent, or come from one."""
+        return self.list_records(CHANNEL)
+
+    def channel(self, number: int) -> ChannelInfo:
+        """One channel by its number."""
+        return self.show_record(CHANNEL, number)
+
+    def report_channel(self, number: int) -> ChannelInfo:
+        """Ask its responder now what became of the batches that are in doubt."""
+        return self.act_on(CHANNEL, number, "report")
+
+    def forget_channel(self, number: int) -> ChannelInfo:
+        """Forget how far a channel got, when nothing is in doubt; its responder is told to as well."""
+        return self.act_on(CHANNEL, number, "forget")
+
+    def settle_channel(self, number: int, *, arrived: bool) -> ChannelInfo:
+        """Decide what became of all that is in doubt, in place of a peer that is gone for good.
+
+        With `arrived` the messages leave; else they can be received and sent again.
+        """
+        return self.act_on(CHANNEL, number, "settle", arrived=arrived)

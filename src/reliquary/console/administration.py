@@ -1,0 +1,67 @@
+"""The paths of the nouns of administration, built from their declarations.
+
+GET   /channels                  all records, in an object under the noun's plural
+GET   /channels/{number}         one record
+POST  /channels/{number}/report  an act; its parameters are the JSON body, the answer is the record
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from reliquary.console.context import answer, context_of, read_body
+from reliquary.engine.administration import Administrator
+from reliquary.queueing.administration import Act, Noun
+
+_CONVERTORS: Final = {int: "int", str: "path"}
+
+
+def routes_of(noun: Noun[Any], prefix: str) -> Iterator[Route]:
+    """The routes of one noun below a prefix; those of acts first, for a key may hold slashes."""
+    path = f"{prefix}/{noun.plural}"
+    yield Route(path, _list_handler(noun), methods=["GET"])
+    if noun.showing is None:
+        return
+    one = f"{path}/{{key:{_CONVERTORS[noun.showing.kind]}}}"
+    for act in noun.acts:
+        yield Route(f"{one}/{act.verb}", _act_handler(noun, act), methods=["POST"])
+    yield Route(one, _show_handler(noun), methods=["GET"])
+
+
+def _list_handler(noun: Noun[Any]) -> Any:
+    async def list_records(request: Request) -> Response:
+        return answer({noun.plural: await _administrator(request).list_records(noun)})
+
+    return list_records
+
+
+def _show_handler(noun: Noun[Any]) -> Any:
+    async def show_record(request: Request) -> Response:
+        return answer(await _administrator(request).show_record(noun, request.path_params["key"]))
+
+    return show_record
+
+
+def _act_handler(noun: Noun[Any], act: Act) -> Any:
+    body = msgspec.defstruct(
+        "Parameters", [(each.name, each.kind) for each in act.parameters], forbid_unknown_fields=True
+    )
+    decoder = msgspec.json.Decoder(body)
+
+    async def act_on(request: Request) -> Response:
+        given = msgspec.structs.asdict(await read_body(request, decoder)) if act.parameters else {}
+        key = request.path_params["key"]
+        return answer(await _administrator(request).act_on(noun, key, act.verb, given))
+
+    return act_on
+
+
+def _administrator(request: Request) -> Administrator:
+    context = context_of(request)
+    return Administrator(context.opened, context.opened.engine.ask, context.by)

@@ -1,0 +1,87 @@
+"""A noun of administration for tests, with all that a noun can have: the labels of queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from reliquary.base.hresult import HResult
+from reliquary.engine import views
+from reliquary.queueing.administration import Act, Listing, Machines, Noun, Parameter, Showing
+from reliquary.queueing.events import ChangeQueue
+from reliquary.queueing.queue import QueueType
+
+
+class WordInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A word of a label."""
+
+    text: str
+    length: int
+    """In characters."""
+
+
+class LabelInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The label of a queue: what somebody wrote on it."""
+
+    queue: str
+    label: str
+    """Empty if nothing is written there."""
+    words: list[WordInfo]
+    initials: list[str]
+
+
+def info_of(queue: views.QueueView) -> LabelInfo:
+    words = queue.settings.label.split()
+    return LabelInfo(
+        queue=queue.name,
+        label=queue.settings.label,
+        words=[WordInfo(text=word, length=len(word)) for word in words],
+        initials=[word[0] for word in words],
+    )
+
+
+def labels(machines: Machines) -> Iterator[LabelInfo]:
+    return (info_of(each) for each in views.queues(machines.state) if each.kind is QueueType.PRIVATE)
+
+
+def label(machines: Machines, queue: str) -> LabelInfo | None:
+    found = views.queue(machines.state, queue)
+    return None if found is None else info_of(found)
+
+
+def write(to: int, queue: str, *, text: str) -> ChangeQueue:
+    return ChangeQueue(to, queue, {"label": text})
+
+
+LABEL = Noun(
+    name="label",
+    plural="labels",
+    record=LabelInfo,
+    summary="List, show and write the labels of queues.",
+    listing=Listing(
+        records=labels,
+        columns=("queue", "words", "initials"),
+        help="List the labels.\n\nA queue that has none is listed too.",
+    ),
+    showing=Showing(
+        key="queue",
+        kind=str,
+        record=label,
+        missing=HResult.QUEUE_NOT_FOUND,
+        missing_sentence="{} has no label, for it does not exist",
+        help="Show the label of QUEUE.",
+        example="orders",
+        parts={"words": ("length", "text")},
+    ),
+    acts=(
+        Act(
+            verb="write",
+            event=write,
+            needs=None,
+            parameters=(Parameter(name="text", kind=str, option="--text", help="What to write."),),
+            example="orders --text 'rush hour'",
+            help="Write on QUEUE.\n\nWhat was there before is gone.",
+        ),
+    ),
+)

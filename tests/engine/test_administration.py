@@ -1,0 +1,127 @@
+"""Administrators of an open manager: what they may do, what is on disk, how they are refused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import pytest
+
+from reliquary.base.hresult import HResult
+from reliquary.base.turn import Event
+from reliquary.engine.administration import Administrator, NotDone, Refusal
+from reliquary.queueing.administration import Done
+from reliquary.queueing.events import AccessChange, AwaitDisk, ChangeAccess, ChangeQueue
+from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
+from reliquary.queueing.security.rights import ManagerRight, QueueRight
+from reliquary.queueing.state import State
+from tests.client.labels import LABEL
+from tests.queueing.manager_harness import Bench
+
+M = TypeVar("M")
+
+
+class Paint(Event, frozen=True):
+    """An event of a protocol, which does not say who asks."""
+
+    to: int
+    queue: str
+
+
+[WRITE] = LABEL.acts
+PAINTED = replace(
+    LABEL,
+    acts=(
+        replace(WRITE, verb="paint", event=Paint, parameters=(), needs=ManagerRight.SET_MACHINE_PROPERTIES),
+    ),
+)
+
+
+class Office:
+    """A manager with one queue, both closed to strangers, and the events that it was asked.
+
+    A protocol answers `Paint`.
+    """
+
+    def __init__(self, painted: Done = Done(True)) -> None:  # noqa: B008 - a value
+        self.bench = Bench("orders")
+        for place, right in (("", ManagerRight.GENERIC_ALL), ("orders", QueueRight.GENERIC_ALL)):
+            self.bench.ask(ChangeAccess(0, place, AccessChange.DENY, ANONYMOUS.user, int(right)))
+        self.painted = painted
+        self.asked: list[Event] = []
+
+    @property
+    def state(self) -> State:
+        return self.bench.state
+
+    def machine(self, kind: type[M]) -> M:
+        raise AssertionError(f"no label needs a {kind}")
+
+    async def ask(self, make: Callable[[int], Event]) -> object:
+        event = make(7)
+        self.asked.append(event)
+        return self.painted if isinstance(event, Paint) else self.bench.ask(event)
+
+    def administrator(self, by: Principal = MANAGER) -> Administrator:
+        return Administrator(self, self.ask, by)
+
+
+def refused(asking: Coroutine[Any, Any, object]) -> tuple[HResult, str]:
+    with pytest.raises(Refusal) as why:
+        asyncio.run(asking)
+    return why.value.status, str(why.value)
+
+
+def test_what_is_listed_and_shown_is_on_disk() -> None:
+    office = Office()
+    [listed] = asyncio.run(office.administrator().list_records(LABEL))
+    assert office.asked == [AwaitDisk(7)]
+    assert asyncio.run(office.administrator().show_record(LABEL, "orders")) == listed
+    assert office.asked == [AwaitDisk(7)] * 2
+    assert (listed.queue, listed.label) == ("orders", "")
+
+
+def test_an_act_is_asked_in_the_name_of_the_user_and_then_shown() -> None:
+    office = Office()
+    after = asyncio.run(office.administrator().act_on(LABEL, "orders", "write", {"text": "rush"}))
+    assert after.label == "rush"
+    assert office.asked == [ChangeQueue(7, "orders", {"label": "rush"}, by=MANAGER), AwaitDisk(7)]
+    status, _ = refused(office.administrator(ANONYMOUS).act_on(LABEL, "orders", "write", {"text": "x"}))
+    assert status is HResult.ACCESS_DENIED
+    assert office.asked[2:] == [ChangeQueue(7, "orders", {"label": "x"}, by=ANONYMOUS)]
+
+
+def test_an_event_of_a_protocol_is_submitted_after_the_right_and_the_key_were_checked() -> None:
+    office = Office()
+    status, _ = refused(office.administrator(ANONYMOUS).act_on(PAINTED, "orders", "paint", {}))
+    assert status is HResult.ACCESS_DENIED
+    assert refused(office.administrator().act_on(PAINTED, "nothing", "paint", {})) == (
+        HResult.QUEUE_NOT_FOUND,
+        "nothing has no label, for it does not exist",
+    )
+    assert office.asked == []
+    asyncio.run(office.administrator().act_on(PAINTED, "orders", "paint", {}))
+    assert office.asked == [Paint(7, "orders"), AwaitDisk(7)]
+
+
+def test_what_a_protocol_did_not_do_is_not_done() -> None:
+    office = Office(painted=Done(False, "the paint is dry"))
+    with pytest.raises(NotDone, match="the paint is dry"):
+        asyncio.run(office.administrator().act_on(PAINTED, "orders", "paint", {}))
+
+
+def test_nothing_is_shown_to_a_user_without_the_right() -> None:
+    office = Office()
+    stranger = office.administrator(ANONYMOUS)
+    assert refused(stranger.list_records(LABEL))[0] is HResult.ACCESS_DENIED
+    assert refused(stranger.show_record(LABEL, "orders"))[0] is HResult.ACCESS_DENIED
+    assert office.asked == []
+
+
+def test_a_key_that_names_nothing_is_refused_as_declared() -> None:
+    assert refused(Office().administrator().show_record(LABEL, "nothing")) == (
+        HResult.QUEUE_NOT_FOUND,
+        "nothing has no label, for it does not exist",
+    )

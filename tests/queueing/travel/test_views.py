@@ -1,0 +1,44 @@
+"""Records of outgoing queues for administrators."""
+
+from __future__ import annotations
+
+from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
+from reliquary.queueing.travel.transfer import DestinationReached, Outcome
+from reliquary.queueing.travel.views import outgoing_queue, outgoing_queues
+from tests.queueing.exchange import ELSEWHERE, Exchange
+from tests.queueing.manager_harness import Bench
+
+
+def test_an_outgoing_queue_is_shown_with_its_connection_and_what_waits() -> None:
+    exchange = Exchange()
+    exchange.send(ELSEWHERE, b"one", b"two")
+    view = outgoing_queue(exchange.state, ELSEWHERE)
+    assert view is not None
+    assert list(outgoing_queues(exchange.state)) == [view]
+    assert (view.destination, view.state) == (ELSEWHERE, OutgoingState.CONNECTED.value)
+    assert (view.messages, view.sending, view.accepted, view.delivered) == (2, 1, 0, 0)
+    assert view.bytes == exchange.outgoing().total_bytes
+    statuses = [record.status for record in view.history]
+    assert statuses == [ConnectionStatus.IN_PROCESS.value, ConnectionStatus.ESTABLISHED.value]
+    exchange.end(Outcome.TRY_LATER)
+    after = outgoing_queue(exchange.state, ELSEWHERE)
+    assert after is not None
+    assert (after.sending, after.resting, after.failures) == (0, True, 1)
+
+
+def test_an_outgoing_queue_shows_how_many_are_being_sent_and_how_many_the_peer_has() -> None:
+    exchange = Exchange()
+    exchange.clerk.at_once = 2
+    exchange.send(ELSEWHERE, b"a", b"b", b"c", b"d", b"e")
+    exchange.accept(b"a", b"b")
+    exchange.say(DestinationReached(exchange.outgoing().number, exchange.latest(b"a")))
+    view = outgoing_queue(exchange.state, ELSEWHERE)
+    assert view is not None
+    assert (view.messages, view.sending, view.accepted) == (5, 2, 2)
+
+
+def test_a_queue_of_our_own_is_no_outgoing_queue() -> None:
+    bench = Bench("orders")
+    assert outgoing_queue(bench.state, "orders") is None
+    assert outgoing_queue(bench.state, ELSEWHERE) is None
+    assert list(outgoing_queues(bench.state)) == []

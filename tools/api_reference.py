@@ -1,0 +1,106 @@
+"""The part of the API's reference page that follows from the declarations of nouns of administration.
+
+The rest of the page is written by hand; what lies between the two marks is made anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import textwrap
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from reliquary.queueing.administration import Act, Noun
+
+PAGE = Path("docs/reference/api.md")
+BEGIN = "<!-- Made by `./dev docs` from the declarations of the nouns, up to the next mark. -->"
+END = "<!-- Up to here. -->"
+JSON_TYPES: dict[object, str] = {
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    datetime: "time (RFC 3339)",
+    NoneType: "null",
+}
+
+
+def page(root: Path) -> str | None:
+    """The whole page with its part about nouns made anew, or None while there is no page."""
+    if not (root / PAGE).exists():
+        return None
+    before, _, rest = (root / PAGE).read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    nouns: tuple[Noun[Any], ...] = importlib.import_module("reliquary.client.nouns").NOUNS
+    made = "\n".join(line for noun in nouns for line in section(noun))
+    return f"{before}{BEGIN}\n\n{made}\n{END}{after}"
+
+
+def section(noun: Noun[Any]) -> Iterator[str]:
+    """The lines about one noun: its paths, then the fields of its record."""
+    word = noun.name.upper()
+    about = " ".join((noun.record.__doc__ or "").split()).removesuffix(".")
+    yield f"### `/{noun.plural}`"
+    yield f'- `GET /{noun.plural}` → `{{"{noun.plural}": [{word}…]}}`'
+    if noun.showing is not None:
+        one = f"/{noun.plural}/{{{noun.showing.key}}}"
+        yield f"- `GET {one}` → {word}"
+        for act in noun.acts:
+            yield f"- `POST {one}/{act.verb}`{_body(act)} → {word}: {_sentence(act)}"
+    yield ""
+    yield f"{word}: {about[0].lower()}{about[1:]}."
+    yield ""
+    yield "| Field | Type | |"
+    yield "|---|---|---|"
+    yield from _rows(noun.record)
+    yield ""
+
+
+def _body(act: Act) -> str:
+    fields = ", ".join(f'"{each.name}": {JSON_TYPES[each.kind]}' for each in act.parameters)
+    return f" `{{{fields}}}`" if fields else ""
+
+
+def _sentence(act: Act) -> str:
+    """The first paragraph of the act's help."""
+    text = " ".join(act.help.partition("\n\n")[0].split()).removesuffix(".")
+    return text[0].lower() + text[1:]
+
+
+def _rows(record: type[msgspec.Struct], prefix: str = "") -> Iterator[str]:
+    meanings = field_docs(record)
+    for name, kind in get_type_hints(record).items():
+        yield f"| `{prefix}{name}` | {_type(kind)} | {meanings.get(name, '')} |"
+        inner = get_args(kind)[0] if get_origin(kind) is list else None
+        if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+            yield from _rows(inner, f"{prefix}{name}[].")
+
+
+def _type(kind: Any) -> str:
+    if isinstance(kind, UnionType):
+        return " or ".join(map(_type, get_args(kind)))
+    if get_origin(kind) is list:
+        [inner] = get_args(kind)
+        return "array of objects" if issubclass(inner, msgspec.Struct) else f"array of {_type(inner)}s"
+    return JSON_TYPES[kind]
+
+
+def field_docs(record: type[msgspec.Struct]) -> dict[str, str]:
+    """The docstrings below the fields of a record, each on one line."""
+    [body] = ast.parse(textwrap.dedent(inspect.getsource(record))).body
+    assert isinstance(body, ast.ClassDef)
+    return {
+        field.target.id: " ".join(str(text.value.value).split())
+        for field, text in zip(body.body, body.body[1:], strict=False)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+    }

@@ -75,7 +75,7 @@ WHILE_WE_RUN = {
 }
 """Of `QueueState`: not kept, or kept as rows of their own.
 
-IncomingTransactionalTransferInfoCollection is with the protocol that fills it, `srmp.state.Incoming`.
+IncomingTransactionalTransferInfoCollection is with the protocol that fills it, `streams.incoming.Incoming`.
 """
 
 MANAGER_ATTRIBUTES: dict[str, tuple[str, Any]] = {

@@ -8,8 +8,8 @@ from reliquary.queueing.events import BrowseMessages, PurgeQueue, ReceiveMessage
 from reliquary.queueing.message import MessageClass
 from reliquary.sim.applications import Application, Aside, Call, Pause, Script, succeeded
 from reliquary.sim.network import NOTHING, Outcome
-from tests.sim.scenery import delivered
-from tests.sim.theatre import Theatre
+from tests.sim.simulated_server import SimulatedServer
+from tests.sim.written_history import delivered
 
 
 class Versatile(Application):
@@ -33,11 +33,11 @@ class Versatile(Application):
 
 
 def test_a_script_is_resumed_with_what_came_of_each_step() -> None:
-    theatre = Theatre()
-    tester = Versatile("tester", theatre.stage)
-    theatre.play(tester)
+    server = SimulatedServer()
+    tester = Versatile("tester", server.stage)
+    server.play(tester)
     assert tester.heard == [HResult.OK]  # the aside still waits
-    theatre.passes(3 * SECOND)
+    server.passes(3 * SECOND)
     assert tester.heard == [HResult.OK, ("aside", HResult.IO_TIMEOUT)]
 
 
@@ -50,9 +50,9 @@ class Stubborn(Application):
 
 
 def test_asking_until_answered_outlasts_bad_weather() -> None:
-    theatre = Theatre()
-    theatre.weather.answer_lost = 0.7
-    theatre.play(Stubborn("stubborn", theatre.stage))
+    server = SimulatedServer()
+    server.faults.answer_lost = 0.7
+    server.play(Stubborn("stubborn", server.stage))
 
 
 def test_an_answer_that_did_not_come_is_no_success() -> None:
@@ -60,10 +60,10 @@ def test_an_answer_that_did_not_come_is_no_success() -> None:
 
 
 def test_copies_of_a_message_are_nobodys_own() -> None:
-    theatre = Theatre(queues=False)
-    application = Application("a", theatre.stage)
+    server = SimulatedServer(queues=False)
+    application = Application("a", server.stage)
     assert application.own(delivered(1, 2).messages) == [b"m1", b"m2"]
     assert application.own(delivered(1, reason=MessageClass.NACK_RECEIVE_REJECTED).messages) == [b"m1"]
     assert application.own(delivered(1, reason=MessageClass.ACK_RECEIVE).messages) == []
-    theatre.witness.ledger.copies.add(2)
+    server.witness.ledger.copies.add(2)
     assert application.own(delivered(1, 2).messages) == [b"m1"]

@@ -14,7 +14,7 @@ from reliquary.sim.audit import Contents, audit, compare, contents
 from reliquary.sim.history import Turned, Violation
 from reliquary.sim.ledger import Ledger
 from tests.queueing.manager_harness import Bench
-from tests.sim.scenery import NOW, Nothing
+from tests.sim.written_history import NOW, Nothing
 
 
 def busy() -> Bench:

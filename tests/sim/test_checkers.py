@@ -22,7 +22,7 @@ from reliquary.sim.checkers import (
 from reliquary.sim.history import Decision, Standing, Violation, acknowledged
 from reliquary.sim.ledger import Ledger
 from tests.queueing.manager_harness import Bench
-from tests.sim.scenery import Story, delivered, moved, removed, stored
+from tests.sim.written_history import Story, delivered, moved, removed, stored
 
 
 def check(story: Story) -> None:

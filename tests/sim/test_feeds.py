@@ -16,8 +16,8 @@ from reliquary.sim.history import Violation
 from reliquary.sim.keepers import Mover
 from reliquary.sim.readers import Holder, Taker
 from reliquary.sim.senders import Producer
-from tests.sim.scenery import ORDERS, OTHER, Story, moved, position, removed, stored
-from tests.sim.theatre import Theatre
+from tests.sim.simulated_server import SimulatedServer
+from tests.sim.written_history import ORDERS, OTHER, Story, moved, position, removed, stored
 
 LAKE = "lake"
 
@@ -85,16 +85,16 @@ def test_only_what_becomes_visible_is_owed_and_each_time_it_does() -> None:
 
 
 def test_a_reader_reads_feeds_while_others_work_and_lets_go_of_them_in_the_end() -> None:
-    theatre = Theatre()
-    reader = FeedReader(LAKE, theatre.stage)
-    cast = [kind(kind.__name__, theatre.stage) for kind in (Producer, Taker, Holder, Mover)]
-    theatre.rounds(reader, *cast, turns=600)
-    assert {"OpenConsumer", "LookAtFeeds", "ReadFeed", "MoveConsumer", "TrimFeed"} <= theatre.events()
-    theatre.stage.finishing = True
-    theatre.play(reader)
-    check_feeds(theatre.history)
-    assert sum(map(len, theatre.history.feeds.values())) > 50
-    state = theatre.process.manager.state
+    server = SimulatedServer()
+    reader = FeedReader(LAKE, server.stage)
+    cast = [kind(kind.__name__, server.stage) for kind in (Producer, Taker, Holder, Mover)]
+    server.rounds(reader, *cast, turns=600)
+    assert {"OpenConsumer", "LookAtFeeds", "ReadFeed", "MoveConsumer", "TrimFeed"} <= server.events()
+    server.stage.finishing = True
+    server.play(reader)
+    check_feeds(server.history)
+    assert sum(map(len, server.history.feeds.values())) > 50
+    state = server.process.manager.state
     assert not any(queue.consumers or queue.retained for queue in state.queues.values())
 
 
@@ -113,7 +113,7 @@ def page(*positions: Position, reached: int = 9) -> FeedRead:
     ],
 )
 def test_a_page_that_does_not_fit_to_what_was_given_before_is_found(second: FeedRead, what: str) -> None:
-    reader = FeedReader(LAKE, Theatre().stage)
+    reader = FeedReader(LAKE, SimulatedServer().stage)
     place = _Place("", 0, 0, 0)
     first = page(position(1), position(4)) if "another" in what else page(position(1), position(2))
     reader._remember(place, first, 0)

@@ -12,7 +12,7 @@ from reliquary.queueing.message import MessageClass
 from reliquary.queueing.tables import Operation, Outcome, PreparedTransaction
 from reliquary.sim.history import Violation
 from reliquary.sim.ledger import Ledger
-from tests.sim.scenery import ORDERS, OTHER, Story, moved, outgoing, position, queue, removed, stored
+from tests.sim.written_history import ORDERS, OTHER, Story, moved, outgoing, position, queue, removed, stored
 
 
 def ledger_of(story: Story, life: int = 1) -> Ledger:

@@ -14,7 +14,7 @@ from reliquary.sim.ledger import Ledger
 from reliquary.sim.mirror import compare_managers, compare_with_ledger, picture, walk
 from reliquary.store.staging import StagedRows
 from tests.queueing.manager_harness import Bench
-from tests.sim.scenery import NOW, Nothing
+from tests.sim.written_history import NOW, Nothing
 
 
 def busy() -> Bench:

@@ -26,7 +26,7 @@ from reliquary.queueing.queue import QueueSettings
 from reliquary.sim.history import Violation
 from reliquary.sim.ledger import Ledger
 from reliquary.sim.reasons import Reasons, is_for_good
-from tests.sim.scenery import (
+from tests.sim.written_history import (
     NOW,
     ORDERS,
     OTHER,

@@ -10,27 +10,27 @@ from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import NOTHING, Outcome
 from reliquary.sim.readers import Taker
 from reliquary.sim.senders import Producer
+from reliquary.sim.site_faults import SiteFaults
 from reliquary.sim.transactors import AROUND, Coordinator, Impatient, Transactor, Work
-from reliquary.sim.weather import Weather
-from tests.sim.theatre import Theatre
+from tests.sim.simulated_server import SimulatedServer
 
 
 def test_a_transactor_commits_prepares_and_aborts() -> None:
-    theatre = Theatre()
-    theatre.rounds(Producer("producer", theatre.stage), Transactor("transactor", theatre.stage), turns=600)
-    assert {"CommitTransaction", "PrepareTransaction", "AbortTransaction", "MoveMessage"} <= theatre.events()
-    assert theatre.history.consumed
-    own = [each for each in theatre.history.sendings.values() if each.sender == "transactor"]
+    server = SimulatedServer()
+    server.rounds(Producer("producer", server.stage), Transactor("transactor", server.stage), turns=600)
+    assert {"CommitTransaction", "PrepareTransaction", "AbortTransaction", "MoveMessage"} <= server.events()
+    assert server.history.consumed
+    own = [each for each in server.history.sendings.values() if each.sender == "transactor"]
     assert AROUND in {each.queue for each in own}
     assert {Standing.CONFIRMED, Standing.REFUSED} <= {each.standing for each in own}
 
 
 def test_an_impatient_one_ends_what_it_still_waits_for() -> None:
-    theatre = Theatre()
-    cast = [kind(kind.__name__, theatre.stage) for kind in (Producer, Impatient, Taker)]
-    theatre.rounds(*cast, turns=600)
-    assert "CancelRead" in theatre.events()
-    assert {"TRANSACTION_SEQUENCE", "OPERATION_CANCELLED"} <= theatre.statuses()
+    server = SimulatedServer()
+    cast = [kind(kind.__name__, server.stage) for kind in (Producer, Impatient, Taker)]
+    server.rounds(*cast, turns=600)
+    assert "CancelRead" in server.events()
+    assert {"TRANSACTION_SEQUENCE", "OPERATION_CANCELLED"} <= server.statuses()
 
 
 DONE = Outcome(Answer(HResult.OK), 7)
@@ -39,11 +39,11 @@ GONE = Outcome(Answer(HResult.TRANSACTION_SEQUENCE), 8)
 
 def learned(outcome: Outcome, *, durable: bool = False, unanswered: int = 0) -> tuple[Standing, bool]:
     """What an application concludes about a message it sent, and whether it has one it received."""
-    theatre = Theatre(queues=False)
+    server = SimulatedServer(queues=False)
     sending = Sending(b"s", "s", "t", 1, "orders", 3, express=False, request=1)
     work = Work(UUID(int=1), [b"r"], [sending], durable=durable)
-    Transactor("t", theatre.stage)._learn(work, outcome, unanswered)
-    return sending.standing, b"r" in theatre.history.consumed
+    Transactor("t", server.stage)._learn(work, outcome, unanswered)
+    return sending.standing, b"r" in server.history.consumed
 
 
 def test_an_answered_commit_settles_everything() -> None:
@@ -64,10 +64,10 @@ def test_a_prepared_transaction_that_is_gone_was_committed_because_it_is_never_f
 
 
 def test_a_coordinator_tells_each_decision_until_it_is_confirmed_and_some_again() -> None:
-    theatre = Theatre(weather=Weather(answer_lost=0.1))
-    cast = [kind(kind.__name__, theatre.stage) for kind in (Producer, Coordinator)]
-    theatre.rounds(*cast, turns=800)
-    decisions = theatre.history.decisions
+    server = SimulatedServer(faults=SiteFaults(answer_lost=0.1))
+    cast = [kind(kind.__name__, server.stage) for kind in (Producer, Coordinator)]
+    server.rounds(*cast, turns=800)
+    decisions = server.history.decisions
     assert {(each.prepared, each.commit) for each in decisions} == {
         (True, True),
         (True, False),
@@ -76,4 +76,4 @@ def test_a_coordinator_tells_each_decision_until_it_is_confirmed_and_some_again(
     assert all((each.commit, HResult.OK) in each.answers for each in decisions if each.prepared)
     assert any(each.answers.count((True, HResult.OK)) > 1 for each in decisions)
     assert any((False, HResult.TRANSACTION_SEQUENCE) in each.answers for each in decisions if each.commit)
-    assert not theatre.process.manager.state.transactions
+    assert not server.process.manager.state.transactions

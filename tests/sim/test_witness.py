@@ -15,7 +15,7 @@ from reliquary.sim.history import History, Violation
 from reliquary.sim.witness import Witness
 from reliquary.store.disk import Changes
 from tests.queueing.manager_harness import Bench
-from tests.sim.scenery import NOW, ORDERS, Story, created, delivered, stored
+from tests.sim.written_history import NOW, ORDERS, Story, created, delivered, stored
 
 
 class Watch:

@@ -11,32 +11,32 @@ from reliquary.sim.applications import Script
 from reliquary.sim.history import Standing, Violation
 from reliquary.sim.network import Outcome
 from reliquary.sim.readers import Taker
+from reliquary.sim.site_faults import SiteFaults
 from reliquary.sim.transactors import AROUND
-from reliquary.sim.weather import Weather
 from reliquary.sim.writers import Attempt, Writer
-from tests.sim.theatre import Theatre
+from tests.sim.simulated_server import SimulatedServer
 
 
 def test_a_writer_does_a_little_of_everything() -> None:
-    theatre = Theatre(weather=Weather(answer_lost=0.05))
-    theatre.rounds(Writer("writer", theatre.stage), Taker("taker", theatre.stage), turns=900)
+    server = SimulatedServer(faults=SiteFaults(answer_lost=0.05))
+    server.rounds(Writer("writer", server.stage), Taker("taker", server.stage), turns=900)
     assert {"BeginStage", "StageMessages", "CompleteStage", "PublishBatch", "DropStages", "SweepStages"} <= (
-        theatre.events()
+        server.events()
     )
-    sent = theatre.history.sendings.values()
+    sent = server.history.sendings.values()
     assert {Standing.CONFIRMED, Standing.REFUSED} <= {each.standing for each in sent}
     assert AROUND in {each.queue for each in sent}
-    facts = [fact for turned in theatre.history.turns for fact in turned.facts]
+    facts = [fact for turned in server.history.turns for fact in turned.facts]
     batches = [fact.record.batch for fact in facts if isinstance(fact, BatchPublished)]
     assert batches == list(range(len(batches)))
     assert len(batches) > 10
     assert any(len(fact.positions) > 1 for fact in facts if isinstance(fact, StagePublished))
-    assert not theatre.process.manager.state.staging.stages
+    assert not server.process.manager.state.staging.stages
 
 
 def test_what_was_never_published_counts_as_refused_and_what_was_as_confirmed() -> None:
-    theatre = Theatre()
-    writer = Writer("writer", theatre.stage)
+    server = SimulatedServer()
+    writer = Writer("writer", server.stage)
     (_, sending), *_ = writer._some("orders", 0)
     standings = [sending.standing]
     script = writer._publish([Attempt(7, [sending])])
@@ -54,8 +54,8 @@ def drain(script: Script, status: HResult) -> None:
 
 
 def test_a_batch_that_is_published_twice_is_a_finding() -> None:
-    theatre = Theatre()
-    writer = Writer("writer", theatre.stage)
+    server = SimulatedServer()
+    writer = Writer("writer", server.stage)
     script = writer._expect_already(0, ())
     next(script)
     with pytest.raises(Violation, match="batch: writer published 0"):

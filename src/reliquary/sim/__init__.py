@@ -6,6 +6,8 @@
                                         |
                                      checkers      loss, duplication, order, balance, visibility
 
-A seed decides everything: who sends what, which request is lost, when the power goes, how long a
-sync takes.  The same seed gives the same run, so a failure is repeated by `./dev sim --seed N`.
+A seed decides everything: which application sends what, which request is lost, when the power goes, how
+long a sync takes.  The same seed gives the same run, so a failure is repeated by `./dev sim --seed N`.
+
+`run` has one server; `world` has several, which speak the protocols that are plugged in (`srmp`, `httpr`).
 """

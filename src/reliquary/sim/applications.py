@@ -117,7 +117,7 @@ class Application:
 
     def rest(self) -> Script:
         """Do nothing for a while."""
-        yield Pause(self.chance.between(1, self.stage.around.weather.longest_pause))
+        yield Pause(self.chance.between(1, self.stage.around.faults.longest_pause))
 
     def a_queue(self) -> str:
         """One of the queues."""

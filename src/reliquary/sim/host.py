@@ -8,7 +8,7 @@ from reliquary.base.time import MILLISECOND
 from reliquary.sim.clock import Calendar, ProcessClock
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.process import Process, Surroundings
-from reliquary.sim.weather import jump
+from reliquary.sim.site_faults import jump
 
 
 class Host:
@@ -24,17 +24,17 @@ class Host:
         self._around = around
         self._scheduler = around.scheduler
         self._chance = around.chance
-        self._weather = around.weather
+        self._faults = around.faults
         self._history = around.history
         self._make = process
-        self.disk = disk(process.TABLES)
+        self.disk = disk(around.tables)
         self.calendar = Calendar(around.scheduler)
         self.process: Process | None = None
         self.on_end: list[Callable[[Process], None]] = []
-        """Told when a process has ended, before the next one starts."""
-        self._every(around.weather.power_every, "power_every", self._cut_power)
-        self._every(around.weather.jump_every, "jump_every", self._jump)
-        self._every(around.weather.stop_every, "stop_every", self._stop)
+        """Called when a process has ended, before the next one starts."""
+        self._every(around.faults.power_every, "power_every", self._cut_power)
+        self._every(around.faults.jump_every, "jump_every", self._jump)
+        self._every(around.faults.stop_every, "stop_every", self._stop)
 
     @property
     def ready(self) -> bool:
@@ -65,12 +65,12 @@ class Host:
     # -- what happens to a machine
 
     def _every(self, span: int, name: str, action: Callable[[], None]) -> None:
-        """Let something happen again and again, until the weather clears up."""
+        """Let something happen again and again, until the faults end."""
         if not span:
             return
 
         def happen() -> None:
-            if getattr(self._weather, name):
+            if getattr(self._faults, name):
                 action()
                 self._every(span, name, action)
 

@@ -13,7 +13,6 @@ from typing import Any, Final, Self
 from uuid import UUID
 
 from reliquary.base.turn import Fact
-from reliquary.protocols.httpr.apply import APPLIED as HTTPR_FACTS
 from reliquary.queueing import facts
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
 from reliquary.queueing.message import MessageClass, Position
@@ -22,7 +21,6 @@ from reliquary.queueing.staging import facts as staging
 from reliquary.queueing.staging.holdings import numbers_of
 from reliquary.queueing.tables import Copy, PreparedTransaction
 from reliquary.sim.history import Turned, Violation, named, shown
-from reliquary.streams.apply import FACTS as STREAM_FACTS
 
 Key = tuple[int, int]
 """A queue's number and a LookupIdentifier."""
@@ -41,6 +39,9 @@ class Place:
 
 
 Judge = Callable[["Ledger", int, Place, MessageClass, Turned], None]
+Rule = Callable[["Ledger", Any, Turned, bool], None]
+MANAGER: Final = "reliquary.queueing."
+"""Where the manager's facts are defined."""
 
 
 class Ledger:
@@ -95,7 +96,7 @@ class Ledger:
         """Add what a turn stated."""
         for fact in turned.facts:
             if not (durable_only and fact.volatile) or isinstance(fact, staging.MessagesStaged):
-                _TAKE[type(fact)](self, fact, turned, durable_only)
+                _rule_for(type(fact))(self, fact, turned, durable_only)
         for body in self.travelling.keys() & self.arrived.keys():
             raise Violation(f"duplication: {shown(body)} arrived and is still on its way")
 
@@ -232,7 +233,7 @@ def _nothing(*_: Any) -> None:
     pass
 
 
-_TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
+_TAKE: Final[dict[type[Fact], Rule]] = {
     facts.ManagerNamed: _nothing,
     facts.QueueCreated: _queue_stated,
     facts.QueueChanged: _queue_stated,
@@ -258,5 +259,10 @@ _TAKE: Final[dict[type[Fact], Callable[[Ledger, Any, Turned, bool], None]]] = {
     staging.BatchPublished: _published,
     staging.StageChanged: _nothing,
     staging.ChunksDropped: _nothing,
-    **dict.fromkeys(STREAM_FACTS + HTTPR_FACTS, _nothing),
 }
+
+
+def _rule_for(kind: type[Fact]) -> Rule:
+    """The rule for a fact: all facts of the manager have one, those of protocols change nothing here."""
+    assert kind in _TAKE or not kind.__module__.startswith(MANAGER), f"the ledger does not know {kind}"
+    return _TAKE.get(kind, _nothing)

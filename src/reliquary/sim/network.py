@@ -19,7 +19,7 @@ from reliquary.sim.chance import SeededChance
 from reliquary.sim.host import Host
 from reliquary.sim.process import Process
 from reliquary.sim.scheduler import Scheduler
-from reliquary.sim.weather import Weather
+from reliquary.sim.site_faults import SiteFaults
 
 PATIENCE = 2 * SECOND
 """So long an application waits for an answer that was lost."""
@@ -61,10 +61,10 @@ class _Call:
 class Network:
     """Carries calls."""
 
-    def __init__(self, scheduler: Scheduler, chance: SeededChance, weather: Weather, host: Host) -> None:
+    def __init__(self, scheduler: Scheduler, chance: SeededChance, faults: SiteFaults, host: Host) -> None:
         self._scheduler = scheduler
         self._chance = chance
-        self._weather = weather
+        self._faults = faults
         self._host = host
         self._open: dict[int, _Call] = {}
         self._count = 0
@@ -72,15 +72,15 @@ class Network:
 
     def call(self, line: Line, make: Make, heard: Callable[[Outcome], None]) -> None:
         """Ask the server; `heard` is told what comes of it, once, sooner or later."""
-        call = _Call(line, make, heard, self._chance.happens(self._weather.answer_lost))
-        if self._chance.happens(self._weather.request_lost):
+        call = _Call(line, make, heard, self._chance.happens(self._faults.answer_lost))
+        if self._chance.happens(self._faults.request_lost):
             self._scheduler.after(PATIENCE, partial(self._finish, call, NOTHING))
             return
         line.last_arrival = max(line.last_arrival + 1, self._scheduler.now + self._delay())
         self._scheduler.at(line.last_arrival, partial(self._arrive, call))
 
     def _delay(self) -> int:
-        return self._chance.between(20, self._weather.slowest_network)
+        return self._chance.between(20, self._faults.slowest_network)
 
     def _arrive(self, call: _Call) -> None:
         process = self._host.process
@@ -93,7 +93,7 @@ class Network:
         call.process = process
         call.caller = process.caller(partial(self._answer, number))
         process.submit(call.make(call.caller))
-        if self._chance.happens(self._weather.cut):
+        if self._chance.happens(self._faults.cut):
             self._scheduler.after(self._chance.between(1, 200 * MILLISECOND), partial(self._cut, number))
 
     def _answer(self, number: int, answer: Any, turn: int) -> None:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, Final, TypeVar
 
 from reliquary.base.faults import StoreFailure
 from reliquary.base.time import MILLISECOND, seconds
@@ -28,20 +28,19 @@ from reliquary.base.turn import (
     Warn,
 )
 from reliquary.engine.core import Batch
-from reliquary.engine.protocols import assemble
+from reliquary.engine.protocols import assemble, tables_of
 from reliquary.engine.timers import Timers
 from reliquary.queueing.events import StartManager, StopManager
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.protocol import Protocol
 from reliquary.queueing.state import Sizes
-from reliquary.queueing.tables import TABLES
 from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.clock import ProcessClock
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History
 from reliquary.sim.scheduler import Scheduler
-from reliquary.sim.weather import Weather
+from reliquary.sim.site_faults import SiteFaults
 from reliquary.sim.witness import Witness
 from reliquary.store.staging import StagedRows
 
@@ -59,6 +58,18 @@ UNASKED_SYNC: Final = 50 * MILLISECOND
 
 Answered = Callable[[Any, int], None]
 """Takes an answer, and the number of the turn that made it."""
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Plugged:
+    """A protocol that a process speaks, and what connects it to the other processes."""
+
+    protocol: Protocol
+    first_events: tuple[Event, ...] = ()
+    """What its machine gets after the start of the manager."""
+    perform: Callable[[Process, Effect], None] | None = None
+    """Performs the effects of its machine; None for a machine that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +78,20 @@ class Surroundings:
 
     scheduler: Scheduler
     chance: SeededChance
-    weather: Weather
+    faults: SiteFaults
     history: History
     witness: Witness
     quota: int | None = None
     """Of the manager, in kilobytes."""
     computer: str = "SIM"
     """What the manager is called."""
+    plugged: tuple[Plugged, ...] = (Plugged(LOOPBACK),)
+    """The protocols that it speaks."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables of the manager and of all protocols."""
+        return tables_of(each.protocol for each in self.plugged)
 
 
 class PowerCut(Exception):
@@ -82,9 +100,6 @@ class PowerCut(Exception):
 
 class Process:
     """A queue manager and its engine, until they stop or die."""
-
-    TABLES: ClassVar[tuple[str, ...]] = TABLES
-    """What is on its disk."""
 
     def __init__(
         self,
@@ -102,7 +117,7 @@ class Process:
         self._around = around
         self._scheduler = around.scheduler
         self._chance = around.chance
-        self._weather = around.weather
+        self._faults = around.faults
         self._history = around.history
         self._witness = around.witness
         self._on_end = on_end
@@ -118,17 +133,17 @@ class Process:
         self._unsynced = False
         self._lingering = False
         self._reminded = False
-        self._assemble(StagedRows(disk))
-
-    def _assemble(self, rows: StagedRows) -> None:
-        """Put the machines together."""
+        protocols = [each.protocol for each in around.plugged]
         self._core, self.manager, self.machines = assemble(
-            self.disk, rows, self._chance, self._protocols(), sizes=SIZES, history=True
+            disk, StagedRows(disk), self._chance, protocols, sizes=SIZES, history=True
         )
+        self._performers = {
+            effect: each.perform for each in around.plugged for effect in each.protocol.unplugged
+        }
 
-    def _protocols(self) -> tuple[Protocol, ...]:
-        """Return the protocols that run beside the queue manager."""
-        return (LOOPBACK,)
+    def machine(self, kind: type[Kind]) -> Kind:
+        """The machine of this class."""
+        return next(each for each in self.machines.values() if isinstance(each, kind))
 
     # -- what the network and the host call
 
@@ -147,8 +162,9 @@ class Process:
         self._perform(batch.at_once + batch.after_sync)
 
     def _first_events(self) -> tuple[Event, ...]:
-        """What a new process is told before it takes requests."""
-        return (StartManager(self._around.computer, quota=self._around.quota),)
+        """The events of the start: their turns are run before a request is accepted."""
+        start = StartManager(self._around.computer, quota=self._around.quota)
+        return start, *(event for each in self._around.plugged for event in each.first_events)
 
     @property
     def idle(self) -> bool:
@@ -246,7 +262,7 @@ class Process:
         self._is_syncing = True
         self._syncing, self._waiting = self._waiting, []
         covered = self.disk.begin_sync()
-        self._later(self._chance.between(50, self._weather.slowest_sync), partial(self._synced, covered))
+        self._later(self._chance.between(50, self._faults.slowest_sync), partial(self._synced, covered))
 
     def _synced(self, covered: int) -> None:
         self._point("during a sync")
@@ -269,6 +285,9 @@ class Process:
         """Compare everything with everything; between two batches only."""
         rebuilt = QueueManager(StagedRows(self.disk.copied()), SeededChance(0), sizes=SIZES, history=True)
         self._witness.checkpoint(self.manager, rebuilt, self.disk)
+        for each in self._around.plugged:
+            again = each.protocol.machine(StagedRows(self.disk.copied()))
+            self._witness.compare_machines(each.protocol.name, self.machines[each.protocol.name], again)
 
     # -- effects
 
@@ -289,8 +308,12 @@ class Process:
                 self._go_out(effect)
 
     def _go_out(self, effect: Effect) -> None:
-        """What only some processes do."""
-        raise AssertionError(f"nobody performs {effect}")
+        """Hand an effect to the network of the protocol that asked for it."""
+        self._witness.leaves(effect, self.disk)
+        perform = self._performers.get(type(effect))
+        assert perform is not None, f"no network performs {effect}"
+        perform(self, effect)
+        self._point("between effects")
 
     def _answer(self, reply: Reply) -> None:
         if not reply.to:
@@ -323,11 +346,11 @@ class Process:
             self._end(str(failure))
 
     def _point(self, name: str) -> None:
-        if self._chance.happens(self._weather.power_at_a_point):
+        if self._chance.happens(self._faults.power_at_a_point):
             raise PowerCut(name)
 
     def _break_disk(self) -> None:
-        if self._chance.happens(self._weather.disk_fails):
+        if self._chance.happens(self._faults.disk_fails):
             kind = self._chance.pick(("io", "full"))
             if self._chance.happens(0.5):
                 self.disk.fail_next_sync(kind)

@@ -1,4 +1,4 @@
-"""One run: a seed, its weather, its applications; then the sky clears, and everything must add up."""
+"""One run: a seed, its faults, its applications; then the faults end, and everything must add up."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from reliquary.sim.reports import Report, failure_of
 from reliquary.sim.scheduler import Scheduler
 from reliquary.sim.senders import Latecomer, Producer, Traveller
 from reliquary.sim.site import Site
+from reliquary.sim.site_faults import SiteFaults
 from reliquary.sim.transactors import Coordinator, Impatient, Transactor
-from reliquary.sim.weather import Weather
 from reliquary.sim.witness import Witness
 from reliquary.sim.writers import Writer
 
 STEPS = 600
-"""Turns of the manager before the sky clears."""
+"""Turns of the manager before the faults end."""
 QUEUES = ("orders", "ledger", "inbox", "orders;retry", SPARE, f"{SPARE};part")
 ROUNDS = 3
 """So often queues are read again in the end."""
@@ -62,7 +62,7 @@ class _Run:
         self.around = Surroundings(
             scheduler=Scheduler(chance),
             chance=chance,
-            weather=Weather.drawn(chance),
+            faults=SiteFaults.drawn(chance),
             history=history,
             witness=self.witness,
             quota=chance.pick((None, None, 24)),
@@ -82,7 +82,7 @@ class _Run:
         for reader in self.feed_readers:
             stage.enter(reader)
         site.until(lambda: len(self.history.turns) >= steps, "the applications make no progress")
-        self._clear_up()
+        self._end_faults()
         site.process.checkpoint()
         self._drain()
         self._read_feeds()
@@ -92,10 +92,10 @@ class _Run:
         site.restart()
         site.process.checkpoint()
 
-    def _clear_up(self) -> None:
+    def _end_faults(self) -> None:
         """Faults stop; everybody finishes; what was only held or begun comes back."""
-        self.around.weather.clear_up()
-        self.site.clear_up()
+        self.around.faults.end()
+        self.site.finish()
         self.around.scheduler.pass_time(MINUTE)
         self.site.until_idle()
 

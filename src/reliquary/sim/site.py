@@ -33,7 +33,7 @@ class Site:
         self.history = around.history
         self.scheduler = around.scheduler
         self.host = Host(around, process=process, disk=disk)
-        network = Network(around.scheduler, around.chance, around.weather, self.host)
+        network = Network(around.scheduler, around.chance, around.faults, self.host)
         self.stage = Stage(around, self.host, network, queues)
 
     @property
@@ -56,12 +56,12 @@ class Site:
         """Go on until the server has nothing more to do."""
         self.until(lambda: self.host.ready and self.process.idle, "liveness: the server is never idle")
 
-    def clear_up(self) -> None:
-        """No fault is on its way any more, and everybody finishes."""
+    def finish(self) -> None:
+        """Repair the disk, and let all applications finish."""
         if self.host.process is not None:
             self.process.disk.mend()
         self.stage.finishing = True
-        self.until_nobody_acts("liveness: somebody never finishes")
+        self.until_nobody_acts("liveness: an application never finishes")
 
     def read_to_the_end(self) -> None:
         """Journals last, because reading fills them."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from reliquary.base.time import Instant
-from reliquary.base.turn import Event, Reply, Turn
+from reliquary.base.turn import Effect, Event, Machine, Reply, Turn
 from reliquary.queueing.events import Received, ReceiveMessages, Sent
 from reliquary.queueing.expiry import is_over
 from reliquary.queueing.feed.events import FeedRead, FeedViews
@@ -29,7 +29,7 @@ class Witness:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._reasons = self._court()
+        self._reasons = self._make_reasons()
         self._answers: dict[tuple[int, int], tuple[int, int]] = {}
         """For each answer: its turn, and the batch that must be safe before it leaves."""
         self._told: dict[ObjectId, bytes] = {}
@@ -38,14 +38,14 @@ class Witness:
         """LookupIdentifiers that senders were told."""
         self._latest = 0
         """The last batch with something durable."""
-        self.ledger = self._account()
+        self.ledger = self._make_ledger()
 
-    def _court(self) -> Reasons:
-        """Who judges why messages leave."""
+    def _make_reasons(self) -> Reasons:
+        """The judge of why messages leave."""
         return Reasons(self._history)
 
-    def _account(self) -> Ledger:
-        """What is left of the turns so far for the next life."""
+    def _make_ledger(self) -> Ledger:
+        """The ledger of all turns that no crash took, for the next life."""
         ledger = self.LEDGER.of(self._history.turns, self._history.lives + 1)
         ledger.judge = self._reasons.judge
         return ledger
@@ -80,7 +80,13 @@ class Witness:
                 self._check_true(delivered.message)
                 if not delivered.position.express:
                     needs = max(needs, self.ledger.changed[named(delivered.message)])
+        needs = max(needs, self._shown(turned, to, answer))
         self._answers[turned.life, to] = (turned.number, needs)
+
+    def _shown(self, turned: Turned, to: int, answer: object) -> int:
+        """The batch that an answer of a protocol shows, beside that of its own turn."""
+        del turned, to, answer
+        return 0
 
     def _check_true(self, message: Message) -> None:
         if message.message_class != MessageClass.NORMAL:
@@ -116,6 +122,9 @@ class Witness:
                 raise Violation(f"LookupIdentifiers were given out twice: {new & self._given}")
             self._given |= new
 
+    def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
+        """An effect of a protocol leaves the process."""
+
     def crashed(self, survivor: SimulatedDisk) -> None:
         """The process is gone; this is what the next one will find."""
         history = self._history
@@ -124,7 +133,7 @@ class Witness:
                 break
             turned.lost = turned.batch > survivor.durable and any(not fact.volatile for fact in turned.facts)
         self._latest = 0
-        self.ledger = self._account()
+        self.ledger = self._make_ledger()
         rows = contents(survivor)
         audit(rows)
         compare(rows, self.ledger)
@@ -154,3 +163,6 @@ class Witness:
         walked = walk(manager.state)
         compare_managers(manager, walked, rebuilt)
         compare_with_ledger(manager, walked, self.ledger)
+
+    def compare_machines(self, protocol: str, live: Machine, rebuilt: Machine) -> None:
+        """Between two batches: the machine of a protocol, and one that was rebuilt from the rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace as replace_lanes
+from dataclasses import replace as replace_faults
 from typing import Any
 
 import pytest
@@ -34,12 +34,13 @@ from reliquary.queueing import recovery as manager_recovery
 from reliquary.queueing.travel import holds, transfer
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.httpr import plan
-from reliquary.sim.httpr.lanes import Lanes
-from reliquary.sim.httpr.node import Node
-from reliquary.sim.httpr.observer import Observer
-from reliquary.sim.httpr.run import simulate
-from reliquary.sim.httpr.web import Web
+from reliquary.sim.httpr.faults import HttprFaults
+from reliquary.sim.httpr.network import HttprNetwork
+from reliquary.sim.httpr.plugin import HttprPlugin
+from reliquary.sim.process import Process
 from reliquary.sim.witness import Witness
+from reliquary.sim.world.run import simulate
+from reliquary.sim.world.witness import SiteWitness
 
 SEEDS = range(1, 61)
 RARE = range(31, 91)
@@ -50,9 +51,9 @@ APPLY: dict[Any, Any] = apply_module._APPLY
 TABLE: dict[Any, Fate] = dict(FATES)
 
 
-def without_sessions(monkeypatch: pytest.MonkeyPatch, lanes: Lanes) -> None:
-    """These lanes for all seeds, and nobody has a session that could tell old requests from new ones."""
-    monkeypatch.setattr(Lanes, "drawn", lambda _: replace_lanes(lanes))
+def without_sessions(monkeypatch: pytest.MonkeyPatch, faults: HttprFaults) -> None:
+    """These faults for all seeds, and no session that could tell old requests from new ones."""
+    monkeypatch.setattr(HttprFaults, "drawn", lambda _: replace_faults(faults))
     real = plan._capabilities
 
     def capabilities(*given: Any, **more: Any) -> Any:
@@ -65,28 +66,34 @@ def without_sessions(monkeypatch: pytest.MonkeyPatch, lanes: Lanes) -> None:
 @pytest.fixture
 def late(monkeypatch: pytest.MonkeyPatch) -> None:
     """Much is given up, and comes late."""
-    lanes = Lanes(
-        silenced=0.2, cut=0.1, repeated=0.9, stalled=0.2, haunted=1.0, deaf=0.5, latest_repeat=4 * SECOND
+    faults = HttprFaults(
+        answer_lost=0.2,
+        cut=0.1,
+        repeated=0.9,
+        stalled=0.2,
+        late_response=1.0,
+        close_unnoticed=0.5,
+        latest_repeat=4 * SECOND,
     )
-    without_sessions(monkeypatch, lanes)
+    without_sessions(monkeypatch, faults)
 
 
 @pytest.fixture
 def late_on_old_connections(monkeypatch: pytest.MonkeyPatch, late: None) -> None:
     """The same, and all of it where the server has known the client: also what was forgotten, and REPORTs."""
-    real = Web._new_number
+    real = HttprNetwork._new_number
 
-    def number(web: Web, flight: Any, process: Any) -> int:
+    def number(network: HttprNetwork, flight: Any, process: Any) -> int:
         known: int = flight.connection.number if flight.connection.process is process else 0
-        return known if flight.connection.given_up else real(web, flight, process)
+        return known if flight.connection.given_up else real(network, flight, process)
 
-    monkeypatch.setattr(Web, "_new_number", number)
+    monkeypatch.setattr(HttprNetwork, "_new_number", number)
 
 
-def first_failure(process: type[Node] = Node, seeds: range = SEEDS) -> str:
+def first_failure(process: type[Process] = Process, seeds: range = SEEDS) -> str:
     """What the checkers say about the first seed in which they find something."""
     for seed in seeds:
-        report = simulate(seed, process=process)
+        report = simulate(seed, [HttprPlugin], process=process)
         if report.failure:
             assert report.command == f"./dev sim --seed {seed} --world httpr"
             return report.failure
@@ -96,7 +103,7 @@ def first_failure(process: type[Node] = Node, seeds: range = SEEDS) -> str:
 # -- the order of the world, P1 and P3
 
 
-class Hasty(Node):
+class Hasty(Process):
     """Lets something leave before the disk has it."""
 
     def is_early(self, effect: object) -> bool:
@@ -125,19 +132,19 @@ class AnswersEarly(Hasty):
 
 @pytest.mark.spec("HR-050", "HR-051", "HR-056")
 @pytest.mark.parametrize("process", [SendsEarly, AnswersEarly])
-def test_what_leaves_before_its_sync_is_found(process: type[Node]) -> None:
+def test_what_leaves_before_its_sync_is_found(process: type[Process]) -> None:
     assert first_failure(process).startswith("visible too early")
 
 
 @pytest.mark.parametrize("process", [SendsEarly, AnswersEarly])
 def test_what_leaves_before_its_sync_is_found_by_what_it_leads_to(
-    monkeypatch: pytest.MonkeyPatch, process: type[Node]
+    monkeypatch: pytest.MonkeyPatch, process: type[Process]
 ) -> None:
     def answered(self: Witness, life: int, reply: Any, disk: SimulatedDisk) -> int:
         return self._answers[life, reply.to][0]
 
-    monkeypatch.setattr(Observer, "answered", answered)
-    monkeypatch.setattr(Observer, "sent", lambda *_: None)
+    monkeypatch.setattr(SiteWitness, "answered", answered)
+    monkeypatch.setattr(SiteWitness, "leaves", lambda *_: None)
     failure = first_failure(process)
     assert failure.startswith(("loss", "duplication", "left behind", "order", "Assertion")), failure
 
@@ -242,7 +249,7 @@ def test_a_refused_batch_that_is_called_taken_is_found(monkeypatch: pytest.Monke
 @pytest.mark.httpr("T31", "T44")
 def test_what_comes_late_on_older_connections_does_no_harm(late_on_old_connections: None) -> None:
     for seed in SEEDS[:12]:
-        assert not simulate(seed).failure, simulate(seed)
+        assert not simulate(seed, [HttprPlugin]).failure, seed
 
 
 @pytest.mark.spec("HR-041")
@@ -296,7 +303,7 @@ def test_what_comes_late_after_forget_on_a_new_connection_is_beyond_the_protocol
     monkeypatch: pytest.MonkeyPatch, late: None
 ) -> None:
     # F-03 of the digest: this is why the world leaves it out
-    monkeypatch.setattr(Web, "_may_come_late", lambda *_: True)
+    monkeypatch.setattr(HttprNetwork, "_may_come_late", lambda *_: True)
     failure = first_failure()
     assert failure.startswith(("duplication", "loss", "order")), failure
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import pytest
 
@@ -18,10 +19,14 @@ from reliquary.protocols.httpr.events import (
 )
 from reliquary.queueing.message import MessageClass
 from reliquary.sim.__main__ import main
-from reliquary.sim.httpr.observer import Observer
 from reliquary.sim.httpr.plan import Way
-from reliquary.sim.httpr.run import STEPS, Market, simulate
+from reliquary.sim.httpr.plugin import HttprPlugin
+from reliquary.sim.world.run import World
+from reliquary.sim.world.run import simulate as simulate_world
+from reliquary.sim.world.witness import SiteWitness
 from tests.sim.test_run import broken, hashed_in_two_ways
+
+simulate = partial(simulate_world, plugins=[HttprPlugin])
 
 
 def test_the_same_seed_gives_the_same_history() -> None:
@@ -31,7 +36,10 @@ def test_the_same_seed_gives_the_same_history() -> None:
 
 
 def test_a_seed_does_not_depend_on_how_strings_are_hashed() -> None:
-    code = "from reliquary.sim.httpr.run import simulate; print(simulate(13, 100).digest)"
+    code = (
+        "from reliquary.sim.httpr.plugin import HttprPlugin; from reliquary.sim.world.run import simulate;"
+        "print(simulate(13, [HttprPlugin], 100).digest)"
+    )
     assert len(hashed_in_two_ways(code)) == 1
 
 
@@ -45,9 +53,10 @@ def test_runs_do_a_little_of_everything() -> None:
     outcomes: Counter[Outcome] = Counter()
     begun = late = deepest = 0
     for seed in range(6, 36):
-        run = Market(seed)
-        run.play(STEPS)
-        ways.update(run.plan.ways.values())
+        plugin = HttprPlugin()
+        run = World(seed, [lambda: plugin])  # noqa: B023
+        run.play(run.steps)
+        ways.update(plugin.plan.ways.values())
         for site in run.register.sites.values():
             reasons.update(reason for _, reason in site.ledger.left.values())
             for turned in site.history.turns:
@@ -94,7 +103,7 @@ def test_runs_do_a_little_of_everything() -> None:
 def test_a_failure_names_the_promise_and_the_command_that_repeats_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(Observer, "same", broken)
+    monkeypatch.setattr(SiteWitness, "compare_machines", broken)
     report = simulate(5)
     assert report.failure == "somebody saw something"
     assert report.command == "./dev sim --seed 5 --world httpr"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.sim.httpr.run import simulate
+from reliquary.sim.httpr.plugin import HttprPlugin
+from reliquary.sim.world.run import simulate
 
-CHUNK = 15
+CHUNK = 20
 
 
 def run_seeds(first: int, count: int) -> None:
     for seed in range(first, first + count):
-        report = simulate(seed)
+        report = simulate(seed, [HttprPlugin])
         assert not report.failure, str(report)  # the report ends with the command that repeats it
 
 

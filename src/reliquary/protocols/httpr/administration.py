@@ -57,7 +57,7 @@ def on_settle_wanted(state: State, event: SettleChannel, now: Instant) -> None:
     end_batches(state, row.number, Settlement(batches) if event.arrived else Settlement(returned=batches))
     channel = state.client.channels.get(row.number)
     if channel is not None:
-        channel.unresolved = True  # the peer refuses requests that come late once REPORT has told the last id
+        channel.unresolved = True  # after the next REPORT the peer refuses batches that come late
     peer = row.requester if row.role is Role.SERVER else row.responder
     word = "arrived" if event.arrived else "lost"
     what = "an administrator settled what was in doubt"
@@ -66,7 +66,7 @@ def on_settle_wanted(state: State, event: SettleChannel, now: Instant) -> None:
 
 
 def _objection(state: State, row: Channel) -> str:
-    """Return why an administrator must not decide; empty if he may."""
+    """Return why an administrator must not decide; empty if that is allowed."""
     number = row.number
     if not row.in_doubt:
         return f"nothing is in doubt on channel {number}"

@@ -1,4 +1,4 @@
-"""What SRMP asks the network to do, once the facts are on disk."""
+"""Effects: what SRMP asks the network to do, once the facts are on disk."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Post(Effect, frozen=True):
 
 
 class EndSession(Effect, frozen=True):
-    """Close the connection of a session; POSTs without an answer are cut off and not told of."""
+    """Close the connection of a session; for POSTs without an answer no `PostEnded` comes."""
 
     session: int
     epoch: int
-    """The one that ends, as its POSTs name it; those of a later one go on."""
+    """The epoch that ends; POSTs of a later one are not affected."""
 
 
 class SendApdu(Effect, frozen=True):
@@ -44,6 +44,6 @@ class SendApdu(Effect, frozen=True):
 
 
 class ListenTo(Effect, frozen=True):
-    """Be a member of these multicast groups (`ip:port`), and of no others."""
+    """Be a member of these multicast groups (`ip:port`) and leave all others."""
 
     addresses: frozenset[str]

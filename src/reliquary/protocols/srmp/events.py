@@ -1,4 +1,4 @@
-"""What reaches SRMP from the network, and what the network is told."""
+"""Events that reach SRMP from the network, and the answer to a POST."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reliquary.base.turn import Event
 
 
 class PostArrived(Event, frozen=True):
-    """Somebody posted a message to us; `to` waits for a `PostAnswer`."""
+    """Another host posted a message to us; `to` waits for a `PostAnswer`."""
 
     to: int
     content_type: str
@@ -18,7 +18,7 @@ class PostArrived(Event, frozen=True):
 
 
 class PostAnswer(msgspec.Struct, frozen=True, gc=False):
-    """The status line that a poster gets; `why` is for the log, the answer has no body."""
+    """The status that answers a POST; `why` is for the log, the answer has no body."""
 
     status: int
     why: str = ""
@@ -30,7 +30,7 @@ class Failure(Enum):
     NO_ADDRESS = "no-address"
     NO_CONNECTION = "no-connection"
     NOT_TRUSTED = "not-trusted"
-    """TLS: the certificate is not one that we accept."""
+    """TLS: the certificate of the server is not accepted."""
     LOST = "lost"
     """The connection broke, or what came was no HTTP."""
     TIMED_OUT = "timed-out"
@@ -42,7 +42,7 @@ class PostEnded(Event, frozen=True):
     session: int
     """The outgoing queue."""
     epoch: int
-    """Of its session when it was posted; an answer to an earlier one means nothing any more."""
+    """That of its session when it was posted; an answer to an earlier one is ignored."""
     lookup_id: int
     status: int = 0
     """0 when there is none."""
@@ -51,7 +51,7 @@ class PostEnded(Event, frozen=True):
 
 
 class ApduArrived(Event, frozen=True):
-    """A message came by multicast: HTTP head and body in one."""
+    """A message came by multicast: head and body of a POST in one."""
 
     address: str
     """`ip:port` it was sent to."""
@@ -62,9 +62,9 @@ class Addressed(Event, frozen=True):
     """The server listens: under these authorities others reach us (`host`, `host:port`)."""
 
     receipts_host: str
-    """Where stream receipts are asked for."""
+    """Where stream receipts are to be sent."""
     authorities: frozenset[str]
     secure_receipts_host: str = ""
-    """The same for https, where that has another port; empty for `receipts_host`."""
+    """Where they are to be sent by https, if that has another port; empty for `receipts_host`."""
     receipts_scheme: str = ""
-    """`http` or `https` where we listen to that alone; empty for that of the destination."""
+    """`http` or `https` where we listen to one alone; empty for the scheme of the destination."""

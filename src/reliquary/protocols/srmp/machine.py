@@ -26,7 +26,7 @@ class Srmp(Ruled[State]):
 
 
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
-    """The server listens: what was outstanding before a restart goes on."""
+    """The server listens: sender and receiver go on with what was outstanding before a restart."""
     posting.on_addressed(state, event, now)
     receipts.on_addressed(state, event, now)
 

@@ -17,7 +17,7 @@ class Redirection(msgspec.Struct, frozen=True):
 
 
 def matches(pattern: str, url: str) -> bool:
-    """Whether a URL is meant by a pattern; neither case counts (SR-131).
+    """Whether a URL matches a pattern, whatever the case of letters (SR-131).
 
     >>> matches("http://Example.com/*", "http://example.com/msmq/private$/orders")
     True
@@ -27,5 +27,5 @@ def matches(pattern: str, url: str) -> bool:
 
 
 def redirected(redirections: Iterable[Redirection], url: str) -> str | None:
-    """Where a URL leads by the first redirection that matches; None when none does."""
+    """The target of the first redirection that matches a URL; None when none does."""
     return next((each.target for each in redirections if matches(each.origin, url)), None)

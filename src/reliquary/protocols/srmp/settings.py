@@ -13,15 +13,15 @@ from reliquary.streams.ladder import RESEND_LADDER, Ladder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SrmpSettings:
-    """Everything that SRMP can be told; the defaults are those of the specification."""
+    """The settings of SRMP; the defaults are those of the specification."""
 
     receipts_host: str = ""
     """`host[:port]` under which others reach this manager; stream receipts are asked for there.
 
-    Empty where the server that listens says it, as `Addressed`.
+    Empty where the event `Addressed` says it.
     """
     store_and_forward: bool = False
-    """TransparentStoreAndForward: take messages for other hosts, and pass them on."""
+    """TransparentStoreAndForward: take messages for other hosts, and forward them."""
     outbound_redirections: tuple[Redirection, ...] = ()
     outbound_exceptions: tuple[str, ...] = ()
     inbound_redirections: tuple[Redirection, ...] = ()
@@ -37,30 +37,32 @@ class SrmpSettings:
     response_time: Duration = MINUTE
     """How long an answer to a POST may take."""
     coalescing: Duration = field(default=seconds(0.5))
-    """A stream receipt waits so long for further messages."""
+    """How long a stream receipt waits for further messages, from the last one on."""
     longest_coalescing: Duration = field(default=seconds(10))
+    """How long it waits at most, from the first one on."""
     most_coalesced: int = 1000
-    """A stream receipt waits for no more messages than this."""
+    """A stream receipt goes at once when it confirms this many messages."""
     in_flight: int = 32
     """POSTs of one outgoing queue without an answer; 1 for peers that cannot take pipelined ones."""
     window: int = 4096
     """Stream messages of one outgoing queue that wait for a receipt."""
     history_size: int = 200_000
-    """MessageIdHistoryTable: how many identifiers, and for how long."""
+    """MessageIdHistoryTable: how many identifiers are remembered."""
     history_age: Duration = field(default=seconds(1800))
+    """How long they count."""
     largest_message: int = 4 * 1024 * 1024
     """Bytes of a POST's body."""
     check_expiry_on_receive: bool = False
     permanent_statuses: tuple[int, ...] = (400,)
     """HTTP statuses after which a message is given up; all others but 2xx are tried again."""
     dead_letter_stream: bool = False
-    """The first message of a stream is lost before any receipt: give up the rest, do not renumber it."""
+    """Give up the rest of a stream whose first message was lost before any receipt; else it is renumbered."""
     windows_framing: bool = False
     """Write MIME parts without a line break before delimiters, as Windows does."""
     capital_stream: bool = False
     """Write `<Stream>` as the published examples do, not `<stream>`."""
     trust: Trust = NOBODY
-    """Signatures: the key that makes them, the certificates that are believed."""
+    """Signatures: the key that makes them, and the certificates that are trusted."""
 
     def __post_init__(self) -> None:
         for name in ("retransmission", "session_cleanup", "response_time", "coalescing",

@@ -1,7 +1,6 @@
-"""What SRMP knows: a session for each outgoing queue it serves, streams that come in, identifiers.
+"""What SRMP knows: its streams (`reliquary.streams`), sessions of outgoing queues, messages of this turn.
 
-Durable state changes only through `apply.apply`; `recovery.recover` builds it from the rows.
-All else lives only while the process does.
+Only the streams are durable: facts change them, and their rows rebuild them when the process starts.
 """
 
 from __future__ import annotations
@@ -27,30 +26,30 @@ from reliquary.streams.tables import OutgoingStream
 
 @dataclass(slots=True)
 class Arriving:
-    """A message that the manager is asked to take in this turn."""
+    """A message that the manager judges in this turn."""
 
     to: int
-    """Who is answered; 0 for nobody."""
+    """The caller who is answered; 0 where there is none."""
     envelope: Envelope
     destination: str = ""
-    """What it is remembered under; empty where it goes on to another host and is not."""
+    """The key under which its identifier is remembered; empty for a message that is forwarded."""
     express: bool = False
     ours: bool = False
-    """A user message that somebody posted to us, whose receipts are ours to send."""
+    """A user message that was posted to us, so that its receipts are ours to send."""
 
 
 @dataclass(slots=True)
 class Session:
-    """The connection of one outgoing queue, [MC-MQSRM] 3.1.1.1.3, and how the stream on it goes."""
+    """The session of one outgoing queue, [MC-MQSRM] 3.1.1.1.3, and how far its stream got."""
 
     queue: int
     destination: str
     """The format name."""
     route: Route
     wait: ReceiptWait
-    """For the next stream receipt; Stream Receipt Wait Timer."""
+    """The wait for the next stream receipt; Stream Receipt Wait Timer."""
     epoch: int = 0
-    """POSTs of another one mean nothing any more."""
+    """Answers to POSTs of another epoch are ignored."""
     phase: Phase = Phase.CLOSED
     used: int = 0
     """When it was opened or an answer came on it, microseconds since 1970."""
@@ -61,7 +60,7 @@ class Session:
     taken: set[int] = field(default_factory=set)
     """Messages of the stream that were answered with 200 and have no stream receipt."""
     withheld: dict[int, None] = field(default_factory=dict)
-    """Those of them that the manager is not told of yet: too many wait for receipts."""
+    """Those of them that the manager does not know of yet: too many wait for receipts."""
     has_unposted: bool = False
     """The manager has handed out messages that were not posted."""
     progress: Progress = field(default_factory=Progress)
@@ -73,15 +72,15 @@ class Session:
 
 
 class Count(Enum):
-    """What is counted for those who watch."""
+    """What is counted, for metrics."""
 
     DUPLICATES = "duplicates"
     """Messages that came again."""
     OUT_OF_TURN = "out-of-turn"
-    """Messages of a stream that came before others were there."""
+    """Messages of a stream that came before a message that must come first."""
     RECEIPTS_SENT = "receipts-sent"
     RECEIPTS_LOST = "receipts-lost"
-    """Those that the manager has no room or no way for."""
+    """Receipts that the manager refused."""
     RECEIPTS_RECEIVED = "receipts-received"
 
 
@@ -98,19 +97,19 @@ class State(StreamState):
         """By outgoing queue."""
         self.last_epoch = 0
         self.wanted: dict[int, str] = {}
-        """Destinations that queues want a connection to; they get it when we are `Addressed`."""
+        """Destinations by outgoing queue; their sessions open when `Addressed` has come."""
         self.outbox: list[SendUserMessage] = []
-        """What the manager handed out in this turn."""
+        """Messages that the manager handed out in this turn."""
         self.arriving: dict[int, Arriving] = {}
         """Messages that the manager judges in this turn, by ticket."""
         self.receipts: dict[int, str] = {}
-        """Receipts of ours that it judges, by ticket: where they go."""
+        """Where receipts go that the manager judges in this turn, by ticket."""
         self.last_ticket = 0
         self.receipts_host = ""
-        """Empty until we are `Addressed`: no stream may begin before."""
+        """Empty until `Addressed` has come: no stream begins before."""
         self.secure_receipts_host = ""
         self.receipts_scheme = ""
-        """As in `Addressed`: for https, and the only scheme that we listen to."""
+        """As `Addressed` says."""
         self.authorities: frozenset[str] = frozenset()
         self.counts: Counter[Count] = Counter()
         """Since the process started."""

@@ -1,11 +1,11 @@
-"""Whose signatures are believed, and with what key our own are made.
+"""Whose signatures are trusted, and with what key our own are made.
 
-    trusted: a certificate itself                    its owner is believed
-    trusted: the certificate of an authority         whoever has a certificate straight from it is believed
-    nothing trusted                                  nobody is believed: every signature is refused
+    trusted: a certificate itself                    its owner is trusted
+    trusted: the certificate of an authority         owners of certificates that it issued itself are trusted
+    nothing trusted                                  every signature is refused
 
-A certificate is good between its two dates alone, and if it says what its key is for, that has to be
-signatures.  What is obsolete is neither made nor believed unless an administrator allows it.
+A certificate is valid between its two dates alone, and if it says what its key is for, that has to be
+signatures.  Obsolete algorithms are neither used nor accepted unless an administrator allows them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BAD_CERTIFICATE: Final = (
     x509.DuplicateExtension,
     x509.UnsupportedGeneralNameType,
 )
-"""What the library says of a certificate that is none, or is not from where it says."""
+"""Exceptions of the library for a certificate that cannot be read, or that its issuer did not sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class Signer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """What an administrator chose about signatures."""
+    """The settings of signatures."""
 
     signer: Signer | None = None
-    """Without one nothing is signed."""
+    """Makes our signatures; without one nothing is signed."""
     trusted: tuple[x509.Certificate, ...] = ()
-    """Of senders, or of authorities that vouch for them."""
+    """Certificates of senders, or of authorities that issue theirs."""
     allowed: frozenset[Obsolete] = frozenset()
 
     def __post_init__(self) -> None:
@@ -70,11 +70,11 @@ class Trust:
             raise UsageError(f"the signing key is one of {obsolete.value}, which is not allowed")
 
     def allows(self, obsolete: Obsolete | None) -> bool:
-        """Whether an algorithm may be used; None is what is not obsolete."""
+        """Whether an algorithm may be used; None stands for one that is not obsolete."""
         return obsolete is None or obsolete in self.allowed
 
     def doubt(self, certificate: x509.Certificate, now: Instant) -> str:
-        """Why signatures with this certificate are not believed; empty when they are."""
+        """Why signatures with this certificate are refused; empty when they are accepted."""
         if certificate not in self.trusted and not any(
             _vouches(authority, certificate, now) for authority in self.trusted
         ):
@@ -89,11 +89,11 @@ class Trust:
 
 
 NOBODY: Final = Trust()
-"""Signs nothing, believes nobody."""
+"""Signs nothing, and refuses every signature."""
 
 
 def doubt_of(certificate: x509.Certificate, now: Instant) -> str:
-    """What is wrong with a certificate in itself, at this moment; empty when nothing is."""
+    """What is wrong with a certificate itself, at this moment; empty when nothing is."""
     try:
         key, use = certificate.public_key(), _key_usage(certificate)
         start, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
@@ -111,7 +111,7 @@ def doubt_of(certificate: x509.Certificate, now: Instant) -> str:
 
 
 def _vouches(authority: x509.Certificate, certificate: x509.Certificate, now: Instant) -> bool:
-    """Whether a certificate is straight from an authority."""
+    """Whether an authority issued a certificate directly, and may do so."""
     try:
         constraints = authority.extensions.get_extension_for_class(x509.BasicConstraints).value
         use = _key_usage(authority)
@@ -131,7 +131,7 @@ def _key_usage(certificate: x509.Certificate) -> x509.KeyUsage | None:
 
 
 def read_certificate(encoded: bytes) -> x509.Certificate | None:
-    """A certificate in DER; None when it is none, or one that the library only just puts up with."""
+    """A certificate in DER; None when it cannot be read, or only with a warning of the library."""
     try:
         with catch_warnings(action="error", category=CryptographyDeprecationWarning):
             return x509.load_der_x509_certificate(encoded)

@@ -1,10 +1,10 @@
-"""Who moves what to whom in a run, and how: drawn from the seed, and turned into settings.
+"""Which site moves messages to which other one, and how: drawn from the seed, and turned into settings.
 
 push       both dial, and bring what they have
 fetch      the second also fetches what is for it, so its messages have two ways to it
 meet       the same with EXCHANGE
-hidden     nobody can dial the second: it brings, and fetches; who tries it anyhow begins with a session,
-           because a batch that goes first is in doubt after a crash, and nobody could ever be asked
+hidden     no site can dial the second: it brings, and fetches; a site that tries it begins with a session,
+           because a batch that goes first is in doubt after a crash, and no peer could ever be asked
 hidden and meets
 """
 
@@ -13,14 +13,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import combinations
+from typing import Final
 
 from reliquary.base.time import MILLISECOND, MINUTE, SECOND, Duration
 from reliquary.protocols.httpr.codec.values import Capabilities
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.sim.between.correspondents import INBOX
 from reliquary.sim.chance import SeededChance
-from reliquary.sim.httpr.register import Channels
-from reliquary.sim.httpr.travel import OUTBOX, TRANSIT
+from reliquary.sim.world.applications import INBOX
+
+OUTBOX: Final = "outbox"
+"""A queue from which another site fetches into a queue of its own."""
+TRANSIT: Final = "transit"
+"""A queue from which another site fetches messages for a third one, whose name they bear."""
 
 
 class Way(Enum):
@@ -55,9 +59,9 @@ class Plan:
     ways: dict[tuple[str, str], Way] = field(default_factory=dict)
     """From the first to the second, and back."""
     outbox: tuple[str, str] | None = None
-    """From whose outbox who fetches."""
+    """The site with an outbox, and the site that fetches from it."""
     transit: tuple[str, str, str] | None = None
-    """From whose queue who fetches, for whom."""
+    """The site with messages for a third one, the site that fetches them, and the third one."""
     settings: dict[str, HttprSettings] = field(default_factory=dict)
 
     @classmethod
@@ -77,12 +81,12 @@ class Plan:
             plan.settings[name] = _settings(chance, name, plan)
         return plan
 
-    def note(self, channels: Channels) -> None:
-        """Where messages end that others fetch."""
-        if self.outbox is not None:
-            channels.fetched[self.outbox[0], OUTBOX] = self.outbox[1], INBOX
-        if self.transit is not None:
-            channels.fetched[self.transit[0], TRANSIT] = self.transit[2], INBOX
+    def target_of(self, source: str, queue: str) -> tuple[str, str]:
+        """Where messages end that are put into a queue from which another site fetches."""
+        if queue == OUTBOX and self.outbox is not None and self.outbox[0] == source:
+            return self.outbox[1], INBOX
+        assert self.transit is not None, "no site fetches from there"
+        return self.transit[2], INBOX
 
     def may_dial(self, one: str, other: str) -> bool:
         """Whether one can reach the other."""
@@ -90,7 +94,7 @@ class Plan:
         return way is None or not way.walled
 
     def has_wall(self, name: str) -> bool:
-        """Whether there is somebody that it cannot reach."""
+        """Whether there is a site that it cannot reach."""
         return any(pair[0] == name and way.walled for pair, way in self.ways.items())
 
     def is_fetched(self, source: str, target: str) -> bool:
@@ -103,7 +107,7 @@ class Plan:
         if queue == OUTBOX:
             return True
         if queue == TRANSIT:
-            assert self.transit is not None, "nobody fetches from there"
+            assert self.transit is not None, "no site fetches from there"
             source = self.transit[1]
         way = self.ways.get((source, target), Way.PUSH)
         return not way.fetches or way.walled

@@ -4,50 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.base.time import HOUR, Duration
-from reliquary.sim.between.run import World
-from reliquary.sim.exchange import run as exchange
-from reliquary.sim.httpr.run import Market
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.httpr.plugin import HttprPlugin
+from reliquary.sim.srmp.plugin import SrmpPlugin
+from reliquary.sim.world.run import World
 from reliquary.store.history.columns import rows_of
 from tests.spark.pipelines.audit.world import Row
 
-_drawn = exchange.drawn_settings
+
+class RememberingSrmp(SrmpPlugin):
+    """SRMP that remembers long enough whom it knows."""
+
+    def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
+        super().draw_settings(chance, names)
+        self.settings = {
+            name: replace(each, history_size=100_000, history_age=Duration(100 * HOUR))
+            for name, each in self.settings.items()
+        }
 
 
 def srmp(seed: int) -> World:
     """Managers that talk by SRMP, and remember long enough whom they know."""
-
-    def remembering(*given: Any) -> Any:
-        drawn = _drawn(*given)
-        return {
-            name: replace(each, history_size=100_000, history_age=Duration(100 * HOUR))
-            for name, each in drawn.items()
-        }
-
-    exchange.drawn_settings = remembering  # type: ignore[assignment]
-    try:
-        return exchange.Exchange(seed)
-    finally:
-        exchange.drawn_settings = _drawn
+    return World(seed, [RememberingSrmp])
 
 
 def forgetful(seed: int) -> World:
-    """The same with the settings that the simulator draws, small rings of identifiers among them."""
-    return exchange.Exchange(seed)
+    """Managers that talk by SRMP with drawn settings, small histories of identifiers among them."""
+    return World(seed, [SrmpPlugin])
 
 
 def httpr(seed: int) -> World:
     """Managers that talk by HTTPR."""
-    return Market(seed)
+    return World(seed, [HttprPlugin])
 
 
 def played(world: World) -> list[Row]:
     """Play a world to its end, and take the histories of all its sites."""
-    world.play(world.STEPS)
+    world.play(world.steps)
     return [row for site in world.sites.values() for row in rows(rows_of(site.process.disk))]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
-from reliquary.sim.between.run import World
+from reliquary.sim.world.run import World
 from tests.spark.pipelines.audit.reference import Reference
 from tests.spark.pipelines.audit.simulated import delivered, forgetful, httpr, played, srmp, without
 from tests.spark.pipelines.audit.world import HOUR, Row, write

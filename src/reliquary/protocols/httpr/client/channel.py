@@ -75,7 +75,7 @@ class ClientChannel:
     connected: bool = False
     """The connection of this epoch was opened and not closed by us."""
     queues_connected: bool = False
-    """The queue manager was told that the outgoing queues are connected."""
+    """The outgoing queues were reported as connected to the queue manager."""
     last_number: int = 0
     """The number of the last request in this epoch."""
     pending: deque[SentRequest] = field(default_factory=deque)

@@ -67,7 +67,7 @@ def _settle(state: State, channel: ServerChannel, request: PendingRequest) -> No
     """Settle the batches of which the client says the outcome.
 
     If it rolled a batch back, or is in doubt, it takes none of the batches behind it (HR-077): its session
-    ends if there may be such batches, and it gets no further batch now (HR-071, H-08).
+    ends if there may be later batches, and it gets no further batch now (HR-071, H-08).
     """
     settled = report.settle(state, channel.number, request.header, By.RESPONSE)
     in_doubt = request.header.outcome is Outcome.INDOUBT

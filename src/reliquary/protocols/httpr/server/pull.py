@@ -106,7 +106,7 @@ def _hold_more(state: State, channel: ServerChannel, pull: PullInProgress, now: 
 def on_held(state: State, channel: ServerChannel, signal: MessagesHeld, now: Instant) -> None:
     """Add the messages that the queue manager holds to the batch; close it, refuse it, or wait for more."""
     pull = channel.pull
-    assert pull is not None, f"nobody asked for {signal.key}"
+    assert pull is not None, f"no PULL asked for {signal.key}"
     asked_queues, ask_again = pull.asked_queues, pull.ask_again
     pull.asked_queues, pull.ask_again = (), False
     channel.last_queue = signal.queue
@@ -185,8 +185,8 @@ def _delays_an_outcome(state: State, channel: ServerChannel, pull: PullInProgres
     in_doubt = state.channels[channel.number].in_doubt
     if pull.messages or not in_doubt:
         return False
-    told = [request.header.completed for request in islice(channel.requests, 1, None)]
-    return any(completed is not None and completed >= in_doubt[0] for completed in told)
+    later = [request.header.completed for request in islice(channel.requests, 1, None)]
+    return any(completed is not None and completed >= in_doubt[0] for completed in later)
 
 
 def close(state: State, channel: ServerChannel, now: Instant) -> None:

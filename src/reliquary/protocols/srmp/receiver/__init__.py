@@ -1,1 +1,6 @@
-"""SRMP's receiver, [MC-MQSRM] 3.1.5: messages that arrive, and the receipts that their senders get."""
+"""SRMP's receiver, [MC-MQSRM] 3.1.5: messages that were posted to us are taken once, and receipts are sent.
+
+routing      to a queue here, to another host, or nowhere
+messages     a message is taken or not: signature, stream, duplicate, the manager's verdict
+receipts     delivery, commitment, stream and final stream receipts
+"""

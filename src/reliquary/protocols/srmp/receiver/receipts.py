@@ -1,13 +1,12 @@
-"""What a sender is told later, [MC-MQSRM] 3.1.1.3, 3.1.6.3 and 3.1.7.3.
+"""Receipts that are written for senders, [MC-MQSRM] 3.1.1.3, 3.1.6.3 and 3.1.7.3.
 
     delivery       the message is in its queue                     asked for by deliveryReceiptRequest
-    commitment     it was read, or it left the queue unread        ... by commitmentReceiptRequest
-    stream         all messages of a stream up to this number      always, some of them together
+    commitment     it was read, or it left the queue unread        asked for by commitmentReceiptRequest
+    stream         all messages up to a number were taken          for every stream, several at a time
     final stream   what became of one message of a stream          asked for by DeadLetter
 
-A receipt is a message like any other: express, with a block of its own in the header, and the manager
-sends it on its way.  It leaves after the sync of the turn that wrote it, so it never tells of a message
-that is not on disk.
+A receipt is a message with a block of its own in the header, and the manager sends it like any other.  It
+leaves after the sync of the turn that wrote it, so it never confirms a message that is not on disk.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ DECISIONS: Final[dict[MessageClass, bool | None]] = {
         )
     ),
 }
-"""Why a message left its queue, and whether that is good news, bad news or none (SR-297, SR-298, SR-303).
+"""By the reason why a message left its queue: positive, negative or no receipt (SR-297, SR-298, SR-303).
 
 The class of the receipt is the reason itself.
 """
@@ -85,7 +84,7 @@ The class of the receipt is the reason itself.
 
 
 def deliver(state: State, envelope: Envelope, now: Instant) -> None:
-    """Send the delivery receipt of a message that was just stored, if one is wanted (SR-059, SR-137)."""
+    """Send the delivery receipt of a message that was just stored, if it asks for one (SR-059, SR-137)."""
     if envelope.delivery_to:
         block = delivery_block(DeliveryReceipt(received_at=in_whole_seconds(now), id=envelope.id))
         _send(state, envelope.delivery_to, block, MessageClass.ACK_REACH_QUEUE, **_about(envelope))
@@ -139,7 +138,7 @@ def on_addressed(state: State, event: Addressed, now: Instant) -> None:
 
 
 def expect(state: State, incoming: Incoming, now: Instant) -> None:
-    """A message of a stream was taken: its receipt waits for more of them (SR-142, SR-215)."""
+    """A message of a stream was taken: send its receipt, or wait for more messages (SR-142, SR-215)."""
     if incoming.is_receipt_due(state.coalescing, now):
         if incoming.waiting:
             state.draft.ask(CancelTimer((COALESCING, incoming.place)))
@@ -149,7 +148,7 @@ def expect(state: State, incoming: Incoming, now: Instant) -> None:
 
 
 def repeat(state: State, incoming: Incoming, now: Instant) -> None:
-    """A message of a stream came again: its receipt was lost, or is on its way."""
+    """A message of a stream came again: send a receipt soon, because the first one may be lost."""
     # DEPARTS from 3.1.5.1.6.3 (SR-211): a duplicate is not ignored in silence but leads to a receipt,
     # because a sender that lost the first one would send the message for ever.
     if not incoming.waiting:
@@ -189,7 +188,7 @@ def _receipt(state: State, incoming: Incoming) -> None:
 
 
 def _about(envelope: Envelope) -> dict[str, Any]:
-    """What a receipt for one message repeats of it (SR-027); a label without the prefix is none."""
+    """Attributes that a receipt for one message copies from it (SR-027)."""
     return {
         "label": label_of(envelope),
         "response_queue": format_name(envelope.to),
@@ -198,7 +197,7 @@ def _about(envelope: Envelope) -> dict[str, Any]:
 
 
 def _send(state: State, url: str, block: str, message_class: MessageClass, **attributes: Any) -> None:
-    """Give a receipt to the manager, which knows the way."""
+    """Hand a receipt to the manager, for the queue that this URL names."""
     receipt = Message(message_class=message_class, soap_header=block, **attributes)
     state.last_ticket += 1
     state.receipts[state.last_ticket] = url
@@ -206,7 +205,7 @@ def _send(state: State, url: str, block: str, message_class: MessageClass, **att
 
 
 def on_judged(state: State, signal: ArrivalJudged) -> bool:
-    """The manager took a receipt of ours, or somebody should know why not; False for what is no receipt."""
+    """The manager took a receipt of ours, or a warning says why not; False for what is no receipt."""
     url = state.receipts.pop(signal.ticket[0], None)
     if url is None:
         return False
@@ -224,4 +223,4 @@ _WHY: Final = {
     MessageClass.NACK_QUEUE_EXCEED_QUOTA: "the queue on its way is full",
     MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE: "it is a queue of this manager for transactions only",
 }
-"""Why there is none, by the verdict of the manager."""
+"""Why a receipt was not sent, by the class with which the manager refused it."""

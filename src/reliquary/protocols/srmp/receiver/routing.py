@@ -1,8 +1,8 @@
-r"""Where a message goes that came, [MC-MQSRM] 3.1.5.1.3: into a queue here, on to another host, or nowhere.
+r"""Where a message that arrived goes, [MC-MQSRM] 3.1.5.1.3: to a queue here, to another host, or nowhere.
 
-    to --> redirected? --> an authority of ours    --> .\private$\orders, and it ends here
-       |                '-> somebody else's        --> DIRECT=..., and it goes on
-       '-> MSMQ:MULTICAST=ip:port                  --> whoever listens there
+    to --> redirected? --> an authority of ours    --> .\private$\orders, a queue here
+       |                '-> of another host        --> DIRECT=..., forwarded
+       '-> MSMQ:MULTICAST=ip:port                  --> all queues that listen there
 
 What is refused raises `SrmpFault`, and its sender gets 400 (SR-192).
 """
@@ -29,9 +29,9 @@ class Route(msgspec.Struct, frozen=True, gc=False):
     """Where a message goes."""
 
     destination: str
-    """What the manager is told: a path name, or a format name."""
+    """The path name or the format name that the manager gets."""
     name: str = ""
-    """Of a message that ends here: what its stream and its identifier are kept under."""
+    """Of a message for a queue here: the key of its stream and of its identifier; else empty."""
     multicast: bool = False
 
 
@@ -40,11 +40,11 @@ class _Place(msgspec.Struct, frozen=True, gc=False):
 
     format_name: str
     authorities: frozenset[str] = frozenset()
-    """Its host and port, in the spellings that mean the same."""
+    """Its host and port, with and without the default port."""
     path: str = ""
     """The path name of the queue there; empty where the URL has none."""
     name: str = ""
-    """The URL as its sender writes it, port and query too; for him another one is another outgoing queue."""
+    """The URL as its sender writes it, port and query too; its spelling is one outgoing queue there."""
     group: str = ""
     """Of a multicast address: `ip:port`."""
 
@@ -75,19 +75,19 @@ def route(state: State, to: str) -> Route:
 
 
 def is_multicast(to: str) -> bool:
-    """Whether this destination is whoever listens: nobody gets receipts from them."""
+    """Whether this destination is a multicast address, for which there are no receipts."""
     return bool(_read(to).group)
 
 
 def check_url(element: str, url: str) -> None:
-    """Refuse what is no URL that a message could be sent to."""
+    """Refuse a URL that no message could be sent to."""
     if _read(url, element).group:
         raise SrmpFault(element, f"{url} is no URL of HTTP", spec=_SECTION)
 
 
 @lru_cache(maxsize=1024)
 def _read(url: str, element: str = "to") -> _Place:
-    """Take a URL apart; senders repeat a few of them, so they are kept."""
+    """Take a URL apart; senders repeat a few of them, so the results are cached."""
     try:
         name = parse_single(format_name(url))
     except UsageError as why:

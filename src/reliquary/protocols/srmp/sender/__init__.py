@@ -1,1 +1,8 @@
-"""SRMP's sender, [MC-MQSRM] 3.1.7: sessions, POSTs and their answers, streams and their receipts."""
+"""SRMP's sender, [MC-MQSRM] 3.1.7: messages of outgoing queues are posted until a receipt comes for them.
+
+phases       the table of a session: closed, open, draining
+sessions     sessions open and close                      addresses    where messages are posted
+posting      messages are numbered and posted             answers      what the answer to a POST means
+streams      the stream of a queue begins and ends        receipts     what the receipts for it say
+resending    receipts are waited for; what has none goes again
+"""

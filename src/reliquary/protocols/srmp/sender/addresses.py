@@ -1,7 +1,7 @@
-"""Where messages go and where receipts come, [MC-MQSRM] 3.1.7.9 and 3.1.7.2.4.
+"""Where messages are posted, and where receipts are to be sent, [MC-MQSRM] 3.1.7.9 and 3.1.7.2.4.
 
 DIRECT=HTTP://shop.example/msmq/private$/orders     connect to shop.example, or to a forwarder
-POST /msmq/private$/orders, Host: shop.example      the same wherever the connection leads
+POST /msmq/private$/orders, Host: shop.example      whichever of the two is connected to
 http://here/MSMQ/PRIVATE$/order_queue$              where its stream receipts are asked for
 """
 
@@ -21,7 +21,7 @@ SECURE: Final = "https"
 
 
 class Route(msgspec.Struct, frozen=True):
-    """How the messages of an outgoing queue get to their destination."""
+    """Where the messages of an outgoing queue are posted."""
 
     server: str = ""
     """`http://host[:port]` to connect to."""
@@ -32,16 +32,16 @@ class Route(msgspec.Struct, frozen=True):
     url: str = ""
     """The destination."""
     multicast: str = ""
-    """`ip:port`; empty for HTTP, and then it is all there is."""
+    """`ip:port` of a multicast address; the other fields are empty then."""
 
     @property
     def next_hop(self) -> str:
-        """Where messages go from here."""
+        """The host, or the multicast address, that messages are sent to next."""
         return self.multicast or self.server.partition("://")[2]
 
 
 def route_to(destination: str, settings: SrmpSettings) -> Route:
-    """The way to a destination that is ours to serve."""
+    """The route to a destination that SRMP serves."""
     name = parse_single(destination)
     if isinstance(name, MulticastName):
         return Route(multicast=f"{name.address}:{name.port}")
@@ -51,7 +51,7 @@ def route_to(destination: str, settings: SrmpSettings) -> Route:
 
 
 def _server(url: str, settings: SrmpSettings) -> str:
-    """Whom to connect to (SR-311); destinations that are excepted are reached themselves (SR-312)."""
+    """The server to connect to (SR-311); for an excepted destination it is its own (SR-312)."""
     # DEPARTS from 3.1.7.9 (SR-311): the whole URL is matched, not its host, because a rule for one queue of a
     # host could not be written.
     if any(matches(each, url) for each in settings.outbound_exceptions):
@@ -66,7 +66,7 @@ def _origin(url: str) -> str:
 
 
 def receipts_url(url: str, settings: SrmpSettings, here: str) -> str:
-    """Where the receipts of a stream to this URL shall go (SR-281); `here` as `own_origin` says it."""
+    """Where the receipts of a stream to this URL are to be sent (SR-281); `here` is from `own_origin`."""
     chosen = redirected(settings.receipt_urls, url) or settings.default_receipt_url
     return chosen or here + ORDER_QUEUE
 
@@ -74,7 +74,7 @@ def receipts_url(url: str, settings: SrmpSettings, here: str) -> str:
 def own_origin(url: str, *, host: str, secure_host: str = "", scheme: str = "") -> str:
     """`http://host` under which the receiver of messages to this URL reaches us.
 
-    `scheme` where we listen to only one; else he comes as the messages go, and from a group without TLS.
+    `scheme` is set where we listen to one alone; otherwise it is that of the URL, or `http` for multicast.
     """
     # DEPARTS from 3.1.7.2.4 (SR-281): the host is what the administrator says, with a port if need be, not
     # the ComputerName, because a name without a domain and a port leads nowhere outside one network.

@@ -1,7 +1,7 @@
-"""What the answer to a POST means, [MC-MQSRM] 3.1.7.2.5: three reactions, and what history says of them.
+"""What the answer to a POST means, [MC-MQSRM] 3.1.7.2.5: three reactions, and how failures are recorded.
 
-2xx                           TAKEN     the receiver has it
-400, and what settings add    REFUSED   it never will
+2xx                           TAKEN     the receiver has the message
+400, and what settings add    REFUSED   the message is given up
 any other, or no status       RETRY     the connection ends, the queue rests, all goes again
 """
 
@@ -27,8 +27,8 @@ class Reaction(Enum):
 # DEPARTS from 3.1.7.2.5 (SR-293): every status that the text does not name is tried again until the message
 # expires, because a proxy that is set up wrongly for an hour would cost messages.
 BY_HUNDRED: Final[Mapping[int, Reaction]] = {
-    0: Reaction.RETRY,  # none came
-    1: Reaction.RETRY,  # a last answer that says "go on" is none
+    0: Reaction.RETRY,  # no answer came
+    1: Reaction.RETRY,  # "continue" is no final answer
     2: Reaction.TAKEN,  # SR-291
     3: Reaction.RETRY,
     4: Reaction.RETRY,
@@ -43,7 +43,7 @@ FAILED_WITH: Final[Mapping[Failure | None, ConnectionStatus]] = {
     Failure.LOST: ConnectionStatus.SOCKET_SEND_FAILURE,
     Failure.TIMED_OUT: ConnectionStatus.CONNECTION_NOT_READY,
 }
-"""What the history of connections says."""
+"""The status in the history of connections, by the failure."""
 
 _REASONS: Final[Mapping[int, MessageClass]] = {
     401: MessageClass.NACK_ACCESS_DENIED,
@@ -53,7 +53,7 @@ _REASONS: Final[Mapping[int, MessageClass]] = {
 
 
 def reaction_to(status: int, permanent: Collection[int]) -> Reaction:
-    """What to do about a status; 0 when there is none.
+    """The reaction to a status; 0 stands for no answer.
 
     >>> reaction_to(404, permanent=(400,))
     <Reaction.RETRY: 'retry'>
@@ -64,5 +64,5 @@ def reaction_to(status: int, permanent: Collection[int]) -> Reaction:
 
 
 def reason_for(status: int) -> MessageClass:
-    """Why a message was refused, as far as a status tells."""
+    """Why a message was refused: the class that is nearest to a status."""
     return _REASONS.get(status, MessageClass.NACK_BAD_DEST_QUEUE)

@@ -1,12 +1,12 @@
-"""A message goes, [MC-MQSRM] 3.1.7.2 and 3.1.7.8.
+"""Messages are numbered and posted, [MC-MQSRM] 3.1.7.2 and 3.1.7.8.
 
 SendUserMessage ... PostsDue    all that the manager hands out in a turn is numbered and posted together
-PostEnded                       by `reactions`: taken, refused, or all of the queue goes again later
+PostEnded                       `answers` says what it means: taken, refused, or all of the queue goes again
 
-what goes                       taken means
-a message outside any stream    delivered
-one that came for another host  delivered; its envelope goes as it came
-a message of a stream           the receiver has it or ignores it: only a stream receipt tells (streams_out)
+what is posted                       what "taken" means for it
+a message outside any stream         it is delivered
+one that came for another host       it is delivered; its envelope goes as it came
+a message of a stream                the receiver has it or ignores it: only a receipt tells (`receipts`)
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ from reliquary.streams.tables import OutgoingStream
 # because it is on disk with the message and a second count could contradict it.
 
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
-"""No class says that a message cannot be put into words; this one comes closest."""
+"""The reason for a message that cannot be written as an envelope: no class says that, this one is nearest."""
 BOUNDARIES: Final = 100_000
-"""MIME boundaries are numbered below this, as Windows does; a queue has one, which receivers know again."""
+"""MIME boundaries are numbered below this, as Windows does; each queue always has one and the same."""
 
 
 class PostsDue(Signal, frozen=True):
-    """SRMP to itself, behind all that the manager hands out in a turn."""
+    """SRMP to itself: the manager has handed out all messages of this turn."""
 
 
 def on_addressed(state: State, event: Addressed, now: Instant) -> None:
-    """The server listens: from now on streams can say where their receipts are to come."""
+    """The server listens: from now on messages can say where their receipts are to be sent."""
     state.receipts_host = event.receipts_host
     state.secure_receipts_host = event.secure_receipts_host
     state.receipts_scheme = event.receipts_scheme
@@ -72,11 +72,11 @@ def on_addressed(state: State, event: Addressed, now: Instant) -> None:
     open_wanted(state, now)
 
 
-# -- what goes
+# -- messages that are posted
 
 
 def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
-    """Send User Message Wrapper (SR-309); it is sent when the manager has handed out all."""
+    """Send User Message Wrapper (SR-309); the message is posted when the manager has handed out all."""
     del now
     if not state.outbox:
         state.draft.tell(PostsDue())
@@ -84,7 +84,7 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
 
 
 def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
-    """Send User Message (SR-255), for all of them; that none has expired is the manager's care (SR-257)."""
+    """Send User Message (SR-255), for all of them; the manager hands out none that has expired (SR-257)."""
     del signal
     outbox, state.outbox = state.outbox, []
     queues: dict[int, list[SendUserMessage]] = {}
@@ -108,7 +108,7 @@ def on_posts_due(state: State, signal: PostsDue, now: Instant) -> None:
 
 
 def _waits_for_a_key(state: State, session: Session, sends: list[SendUserMessage], now: Instant) -> bool:
-    """Whether something is to be signed and cannot be now: the queue rests, and nothing is lost meanwhile."""
+    """Whether a message is to be signed and cannot be now; if so, the session closes as after a failure."""
     if not any(is_to_be_signed(send.message) for send in sends):
         return False
     why = state.settings.trust.doubt_of_signer(now)
@@ -119,7 +119,7 @@ def _waits_for_a_key(state: State, session: Session, sends: list[SendUserMessage
 
 
 def _send_stream(state: State, session: Session, sends: list[SendUserMessage], now: Instant) -> None:
-    """Those that have a number go first, in the order of numbers; all others get the next ones."""
+    """Post the messages that have a number, in the order of numbers; give the others the next numbers."""
     sent = state.sent.get(session.queue)
     if sent is not None:
         numbers = sent.numbers
@@ -138,15 +138,15 @@ def _send_stream(state: State, session: Session, sends: list[SendUserMessage], n
 
 
 def _send_again(state: State, session: Session, sent: Sent, send: SendUserMessage) -> bool:
-    """A message that was sent before: its number stays, the gap before it may be wider now (SR-264).
+    """Post a message that has a number; the gap before it may be wider than last time (SR-264).
 
-    False when it cannot go any more.
+    Returns False when it cannot be written as an envelope any more.
     """
     # DEPARTS from 3.1.7.2.2 (SR-260): identifier and number are given once and for all, because a receiver
     # could not know a message again that comes under another one.
     queue, lookup_id = session.queue, send.lookup_id
     number = sent.numbers[lookup_id]
-    if number <= sent.stream.acknowledged:  # only who read it is to be told
+    if number <= sent.stream.acknowledged:  # only its final receipt is still to come
         state.draft.tell(TransferAccepted(queue, lookup_id))
         state.draft.tell(DestinationReached(queue, (lookup_id,)))
         return True
@@ -159,7 +159,7 @@ def _send_again(state: State, session: Session, sent: Sent, send: SendUserMessag
 def _send_first(
     state: State, session: Session, sent: Sent | None, sends: list[SendUserMessage], now: Instant
 ) -> None:
-    """Messages get their numbers; all are on disk before the first one leaves (SR-054, SR-263)."""
+    """Give messages their numbers and post them; the numbers are on disk before (SR-054, SR-263)."""
     if sent is not None:
         stream = sent.stream
         number = first = stream.last + 1
@@ -186,7 +186,7 @@ def _send_first(
 
 
 def _place(state: State, session: Session, stream: OutgoingStream, number: int, previous: int) -> StreamPlace:
-    """`stream` of a message (SR-279, SR-280); only the first says where receipts are to come."""
+    """`stream` of a message (SR-279, SR-280); only number 1 says where receipts are to be sent."""
     url = session.route.url
     return StreamPlace(
         identifier=stream_id_text(stream.sender, stream.number),
@@ -210,7 +210,7 @@ def _here(state: State, url: str) -> str:
 def _effect(
     state: State, session: Session, send: SendUserMessage, place: StreamPlace | None
 ) -> Post | SendApdu | None:
-    """The message as it goes; None when it cannot go, and the manager knows."""
+    """The effect that sends the message; None when it cannot be written, which the manager is told."""
     message, route = send.message, session.route
     try:
         envelope = message.soap_envelope or _envelope(state, message, place, route.url)
@@ -258,15 +258,15 @@ def _post(
         session.posted[send.lookup_id] = number
         state.draft.ask(effect)
         if not send.message.is_express or send.message.soap_header:
-            # what it is, or what it is a receipt for, is on disk first, whatever turn takes it along
+            # the message, or what it is a receipt for, is on disk first, whichever turn made it durable
             state.draft.wait()  # SR-054, SR-056, SR-140
 
 
-# -- what became of it
+# -- messages that have their answer
 
 
 def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
-    """An answer came, or none will; one to an earlier epoch comes too late."""
+    """A POST has its answer, or will have none; one of an earlier epoch comes too late."""
     session = state.sessions.get(event.session)
     if session is None or session.epoch != event.epoch or event.lookup_id not in session.posted:
         return
@@ -287,20 +287,20 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
 
 
 def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> None:
-    """A message of the stream stays until its receipt comes; too many that wait keep others back."""
+    """A message of the stream stays until its receipt comes; while too many wait, no others are wanted."""
     sent = state.sent.get(session.queue)
     if sent is None or sent.numbers.get(lookup_id) != number:
-        return  # its stream is no more, and it goes again in another
+        return  # its stream has ended, and it goes again in another
     session.taken.add(lookup_id)
     session.withheld[lookup_id] = None
     make_room(state, session, sent)
 
 
 def _on_refused(state: State, session: Session, lookup_id: int, reason: MessageClass) -> None:
-    """The message is given up (SR-292); what was posted after it named it as the previous, and goes again."""
+    """Give a message up (SR-292); those posted after it name it as the previous one, and go again."""
     state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.REFUSED, reason))
     sent = state.sent.get(session.queue)
-    number = 0 if sent is None else sent.numbers.get(lookup_id, 0)  # perhaps another than it was posted with
+    number = 0 if sent is None else sent.numbers.get(lookup_id, 0)  # it may have a new number by now
     if sent is not None and number:
         free(state, session.queue, (lookup_id,), reason)
         if state.sent.get(session.queue) is sent and number < sent.stream.last:

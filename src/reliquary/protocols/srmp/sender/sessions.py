@@ -45,7 +45,7 @@ def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -
 
 
 def open_wanted(state: State, now: Instant) -> None:
-    """Open the sessions that were asked for; not before we know where receipts are to come."""
+    """Open the sessions that queues want; not before it is known where receipts are to be sent."""
     wanted, state.wanted = state.wanted, {}
     for queue, destination in wanted.items():
         session = state.sessions.get(queue)
@@ -75,7 +75,7 @@ def _open(state: State, session: Session, now: Instant) -> None:
 
 
 def _close(state: State, session: Session, move: Move) -> None:
-    """What was posted and has no answer goes again; what was taken does so only when it is due."""
+    """Close the session; POSTs without an answer count as not sent, what was taken awaits its receipt."""
     before, session.phase = session.phase, NEXT[session.phase, move]
     if before is not Phase.CLOSED:
         state.draft.ask(EndSession(session.queue, session.epoch))
@@ -87,7 +87,7 @@ def _close(state: State, session: Session, move: Move) -> None:
 
 
 def fail(state: State, session: Session, status: ConnectionStatus) -> None:
-    """No answer, or one that says "later" (SR-293): the queue rests for RetransmissionTimeout (SR-149)."""
+    """Close the session after a failure (SR-293); the queue rests for RetransmissionTimeout (SR-149)."""
     session.failing = True
     _close(state, session, Move.FAIL)
     # DEPARTS from 3.1.7.2.5 (SR-293): the Stream Receipt Wait Timer runs on for what was answered with 200,
@@ -106,7 +106,7 @@ def fail(state: State, session: Session, status: ConnectionStatus) -> None:
 
 
 def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
-    """Nothing was posted for a while: close (SR-254).  An answer since then puts it off."""
+    """Close a session that is idle (SR-254); an answer since the timer was set puts that off."""
     session = state.sessions.get(queue)
     if session is None or session.phase is Phase.CLOSED:
         return
@@ -140,7 +140,7 @@ def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
 
 
 def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
-    """Resume Queue (SR-305); what waits wants a connection by itself, receipts are waited for again."""
+    """Resume Queue (SR-305): wait for receipts again; the manager wants a connection if messages wait."""
     # DEPARTS from 3.1.7.5 (SR-305): the wait timer that Pause Queue stopped runs again, because nothing
     # else would send what was taken and never acknowledged.
     session = state.sessions.get(signal.queue)
@@ -149,7 +149,7 @@ def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
 
 
 def on_online(state: State, signal: ManagerOnline, now: Instant) -> None:
-    """Offline no receipt can come, so none is waited for; answers to what was posted do."""
+    """Go online or offline; offline no receipt can come, so none is waited for."""
     for session in state.sessions.values():
         if not signal.online:
             stop_wait(state, session)

@@ -1,0 +1,80 @@
+"""Applications of HTTPR: senders to queues from which other sites fetch, administrators of channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from reliquary.protocols.httpr.attributes import LABEL
+from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel
+from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.tables import Role
+from reliquary.queueing.administration import Done
+from reliquary.queueing.message import Message
+from reliquary.sim.applications import Application, Call, Pause, Script, Stage
+from reliquary.sim.history import Sending
+from reliquary.sim.network import Outcome
+from reliquary.sim.senders import Sender
+
+
+class OutboxSender(Sender):
+    """Puts messages into a queue from which another site fetches; with a target, for a third site."""
+
+    asking = 0.0
+
+    def __init__(self, name: str, stage: Stage, queue: str, target: str = "") -> None:
+        super().__init__(name, stage)
+        self._queue = queue
+        self._target = target
+
+    def act(self) -> Script:
+        """One request."""
+        yield from self.send(self._queue, self.chance.pick((1, 1, 2, 4)))
+
+    def wishes(self, *, express: bool) -> Message:
+        """A message without further attributes."""
+        del express
+        return Message()
+
+    def _make(
+        self, queue: str, priority: int, *, express: bool, transaction: UUID | None
+    ) -> tuple[Message, Sending]:
+        message, sending = super()._make(queue, priority, express=express, transaction=transaction)
+        if self._target:
+            service = "datagram" if express else "assured"
+            header = (
+                f"target-uri:{self._target}\r\nclass-of-service:{service}\r\npriority:{priority}\r\n"
+                f"app-colour:blue\r\n{LABEL}:{message.label}\r\n"
+            )
+            message = replace(message, httpr_header=header)
+        return message, sending
+
+
+class ChannelAdministrator(Application):
+    """Reports and forgets channels of which its site is the client, at any time.
+
+    It forgets no channel of another client: only the client knows that no batch is in doubt.
+    """
+
+    def script(self) -> Script:
+        """Again and again."""
+        while not self.stage.finishing:
+            yield Pause(self.chance.between(1, 600_000))
+            channels = self._channels()
+            if channels:
+                number = self.chance.pick(channels)
+                kind = self.chance.pick((ReportChannel, ForgetChannel, ForgetChannel))
+                self.tell((yield Call(lambda to: kind(to, number))))  # noqa: B023
+
+    def _channels(self) -> Sequence[int]:
+        process = self.stage.host.process
+        channels = () if process is None else process.machine(Httpr).state.channels.values()
+        return [each.number for each in channels if each.role is Role.CLIENT]
+
+    def tell(self, outcome: Outcome) -> None:
+        """Note the answer, which has no HRESULT."""
+        said = outcome.answer
+        heard = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
+        self.history.note(self.stage.around.scheduler.now, f"{self.name} hears {heard}")

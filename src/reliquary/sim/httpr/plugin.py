@@ -1,0 +1,128 @@
+"""HTTPR, plugged into a world of several sites.
+
+duplication   what comes a second time is found when it is stored
+order         what one application sends with one priority over a single path is stored in its order
+left          nothing is in doubt, nothing is held
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import ClassVar, Final
+
+from reliquary.base.turn import Event
+from reliquary.protocols.httpr.events import Addressed
+from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.protocol import httpr
+from reliquary.protocols.httpr.state import State
+from reliquary.queueing.message import FOREVER
+from reliquary.queueing.protocol import Protocol
+from reliquary.sim.applications import Application, Stage
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.history import Sending
+from reliquary.sim.httpr.applications import ChannelAdministrator, OutboxSender
+from reliquary.sim.httpr.channels import Channels
+from reliquary.sim.httpr.faults import HttprFaults
+from reliquary.sim.httpr.monitor import HttprMonitor
+from reliquary.sim.httpr.network import HttprNetwork
+from reliquary.sim.httpr.plan import OUTBOX, TRANSIT, Plan
+from reliquary.sim.process import Process
+from reliquary.sim.scheduler import Scheduler
+from reliquary.sim.world.applications import INBOX, Destinations
+from reliquary.sim.world.plugin import Plugin
+from reliquary.sim.world.promises import Arrival
+from reliquary.sim.world.witness import SiteWitness
+
+LONG: Final = (FOREVER, 0x54600)
+"""No message expires on its way: a loss could be taken for that."""
+
+
+class HttprPlugin(Plugin):
+    """Sites that speak HTTPR."""
+
+    name: ClassVar[str] = "httpr"
+    fetched_queues: ClassVar[frozenset[str]] = frozenset({OUTBOX, TRANSIT})
+
+    def __init__(self) -> None:
+        self.channels = Channels()
+        self.plan = Plan()
+
+    def draw_faults(self, chance: SeededChance) -> HttprFaults:
+        """What goes wrong between the agents of a seed."""
+        return HttprFaults.drawn(chance)
+
+    def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
+        """Draw which site moves what to which other one, and the settings for that."""
+        self.plan = Plan.drawn(chance, names)
+
+    # -- the machine and its network
+
+    def protocol(self, site: str) -> Protocol:
+        """HTTPR with the settings of a site."""
+        return httpr(self.plan.settings[site])
+
+    def first_events(self, site: str) -> tuple[Event, ...]:
+        """The address under which other sites reach this one."""
+        return (Addressed(f"httpr://{site}", frozenset({site})),)
+
+    def network(self, scheduler: Scheduler, chance: SeededChance, faults: HttprFaults) -> HttprNetwork:
+        """HTTP in bytes; some sites cannot be reached by others."""
+        unreachable = {pair for pair in self.plan.ways if not self.plan.may_dial(*pair)}
+        return HttprNetwork(scheduler, chance, faults, self.patience, self.channels, unreachable)
+
+    # -- names of queues
+
+    def queue_name(self, site: str, queue: str) -> str:
+        """The name of a queue for senders at other sites."""
+        return f"DIRECT=HTTPR://{site}/httpr/mq#{queue}"
+
+    def target(self, sending: Sending) -> tuple[str, str]:
+        """The site and the queue that a message is for, by its name or by the site that fetches it."""
+        if sending.queue in self.fetched_queues:
+            return self.plan.target_of(self.register.home(sending), sending.queue)
+        return super().target(sending)
+
+    # -- applications
+
+    def applications(self, site: str, stage: Stage, others: tuple[str, ...]) -> Iterator[Application]:
+        """Those that use outgoing queues or channels, and those that fill queues for other sites."""
+        yield from super().applications(site, stage, others)
+        yield ChannelAdministrator(f"{site}/{self.name}.administrator", stage)
+        if self.plan.outbox is not None and self.plan.outbox[0] == site:
+            yield OutboxSender(f"{site}/{self.name}.outbox", stage, OUTBOX)
+        if self.plan.transit is not None and self.plan.transit[0] == site:
+            target = f"httpr://{self.plan.transit[2]}/httpr/mq#{INBOX}"
+            yield OutboxSender(f"{site}/{self.name}.transit", stage, TRANSIT, target)
+
+    def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
+        """Where messages are sent: also to wrong queues, unless the other site fetches them."""
+        # a message that the fetching site does not accept stays where it is
+        mistakes = not any(self.plan.is_fetched(site, other) for other in others)
+        return Destinations(others, self.queue_name, mistakes=mistakes, receipts=False, times=LONG)
+
+    # -- checks
+
+    def monitor(self, witness: SiteWitness) -> HttprMonitor:
+        """What is checked at one site while it runs."""
+        return HttprMonitor(witness, self.channels)
+
+    def durable_state(self, state: State) -> Mapping[str, object]:
+        """Channels, the numbers of sessions, and the fetchers."""
+        return {"channels": state.channels, "numbers": state.numbers, "fetchers": state.fetchers}
+
+    def left_behind(self, process: Process) -> Mapping[str, object]:
+        """Holds, batches in doubt, administrators without an answer, pieces of bodies."""
+        manager, state = process.manager.state, process.machine(Httpr).state
+        return {
+            "holds": manager.holds,
+            "batches in doubt": {n: each.in_doubt for n, each in state.channels.items() if each.in_doubt},
+            "administrators": [
+                n for n, each in state.client.channels.items() if each.report_callers or each.forget_callers
+            ],
+            "loose bodies": manager.shelf.bodies.loose,
+        }
+
+    def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
+        """All that one application sends to a queue with one priority, where there is one path to it."""
+        single = self.plan.is_single_path(self.register.home(sending), sending.queue, arrival.site)
+        return (sending.queue, sending.priority) if single else None

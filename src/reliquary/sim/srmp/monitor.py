@@ -1,0 +1,160 @@
+"""What SRMP must keep to at one site: what leaves for other sites is on disk here, and true.
+
+It also judges why a message left an outgoing queue, beside what holds for every protocol:
+
+received    it asked for dead letters in a stream, so it waits until its reader has it
+refused     its destination answered 400
+returned    its destination removed it without a reader, and said so
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from reliquary.base.turn import Effect, Turn
+from reliquary.protocols.srmp.effects import Post
+from reliquary.protocols.srmp.events import PostAnswer, PostArrived
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.disk import SimulatedDisk
+from reliquary.sim.history import Turned, Violation, shown
+from reliquary.sim.ledger import Place
+from reliquary.sim.srmp.posts import Content, Posts
+from reliquary.sim.world.monitor import Monitor
+from reliquary.sim.world.witness import SiteWitness
+from reliquary.streams import facts as streams
+
+
+class SrmpMonitor(Monitor):
+    """Checks one of several sites that speak SRMP."""
+
+    def __init__(self, witness: SiteWitness, posts: Posts) -> None:
+        super().__init__(witness)
+        self._posts = posts
+        self._advanced: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        """For each stream that comes in: with which batch it got how far."""
+        self._numbered: dict[tuple[int, int], int] = {}
+        """The batch in which a message of an outgoing queue got its number."""
+
+    # -- turns
+
+    def turned(self, turned: Turned, turn: Turn) -> None:
+        """Note how far streams got, and check that their messages are there."""
+        del turn
+        self._note(turned)
+        self._check_advance(turned)
+
+    def _note(self, turned: Turned) -> None:
+        for fact in turned.facts:
+            if isinstance(fact, streams.StreamAdvanced):
+                self._advanced[fact.stream.identifier].append((turned.batch, fact.stream.last))
+            elif isinstance(fact, streams.MessagesNumbered):
+                self._numbered |= {(fact.queue, each): turned.batch for each in fact.lookup_ids}
+
+    def _check_advance(self, turned: Turned) -> None:
+        """A stream gets further by a message that is stored in the same turn, or was before."""
+        for fact in turned.facts:
+            if not isinstance(fact, streams.StreamAdvanced):
+                continue
+            steps = self._advanced[fact.stream.identifier]
+            if len(steps) > 1 and steps[-1][1] == steps[-2][1]:
+                continue  # only the receipt is noted
+            event = turned.event
+            if (
+                not isinstance(event, PostArrived)
+                or self._posts.read(event).name not in self.witness.ledger.stored
+            ):
+                raise Violation(
+                    f"stream: {fact.stream.identifier} gets to {fact.stream.last} at {self.site} in turn"
+                    f" {turned.number}, and its message is not there"
+                )
+
+    def shown_by_effect(self, effect: Effect) -> int:
+        """The batch that a POST shows: that of its message, and of its number."""
+        if not isinstance(effect, Post):
+            return 0
+        post = effect
+        numbered = self._numbered.get((post.session, post.lookup_id), 0)
+        name = self._posts.read(post).name
+        return max(numbered, self.witness.ledger.changed.get(name, 0))
+
+    def shown_by_answer(self, turned: Turned, to: int, answer: object) -> int:
+        """The batch that a 200 shows; how a POST is answered is noted for the other sites."""
+        if not isinstance(answer, PostAnswer) or not to:
+            return 0
+        request = self.witness.history.requests[turned.life, to]
+        assert isinstance(request, PostArrived)
+        content = self._posts.read(request)
+        if answer.status == 400:
+            self._posts.refused[content.name] = answer.why
+        if answer.status != 200:
+            return 0
+        self._posts.taken |= {content.name, content.name.partition(b" by ")[0]}
+        return self._promised(turned, content)
+
+    def _promised(self, turned: Turned, content: Content) -> int:
+        """The batch that a 200 speaks of; a message outside any stream must be here by now."""
+        envelope = content.arrived.envelope
+        is_message = envelope.msmq is not None and envelope.msmq.message_class == MessageClass.NORMAL
+        alone = is_message and envelope.stream is None
+        if alone and content.name not in self.register.seen:
+            raise Violation(f"loss: {shown(content.name)} is answered with 200 and was never stored")
+        if alone and envelope.durable and content.name not in self.witness.ledger.stored:
+            raise Violation(
+                f"loss: {shown(content.name)} is answered with 200 in turn {turned.number} of {self.site},"
+                f" and is not there"
+            )
+        return self.witness.ledger.changed.get(content.name, 0) if envelope.durable else 0
+
+    # -- what leaves
+
+    def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
+        """A receipt that leaves says no more than what is on disk."""
+        if not isinstance(effect, Post):
+            return
+        content = self._posts.read(effect)
+        receipt = content.arrived.envelope.stream_receipt
+        if receipt is not None and self.register.origin[content.name] == self.site:
+            steps = self._advanced[receipt.identifier]
+            safe = max((last for batch, last in steps if batch <= disk.durable), default=0)
+            if receipt.last > safe:
+                raise Violation(
+                    f"receipt: {self.site} says that it has {receipt.identifier} up to {receipt.last},"
+                    f" and has it up to {safe}"
+                )
+
+    # -- why messages leave
+
+    def has_arrived(self, place: Place) -> bool:
+        """Whether it got to another site; of some, whether a reader has it there."""
+        register = self.register
+        sending = register.sendings.get(place.body)
+        if sending is None:
+            return place.body in self._posts.taken  # a receipt: those about streams are stored nowhere
+        if not super().has_arrived(place):
+            return False
+        waits = sending.transaction is not None and place.position.dead_letter
+        if not waits or register.home(sending) != self.site:
+            return True
+        return self._end_of(place.body) is MessageClass.ACK_RECEIVE
+
+    def was_refused(self, place: Place, reason: MessageClass) -> bool:
+        """Whether its destination answered 400, or removed it for this reason."""
+        if place.body in self._posts.refused:
+            return True
+        return place.body in self.register.sendings and self._end_of(place.body) is reason
+
+    def _end_of(self, name: bytes) -> MessageClass | None:
+        """Why a message left the queue it was for; None while it is there."""
+        authority, _ = self.register.target(self.register.sendings[name])
+        end = self.register.sites[authority].ledger.left.get(name)
+        return end[1] if end else None
+
+    # -- crashes
+
+    def crashed(self) -> None:
+        """Read again what the turns stated that are left."""
+        self._advanced.clear()
+        self._numbered.clear()
+        for turned in self.witness.history.turns:
+            if not turned.lost:
+                self._note(turned)

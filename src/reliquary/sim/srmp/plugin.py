@@ -1,0 +1,183 @@
+"""SRMP, plugged into a world of several sites.
+
+order     what one application sends in transactions to one site is stored there in its order
+left      no number is outstanding, no POST is waited for
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
+from typing import ClassVar
+
+from reliquary.base.time import HOUR, MILLISECOND, SECOND, Duration
+from reliquary.base.turn import Effect, Event
+from reliquary.protocols.srmp.effects import EndSession, Post
+from reliquary.protocols.srmp.events import Addressed, Failure, PostArrived, PostEnded
+from reliquary.protocols.srmp.machine import Srmp
+from reliquary.protocols.srmp.protocol import srmp
+from reliquary.protocols.srmp.redirection import Redirection
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.srmp.state import State
+from reliquary.queueing.protocol import Protocol
+from reliquary.sim.applications import Application, Stage
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.history import Sending
+from reliquary.sim.process import Process
+from reliquary.sim.srmp.monitor import SrmpMonitor
+from reliquary.sim.srmp.posts import Posts
+from reliquary.sim.srmp.promises import check_duplication, check_receipts, renumbered_in
+from reliquary.sim.world.applications import Destinations, senders_to
+from reliquary.sim.world.plugin import Plugin
+from reliquary.sim.world.promises import Arrival, Deliveries
+from reliquary.sim.world.requests import Close, Ending, Request
+from reliquary.sim.world.witness import SiteWitness
+
+
+class SrmpPlugin(Plugin):
+    """Sites that speak SRMP."""
+
+    name: ClassVar[str] = "srmp"
+    steps: ClassVar[int] = 350
+    site_counts: ClassVar[tuple[int, ...]] = (2, 2, 3, 3, 4)
+
+    def __init__(self) -> None:
+        self.posts = Posts()
+        self.settings: dict[str, SrmpSettings] = {}
+        self._renumbered: set[bytes] = set()
+
+    def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
+        """Draw small windows and short timers for each site."""
+        self.settings = drawn_settings(chance, names, self.patience)
+
+    # -- the machine and its network
+
+    def protocol(self, site: str) -> Protocol:
+        """SRMP with the settings of a site."""
+        return srmp(self.settings[site])
+
+    def first_events(self, site: str) -> tuple[Event, ...]:
+        """The address under which other sites reach this one."""
+        return (Addressed(site, frozenset({site})),)
+
+    def request(self, effect: Effect) -> Request | Close | None:
+        """The POST or the end of a session that an effect asks for; there is no multicast."""
+        if isinstance(effect, EndSession):
+            return Close((effect.session, effect.epoch))
+        if not isinstance(effect, Post):
+            return None
+        return Request(
+            server=effect.server.partition("://")[2],
+            arrives=partial(_arrived, effect),
+            ended=partial(_ended, effect),
+            connection=(effect.session, effect.epoch),
+        )
+
+    # -- names of queues
+
+    def queue_name(self, site: str, queue: str) -> str:
+        """The name of a queue for senders at other sites."""
+        return f"DIRECT=http://{site}/msmq/private$/{queue}"
+
+    # -- applications
+
+    def applications(self, site: str, stage: Stage, others: tuple[str, ...]) -> Iterable[Application]:
+        """The applications of a site that use outgoing queues."""
+        return senders_to(self.destinations(site, others), f"{site}/{self.name}", stage, transactional=2)
+
+    def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
+        """Where messages are sent: also to wrong queues, where the sender gets to know that."""
+        del site
+        # when a third site passes messages on, the sender is not notified that the second one refused them
+        forwarded = any(settings.store_and_forward for settings in self.settings.values())
+        return Destinations(others, self.queue_name, mistakes=not forwarded)
+
+    # -- checks
+
+    def monitor(self, witness: SiteWitness) -> SrmpMonitor:
+        """What is checked at one site while it runs."""
+        return SrmpMonitor(witness, self.posts)
+
+    def durable_state(self, state: State) -> Mapping[str, object]:
+        """Streams, numbers and the history of identifiers, without those of express messages."""
+        return {
+            "ordinals": state.ordinals,
+            "sent": state.sent,
+            "order of numbers": {queue: list(sent.numbers) for queue, sent in state.sent.items()},
+            "incoming": {key: each.stream for key, each in state.incoming.items()},
+            "history": list(state.history.durable.values()),
+        }
+
+    def may_come_again(self, body: bytes) -> bool:
+        """Whether a message may come again is judged in the end, by `promises`."""
+        del body
+        return True
+
+    def left_behind(self, process: Process) -> Mapping[str, object]:
+        """Numbers that no receipt has covered, POSTs without an answer, messages that are not judged."""
+        state = process.machine(Srmp).state
+        return {
+            "numbers": {queue: sent.awaiting for queue, sent in state.sent.items() if sent.awaiting},
+            "POSTs": {n: session.posted for n, session in state.sessions.items() if session.posted},
+            "messages that come in": state.arriving,
+        }
+
+    def check_promises(self, deliveries: Deliveries) -> None:
+        """Duplication, order, receipts."""
+        self._renumbered = renumbered_in(deliveries)
+        check_duplication(deliveries, self.settings, self._renumbered)
+        super().check_promises(deliveries)
+        check_receipts(deliveries)
+
+    def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
+        """All that one application sends to a site in transactions is one stream."""
+        del arrival
+        return None if sending.transaction is None else "transactional"
+
+    def may_be_late(self, body: bytes) -> bool:
+        """A message whose stream was given up got a second number."""
+        return body in self._renumbered
+
+
+def _arrived(post: Post, caller: int) -> PostArrived:
+    return PostArrived(caller, post.content_type, post.body)
+
+
+def _ended(post: Post, ending: Ending) -> PostEnded:
+    if ending.failure is not None:
+        failure = Failure[ending.failure.name]
+        return PostEnded(post.session, post.epoch, post.lookup_id, failure=failure)
+    status = ending.status or ending.answer.status
+    return PostEnded(post.session, post.epoch, post.lookup_id, status)
+
+
+def drawn_settings(
+    chance: SeededChance, names: tuple[str, ...], patience: Duration
+) -> dict[str, SrmpSettings]:
+    """Small windows and short timers for each site; sometimes one site passes on what another sends."""
+    forwarder = names[-1] if len(names) > 2 and chance.happens(0.5) else ""
+    found = {}
+    for name in names:
+        coalescing = Duration(chance.pick((MILLISECOND, 20 * MILLISECOND, 100 * MILLISECOND)))
+        redirections: tuple[Redirection, ...] = ()
+        if forwarder and name == names[0]:
+            redirections = (Redirection(f"http://{names[1]}/*", f"http://{forwarder}/"),)
+        found[name] = SrmpSettings(
+            receipts_host=name,
+            store_and_forward=name == forwarder,
+            outbound_redirections=redirections,
+            retransmission=Duration(chance.pick((100, 300, 1000)) * MILLISECOND),
+            resend_ladder=tuple(
+                Duration(span * MILLISECOND) for span in chance.pick(((300, 300, 1000, 5000), (1000, 3000)))
+            ),
+            session_cleanup=Duration(chance.pick((500, 3000)) * MILLISECOND),
+            response_time=patience,
+            coalescing=coalescing,
+            longest_coalescing=Duration(chance.between(1, 4) * coalescing),
+            most_coalesced=chance.pick((1, 3, 1000)),
+            in_flight=chance.pick((1, 2, 4)),
+            window=chance.pick((1, 3, 8)),
+            history_size=chance.pick((4, 1000)),
+            history_age=Duration(chance.pick((SECOND, 2 * HOUR))),
+        )
+    return found

@@ -1,0 +1,173 @@
+"""Applications that send to other sites, and those that read what came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from reliquary.queueing.events import CreateQueue, PurgeQueue
+from reliquary.queueing.message import FOREVER, Acknowledgement, Message
+from reliquary.queueing.queue import QueueSettings
+from reliquary.sim.applications import Application, Call, Pause, Script, Stage
+from reliquary.sim.history import Standing
+from reliquary.sim.keepers import Administrator, Steward
+from reliquary.sim.readers import Taker
+from reliquary.sim.senders import ACKNOWLEDGEMENTS, Sender
+from reliquary.sim.transactors import Transactor, Work
+
+INBOX = "inbox"
+LEDGER = "ledger"
+"""The transactional queue."""
+NOWHERE = "nowhere"
+"""No site has a queue of this name."""
+TIMES = (0x54600,) * 6 + (0, 1, 3, FOREVER)
+"""How many seconds a message may take to reach its queue."""
+ASKS = (
+    Acknowledgement.POS_ARRIVAL,
+    Acknowledgement.FULL_REACH_QUEUE,
+    Acknowledgement.FULL_RECEIVE,
+    Acknowledgement.POS_RECEIVE,
+    Acknowledgement.NEG_RECEIVE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Destinations:
+    """Where the messages of a sender may go."""
+
+    others: Sequence[str]
+    """The authorities of the other sites."""
+    queue_name: Callable[[str, str], str]
+    """The name of a queue for senders at other sites, from authority and name."""
+    mistakes: bool = True
+    """Whether messages may go to queues that do not accept them."""
+    receipts: bool = True
+    """Whether messages ask for acknowledgements."""
+    times: Sequence[int] = TIMES
+    """How many seconds a message may take to reach its queue; one of them is drawn."""
+
+
+class QueueCreator(Administrator):
+    """Creates the queues of a site, with and without quota and journal, and those from which others fetch."""
+
+    def __init__(self, name: str, stage: Stage, fetched: Iterable[str]) -> None:
+        super().__init__(name, stage)
+        self._fetched = fetched
+
+    def script(self) -> Script:
+        """Until every queue is there."""
+        yield from super().script()
+        for path in self._fetched:
+            yield from self.ask_until_answered(lambda to: CreateQueue(to, path, QueueSettings()))  # noqa: B023
+
+    def some_settings(self, *, transactional: bool = False) -> QueueSettings:
+        """Settings that are drawn from chance."""
+        return QueueSettings(
+            transactional=transactional,
+            journaling=self.chance.happens(0.3),
+            quota=self.chance.pick((FOREVER, FOREVER, FOREVER, 8)),
+        )
+
+
+class RemoteSender(Sender):
+    """Sends to other sites."""
+
+    asks = ASKS
+    asking = 0.4
+
+    def __init__(self, name: str, stage: Stage, destinations: Destinations) -> None:
+        super().__init__(name, stage)
+        self.destinations = destinations
+        self.home = name.partition("/")[0]
+        if not destinations.receipts:
+            self.asking = 0.0
+
+    def somewhere(self, queue: str) -> str:
+        """The name of this queue at one of the other sites."""
+        return self.destinations.queue_name(self.chance.pick(self.destinations.others), queue)
+
+    def right_or_wrong(self, right: str, *wrong: str) -> str:
+        """The right queue of another site; now and then one that does not accept the message."""
+        wrongly = self.chance.happens(0.04) and self.destinations.mistakes
+        return self.somewhere(self.chance.pick(wrong) if wrongly else right)
+
+    @property
+    def news(self) -> str:
+        """The acknowledgement queue of its own site, by the name that other sites use."""
+        return self.destinations.queue_name(self.home, ACKNOWLEDGEMENTS)
+
+    def wishes(self, *, express: bool) -> Message:
+        """Attributes that are drawn from chance; both kinds of messages may have little time."""
+        del express
+        chance = self.chance
+        return Message(
+            time_to_reach_queue=chance.pick(self.destinations.times),
+            negative_journaling=chance.happens(0.4),
+            positive_journaling=chance.happens(0.3),
+            extension=b"ext" if chance.happens(0.1) else b"",
+        )
+
+
+class PlainSender(RemoteSender):
+    """Sends single messages, recoverable and express; now and then to a queue that does not accept them."""
+
+    def act(self) -> Script:
+        """One request."""
+        yield from self.send(self.right_or_wrong(INBOX, NOWHERE, LEDGER), self.chance.pick((1, 1, 2, 4)))
+
+
+class TransactionalSender(RemoteSender, Transactor):
+    """Sends in transactions: several messages at once, to one site or to several."""
+
+    def _work(self, work: Work) -> Script:
+        for _ in range(self.chance.between(1, 3)):
+            target, count = self.right_or_wrong(LEDGER, NOWHERE, INBOX), self.chance.between(1, 3)
+            sent = yield from self.send(target, count, work.transaction)
+            work.sent += [each for each in sent if each.standing is not Standing.REFUSED]
+
+
+class TransactionalReader(Transactor):
+    """Reads in transactions, and does not always commit them."""
+
+    def _work(self, work: Work) -> Script:
+        for _ in range(self.chance.between(1, 2)):
+            yield from self._receive(work)
+        yield from self.rest()
+
+
+class Purger(RemoteSender):
+    """Purges a queue of its site, or an outgoing one, but rarely."""
+
+    def act(self) -> Script:
+        """One purge."""
+        yield Pause(self.chance.between(1, 1_500_000))
+        away = self.somewhere(self.chance.pick((INBOX, LEDGER)))
+        path = away if self.chance.happens(0.4) else self.a_queue()
+        self.tell((yield Call(lambda to: PurgeQueue(to, path))))
+
+
+class OutgoingQueueOperator(Steward):
+    """Pauses and resumes outgoing queues, takes the manager of its site offline and brings it online."""
+
+    def __init__(self, name: str, stage: Stage, destinations: Destinations) -> None:
+        super().__init__(name, stage)
+        self.destinations = tuple(
+            destinations.queue_name(each, queue) for each in destinations.others for queue in (INBOX, LEDGER)
+        )
+
+
+def senders_to(
+    destinations: Destinations, name: str, stage: Stage, *, transactional: int = 1
+) -> Iterator[Application]:
+    """Applications that use outgoing queues: senders, a purger, an operator; `name` begins their names."""
+    yield PlainSender(f"{name}.sender", stage, destinations)
+    for number in range(1, transactional + 1):
+        yield TransactionalSender(f"{name}.transactional_sender{number}", stage, destinations)
+    yield Purger(f"{name}.purger", stage, destinations)
+    yield OutgoingQueueOperator(f"{name}.operator", stage, destinations)
+
+
+def readers_of(site: str, stage: Stage) -> Iterator[Application]:
+    """The applications of a site that read what came from other sites."""
+    yield TransactionalReader(f"{site}/transactional_reader", stage)
+    yield Taker(f"{site}/reader", stage)

@@ -1,0 +1,60 @@
+"""What a protocol checks at one site while it runs, beside what the witness checks of every protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reliquary.base.turn import Effect, Reply, Turn
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.disk import SimulatedDisk
+from reliquary.sim.history import Turned
+from reliquary.sim.ledger import Place
+
+if TYPE_CHECKING:
+    from reliquary.sim.world.witness import SiteWitness
+
+
+class Monitor:
+    """The checks of one protocol at one site; by default there are none beside those of the witness."""
+
+    def __init__(self, witness: SiteWitness) -> None:
+        self.witness = witness
+        self.register = witness.register
+        self.site = witness.site
+
+    # -- turns and what leaves
+
+    def turned(self, turned: Turned, turn: Turn) -> None:
+        """A turn was run at the site."""
+
+    def shown_by_answer(self, turned: Turned, to: int, answer: object) -> int:
+        """The batch that must be on disk before an answer leaves, beside that of its turn."""
+        del turned, to, answer
+        return 0
+
+    def shown_by_effect(self, effect: Effect) -> int:
+        """The batch that must be on disk before an effect leaves, beside that of its turn."""
+        del effect
+        return 0
+
+    def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> None:
+        """An answer leaves."""
+
+    def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
+        """An effect leaves."""
+
+    # -- messages that leave
+
+    def has_arrived(self, place: Place) -> bool:
+        """Whether a message that left this site as delivered got to another one."""
+        return self.register.is_elsewhere(place.body, self.site, express=place.position.express)
+
+    def was_refused(self, place: Place, reason: MessageClass) -> bool:
+        """Whether another site did not accept a message, for this reason."""
+        del place, reason
+        return False
+
+    # -- crashes
+
+    def crashed(self) -> None:
+        """The process has ended, and its volatile state is gone; turns that were lost are marked."""

@@ -1,0 +1,144 @@
+"""What a protocol brings to a world: one object for each run.
+
+A protocol whose effects are requests to other sites, and which delivers once, needs three methods:
+
+    class Example(Plugin):
+        name = "example"
+
+        def protocol(self, site):           the machine of a site, with its settings
+        def request(self, effect):          what an effect carries to which other site, and what comes back
+        def queue_name(self, site, queue):  the name of a queue for senders at other sites
+
+`simulate(seed, [Example])` runs it; everything else has a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from reliquary.base.time import SECOND, Duration
+from reliquary.base.turn import Effect, Event
+from reliquary.queueing.naming.formats import DirectName, parse_single
+from reliquary.queueing.protocol import Protocol
+from reliquary.sim.applications import Application, Stage
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.history import Sending
+from reliquary.sim.process import Process
+from reliquary.sim.scheduler import Scheduler
+from reliquary.sim.world.applications import Destinations, senders_to
+from reliquary.sim.world.monitor import Monitor
+from reliquary.sim.world.network import SiteNetwork
+from reliquary.sim.world.network_faults import NetworkFaults
+from reliquary.sim.world.promises import Arrival, Deliveries, check_order
+from reliquary.sim.world.register import Register, local_name
+from reliquary.sim.world.requests import Close, Request, RequestNetwork
+from reliquary.sim.world.witness import SiteWitness
+
+
+class Plugin:
+    """One protocol in one run."""
+
+    name: ClassVar[str]
+    """The name of its `Protocol`, and its name on the command line."""
+    steps: ClassVar[int] = 300
+    """Turns of all managers together before the faults end."""
+    site_counts: ClassVar[Sequence[int]] = (2, 2, 3)
+    """How many sites there may be; one of them is drawn."""
+    patience: ClassVar[Duration] = Duration(SECOND)
+    """How long a client waits for an answer."""
+    fetched_queues: ClassVar[frozenset[str]] = frozenset()
+    """Queues of every site from which other sites fetch: no application reads them there."""
+    register: Register
+    """Set by the world before anything else happens."""
+
+    # -- what is drawn from chance
+
+    def draw_faults(self, chance: SeededChance) -> NetworkFaults:
+        """What goes wrong between the sites of a seed."""
+        return NetworkFaults.drawn(chance)
+
+    def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
+        """Draw the settings of all sites, and keep them."""
+
+    # -- the machine and its network
+
+    def protocol(self, site: str) -> Protocol:
+        """The machine of a site, with the settings that were drawn for it."""
+        raise NotImplementedError
+
+    def first_events(self, site: str) -> tuple[Event, ...]:
+        """What the machine gets at each start, after the manager has started."""
+        del site
+        return ()
+
+    def network(self, scheduler: Scheduler, chance: SeededChance, faults: Any) -> SiteNetwork:
+        """What carries its effects; by default, each effect is a request to another site."""
+        return RequestNetwork(scheduler, chance, faults, self.patience, self.request)
+
+    def request(self, effect: Effect) -> Request | Close | None:
+        """The request that an effect asks for; None for an effect that goes nowhere."""
+        raise NotImplementedError
+
+    # -- names of queues
+
+    def queue_name(self, site: str, queue: str) -> str:
+        """The name of a queue for senders at other sites."""
+        raise NotImplementedError
+
+    def claims(self, queue: str) -> bool:
+        """Whether messages to a queue of this name are carried by this protocol."""
+        carrier = self.protocol(next(iter(self.register.sites))).carrier
+        return carrier is not None and carrier.claims(parse_single(queue))
+
+    def target(self, sending: Sending) -> tuple[str, str]:
+        """The site and the queue that a message is for."""
+        name = parse_single(sending.queue)
+        assert isinstance(name, DirectName), f"{sending.queue} does not say which site has the queue"
+        return name.authority, local_name(name.queue_path)
+
+    # -- applications
+
+    def applications(self, site: str, stage: Stage, others: tuple[str, ...]) -> Iterable[Application]:
+        """The applications of a site that use this protocol; each site has readers for all protocols."""
+        return senders_to(self.destinations(site, others), f"{site}/{self.name}", stage)
+
+    def destinations(self, site: str, others: tuple[str, ...]) -> Destinations:
+        """Where the applications of a site send messages, and what these ask for."""
+        del site
+        return Destinations(others, self.queue_name, mistakes=False, receipts=False)
+
+    # -- checks
+
+    def monitor(self, witness: SiteWitness) -> Monitor:
+        """What is checked at one site while it runs."""
+        return Monitor(witness)
+
+    def durable_state(self, state: Any) -> Mapping[str, object]:
+        """The parts of its machine's state that are the same after a restart, by name."""
+        del state
+        return {}
+
+    def may_come_again(self, body: bytes) -> bool:
+        """Whether a message may be stored at a site where it was stored before."""
+        del body
+        return False
+
+    def left_behind(self, process: Process) -> Mapping[str, object]:
+        """What must be empty in the end, beside the outgoing queues, by a name for it."""
+        del process
+        return {}
+
+    def check_promises(self, deliveries: Deliveries) -> None:
+        """What must hold in the end, beside that nothing is lost."""
+        check_order(self.register, deliveries, self)
+
+    def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
+        """The stream of a message: those of one sender and stream arrive in order; None for no stream."""
+        del sending, arrival
+        return None
+
+    def may_be_late(self, body: bytes) -> bool:
+        """Whether a message may be stored after later ones of its stream."""
+        del body
+        return False

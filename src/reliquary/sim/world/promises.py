@@ -1,0 +1,161 @@
+"""What must hold in the end for all that went from site to site, whatever protocol took it there.
+
+loss     a confirmed message is where it was sent, or `reasons` has judged why not
+order    what one application sent in one stream is stored as it was sent, where a protocol promises that
+left     nothing is in an outgoing queue, or in a queue from which another site fetches
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from reliquary.base.turn import Fact
+from reliquary.queueing import facts
+from reliquary.queueing.message import Message, MessageClass, Position
+from reliquary.queueing.queue import Queue
+from reliquary.queueing.state import State
+from reliquary.sim.history import History, Sending, Standing, Turned, Violation, named, shown
+from reliquary.sim.world.register import Register, local_name
+
+if TYPE_CHECKING:
+    from reliquary.sim.world.plugin import Plugin
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A message was stored in a queue that is read at this site."""
+
+    site: str
+    turned: Turned
+    queue: Queue
+    position: Position
+    message: Message
+
+    @property
+    def name(self) -> str:
+        """The name of the queue, without computer and folder."""
+        return local_name(self.queue.pathname)
+
+
+@dataclass(slots=True)
+class Deliveries:
+    """All sites' facts, sorted by message; what a crash took is not among them."""
+
+    register: Register
+    arrivals: dict[bytes, list[Arrival]] = field(default_factory=lambda: defaultdict(list))
+    ends: dict[tuple[str, bytes], set[MessageClass]] = field(default_factory=lambda: defaultdict(set))
+    """Why a message left queues of a site."""
+    places: dict[tuple[str, int, int], bytes] = field(default_factory=dict)
+    """The message at a place: by site, number of the queue and LookupIdentifier."""
+
+    def __post_init__(self) -> None:
+        for site, each in self.register.sites.items():
+            self._read(site, each.history)
+
+    def _read(self, site: str, history: History) -> None:
+        """Add the facts of one site."""
+        queues: dict[int, Queue] = {}
+        names: dict[int, bytes] = {}
+        copies: set[int] = set()
+        for turned, fact in stated(history):
+            match fact:
+                case facts.QueueCreated():
+                    queues[fact.queue.number] = fact.queue
+                case facts.MessagesStored():
+                    for position, message in zip(fact.positions, fact.messages, strict=True):
+                        names[position.message] = named(message)
+                        self.places[site, fact.queue, position.lookup_id] = named(message)
+                        self._stored(Arrival(site, turned, queues[fact.queue], position, message))
+                case facts.PositionCopied():
+                    copies.add(fact.position.lookup_id)
+                case facts.PositionsRemoved():
+                    for position in fact.positions:
+                        if position.lookup_id not in copies:
+                            self.ends[site, names[position.message]].add(fact.reason)
+                case facts.PositionMoved() if fact.position.lookup_id not in copies:
+                    self.ends[site, names[fact.position.message]].add(fact.reason)
+                    copies.add(fact.position.lookup_id)
+                case _:
+                    pass
+
+    def _stored(self, arrival: Arrival) -> None:
+        under_way = arrival.queue.outgoing is not None or self.register.is_fetched(arrival.name)
+        if not under_way and arrival.position.reason is MessageClass.NORMAL:
+            self.arrivals[named(arrival.message)].append(arrival)
+
+    def at(self, site: str) -> list[Arrival]:
+        """What came to a site, in the order in which it came."""
+        found = [each for arrivals in self.arrivals.values() for each in arrivals if each.site == site]
+        return sorted(found, key=lambda one: (one.turned.number, one.position.lookup_id))
+
+    def ends_of(self, name: bytes) -> Iterator[MessageClass]:
+        """Why a message left queues, at all sites."""
+        for site in self.register.sites:
+            yield from self.ends[site, name]
+
+
+def stated(history: History) -> Iterator[tuple[Turned, Fact]]:
+    """The facts of a site, each with its turn; without those that a crash took, except of new queues.
+
+    Express messages may be in a queue whose creation was lost with them.
+    """
+    for turned in history.turns:
+        for fact in turned.facts:
+            if not turned.lost or fact.volatile or isinstance(fact, facts.QueueCreated):
+                yield turned, fact
+
+
+def check_loss(register: Register, deliveries: Deliveries) -> None:
+    """Every confirmed recoverable message is or was at its destination, or there is a reason."""
+    for sending in register.sendings.values():
+        target, arrivals = register.target(sending), deliveries.arrivals[sending.body]
+        wrong = [each for each in arrivals if (each.site, each.name) != target]
+        if wrong:
+            raise Violation(f"{shown(sending.body)} was sent to {sending.queue} and is at {wrong[0].queue}")
+        if sending.standing is not Standing.CONFIRMED or sending.express or arrivals:
+            continue
+        if not any(reason.is_failure for reason in deliveries.ends_of(sending.body)):
+            raise Violation(f"loss: {shown(sending.body)} was confirmed, and never came to {sending.queue}")
+
+
+def check_order(register: Register, deliveries: Deliveries, plugin: Plugin) -> None:
+    """What one application sent in one stream of the protocol is stored there as it was sent."""
+    last: dict[Hashable, Sending] = {}
+    for site in register.sites:
+        for arrival in deliveries.at(site):
+            sending = register.sendings.get(named(arrival.message))
+            if sending is None or register.plugin_for(sending.queue) is not plugin:
+                continue
+            if arrival.turned.lost:  # an express message that a crash took comes again
+                continue
+            stream = plugin.ordered_stream(sending, arrival)
+            if stream is None:
+                continue
+            before = last.get((sending.sender, site, stream))
+            is_later = before is not None and before.number >= sending.number
+            if before is not None and is_later and not plugin.may_be_late(sending.body):
+                raise Violation(
+                    f"order: {shown(sending.body)} came to {site} in turn {arrival.turned.number},"
+                    f" after {shown(before.body)}, which was sent later"
+                )
+            last[sending.sender, site, stream] = sending
+
+
+def under_way(manager: State, register: Register) -> dict[str, int]:
+    """How many messages each outgoing queue has, and each from which another site fetches."""
+    found = {
+        queue.record.pathname: len(queue.order) + len(queue.order.locked)
+        for queue in manager.queues.values()
+        if queue.link is not None or register.is_fetched(local_name(queue.record.pathname))
+    }
+    return {path: count for path, count in found.items() if count}
+
+
+def check_left(site: str, left: Mapping[str, object]) -> None:
+    """Nothing that has to go to other sites is left at this one."""
+    for what, which in left.items():
+        if which:
+            raise Violation(f"left behind: {site} has {what} that never leave: {which}")

@@ -1,0 +1,68 @@
+"""Why a message left an outgoing queue: another site has it, its time is over, or it was refused.
+
+arrived     another site has it on its disk; an express one was at least in its memory
+expired     its time to reach the queue has run out
+purged      the outgoing queue was purged
+refused     its destination did not accept it, as the monitor of the protocol says
+fetched     it left a queue from which another site fetches, and that site has it
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reliquary.base.time import SECOND
+from reliquary.queueing.message import MessageClass
+from reliquary.sim.history import History, Turned, Violation, shown
+from reliquary.sim.ledger import Ledger, Place
+from reliquary.sim.reasons import Reasons
+from reliquary.sim.world.monitor import Monitor
+from reliquary.sim.world.register import local_name
+
+if TYPE_CHECKING:
+    from reliquary.sim.world.witness import SiteWitness
+
+
+class TravelReasons(Reasons):
+    """Judges what leaves outgoing queues, and queues from which others fetch, by what other sites know."""
+
+    def __init__(self, history: History, witness: SiteWitness) -> None:
+        super().__init__(history)
+        self._witness = witness
+
+    def judge(self, ledger: Ledger, queue: int, place: Place, reason: MessageClass, turned: Turned) -> None:
+        """Whether a message may leave its queue for this reason now."""
+        record = ledger.queues[queue]
+        name = local_name(record.pathname)
+        if record.outgoing is not None:
+            monitor = self._witness.monitor_for(record.outgoing.destination)
+            fine = self._may_go(monitor, ledger, queue, place, reason, turned)
+        elif reason is MessageClass.ACK_RECEIVE and self._witness.register.is_fetched(name):
+            fine = self._witness.monitor_for(name).has_arrived(place)
+        else:
+            super().judge(ledger, queue, place, reason, turned)
+            return
+        if not fine:
+            raise Violation(
+                f"loss: {shown(place.body)} left {record.pathname} of {self._witness.site} as {reason.name}"
+                f" in turn {turned.number} ({type(turned.event).__name__}), and that is not so"
+            )
+
+    def _may_go(
+        self,
+        monitor: Monitor,
+        ledger: Ledger,
+        queue: int,
+        place: Place,
+        reason: MessageClass,
+        turned: Turned,
+    ) -> bool:
+        match reason:
+            case MessageClass.ACK_REACH_QUEUE:
+                return monitor.has_arrived(place)
+            case MessageClass.NACK_REACH_QUEUE_TIMEOUT | MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER:
+                return 0 < place.position.expires <= turned.now + SECOND
+            case MessageClass.NACK_PURGED if self._last_purge(ledger, queue) > place.since:
+                return True
+            case _:
+                return monitor.was_refused(place, reason)

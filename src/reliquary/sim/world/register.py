@@ -1,0 +1,61 @@
+"""What all sites together know of a message: where it was sent, which site has it or had it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from reliquary.sim.history import Sending
+
+if TYPE_CHECKING:
+    from reliquary.sim.world.plugin import Plugin
+    from reliquary.sim.world.witness import SiteWitness
+
+
+class Register:
+    """The sites of a run by authority, and the protocols that they speak."""
+
+    def __init__(self, plugins: tuple[Plugin, ...]) -> None:
+        self.plugins = plugins
+        self._carriers: dict[str, Plugin] = {}
+        """The protocols by the names of queues, as far as they were asked for."""
+        self.sendings: dict[bytes, Sending] = {}
+        """What was sent anywhere."""
+        self.sites: dict[str, SiteWitness] = {}
+        self.seen: dict[bytes, set[str]] = defaultdict(set)
+        """Where a message was ever in a queue, were it only until a crash."""
+        self.origin: dict[bytes, str] = {}
+        """Where a message was first in a queue."""
+
+    def is_elsewhere(self, name: bytes, site: str, *, express: bool) -> bool:
+        """Whether another site has a message or had it: on its disk; of an express one, in its memory."""
+        if express:
+            return bool(self.seen[name] - {site})
+        return any(other.keeps(name) for authority, other in self.sites.items() if authority != site)
+
+    def home(self, sending: Sending) -> str:
+        """The authority of the site whose application sent it."""
+        return sending.sender.partition("/")[0]
+
+    def target(self, sending: Sending) -> tuple[str, str]:
+        """The site and the queue that a message is for."""
+        return self.plugin_for(sending.queue).target(sending)
+
+    def is_fetched(self, queue: str) -> bool:
+        """Whether other sites fetch from a queue of this name: it is not the end of a message's way."""
+        return any(queue in each.fetched_queues for each in self.plugins)
+
+    def plugin_for(self, queue: str) -> Plugin:
+        """The protocol that carries messages to a queue of this name."""
+        plugin = self._carriers.get(queue)
+        if plugin is None:
+            fetched = (each for each in self.plugins if queue in each.fetched_queues)
+            claimed = (each for each in self.plugins if each.claims(queue))
+            plugin = self._carriers[queue] = next(chain(fetched, claimed))
+        return plugin
+
+
+def local_name(pathname: str) -> str:
+    """The name of a queue at its own site: in lower case, without computer and folder."""
+    return pathname.rpartition("\\")[2].casefold()

@@ -1,0 +1,221 @@
+"""One run of several sites: a seed and its faults; in the end everything must have arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from reliquary.base.time import DAY, MINUTE, SECOND
+from reliquary.sim.applications import Application
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.checkers import check_refusals
+from reliquary.sim.disk import SimulatedDisk
+from reliquary.sim.history import History, Violation
+from reliquary.sim.process import Plugged, Process, Surroundings
+from reliquary.sim.reports import Report, failure_of
+from reliquary.sim.scheduler import Scheduler
+from reliquary.sim.site import Site
+from reliquary.sim.site_faults import SiteFaults
+from reliquary.sim.world.applications import INBOX, LEDGER, QueueCreator, readers_of
+from reliquary.sim.world.plugin import Plugin
+from reliquary.sim.world.promises import Deliveries, check_left, check_loss, under_way
+from reliquary.sim.world.register import Register
+from reliquary.sim.world.witness import SiteWitness
+
+NAMES: Final = ("a.example", "b.example", "c.example", "d.example")
+LONGEST_TRANSACTION: Final = 4 * SECOND
+"""After this, what was only begun has come back."""
+ROUND: Final = 2 * SECOND
+ROUNDS: Final = 30
+"""So often queues are read in the end while nothing gets further; longer than any timer runs."""
+
+
+class World:
+    """Several sites, and the networks of the protocols that are plugged in."""
+
+    def __init__(
+        self,
+        seed: int,
+        plugins: Sequence[Callable[[], Plugin]],
+        *,
+        process: type[Process] = Process,
+        disk: type[SimulatedDisk] = SimulatedDisk,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        self.seed = seed
+        self.chance = chance = SeededChance(seed)
+        self.scheduler = Scheduler(chance)
+        self.site_faults = SiteFaults.drawn(chance)
+        self.plugins = tuple(make() for make in plugins)
+        self.register = Register(self.plugins)
+        self.network_faults = [each.draw_faults(chance) for each in self.plugins]
+        names = NAMES[: chance.pick(self.plugins[0].site_counts)]
+        for plugin in self.plugins:
+            plugin.register = self.register
+            plugin.draw_settings(chance, names)
+        self.networks = [
+            plugin.network(self.scheduler, chance, faults)
+            for plugin, faults in zip(self.plugins, self.network_faults, strict=True)
+        ]
+        self.sites = {name: self._build_site(name, process, disk, say) for name in names}
+
+    def _build_site(
+        self,
+        name: str,
+        process: type[Process],
+        disk: type[SimulatedDisk],
+        say: Callable[[str], None] | None,
+    ) -> Site:
+        """Build a site with a machine of each protocol, and connect it to their networks."""
+        history = History(partial(_say, say, name) if say else None, sendings=self.register.sendings)
+        witness = SiteWitness(history, self.register, name)
+        around = Surroundings(
+            scheduler=self.scheduler,
+            chance=self.chance,
+            faults=self.site_faults,
+            history=history,
+            witness=witness,
+            computer=name.partition(".")[0].upper(),
+            plugged=tuple(
+                Plugged(plugin.protocol(name), plugin.first_events(name), partial(network.perform, name))
+                for plugin, network in zip(self.plugins, self.networks, strict=True)
+            ),
+        )
+        site = Site(around, (INBOX, LEDGER), process=process, disk=disk, unread=self._fetched)
+        witness.host = site.host
+        for network in self.networks:
+            network.join(name, site.host)
+        return site
+
+    @property
+    def _fetched(self) -> list[str]:
+        return sorted({queue for plugin in self.plugins for queue in plugin.fetched_queues})
+
+    @property
+    def name(self) -> str:
+        """What `--world` calls it."""
+        return "+".join(each.name for each in self.plugins)
+
+    @property
+    def steps(self) -> int:
+        """Turns of all managers together before the faults end, unless the caller says otherwise."""
+        return max(each.steps for each in self.plugins)
+
+    # -- the run
+
+    def play(self, steps: int) -> None:
+        """From the first start to the last comparison."""
+        for name, site in self.sites.items():
+            site.host.boot()
+            site.stage.enter(QueueCreator(f"{name}/creator", site.stage, self._fetched))
+        for site in self.sites.values():
+            site.until_nobody_acts("the queues could not be created")
+        for name, site in self.sites.items():
+            for application in self._applications(name):
+                site.stage.enter(application)
+        self._until(lambda: self.turns >= steps, "the applications make no progress")
+        self._end_faults()
+        self._compare()
+        self._drain()
+        self._compare()
+        self._check_promises()
+        for site in self.sites.values():
+            site.restart()
+        self._compare()
+
+    def _applications(self, name: str) -> Iterator[Application]:
+        stage, others = self.sites[name].stage, tuple(each for each in self.sites if each != name)
+        for plugin in self.plugins:
+            yield from plugin.applications(name, stage, others)
+        yield from readers_of(name, stage)
+
+    def _check_promises(self) -> None:
+        deliveries = Deliveries(self.register)
+        check_loss(self.register, deliveries)
+        for plugin in self.plugins:
+            plugin.check_promises(deliveries)
+        for witness in self.register.sites.values():
+            check_refusals(witness.history, witness.ledger)
+
+    @property
+    def turns(self) -> int:
+        """How many turns were run at all sites."""
+        return sum(len(site.history.turns) for site in self.sites.values())
+
+    def _end_faults(self) -> None:
+        """Faults stop; everybody finishes."""
+        self.site_faults.end()
+        for faults in self.network_faults:
+            faults.end()
+        for site in self.sites.values():
+            site.stage.finishing = True
+        for site in self.sites.values():
+            site.finish()
+        self.scheduler.pass_time(LONGEST_TRANSACTION)
+        for site in self.sites.values():
+            site.until_idle()
+
+    def _drain(self) -> None:
+        """Nothing that goes elsewhere may be left when the faults have ended."""
+        self._read_to_the_end()
+        if self._under_way():  # a calendar was set back: a message is too old for all others but its sender
+            for site in self.sites.values():
+                site.host.calendar.jump(DAY)
+            self._read_to_the_end()
+        self.scheduler.pass_time(ROUND)  # the last answers are on their way
+        self._read_to_the_end()  # and a receipt may be due for what came just now
+        for name, site in self.sites.items():
+            check_left(name, {"messages": under_way(site.process.manager.state, self.register)})
+            for plugin in self.plugins:
+                check_left(name, plugin.left_behind(site.process))
+
+    def _read_to_the_end(self) -> None:
+        """Queues are read until nothing is on its way, or nothing moves; final receipts wait for readers."""
+        fewest, rounds = self._under_way(), 0
+        while rounds < ROUNDS:
+            for site in self.sites.values():
+                site.read_to_the_end()
+            count = self._under_way()
+            if not count:
+                break
+            fewest, rounds = min(fewest, count), 0 if count < fewest else rounds + 1
+            self.scheduler.pass_time(ROUND)
+
+    def _under_way(self) -> int:
+        """How many messages are in outgoing queues."""
+        return sum(sum(under_way(each.manager.state, self.register).values()) for each in self._processes())
+
+    def _processes(self) -> Iterator[Process]:
+        for site in self.sites.values():
+            yield site.process
+
+    def _compare(self) -> None:
+        for site in self.sites.values():
+            site.until_idle()
+            site.process.checkpoint()
+
+    def _until(self, done: Callable[[], bool], otherwise: str) -> None:
+        if not self.scheduler.run_until(done, latest=self.scheduler.now + 10 * MINUTE):
+            raise Violation(otherwise)
+
+
+def simulate(
+    seed: int,
+    plugins: Sequence[Callable[[], Plugin]],
+    steps: int | None = None,
+    *,
+    process: type[Process] = Process,
+    disk: type[SimulatedDisk] = SimulatedDisk,
+    say: Callable[[str], None] | None = None,
+) -> Report:
+    """Run a seed.  A broken promise and an error of a machine are both in the report."""
+    world = World(seed, plugins, process=process, disk=disk, say=say)
+    options = f" --world {world.name}" + ("" if steps in (None, world.steps) else f" --steps {steps}")
+    steps = world.steps if steps is None else steps
+    failure = failure_of(partial(world.play, steps))
+    return Report.of(seed, steps, [site.history for site in world.sites.values()], failure, options)
+
+
+def _say(say: Callable[[str], None], name: str, line: str) -> None:
+    say(f"{name[0]} {line}")

@@ -1,0 +1,87 @@
+"""One simulated server for the tests, with its network and its applications; no faults by default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reliquary.base.time import MINUTE
+from reliquary.base.turn import Event
+from reliquary.sim.applications import Application
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.history import History
+from reliquary.sim.keepers import Administrator
+from reliquary.sim.network import Line, Outcome
+from reliquary.sim.process import Process, Surroundings
+from reliquary.sim.run import QUEUES
+from reliquary.sim.scheduler import Scheduler
+from reliquary.sim.site import Site
+from reliquary.sim.site_faults import SiteFaults
+from reliquary.sim.witness import Witness
+
+
+class SimulatedServer:
+    """Everything, booted, with all the queues."""
+
+    def __init__(self, seed: int = 1, faults: SiteFaults | None = None, *, queues: bool = True) -> None:
+        self.chance = SeededChance(seed)
+        self.faults = faults or SiteFaults()
+        self.history = History()
+        self.witness = Witness(self.history)
+        self.scheduler = Scheduler(self.chance)
+        around = Surroundings(self.scheduler, self.chance, self.faults, self.history, self.witness)
+        self.site = Site(around, QUEUES)
+        self.host, self.stage, self.network = self.site.host, self.site.stage, self.site.stage.network
+        self.line = Line()
+        self.host.boot()
+        if queues:
+            self.play(Administrator("admin", self.stage))
+
+    @property
+    def process(self) -> Process:
+        assert self.host.process is not None
+        return self.host.process
+
+    def play(self, application: Application) -> None:
+        """Let an application act to its end."""
+        self.stage.enter(application)
+        self.until(lambda: application.name not in self.stage.acting)
+
+    def rounds(self, *applications: Application, turns: int = 200) -> None:
+        """Let applications act together for so many turns, and then finish."""
+        for application in applications:
+            self.stage.enter(application)
+        goal = len(self.history.turns) + turns
+        self.until(lambda: len(self.history.turns) >= goal)
+        self.faults.end()
+        self.stage.finishing = True
+        self.until(lambda: not self.stage.acting)
+        self.stage.finishing = False
+
+    def call(self, make: Callable[[int], Event]) -> list[Outcome]:
+        """Ask; the list gets the outcome when there is one."""
+        heard: list[Outcome] = []
+        self.network.call(self.line, make, heard.append)
+        return heard
+
+    def ask(self, make: Callable[[int], Event]) -> Outcome:
+        heard = self.call(make)
+        self.until(lambda: bool(heard))
+        return heard[0]
+
+    def until(self, done: Callable[[], bool]) -> None:
+        assert self.scheduler.run_until(done, latest=self.scheduler.now + 10 * MINUTE), (
+            "it never comes to that"
+        )
+
+    def passes(self, span: int) -> None:
+        """Let time go by."""
+        self.scheduler.pass_time(span)
+
+    def statuses(self) -> set[str]:
+        """All the answers that were given so far."""
+        answers = [answer for turned in self.history.turns for _, answer in turned.answers]
+        return {answer.status.name for answer in answers}  # type: ignore[attr-defined]
+
+    def events(self) -> set[str]:
+        """All the kinds of events so far."""
+        return {type(turned.event).__name__ for turned in self.history.turns}

@@ -7,7 +7,6 @@ reliquary channel settle 5 ...   an act, and the record as it is then
 
 from __future__ import annotations
 
-from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -86,7 +85,7 @@ def _add(
     example: str,
     *parameters: Callable[[Any], Any],
 ) -> None:
-    run.__doc__ = indent(text, "    ").lstrip()
+    run.__doc__ = text
     command: Any = format_option(examples(example)(run))
     for parameter in reversed(parameters):
         command = parameter(command)

@@ -1,1 +1,6 @@
-"""TCP connections below every protocol: opening them, and which of several epochs counts."""
+"""TCP connections below every protocol: opening them, which of several epochs counts, and accepting them.
+
+dialing, epochs                    connections that we open
+acceptor, accepted, connections    connections that clients open: limits, pause, idle sweep, drain
+belongings                         what a client opened ends with its connection
+"""

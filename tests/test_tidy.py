@@ -14,6 +14,8 @@ from tools import conformance
 
 ROOT = Path(__file__).parents[1]
 LONGEST = 600
+LOWER_ROOMS = {"queueing", "engine", "streams", "store", "base"}
+"""Rooms that no protocol is named in."""
 NO_ROOMS = {"utils", "util", "common", "helpers", "helper", "misc"}
 
 # Modules without a test file of their own, each with the reason.
@@ -178,3 +180,19 @@ def test_the_examples_in_docstrings_are_true(path: Path) -> None:
     results = doctest.testmod(importlib.import_module(module_name(path)))
     assert results.attempted > 0
     assert results.failed == 0
+
+
+CITATION = re.compile(r"\[MC-MQSRM\]|\bHR-[0-9]+|\bSR-[0-9]+")
+
+
+def test_the_manager_and_the_engine_know_no_protocol_by_its_name() -> None:
+    """Only a citation of the specification may name one; what a protocol brings is in its `Protocol`."""
+    rooms = [path for path in MODULES if path.relative_to(ROOT / "src" / "reliquary").parts[0] in LOWER_ROOMS]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in rooms
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search("srmp|httpr", CITATION.sub("", line), re.IGNORECASE)
+    ]
+    assert len(rooms) > 100
+    assert found == []

@@ -196,7 +196,7 @@ def test_soap_has_its_fields(tmp_path: Path, network: Network) -> None:
         one, two = map(soap_of, network.sent)
         assert one == Soap(b"<Envelope/>", "urn:order", SoapVersion.SOAP_1_1)
         assert two == Soap(b"<Envelope/>", "urn:order", SoapVersion.SOAP_1_2)
-        assert "app-shop:berlin" in network.sent[0].httpr_header
+        assert "app-shop:berlin" in network.sent[0].carrier_header
         with pytest.raises(BadRequest, match="version is 1"):
             await agent.send_soap("orders", "<Envelope/>", version="2")  # type: ignore[arg-type]
 

@@ -98,7 +98,7 @@ FULL = Message(
     soap_compound_message="POST",
     soap_header="<Header/>",
     soap_body="<Body/>",
-    httpr_header="app-x:1\r\n",
+    carrier_header="app-x:1\r\n",
     stored_body=StoredBody(1, 2, 1),
 )
 """Every attribute has a value that is not its default, but for the kinds, which follow from names."""

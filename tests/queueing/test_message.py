@@ -176,7 +176,7 @@ def test_every_attribute_is_there_with_the_default_that_is_printed(name: str, de
 
 
 def test_a_message_has_no_attribute_that_the_specification_does_not_know() -> None:
-    ours = {"delay", "httpr_header", "stored_body"}
+    ours = {"delay", "carrier_header", "stored_body"}
     assert set(Message.__struct_fields__) == {name for name, _ in ATTRIBUTES.values()} | ours
 
 
@@ -334,7 +334,7 @@ def test_strings_count_two_bytes_a_character() -> None:
 def test_what_srmp_keeps_of_a_message_counts_too() -> None:
     assert size_of(Message(soap_envelope="x" * 100)) == PACKET_HEADERS + 100
     assert size_of(Message(soap_header="x" * 30)) == PACKET_HEADERS + 30
-    assert size_of(Message(httpr_header="x" * 40)) == PACKET_HEADERS + 40
+    assert size_of(Message(carrier_header="x" * 40)) == PACKET_HEADERS + 40
 
 
 def test_a_body_in_pieces_counts_like_any_other() -> None:

@@ -107,8 +107,8 @@ MANAGER_ATTRIBUTES: dict[str, tuple[str, Any]] = {
     "LastDomain": ("last_domain", None),
     "DirectoryServerList": ("directory_servers", ()),
     "DirectoryIntegrated": ("directory_integrated", False),
-    "SrmpHttpSupport": ("srmp_http_support", False),
-    "SrmpPgmSupport": ("srmp_pgm_support", False),
+    "SrmpHttpSupport": ("http_support", False),
+    "SrmpPgmSupport": ("pgm_support", False),
     "HardenedSecurity": ("hardened_security", False),
     "InitializationRetryTimerDuration": ("initialization_retry_seconds", 120),
 }

@@ -20,7 +20,7 @@ def allow(sid: Sid, mask: int) -> Ace:
 @pytest.mark.scene("T12")
 @pytest.mark.spec("DM-149", "DM-150", "DM-151", "DM-152")
 def test_the_entries_of_a_users_queue_and_their_order() -> None:
-    made = default_descriptor(None, OWNER, machine=MACHINE, srmp=True)
+    made = default_descriptor(None, OWNER, machine=MACHINE, http_support=True)
     assert made.dacl == (
         allow(EVERYONE, LOOK | WRITE),
         allow(ANONYMOUS_USER, WRITE),
@@ -41,4 +41,4 @@ def test_what_nobody_owns_is_everybodys() -> None:
 @pytest.mark.spec("DM-147")
 def test_a_list_that_is_given_is_kept() -> None:
     given = (Ace(AceKind.DENIED, WRITE, OWNER),)
-    assert default_descriptor(SecurityDescriptor(dacl=given), OWNER, srmp=True).dacl == given
+    assert default_descriptor(SecurityDescriptor(dacl=given), OWNER, http_support=True).dacl == given

@@ -86,7 +86,7 @@ def test_a_server_takes_posts_beside_its_api_and_says_so_to_the_machine(tmp_path
         assert (await stage.data.request("GET", "/MSMQ/private$/orders")).status == 405
         assert (await stage.data.request("POST", "/api/v1/queues/orders/messages", b"{}")).status == 201
         assert (await stage.data.request("POST", "/elsewhere", b"{}")).status == 404
-        assert stage.server.opened.state.identity().srmp_http_support
+        assert stage.server.opened.state.identity().http_support
 
     play(tmp_path, scene)
 
@@ -95,7 +95,7 @@ def test_a_server_whose_srmp_is_off_has_nothing_there(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         assert (await stage.data.request("POST", "/msmq/private$/orders", b"x")).status == 404
         assert SrmpEndpoint not in map(type, stage.server.endpoints)
-        assert not stage.server.opened.state.identity().srmp_http_support
+        assert not stage.server.opened.state.identity().http_support
 
     play(tmp_path, scene, tables=(SrmpOptions(enabled=False),))
 

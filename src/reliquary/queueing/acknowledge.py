@@ -111,7 +111,7 @@ def asked(message: Message) -> int:
     asks = 0
     if message.tracing_requested and message.tracing_queue != NO_GUID:
         asks |= TRACED
-    if message.soap_envelope:  # SRMP writes to its sender, and nobody else does
+    if message.soap_envelope:  # only receipts of [MC-MQSRM] go to its sender
         final_word = message.final_ack_required or (message.sequence and message.negative_journaling)
         return asks | (FINAL if final_word else 0)
     if names(message):

@@ -81,7 +81,7 @@ class StartManager(Event, frozen=True):
     hardened_security: bool | None = None
     """HardenedSecurity, where it is to be other than it was."""
     http_support: bool | None = None
-    """SrmpHttpSupport, where it is to be other than it was."""
+    """Whether messages come over HTTP, [MC-MQSRM], where it is to be other than it was."""
     dns_domain: str = ""
     """FQDNDomain: the computer's qualified name is made with it."""
     machine_domain: UUID | None = None

@@ -94,7 +94,7 @@ def _take_settings(state: State, request: StartManager, host: HostIdentity, now:
     if request.hardened_security is not None:
         changes["hardened_security"] = request.hardened_security  # DM-095: `harden` comes after this
     if request.http_support is not None:
-        changes["srmp_http_support"] = request.http_support  # DM-151: what new queues allow
+        changes["http_support"] = request.http_support  # DM-151: what new queues allow
     if directory is not None:
         if directory.site is not None and directory.site not in record.site_identifiers:
             changes["site_identifiers"] = (*record.site_identifiers, directory.site)  # DM-085

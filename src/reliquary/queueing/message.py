@@ -17,6 +17,7 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, Instant
+from reliquary.wire.stored_names import STORED_NAMES
 
 NO_GUID: Final = UUID(int=0)
 FOREVER: Final = 0xFFFFFFFF
@@ -25,7 +26,7 @@ FOREVER: Final = 0xFFFFFFFF
 LABEL_LIMIT: Final = 249
 PRIORITY_LIMIT: Final = 7
 BODY_LIMIT: Final = 100_000_000
-"""HTTPR's MaximumMessageSize where nobody said another (HR-098)."""
+"""Bytes of the largest body; it is also what is announced to peers as the largest (HR-098)."""
 EXTENSION_LIMIT: Final = 1024 * 1024
 LONGEST_DELAY: Final = FOREVER * SECOND
 
@@ -198,7 +199,7 @@ class StoredBody(msgspec.Struct, frozen=True, gc=False, array_like=True):
     pieces: int
 
 
-class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename=STORED_NAMES):
     """What an application sent, 3.1.1.12.  Labels, tags, bodies and extensions are opaque (DM-054)."""
 
     identifier: ObjectId = NO_OBJECT
@@ -266,10 +267,10 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     soap_compound_message: str = ""
     soap_header: str = ""
     soap_body: str = ""
-    httpr_header: str = ""
-    """The header fields with which it came by HTTPR, for readers and for the next hop.
+    carrier_header: str = ""
+    """Header fields in the words of the carrier that brought it, for readers and for the next hop.
 
-    Or those that its sender chose; `protocols/httpr/fields` tells them apart.
+    Or those that its sender chose; the carrier tells them apart.
     """
     stored_body: StoredBody | None = None
     """Not None: `body` is empty, and lies in pieces."""
@@ -373,7 +374,7 @@ def size_of(message: Message) -> int:
         + len(message.administration_queue)
         + len(message.response_queue)
     )
-    as_text = len(message.soap_envelope) + len(message.soap_header) + len(message.httpr_header)
+    as_text = len(message.soap_envelope) + len(message.soap_header) + len(message.carrier_header)
     body = len(message.body) if message.stored_body is None else message.stored_body.size
     return PACKET_HEADERS + 2 * strings + as_text + len(message.extension) + body
 

@@ -11,6 +11,7 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.queueing.message import FOREVER, NO_GUID
 from reliquary.queueing.naming.multicast import read_address
+from reliquary.wire.stored_names import STORED_NAMES
 
 KILOBYTE: Final = 1024
 BASE_PRIORITY_LIMIT: Final = 32767
@@ -137,7 +138,7 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Not None for a queue whose messages go elsewhere; its path name is the destination then."""
 
 
-class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename=STORED_NAMES):
     """LocalQueueManager, 3.1.1.1: every attribute that outlives the process."""
 
     identifier: UUID
@@ -173,8 +174,10 @@ class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
     directory_integrated: bool = False
     directory_detached: bool = False
     """An administrator put the directory out of reach."""
-    srmp_http_support: bool = False
-    srmp_pgm_support: bool = False
+    http_support: bool = False
+    """Messages come and go over HTTP, [MC-MQSRM]."""
+    pgm_support: bool = False
+    """They come and go by multicast, [MC-MQSRM] 2.1.3."""
     hardened_security: bool = False
     initialization_retry_seconds: int = 120
 

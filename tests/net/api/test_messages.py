@@ -87,7 +87,7 @@ def test_fields_of_httpr_are_chosen_and_shown_and_left_out_where_there_are_none(
     message = message_of(msgspec.convert({"text": "x", "httpr": {"App-X": "1"}}, MessageIn))
     out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), message))))
     assert out["httpr"] == {"app-x": "1"}
-    came = msgspec.structs.replace(message, httpr_header="Priority: 9\r\nApp-X:2\r\n")
+    came = msgspec.structs.replace(message, carrier_header="Priority: 9\r\nApp-X:2\r\n")
     out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), came))))
     assert out["httpr"] == {"priority": "9", "app-x": "2"}
     for given in (MessageIn(), MessageIn(httpr={})):

@@ -133,7 +133,8 @@ def row(queue: str, place: Position, message: Message) -> dict[str, object]:
         "extension", "response_queue", "destination_queue", "administration_queue", "sender",
         "multiple_destination_signature", "sender_certificate", "transaction_status_queue", "symmetric_key",
         "signature", "authentication_provider_name", "soap_envelope", "soap_compound_message", "soap_header",
-        "soap_body", "httpr_header",
+        "soap_body",
     ):  # fmt: skip
         expected[name] = getattr(message, name) or None
+    expected["httpr_header"] = message.carrier_header or None
     return expected

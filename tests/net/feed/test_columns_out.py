@@ -29,7 +29,9 @@ INSIDE = {
 
 def test_every_attribute_has_its_column() -> None:
     shown = {source.field for source in SOURCES.values()} | {"body", "stored_body"}
-    assert set(Message.__struct_fields__) - shown == {"tracing_requested"}, "that there is a tracing_queue"
+    assert set(Message.__struct_encode_fields__) - shown == {"tracing_requested"}, (
+        "that there is a tracing_queue"
+    )
     places = {source.field for source in PLACES.values()} | {"arrival"}
     assert set(Position.__struct_fields__) - places == INSIDE
     assert {"queue", "feed_id", *PLACES, *SOURCES, *BODIES} == set(NAMES)

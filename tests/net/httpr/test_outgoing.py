@@ -26,7 +26,7 @@ HEAD = b"POST /httpr/orders HTTP/1.1\r\nhost: beta.example:81\r\ncontent-type: a
 
 def came(text: str, body: bytes) -> Message:
     """A message that goes on as it came."""
-    return Message(httpr_header=text, body=body)
+    return Message(carrier_header=text, body=body)
 
 
 def asked(*batch: Message) -> SendRequest:
@@ -82,8 +82,8 @@ class TestPieces:
         first, second = StoredBody(1, 200_001, 3), StoredBody(2, 200_000, 1)
         request = asked(
             came("app-x:0\r\n", b"small"),
-            Message(httpr_header="app-x:1\r\n", stored_body=first),
-            Message(httpr_header="app-x:2\r\n", stored_body=second),
+            Message(carrier_header="app-x:1\r\n", stored_body=first),
+            Message(carrier_header="app-x:2\r\n", stored_body=second),
             came("app-x:3\r\n", b"small too"),
         )
         assert chunked_head(request) == HEAD + b"transfer-encoding: chunked\r\n\r\n"

@@ -100,7 +100,7 @@ def sendable(draw: st.DrawFn) -> Message:
 def written(message: Message, home: str = "") -> dict[str, str]:
     """The fields of a message that leaves."""
     header, _ = encode_message(message, home)
-    return fields_of(Message(httpr_header=header))
+    return fields_of(Message(carrier_header=header))
 
 
 def taken(header: str, body: bytes = b"") -> Message:
@@ -110,4 +110,4 @@ def taken(header: str, body: bytes = b"") -> Message:
 
 def passed(message: Message) -> Message:
     """The message at the other end, without the header that it came with."""
-    return replace(taken(*encode_message(message)), httpr_header="")
+    return replace(taken(*encode_message(message)), carrier_header="")

@@ -103,7 +103,7 @@ def test_the_number_of_an_id_is_all_that_is_looked_at_in_headers_that_are_alike(
     monkeypatch.delattr(message_decode, "_decode_by_parts")
     alike = PLAIN_HEADER.replace(".12345", ".4000000000")
     assert taken(alike, b"a lamp") == replace(
-        PLAIN, identifier=ObjectId(HERE, 4000000000), body=b"a lamp", httpr_header=alike
+        PLAIN, identifier=ObjectId(HERE, 4000000000), body=b"a lamp", carrier_header=alike
     )
 
 
@@ -131,7 +131,11 @@ def test_a_message_without_a_header_has_the_defaults_of_httpr() -> None:
     target, message = decode_message(Carried("", b"x"))
     assert target == ""
     assert message == Message(
-        body=b"x", priority=4, delivery=Delivery.RECOVERABLE, time_to_reach_queue=FOREVER, httpr_header="\r\n"
+        body=b"x",
+        priority=4,
+        delivery=Delivery.RECOVERABLE,
+        time_to_reach_queue=FOREVER,
+        carrier_header="\r\n",
     )
     assert encode_message(message, HOME) == ("", b"x")
     assert fields_of(message) == {}
@@ -276,10 +280,10 @@ def test_identical_fields_count_once_and_unknown_ones_are_not_looked_at() -> Non
 
 
 def test_a_peer_sets_nothing_that_only_we_can_know() -> None:
-    never = {*NOT_CARRIED, *NOT_READ, "httpr_header", "stored_body"} - {"application_deadletter_queue"}
+    never = {*NOT_CARRIED, *NOT_READ, "carrier_header", "stored_body"} - {"application_deadletter_queue"}
     lines = [f"app-reliquary-{name.replace('_', '-')}:yes\r\n{name}:yes\r\n" for name in sorted(never)]
     message = taken("".join(lines) + "user-id:S-1-5-18\r\napp-reliquary-deadletter-queue:orders\r\n")
-    plain = replace(taken(""), httpr_header=message.httpr_header)
+    plain = replace(taken(""), carrier_header=message.carrier_header)
     assert message == plain
 
 

@@ -45,7 +45,7 @@ def test_a_usual_message_is_written_in_the_order_of_the_grammar() -> None:
     assert encode_message(PLAIN) == (PLAIN_HEADER, b"two lamps")
     target, message = decode_message(Carried(PLAIN_HEADER, b"two lamps"))
     assert target == TARGET
-    assert message == replace(PLAIN, httpr_header=PLAIN_HEADER)
+    assert message == replace(PLAIN, carrier_header=PLAIN_HEADER)
 
 
 @given(sendable())
@@ -61,7 +61,7 @@ def test_every_attribute_is_carried_or_it_is_said_why_not() -> None:
         administration_queue=PLAIN.destination_queue,
         administration_queues=(PLAIN.destination_queue,),
         delay=7,
-        httpr_header="",
+        carrier_header="",
         stored_body=None,
     )
     there = passed(plain)
@@ -162,7 +162,7 @@ def test_what_an_application_chose_joins_what_is_known_of_its_message() -> None:
             "app-x": "1",
         }
     )
-    message = replace(PLAIN, httpr_header=chosen, correlation=ObjectId(OTHER, 7))
+    message = replace(PLAIN, carrier_header=chosen, correlation=ObjectId(OTHER, 7))
     header, _ = encode_message(message)
     assert header.split("\r\n") == [
         f"target-uri:{TARGET}",
@@ -185,7 +185,7 @@ def test_what_an_application_chose_joins_what_is_known_of_its_message() -> None:
 
 
 def test_no_application_says_who_it_is_where_the_manager_knows_it() -> None:
-    known = replace(PLAIN, httpr_header=chosen_header({"user-id": "anna"}))
+    known = replace(PLAIN, carrier_header=chosen_header({"user-id": "anna"}))
     known = replace(known, sender=encode_sid(parse_sid("S-1-5-21-1")))
     assert written(known)["user-id"] == "S-1-5-21-1"
     assert "user-id" not in written(replace(PLAIN, sender=b"no SID"))

@@ -242,7 +242,7 @@ ALL = int(QueueRight.GENERIC_ALL)
 @pytest.mark.spec("DM-149", "DM-150", "DM-151", "DM-152")
 def test_a_users_queue_lets_others_look_and_send_and_him_do_all() -> None:
     """T12."""
-    made = default_descriptor(None, ALICE, machine=MACHINE, srmp=True)
+    made = default_descriptor(None, ALICE, machine=MACHINE, http_support=True)
     assert made.owner == ALICE
     assert made.dacl == (
         allow(EVERYONE, LOOK | WRITE),
@@ -277,7 +277,7 @@ def test_a_guests_queue_is_everybodys() -> None:
 def test_a_list_that_was_supplied_is_kept_unchanged() -> None:
     """T14."""
     supplied = SecurityDescriptor(owner=BOB, sacl=(OtherAce(2, 0, b"...."),), dacl=(deny(ALICE, WRITE),))
-    assert default_descriptor(supplied, ALICE, machine=MACHINE, srmp=True) == supplied
+    assert default_descriptor(supplied, ALICE, machine=MACHINE, http_support=True) == supplied
     empty = SecurityDescriptor(dacl=())
     assert default_descriptor(empty, ALICE) == SecurityDescriptor(owner=ALICE, dacl=())
 

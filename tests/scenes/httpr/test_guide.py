@@ -44,7 +44,7 @@ def test_every_field_of_a_message_has_its_row() -> None:
 
 @pytest.mark.spec("HR-085", "HR-107")
 def test_every_product_field_that_we_write_or_read_has_its_row_and_the_prefix() -> None:
-    header, _ = encode_message(replace(FULL, httpr_header="", stored_body=None))
+    header, _ = encode_message(replace(FULL, carrier_header="", stored_body=None))
     written = {line.partition(":")[0] for line in header.splitlines()}
     ours = {*READ, *written} - {*MESSAGE_FIELDS}
     assert len(written & ours) > 10

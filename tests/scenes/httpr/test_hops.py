@@ -62,7 +62,7 @@ def test_a_message_goes_over_a_forwarder_word_for_word() -> None:
     assert f"message-size:5\r\n{header}\r\norder\r\n".encode() in pushed.data
     assert "transactionid:0000000000000001" in pushed.lines  # another channel, and ids of its own
     came = first(gamma)
-    assert (came.body, came.httpr_header) == (b"order", header)
+    assert (came.body, came.carrier_header) == (b"order", header)
     assert fields_of(came)["app-shop"] == "Berlin  Mitte"
     assert beta.bodies("incoming") == []
 
@@ -101,7 +101,7 @@ def test_the_next_hop_may_come_for_it() -> None:
     alpha = ScriptedClient(beta, service="mq")
     alpha.says("request:PUSH HTTPR/1.0", *WHO, "transactionid:0000000000000001", MESSAGE, LAST)
     network.advance(0.5)
-    assert first(gamma).httpr_header == "".join(f"{field}\r\n" for field in FIELDS)
+    assert first(gamma).carrier_header == "".join(f"{field}\r\n" for field in FIELDS)
     assert [each.request.header.command.value for each in network.went if each.request.batch] == []
     assert beta.requests == []
 

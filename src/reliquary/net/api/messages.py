@@ -131,7 +131,7 @@ def message_of(given: MessageIn) -> Message:
         tracing_queue=tracing_queue_of(given.tracing_queue) if given.tracing_queue else NO_GUID,
         delay=delay_of(given.delay) if given.delay else 0,
         authentication=given.authentication,
-        httpr_header=chosen_header(given.httpr) if given.httpr else "",
+        carrier_header=chosen_header(given.httpr) if given.httpr else "",
     )
 
 
@@ -171,7 +171,7 @@ def shown(delivered: Delivered) -> MessageOut:
         position.moved,
         message.authentication,
         message.sender_certificate,
-        (fields_of(message) or None) if message.httpr_header else None,
+        (fields_of(message) or None) if message.carrier_header else None,
     )
 
 

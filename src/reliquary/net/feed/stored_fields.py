@@ -29,7 +29,7 @@ def _as_stored(value: object) -> Any:
 
 DEFAULTS: Final[dict[str, Any]] = {
     name: _as_stored(default)
-    for name, default in zip(Message.__struct_fields__, Message.__struct_defaults__, strict=True)
+    for name, default in zip(Message.__struct_encode_fields__, Message.__struct_defaults__, strict=True)
 }
 """What a field that is not in its row means, in the form of those that are."""
 

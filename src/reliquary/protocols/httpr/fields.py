@@ -3,7 +3,7 @@
     target-uri:httpr://here/httpr/mq#orders CRLF      it came with the message, and leaves with it (6.2.14)
     content-type:text/xml LF                          chosen here; the attributes of the message are added
 
-`Message.httpr_header` is one of these, and its line ends tell which.
+`Message.carrier_header` is one of these, and its line ends tell which.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ def read_fields(header: str) -> dict[str, str]:
 
 def fields_of(message: Message) -> dict[str, str]:
     """Return the fields of a message; empty if it neither came by HTTPR nor has chosen fields."""
-    return read_fields(message.httpr_header)
+    return read_fields(message.carrier_header)
 
 
 # -- what an application chooses
 
 
 def chosen_header(fields: Mapping[str, str]) -> str:
-    """Return `Message.httpr_header` for the fields that a sender chose; UsageError if one is not allowed."""
+    """Return `Message.carrier_header` for fields that a sender chose; UsageError if one is not allowed."""
     lines: dict[str, str] = {}
     for given, value in fields.items():
         name = given.lower()

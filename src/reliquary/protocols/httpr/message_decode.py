@@ -93,7 +93,7 @@ def decode_message(carried: Carried) -> tuple[str, Message]:
                 message,
                 identifier=ObjectId(message.identifier.lineage, number),
                 body=carried.body,
-                httpr_header=header,
+                carrier_header=header,
                 stored_body=carried.stored,
             )
     return _decode_by_parts(carried)
@@ -131,13 +131,13 @@ def _decode_by_parts(carried: Carried) -> tuple[str, Message]:
         label=label,
         source_machine=lineage if message.source_machine is NO_GUID else message.source_machine,
         body=carried.body,
-        httpr_header=header or NO_FIELDS,
+        carrier_header=header or NO_FIELDS,
         stored_body=carried.stored,
     )
     if found is not None and identifier is not NO_OBJECT and len(header) <= LONGEST_REMEMBERED:
         dot = header.index(".", found.start(1))
         end = dot + 1 + len(str(identifier.uniquifier))
-        bare = msgspec.structs.replace(message, body=b"", httpr_header="", stored_body=None)
+        bare = msgspec.structs.replace(message, body=b"", carrier_header="", stored_body=None)
         _LAST[0] = _Last(header[: dot + 1], header[end:], read.target, bare)
     return read.target, message
 
@@ -167,7 +167,7 @@ def _decode_by_fields(carried: Carried) -> tuple[str, Message]:
         label=_label(fields.get(LABEL, "")),
         source_machine=identifier.lineage if message.source_machine is NO_GUID else message.source_machine,
         body=carried.body,
-        httpr_header=carried.header or NO_FIELDS,
+        carrier_header=carried.header or NO_FIELDS,
         stored_body=carried.stored,
     )
 

@@ -56,7 +56,7 @@ def encode_message(message: Message, home: str = "") -> tuple[str, bytes]:
 
     The data of a large body that lies in pieces is empty: the sender of the batch reads the pieces.
     """
-    header = message.httpr_header
+    header = message.carrier_header
     if header and header[-2:] == CRLF:
         return "" if header == NO_FIELDS else header, message.body  # the header that it came with
     written = _remembered(message, home)
@@ -124,7 +124,7 @@ def _remembered(message: Message, home: str) -> _Written:
         message.body_type,
         message.positive_journaling,
         message.negative_journaling,
-        message.httpr_header,
+        message.carrier_header,
         home,
     )
     found = _REMEMBERED_HEADERS.get(key)

@@ -63,7 +63,7 @@ def soap_message(
         body=envelope.encode() if isinstance(envelope, str) else envelope,
         delivery=Delivery.RECOVERABLE,
         response_queue=reply_to,
-        httpr_header=chosen_header(fields),
+        carrier_header=chosen_header(fields),
     )
 
 
@@ -85,7 +85,7 @@ def soap_answer(request: Message, envelope: bytes | str) -> Message:
         delivery=Delivery.RECOVERABLE,
         destination_queue=request.response_queue,
         correlation=correlation,
-        httpr_header=chosen_header(fields),
+        carrier_header=chosen_header(fields),
     )
 
 

@@ -51,7 +51,7 @@ class Head(msgspec.Struct, frozen=True, gc=False, array_like=True, omit_defaults
     reason: int = 0
     """A MessageClass."""
     by: str = ""
-    """Who did it: api, srmp, httpr, multicast, loopback, spark, manager."""
+    """Who did it: api, loopback, spark, manager, or the label of a carrier."""
     other: str = ""
     """The queue that it was moved to, or came from."""
     peer: str = ""

@@ -62,11 +62,11 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "application_deadletter_queue": "a remote read has a header for it, wire/packet/remote_read.py",
     "authentication": "written as none (DM-280); who receives finds it out, queueing/signing.py",
     "transaction_status_queue": "set by whoever transfers the message",
-    "soap_envelope": "the headers of SRMP are its protocol's to fill, wire/packet/soap.py",
+    "soap_envelope": "the headers of [MC-MQSRM] are its protocol's to fill, wire/packet/soap.py",
     "soap_compound_message": "as soap_envelope",
     "soap_header": "as soap_envelope",
     "soap_body": "as soap_envelope",
-    "httpr_header": "no packet goes by HTTPR",
+    "carrier_header": "a packet has no header in the words of another carrier",
     "stored_body": "a packet has no place for a body so large",
 }
 """Attributes that do not come out of a packet as they went in, whatever they are."""

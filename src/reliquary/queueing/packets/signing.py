@@ -12,7 +12,7 @@ and a queue is its whole format name as a wide string with its zero, whatever sh
 for it: else a private queue of the destination could be made one of the source, unseen.  The body is
 signed in clear: a packet is signed, then sealed; unsealed, then verified.
 
-XML signatures belong to SRMP.
+XML signatures belong to [MC-MQSRM].
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ ENTRY_LIMIT: Final = 1000
 def with_list(state: State, settings: QueueSettings) -> QueueSettings:
     """Settings with a whole descriptor: Create Default Queue Security Descriptor, 3.1.7.1.3.1."""
     supplied = check_descriptor(settings.security, QueueRight) if settings.security else None
-    machine, srmp = state.directory.around.machine_sid, state.identity().srmp_http_support  # DM-146
-    descriptor = default_descriptor(supplied, state.by.user, machine=machine, srmp=srmp)
+    machine, http = state.directory.around.machine_sid, state.identity().http_support  # DM-146
+    descriptor = default_descriptor(supplied, state.by.user, machine=machine, http_support=http)
     return msgspec.structs.replace(settings, security=encode_descriptor(descriptor))  # DM-153
 
 

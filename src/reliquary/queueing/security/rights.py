@@ -214,7 +214,7 @@ def check_mask(mask: int, kind: type[Right]) -> None:
 
 
 def default_descriptor(
-    supplied: SecurityDescriptor | None, user: Sid, *, machine: Sid | None = None, srmp: bool = False
+    supplied: SecurityDescriptor | None, user: Sid, *, machine: Sid | None = None, http_support: bool = False
 ) -> SecurityDescriptor:
     """Create Default Queue Security Descriptor, for a queue that `user` creates."""
     supplied = supplied or SecurityDescriptor()
@@ -223,15 +223,19 @@ def default_descriptor(
         owner = user if is_domain_user(user) else ANONYMOUS_USER  # DM-148
     # DEPARTS from 3.1.7.1.3.1 (AN-45): the owner is stored, and the list is made where the queue is
     # created, because its name and its owner are known there and not before.
-    dacl = supplied.dacl if supplied.dacl is not None else _default_list(owner, machine, srmp=srmp)
+    dacl = (
+        supplied.dacl
+        if supplied.dacl is not None
+        else _default_list(owner, machine, http_support=http_support)
+    )
     return SecurityDescriptor(owner=owner, sacl=supplied.sacl, dacl=dacl)
 
 
-def _default_list(owner: Sid, machine: Sid | None, *, srmp: bool) -> Acl:
+def _default_list(owner: Sid, machine: Sid | None, *, http_support: bool) -> Acl:
     look = QueueRight.GET_QUEUE_PROPERTIES | QueueRight.GET_QUEUE_PERMISSIONS
     somebody = is_domain_user(owner) and not is_guest(owner)
     world = look if somebody else QueueRight.GENERIC_ALL  # DM-149
-    anonymous = QueueRight.WRITE_MESSAGE if srmp else QueueRight(0)  # DM-151
+    anonymous = QueueRight.WRITE_MESSAGE if http_support else QueueRight(0)  # DM-151
     entries = (
         (EVERYONE, world | anonymous),
         (ANONYMOUS_USER, anonymous),

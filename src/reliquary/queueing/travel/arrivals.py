@@ -290,7 +290,7 @@ def _mismatch_in(part: _Part, message: Message) -> MessageClass | None:
 
 
 def _is_over(message: Message, now: Instant) -> bool:
-    """Whether its time ran out on the way: nobody needs to see it any more (HTTPR 6.2.12)."""
+    """Whether its time ran out on the way, so that nobody needs to see it any more."""
     return too_late(message, now) or 0 < message.deadline(now) <= now
 
 

@@ -48,7 +48,7 @@ class OutboxSender(Sender):
                 f"target-uri:{self._target}\r\nclass-of-service:{service}\r\npriority:{priority}\r\n"
                 f"app-colour:blue\r\n{LABEL}:{message.label}\r\n"
             )
-            message = replace(message, httpr_header=header)
+            message = replace(message, carrier_header=header)
         return message, sending
 
 

@@ -210,8 +210,8 @@ def test_fields_are_kept_as_they_came() -> None:
     client = Client(HttprBench())
     client.push(1, assured(b"a", "encoding:integer-reversed", "app-x:7"))
     (message,) = client.pull(0).batch
-    assert "encoding:integer-reversed\r\n" in message.httpr_header
-    assert "app-x:7\r\n" in message.httpr_header
+    assert "encoding:integer-reversed\r\n" in message.carrier_header
+    assert "app-x:7\r\n" in message.carrier_header
 
 
 @pytest.mark.spec("HR-010")

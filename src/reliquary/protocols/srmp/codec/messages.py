@@ -87,7 +87,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "soap_envelope": "whoever forwards a message sends it as it came",
     "soap_compound_message": "as soap_envelope",
     "soap_body": "the Body is empty (SR-020)",
-    "httpr_header": "it is said in the words of another protocol",
+    "carrier_header": "it is said in the words of another protocol",
     "stored_body": "larger than a message of SRMP may be",
 }
 """Attributes of a message of which an envelope says nothing."""

@@ -1,0 +1,26 @@
+"""Renamed fields lie in their rows under the names that they had."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reliquary.queueing.message import Message
+from reliquary.queueing.queue import QueueManagerRecord
+from reliquary.wire.stored_names import STORED_NAMES
+
+
+def test_each_renamed_field_is_one_of_a_stored_record() -> None:
+    renamed = {
+        (name, stored)
+        for record in (Message, QueueManagerRecord)
+        for name, stored in zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True)
+        if name != stored
+    }
+    assert renamed == set(STORED_NAMES.items())
+
+
+def test_a_row_from_before_the_renaming_is_read_and_written_as_it_was() -> None:
+    row = msgspec.msgpack.encode({"body": b"m", "httpr_header": "app-x:1\r\n"})
+    message = msgspec.msgpack.decode(row, type=Message)
+    assert message == Message(body=b"m", carrier_header="app-x:1\r\n")
+    assert msgspec.msgpack.encode(message) == row

@@ -9,7 +9,16 @@ from uuid import UUID
 import msgspec
 from hypothesis import strategies as st
 
-from reliquary.queueing.message import FOREVER, NO_GUID, NO_OBJECT, Delivery, Message, MessageClass, Position
+from reliquary.queueing.message import (
+    FOREVER,
+    NO_GUID,
+    NO_OBJECT,
+    PRIORITY_LIMIT,
+    Delivery,
+    Message,
+    MessageClass,
+    Position,
+)
 from reliquary.queueing.tables import MESSAGES, message_key
 from reliquary.store import MemoryDisk
 from reliquary.store.disk import Changes
@@ -25,6 +34,7 @@ def _values(kind: Any) -> st.SearchStrategy[Any]:
 def _messages() -> st.SearchStrategy[Message]:
     fields = {each.name: each for each in msgspec.structs.fields(Message) if each.name != "stored_body"}
     named = {name: _values(field.type) for name, field in fields.items()}
+    named["priority"] = st.integers(0, PRIORITY_LIMIT)
 
     def with_these(chosen: set[str]) -> st.SearchStrategy[Message]:
         return st.builds(Message, **{name: named[name] for name in sorted(chosen)})

@@ -10,15 +10,11 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.time import seconds
-from reliquary.engine.open import open_engine
-from reliquary.net.chance import SystemChance
-from reliquary.net.clock import RealClock
 from reliquary.net.http import Listener
-from reliquary.net.httpr.courier import Courier, plug_in
+from reliquary.net.httpr.courier import Courier
 from reliquary.protocols.httpr.codec.values import Command, Disposition, Outcome
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
-from reliquary.protocols.standard import standard
 from reliquary.queueing.message import Message
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.trust import trust_of
@@ -577,27 +573,6 @@ def test_a_token_goes_to_the_server_that_it_is_for_and_to_nobody_else() -> None:
             assert b"authorization: Bearer secret\r\n" in there.heads[0]
             assert b"authorization" not in elsewhere.heads[0]
             assert (courier.messages_out, courier.messages_in, courier.answers) == (2, 0, {0: 2})
-            courier.stop()
-
-    play(scene)
-
-
-def test_plugged_in_it_performs_for_an_engine_and_somebody_hears_of_each_answer(tmp_path: Path) -> None:
-    async def scene() -> None:
-        heard: list[None] = []
-        opened = await open_engine(
-            tmp_path, clock=RealClock(), chance=SystemChance(), computer_name="HERE", protocols=standard()
-        )
-        courier = plug_in(opened, response_time=seconds(60), told=lambda: heard.append(None))
-        try:
-            async with serving(answering()) as there:
-                url = f"http://127.0.0.1:{there.port}/httpr/orders"
-                opened.engine.performers[SendRequest](SendRequest(9, 1, 1, url, push(1)))
-                await until(lambda: bool(heard))
-                opened.engine.performers[HangUp](HangUp(9, 1))
-                await until(lambda: there.gone == 1)
-        finally:
-            await opened.close()
             courier.stop()
 
     play(scene)

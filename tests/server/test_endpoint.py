@@ -65,7 +65,7 @@ class Toy(Endpoint):
 
 
 class ToySetup:
-    machine_settings = None
+    protocol = None
     anonymous_senders = False
 
     def build(self, parts: Parts) -> Toy:

@@ -37,7 +37,7 @@ class ApiEndpoint(Endpoint):
 class ApiSetup:
     """The API has no machine and no settings of its own."""
 
-    machine_settings = None
+    protocol = None
     anonymous_senders = False
 
     def build(self, parts: Parts) -> ApiEndpoint:

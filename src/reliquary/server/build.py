@@ -26,13 +26,12 @@ from reliquary.net.identity.admission import admission_of
 from reliquary.net.identity.certificates import serving_context
 from reliquary.net.identity.users import Users
 from reliquary.net.srv import find_servers
-from reliquary.protocols.standard import standard
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.queueing.message import BODY_LIMIT
 from reliquary.queueing.security.rights import MANAGER_LIST
 from reliquary.server.config import Settings
-from reliquary.server.endpoint import Endpoint, Parts
+from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.keys import own_keys
 from reliquary.server.names import Listening
 from reliquary.server.protocols import PROTOCOLS
@@ -86,10 +85,12 @@ class Server:
         await asyncio.gather(self.data.drain(DRAIN), self.control.stop())
 
 
-async def build(settings: Settings) -> Server:
-    """Open the folder and put the rooms together; nobody is listened to yet."""
-    tls, setups = _tls(settings), [each.prepare(settings) for each in PROTOCOLS]
-    machines = [each.machine_settings for each in setups if each.machine_settings is not None]
+async def build(settings: Settings, *more: ServerProtocol) -> Server:
+    """Open the folder and put the rooms together; nobody is listened to yet.
+
+    `more` are protocols beside those that every server has.
+    """
+    tls, setups = _tls(settings), [each.prepare(settings) for each in (*PROTOCOLS, *more)]
     clock, chance = RealClock(), SystemChance()
     opened = await open_engine(
         settings.folder,
@@ -103,7 +104,7 @@ async def build(settings: Settings) -> Server:
         domain=settings.domain,
         integrate=(lambda: integration(settings)) if settings.directory_integrated else None,
         find_servers=lambda: directory_servers(settings),
-        protocols=standard(*machines),
+        protocols=[each.protocol for each in setups if each.protocol is not None],
         http_support=any(each.anonymous_senders for each in setups),
         history=settings.history.export(settings.folder),
     )

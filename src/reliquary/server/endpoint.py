@@ -25,6 +25,7 @@ from reliquary.net.clock import RealClock
 from reliquary.net.counters import Family
 from reliquary.net.http import Limits, Listener, Mount
 from reliquary.net.identity.admission import Admission
+from reliquary.queueing.protocol import Protocol as MachineProtocol
 from reliquary.server.config import Settings
 from reliquary.server.names import Listening
 from reliquary.server.table import Table
@@ -87,8 +88,8 @@ class Setup(Protocol):
     """A protocol whose settings were found good, before the folder is opened."""
 
     @property
-    def machine_settings(self) -> object | None:
-        """The settings of its machine; None for a protocol without one."""
+    def protocol(self) -> MachineProtocol | None:
+        """What it brings to the queue manager; None for one that has no machine."""
 
     @property
     def anonymous_senders(self) -> bool:

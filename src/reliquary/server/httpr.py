@@ -20,9 +20,11 @@ from reliquary.protocols.httpr.attributes import name_for
 from reliquary.protocols.httpr.effects import CutConnection
 from reliquary.protocols.httpr.events import Addressed
 from reliquary.protocols.httpr.machine import Httpr
+from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
+from reliquary.queueing.protocol import Protocol
 from reliquary.server import httpr_counters
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
@@ -101,6 +103,11 @@ class HttprSetup:
     trust: Trust
     anonymous_senders: bool = False
     """New queues are not opened to everybody for HTTPR."""
+
+    @property
+    def protocol(self) -> Protocol:
+        """The machine of both agents, and their carrier."""
+        return httpr(self.machine_settings)
 
     def build(self, parts: Parts) -> Endpoint:
         """Plug HTTPR in: its requests are sent, those of others are taken."""

@@ -20,8 +20,10 @@ from reliquary.net.srmp.receiving import Receiving, nothing
 from reliquary.protocols.srmp.codec.messages import url_of
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, PostEnded
+from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.sender.addresses import own_origin
 from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.queueing.protocol import Protocol
 from reliquary.server import srmp_counters
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
@@ -123,6 +125,11 @@ class SrmpSetup:
     settings: Settings
     machine_settings: SrmpSettings
     trust: Trust
+
+    @property
+    def protocol(self) -> Protocol:
+        """SRMP's machine and carrier."""
+        return srmp(self.machine_settings)
 
     @property
     def anonymous_senders(self) -> bool:

@@ -1,7 +1,7 @@
 """Which tests a command of `./dev` runs, with which pytest call, and whether they need Spark.
 
     ./dev test     the short tier, or what its arguments name
-    ./dev pythons  the short tier without the folders of SERVERS and without Spark
+    ./dev pythons  the short tier without server processes, Spark and hundreds of seeds
     ./dev coverage the short tier of some rooms
 
 Only the standard library is used here: `./dev` imports this file before there is an environment.
@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 SERVERS = frozenset({"e2e", "server", "spark"})
 """Folders of tests/ whose tests start processes: servers, databases, Spark."""
+SEARCHES = ("test_seeds.py", "test_mutants*.py")
+"""Files of tests/sim that run hundreds of seeds: they try our rules, which are alike in every Python."""
 _STARTS_SERVERS = ("tests.e2e", "tests.server.process")
 _USES_SPARK = ("pyspark", "reliquary.spark")
 
@@ -33,14 +35,16 @@ def pytest_command(python: Path, arguments: Sequence[str]) -> list[str]:
 
 
 def without_servers() -> list[str]:
-    """Return pytest's arguments for all tests but those that start a server process or need Spark.
+    """Return pytest's arguments for all tests but those that start a server, need Spark or search seeds.
 
-    Left out are the folders of SERVERS, and elsewhere each file that imports what starts a server, or Spark.
+    Left out are the folders of SERVERS and the files of SEARCHES, and elsewhere each file that imports what
+    starts a server, or Spark.
     """
     tests = ROOT / "tests"
     others = [path for path in tests.rglob("test_*.py") if path.relative_to(tests).parts[0] not in SERVERS]
     files = [path for path in others if _mentions(path, (*_STARTS_SERVERS, *_USES_SPARK))]
-    ignored = sorted([*(tests / name for name in SERVERS), *files])
+    searches = [path for pattern in SEARCHES for path in (tests / "sim").rglob(pattern)]
+    ignored = sorted([*(tests / name for name in SERVERS), *files, *searches])
     return ["tests", *(f"--ignore={path.relative_to(ROOT)}" for path in ignored)]
 
 

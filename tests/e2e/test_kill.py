@@ -199,7 +199,7 @@ def _run(trial: Trial) -> None:
 
 
 def _inode(path: Path) -> int | None:
-    """Return the inode of LOG, or None between two steps of RocksDB: rename the old LOG, make the new one."""
+    """Return a file's inode; None while RocksDB has renamed the old LOG and not yet made the new one."""
     try:
         return path.stat().st_ino
     except FileNotFoundError:

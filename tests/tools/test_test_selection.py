@@ -30,13 +30,15 @@ def test_the_pytest_call(given: list[str], has: list[str], has_not: list[str]) -
     assert [part for part in has_not if part in text] == []
 
 
-def test_all_is_run_but_what_starts_processes_or_needs_spark() -> None:
+def test_all_is_run_but_what_starts_processes_needs_spark_or_searches_seeds() -> None:
     everything, *ignored = without_servers()
     assert everything == "tests"
     assert {f"--ignore=tests/{folder}" for folder in SERVERS} < {*ignored}
     assert "--ignore=tests/cli/test_pipeline.py" in ignored  # it needs Spark
     assert "--ignore=tests/client/test_feed.py" in ignored  # it kills a server
     assert "--ignore=tests/client/test_remote.py" not in ignored  # its server is a thread of the test
+    assert all(any(each.endswith(name) for each in ignored) for name in ("test_seeds.py", "test_mutants.py"))
+    assert not any(each.endswith("test_run.py") for each in ignored)  # it plays a few seeds
     assert [each for each in ignored if not (ROOT / each.removeprefix("--ignore=")).exists()] == []
 
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import Any, ClassVar, TypeVar
 
 from reliquary.base.turn import Effect, Event, Turn
 from reliquary.engine.core import Core
 from reliquary.queueing.manager import HEARS, TAKES, TIMERS
 from reliquary.queueing.protocol import Protocol
 from tests.queueing.manager_harness import Bench
+
+M = TypeVar("M")
+
+
+def effects_of(module: ModuleType) -> set[type[Effect]]:
+    """The effects that a module defines."""
+    return {
+        each
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, Effect) and each.__module__ == module.__name__
+    }
 
 
 class ProtocolBench(Bench):
@@ -39,6 +51,12 @@ class ProtocolBench(Bench):
         self.core = Core(self.disk, self.rows)
         self.core.add(self.manager, hears=HEARS, takes=TAKES, timers=TIMERS)
         self.core.add(machine, name=spoken.name, hears=spoken.hears, takes=spoken.takes, timers=spoken.timers)
+
+    def machine(self, kind: type[M]) -> M:
+        """The machine of the protocol."""
+        (machine,) = self.machines.values()
+        assert isinstance(machine, kind)
+        return machine
 
     def start(self) -> Turn:
         """Start the manager, and listen."""

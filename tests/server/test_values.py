@@ -9,7 +9,14 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import seconds
-from reliquary.server.values import as_path, check_authority, check_together, check_url, span
+from reliquary.server.values import (
+    as_path,
+    check_authority,
+    check_together,
+    check_url,
+    make_options,
+    span,
+)
 
 
 @pytest.mark.parametrize("name", ["h", "mq.example", "mq.example:81", "10.0.0.1:80", "[::1]", "[::1]:80"])
@@ -55,3 +62,18 @@ def test_a_path_is_text() -> None:
     for value in ("", 1):
         with pytest.raises(ValueError, match="Expected a path"):
             as_path(Path, value)
+
+
+def test_the_options_of_a_table_are_its_own_and_those_of_its_protocol() -> None:
+    def options(**given: object) -> dict[str, object]:
+        if given["port"] == 0:
+            raise UsageError("the port is 0")
+        if given["port"] == 1:
+            raise UsageError("t.port is 1")
+        return given
+
+    made = make_options("t", {"port": 9, "depth": 2}, {"port"}, options, dict)
+    assert made == {"port": 9, "protocol": {"depth": 2}}
+    for port, why in ((0, "^t: the port is 0"), (1, r"^t\.port is 1")):
+        with pytest.raises(UsageError, match=why):
+            make_options("t", {"port": port}, {"port"}, options, dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -25,6 +26,7 @@ from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.process import Process
 from reliquary.sim.run import simulate
 from reliquary.sim.witness import Witness
+from tests.sim.seeds import find_failure
 
 SEEDS = range(1, 41)
 
@@ -33,12 +35,7 @@ def first_failure(
     *, seeds: range = SEEDS, process: type[Process] = Process, disk: type[SimulatedDisk] = SimulatedDisk
 ) -> str:
     """What the checkers say about the first seed in which they find something."""
-    for seed in seeds:
-        report = simulate(seed, process=process, disk=disk)
-        if report.failure:
-            assert report.command == f"./dev sim --seed {seed}"
-            return report.failure
-    raise AssertionError(f"nothing was found in seeds {seeds.start} to {seeds.stop - 1}")
+    return find_failure(partial(simulate, process=process, disk=disk), seeds)
 
 
 # -- the engine

@@ -69,10 +69,10 @@ def assemble(
 
 
 def unplugged(engine: Engine, protocols: Iterable[Protocol]) -> dict[type[Effect], Callable[[Any], None]]:
-    """Return who performs the effects of protocols while no network is attached.
+    """Return the functions that perform the effects of protocols while no network is attached.
 
-    Their books are kept all the same: receipts that are owed are written, streams know which of their
-    messages left.  All of it waits in outgoing queues until a process with a network opens the folder.
+    The machines work as with a network: they write receipts that are owed, and note which messages left a
+    stream.  Messages wait in outgoing queues until a process with a network opens the folder.
     """
 
     def performer(answer: Callable[[Any], Event | None]) -> Callable[[Any], None]:

@@ -47,7 +47,7 @@ class QueueManager:
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
         history: bool = False,
     ) -> None:
-        """`heard` are the undirected signals that another machine listens to; with `history`, all is told."""
+        """`heard` are undirected signals that another machine hears; with `history`, facts are recorded."""
         self.state = State(rows, chance, heard=heard, carriers=carriers, sizes=sizes)
         recover(self.state, history=history)
 

@@ -374,7 +374,7 @@ class State:
         return min(scanned, *self.overdue.values()) if self.overdue else scanned
 
     def forget_names(self) -> None:
-        """Names may lead elsewhere now, and rights may be others: find both out anew."""
+        """Forget where names lead and who may send there; both are looked up again when they are needed."""
         self.permitted.clear()
         self.ways.clear()
 

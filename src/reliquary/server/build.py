@@ -88,7 +88,7 @@ class Server:
 async def build(settings: Settings, *more: ServerProtocol) -> Server:
     """Open the folder and put the rooms together; nobody is listened to yet.
 
-    `more` are protocols beside those that every server has.
+    `more` are protocols in addition to those that every server has.
     """
     tls, setups = _tls(settings), [each.prepare(settings) for each in (*PROTOCOLS, *more)]
     clock, chance = RealClock(), SystemChance()

@@ -1,4 +1,4 @@
-"""What a server is made of beside its engine: endpoints, one for each protocol.
+"""What a server is made of in addition to its engine: endpoints, one for each protocol.
 
     prepare   settings --> Setup: files are read before the folder is opened
     build     Setup, Parts --> Endpoint, plugged into the engine; nobody is listened to yet
@@ -7,7 +7,7 @@
     stop      stop_accepting --> finish --> the engine closes --> hang_up --> drain
 
 Requests over HTTP come through the mounts of the data plane's listener; an endpoint may own TCP and UDP
-sockets beside it.  The control plane is no endpoint: it is made of all endpoints' counters, it is not
+sockets of its own.  The control plane is no endpoint: it is made of all endpoints' counters, it is not
 paused, and it accepts until the engine has closed.
 """
 
@@ -39,7 +39,7 @@ class Endpoint:
         return ()
 
     async def listen(self, listener: Listener, at: Listening) -> None:
-        """Open its own sockets; `listener` has its mounts, and `at` is its address.  OSError for none."""
+        """Open its own sockets, or raise OSError; `listener` has its mounts, and `at` is its address."""
 
     def pause(self, pressed: bool) -> None:
         """Read nothing from its own sockets while the engine has enough to do."""
@@ -48,7 +48,7 @@ class Endpoint:
         """Take nothing new."""
 
     async def finish(self) -> None:
-        """End what reads the store beside the engine, which closes next."""
+        """End tasks that read the store without the engine, which closes next."""
 
     def hang_up(self) -> None:
         """Answer clients that still wait, and close connections to others; the engine has stopped."""

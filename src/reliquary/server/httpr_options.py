@@ -28,7 +28,15 @@ from reliquary.protocols.httpr.codec.values import Capabilities
 from reliquary.protocols.httpr.settings import OFFERED, PROPOSED, HttprSettings, Peer, Service
 from reliquary.queueing.naming.names import parse
 from reliquary.server.table import Table
-from reliquary.server.values import AUTHORITY, as_path, check_authority, check_together, check_url, span
+from reliquary.server.values import (
+    AUTHORITY,
+    as_path,
+    check_authority,
+    check_together,
+    check_url,
+    make_options,
+    span,
+)
 
 if TYPE_CHECKING:
     from reliquary.server.config import Settings
@@ -48,7 +56,7 @@ _LEAST: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttprOptions:
-    """What a server can be told about HTTPR, beside the protocol's own settings."""
+    """The settings of HTTPR in a server; `protocol` has those of the protocol itself."""
 
     enabled: bool = True
     """Batches come and go by HTTP."""
@@ -203,14 +211,8 @@ def _part(what: str, value: object, hints: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def options(values: Mapping[str, Any]) -> HttprOptions:
-    """The table, from values that were converted."""
-    protocol = {name: value for name, value in values.items() if name not in _OWN}
-    own = {name: value for name, value in values.items() if name in _OWN}
-    try:
-        return HttprOptions(protocol=HttprSettings(**protocol), **own)
-    except UsageError as why:
-        text = str(why)
-        raise UsageError(text if text.startswith("httpr.") else f"httpr: {text}") from why
+    """Return the table of values that were converted."""
+    return make_options("httpr", values, _OWN, HttprOptions, HttprSettings)
 
 
 TABLE: Final = Table(

@@ -24,7 +24,15 @@ from reliquary.base.time import Duration
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.server.table import Table
-from reliquary.server.values import SCHEMES, as_path, check_authority, check_together, check_url, span
+from reliquary.server.values import (
+    SCHEMES,
+    as_path,
+    check_authority,
+    check_together,
+    check_url,
+    make_options,
+    span,
+)
 
 if TYPE_CHECKING:
     from reliquary.server.config import Settings
@@ -32,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SrmpOptions:
-    """What a server can be told about SRMP, beside the protocol's own settings."""
+    """The settings of SRMP in a server; `protocol` has those of the protocol itself."""
 
     enabled: bool = True
     """Messages come and go by HTTP."""
@@ -155,14 +163,8 @@ def convert(name: str, value: object, *, strict: bool) -> Any:
 
 
 def options(values: Mapping[str, Any]) -> SrmpOptions:
-    """The table, from values that were converted."""
-    protocol = {name: value for name, value in values.items() if name not in _OWN}
-    own = {name: value for name, value in values.items() if name in _OWN}
-    try:
-        return SrmpOptions(protocol=SrmpSettings(**protocol), **own)
-    except UsageError as why:
-        text = str(why)
-        raise UsageError(text if text.startswith("srmp.") else f"srmp: {text}") from why
+    """Return the table of values that were converted."""
+    return make_options("srmp", values, _OWN, SrmpOptions, SrmpSettings)
 
 
 TABLE: Final = Table(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Container, Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from reliquary.base.faults import UsageError
@@ -14,6 +15,7 @@ from reliquary.base.time import Duration, seconds
 SCHEMES: Final = ("http://", "https://")
 AUTHORITY: Final = r"([A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?"
 
+T = TypeVar("T")
 _AUTHORITY: Final = re.compile(AUTHORITY)
 
 
@@ -38,6 +40,23 @@ def check_together(table: str, one: str, first: object, other: str, second: obje
     """Refuse one half of what belongs together."""
     if (first is None) != (second is None):
         raise UsageError(f"{table}.{one} and {table}.{other} belong together, and only one is given")
+
+
+def make_options(
+    table: str,
+    values: Mapping[str, Any],
+    own: Container[str],
+    options: Callable[..., T],
+    settings: Callable[..., object],
+) -> T:
+    """Return the options of a table: names that are not its `own` are settings of the protocol."""
+    given = {name: value for name, value in values.items() if name in own}
+    protocol = {name: value for name, value in values.items() if name not in own}
+    try:
+        return options(protocol=settings(**protocol), **given)
+    except UsageError as why:
+        text = str(why)
+        raise UsageError(text if text.startswith(f"{table}.") else f"{table}: {text}") from why
 
 
 def span(count: float) -> Duration:

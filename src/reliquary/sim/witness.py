@@ -84,7 +84,7 @@ class Witness:
         self._answers[turned.life, to] = (turned.number, needs)
 
     def _shown(self, turned: Turned, to: int, answer: object) -> int:
-        """The batch that an answer of a protocol shows, beside that of its own turn."""
+        """The batch that an answer of a protocol shows, in addition to that of its own turn."""
         del turned, to, answer
         return 0
 

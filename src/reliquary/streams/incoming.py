@@ -24,14 +24,14 @@ StreamKey = tuple[UUID, str]
 
 @dataclass(frozen=True, slots=True)
 class Coalescing:
-    """How long a receipt waits for further messages, as an administrator chose."""
+    """How long a receipt waits for further messages; each protocol has settings for it."""
 
     delay: Duration
-    """From the last message on."""
+    """How long it waits after the last message."""
     longest: Duration
-    """From the first message on."""
+    """How long it waits after the first message, at most."""
     most: int
-    """Messages."""
+    """It goes at once when it confirms this many messages."""
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import uvloop
 
@@ -15,6 +15,7 @@ from reliquary.net.http.connection import Connection
 from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.response import ResponseHeads
 from reliquary.net.http.shared import Shared
+from tests.net.stream_client import StreamClient, connected
 
 NOON = Instant(1_700_000_000_000_000)
 
@@ -183,12 +184,8 @@ def bodies(sent: bytes) -> list[tuple[int, bytes]]:
     return found
 
 
-class Wire:
+class Wire(StreamClient):
     """A raw client on a real socket."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
 
     def send(self, data: bytes) -> None:
         self._writer.write(data)
@@ -207,13 +204,6 @@ class Wire:
         """All bytes until the listener hangs up."""
         return await self._reader.read()
 
-    async def close(self) -> None:
-        self._writer.close()
-        try:
-            await self._writer.wait_closed()
-        except OSError:
-            return
-
 
 @asynccontextmanager
 async def listening(
@@ -229,14 +219,9 @@ async def listening(
         assert listener.connections == 0
 
 
-@asynccontextmanager
-async def wire(port: int) -> AsyncIterator[Wire]:
+def wire(port: int) -> AbstractAsyncContextManager[Wire]:
     """A raw client of a port."""
-    client = Wire(*await asyncio.open_connection("127.0.0.1", port))
-    try:
-        yield client
-    finally:
-        await client.close()
+    return connected(Wire, port)
 
 
 def refusal(transport: Glass) -> tuple[int, str]:

@@ -8,15 +8,15 @@ wait       --> (nothing yet)    the test answers with `answer`
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from reliquary.base.time import Duration, seconds
 from reliquary.net.clock import RealClock
 from reliquary.net.tcp.accepted import AcceptedConnection
 from reliquary.net.tcp.acceptor import Acceptor
 from reliquary.net.tcp.connections import Connections
+from tests.net.stream_client import StreamClient, connected
 
 
 class Lines(Connections["LineConnection"]):
@@ -81,12 +81,8 @@ class LineConnection(AcceptedConnection):
         return not self._waiting
 
 
-class Client:
+class Client(StreamClient):
     """A client that reads and writes lines."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
 
     def send(self, line: str) -> None:
         self._writer.write(line.encode() + b"\n")
@@ -98,13 +94,6 @@ class Client:
     async def ask(self, line: str) -> str:
         self.send(line)
         return await self.read()
-
-    async def close(self) -> None:
-        self._writer.close()
-        try:
-            await self._writer.wait_closed()
-        except OSError:
-            return
 
 
 @asynccontextmanager
@@ -120,11 +109,6 @@ async def accepting(most: int = 10, idle_time: float = 60) -> AsyncIterator[tupl
         assert acceptor.connections == 0
 
 
-@asynccontextmanager
-async def client_of(port: int) -> AsyncIterator[Client]:
+def client_of(port: int) -> AbstractAsyncContextManager[Client]:
     """A client of a port."""
-    client = Client(*await asyncio.open_connection("127.0.0.1", port))
-    try:
-        yield client
-    finally:
-        await client.close()
+    return connected(Client, port)

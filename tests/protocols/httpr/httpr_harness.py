@@ -62,9 +62,7 @@ class HttprBench(ProtocolBench):
     @property
     def httpr(self) -> Httpr:
         """The machine of both agents."""
-        machine = self.machines["httpr"]
-        assert isinstance(machine, Httpr)
-        return machine
+        return self.machine(Httpr)
 
     @property
     def requests(self) -> list[SendRequest]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from reliquary.base.turn import Effect
 from reliquary.protocols.httpr import effects, machine
 from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.tables import TABLES
+from tests.protocols.protocol_bench import effects_of
 
 PROTOCOL = httpr()
 
@@ -17,9 +17,4 @@ def test_it_takes_what_its_machine_has_rules_for() -> None:
 
 
 def test_each_of_its_effects_is_answered_where_there_is_no_network() -> None:
-    defined = {
-        each
-        for each in vars(effects).values()
-        if isinstance(each, type) and issubclass(each, Effect) and each.__module__ == effects.__name__
-    }
-    assert set(PROTOCOL.unplugged) == defined
+    assert set(PROTOCOL.unplugged) == effects_of(effects)

@@ -45,9 +45,7 @@ class SrmpBench(ProtocolBench):
     @property
     def srmp(self) -> Srmp:
         """The machine of SRMP."""
-        machine = self.machines["srmp"]
-        assert isinstance(machine, Srmp)
-        return machine
+        return self.machine(Srmp)
 
     @property
     def posts(self) -> list[Post]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace as replace_faults
+from functools import partial
 from typing import Any
 
 import pytest
@@ -41,6 +42,7 @@ from reliquary.sim.process import Process
 from reliquary.sim.witness import Witness
 from reliquary.sim.world.run import simulate
 from reliquary.sim.world.witness import SiteWitness
+from tests.sim.seeds import find_failure
 
 SEEDS = range(1, 61)
 RARE = range(31, 91)
@@ -92,12 +94,7 @@ def late_on_old_connections(monkeypatch: pytest.MonkeyPatch, late: None) -> None
 
 def first_failure(process: type[Process] = Process, seeds: range = SEEDS) -> str:
     """What the checkers say about the first seed in which they find something."""
-    for seed in seeds:
-        report = simulate(seed, [HttprPlugin], process=process)
-        if report.failure:
-            assert report.command == f"./dev sim --seed {seed} --world httpr"
-            return report.failure
-    raise AssertionError(f"nothing was found in seeds {seeds.start} to {seeds.stop - 1}")
+    return find_failure(partial(simulate, plugins=[HttprPlugin], process=process), seeds, "httpr")
 
 
 # -- the order of the world, P1 and P3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from reliquary.streams import acceptance, facts, recovery
 from reliquary.streams import apply as apply_module
 from reliquary.streams.acceptance import Verdict
 from reliquary.streams.outgoing import Sent
+from tests.sim.seeds import find_failure
 
 SEEDS = range(1, 61)
 HEARD: dict[Any, Any] = machine._HEARD
@@ -37,12 +39,7 @@ HEARD: dict[Any, Any] = machine._HEARD
 
 def first_failure(process: type[Process] = Process) -> str:
     """What the checkers say about the first seed in which they find something."""
-    for seed in SEEDS:
-        report = simulate(seed, [SrmpPlugin], process=process)
-        if report.failure:
-            assert report.command == f"./dev sim --seed {seed} --world srmp"
-            return report.failure
-    raise AssertionError(f"nothing was found in seeds {SEEDS.start} to {SEEDS.stop - 1}")
+    return find_failure(partial(simulate, plugins=[SrmpPlugin], process=process), SEEDS, "srmp")
 
 
 # -- the engine

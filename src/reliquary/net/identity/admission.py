@@ -26,7 +26,7 @@ class Credential(Protocol):
     """One kind of proof of identity."""
 
     def who(self, request: Shown) -> Principal | None:
-        """Whom the proof in a request stands for; None without such a proof, Denied for a wrong one."""
+        """Return the user that a proof stands for; None without one of this kind, Denied for a wrong one."""
 
 
 class BearerToken:

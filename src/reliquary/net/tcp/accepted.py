@@ -42,7 +42,7 @@ class AcceptedConnection(asyncio.Protocol):
     def __init__(self, shared: Connections[Any]) -> None:
         self.shared = shared
         self.number = shared.next_number()
-        """Stays the same as long as the connection lives; no other one has it."""
+        """No other connection of the acceptor ever has this number."""
         self.belongings = Belongings()
         """What the client opened and this connection closes."""
         self.ended = False

@@ -1,6 +1,6 @@
 """Accepting connections, whatever protocol they speak: sockets, the sweep, pause, the orderly stop.
 
-    listen --> serving --> stop_accepting --> drain: idle connections close at once, the others
+    listen --> accept --> stop_accepting --> drain: idle connections close at once, the others
                                               after the answers they still get, the rest is cut
 
 An acceptor may listen at several addresses.  There are no timers for single connections: once a second
@@ -47,7 +47,7 @@ class Acceptor:
         self._timer: asyncio.TimerHandle | None = None
 
     async def listen(self, host: str = "127.0.0.1", port: int = 0) -> tuple[str, int]:
-        """Accept on a TCP address; the answer is the bound one.  OSError when it cannot be had."""
+        """Accept on a TCP address, and return the bound one; OSError when it cannot be had."""
         server = await asyncio.get_running_loop().create_server(
             self._connect, host, port, ssl=self._tls, backlog=BACKLOG, ssl_handshake_timeout=self._handshake
         )
@@ -117,7 +117,7 @@ class Acceptor:
         self._paths.clear()
 
     async def drain(self, within: Duration) -> int:
-        """Stop: answer what was asked, close; the number of connections that had to be cut."""
+        """Stop: answer what was asked, close, and return how many connections had to be cut."""
         self.stop_accepting()
         self._connections.draining = True
         for connection in list(self._connections.connections.values()):

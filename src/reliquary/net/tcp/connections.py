@@ -70,7 +70,7 @@ class Connections(Generic[AnyConnection]):
         return self.last_number
 
     def enter(self, connection: AnyConnection) -> str:
-        """Add a connection; the answer is why it must be refused, empty where it is taken."""
+        """Add a connection; return why it must be refused, or an empty text."""
         self.connections[connection.number] = connection
         if self.paused:
             connection.pause()

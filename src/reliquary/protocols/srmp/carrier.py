@@ -90,15 +90,15 @@ def _check(state: State, name: SingleName, message: Message) -> None:
 
 
 def _check_names(state: State, name: SingleName, message: Message) -> None:
-    """What is named beside the destination has a name there too: a queue of ours goes as its URL."""
-    told = names(message)
-    for each in (message.response_queue, *message.response_queues, *told, *message.destination_queues):
+    """Refuse names of queues that the receiver could not use; a queue of ours goes as its URL."""
+    reports_to = names(message)
+    for each in (message.response_queue, *message.response_queues, *reports_to, *message.destination_queues):
         if each and not is_format_name(each) and not _is_ours(state, each):
             raise UsageError(
                 f"a message to {name} names queues of this manager or format names, because elsewhere"
                 f" nothing else is known, not {each!r}"
             )
-    for each in told if message.acknowledgements else ():
+    for each in reports_to if message.acknowledgements else ():
         if is_format_name(each) and not _is_url(each):
             raise UsageError(
                 f"what becomes of a message to {name} is told to a queue of this manager or to a URL such as"

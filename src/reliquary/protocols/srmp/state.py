@@ -109,7 +109,7 @@ class State(StreamState):
         """Empty until `Addressed` has come: no stream begins before."""
         self.secure_receipts_host = ""
         self.receipts_scheme = ""
-        """As `Addressed` says."""
+        """`http`, `https` or empty: the field of `Addressed`."""
         self.authorities: frozenset[str] = frozenset()
         self.counts: Counter[Count] = Counter()
         """Since the process started."""

@@ -60,7 +60,7 @@ STANDARD_PROVIDER: Final = 1
 NOT_CARRIED: Final[Mapping[str, str]] = {
     "allow_peek_when_locked": "it concerns the queue that the message lies in",
     "application_deadletter_queue": "a remote read has a header for it, wire/packet/remote_read.py",
-    "authentication": "written as none (DM-280); who receives finds it out, queueing/signing.py",
+    "authentication": "written as none (DM-280); who receives finds it out, queueing/packets/signing.py",
     "transaction_status_queue": "set by whoever transfers the message",
     "soap_envelope": "the headers of [MC-MQSRM] are its protocol's to fill, wire/packet/soap.py",
     "soap_compound_message": "as soap_envelope",

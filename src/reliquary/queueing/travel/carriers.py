@@ -25,7 +25,7 @@ class Check(Protocol):
     """Refuses a message that the carrier cannot bring to this destination, with a UsageError."""
 
     def __call__(self, state: State, name: SingleName, message: Message, *, in_transaction: bool) -> None:
-        """Return where the message can go."""
+        """Return None where the message can go."""
 
 
 def _accept(state: State, name: SingleName, message: Message, *, in_transaction: bool) -> None:

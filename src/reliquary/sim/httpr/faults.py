@@ -1,4 +1,4 @@
-"""What goes wrong between HTTPR agents, beside what goes wrong between all sites.
+"""What goes wrong between HTTPR agents, in addition to what goes wrong between all sites.
 
 stalled           a connection stands still, maybe for longer than its client waits: requests arrive late
 truncated         a body ends in the middle, with its connection

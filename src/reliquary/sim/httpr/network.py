@@ -59,13 +59,13 @@ class _Connection:
     channel: int
     epoch: int
     process: Process | None = None
-    """The process that has accepted it ..."""
+    """The process of the server that has accepted it."""
     number: int = 0
-    """... under this number."""
+    """The number of the connection in that process."""
     gone: bool = False
-    """The server has noticed that it is over, or has ended it."""
+    """The server has noticed the end of the connection, or has ended it."""
     given_up: bool = False
-    """The client has."""
+    """The client has ended it."""
     stuck: bool = False
     """Nothing gets through any more, and neither side has noticed."""
     last_arrival: int = 0
@@ -85,7 +85,7 @@ class _Flight:
     said: bytes | int = 0
     """The response, or the status of a proxy."""
     over: bool = False
-    """Its client has the response, or never sent it."""
+    """The client has the response, or the request was never sent."""
 
 
 class HttprNetwork(SiteNetwork):
@@ -279,26 +279,18 @@ class HttprNetwork(SiteNetwork):
     def _submit(self, process: Process, number: int, flight: _Flight) -> None:
         flight.connection.arrived = max(flight.connection.arrived, flight.request.number)
         reader = self._reader(process, flight)
-        batch: list[Carried] = []
-        ending: Disposition | None = None
         fault: HttprFault | None = None
         try:
-            for piece in _odd_pieces(self._chance, flight.body):
-                for read in reader.feed(piece):
-                    if isinstance(read, MessageRead):
-                        batch.append(read.carried)
-                    elif isinstance(read, BatchEnded):
-                        ending = read.disposition
-            reader.end()
+            batch, ending = self._read_batch(reader, flight.body)
         except HttprFault as wrong:
-            batch, ending, fault = [], None, wrong
+            batch, ending, fault = (), None, wrong
         process.submit(
             RequestArrived(
                 process.caller(partial(self._answered, flight, number)),
                 number,
                 _service(flight),
                 reader.header,
-                tuple(batch),
+                batch,
                 ending,
                 fault.number if fault else None,
                 fault.why if fault else "",
@@ -365,19 +357,24 @@ class HttprNetwork(SiteNetwork):
     def _read(self, flight: _Flight, said: bytes) -> ResponseArrived:
         request = flight.request
         reader = ResponseReader(request.limits or NO_BATCH)
+        batch, ending = self._read_batch(reader, said)
+        assert reader.header is not None, "a whole response has a header"
+        return ResponseArrived(request.channel, request.epoch, request.number, reader.header, batch, ending)
+
+    def _read_batch(
+        self, reader: RequestReader | ResponseReader, body: bytes
+    ) -> tuple[tuple[Carried, ...], Disposition | None]:
+        """Return the messages of a body that comes in pieces, and how their batch ended."""
         batch: list[Carried] = []
         ending: Disposition | None = None
-        for piece in _odd_pieces(self._chance, said):
+        for piece in _odd_pieces(self._chance, body):
             for read in reader.feed(piece):
                 if isinstance(read, MessageRead):
                     batch.append(read.carried)
                 elif isinstance(read, BatchEnded):
                     ending = read.disposition
         reader.end()
-        assert reader.header is not None, "a whole response has a header"
-        return ResponseArrived(
-            request.channel, request.epoch, request.number, reader.header, tuple(batch), ending
-        )
+        return tuple(batch), ending
 
     # -- trouble
 

@@ -1,6 +1,6 @@
 """What SRMP must keep to at one site: what leaves for other sites is on disk here, and true.
 
-It also judges why a message left an outgoing queue, beside what holds for every protocol:
+It also judges why a message left an outgoing queue, in addition to what holds for every protocol:
 
 received    it asked for dead letters in a stream, so it waits until its reader has it
 refused     its destination answered 400

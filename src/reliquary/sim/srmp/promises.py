@@ -1,4 +1,4 @@
-"""What must hold in the end for all that went from site to site by SRMP, beside that nothing is lost.
+"""What must hold in the end for all that went from site to site by SRMP; `world.promises` checks losses.
 
 duplication   it is there once; twice only if its identifier was forgotten in between, as the settings allow
 receipts      what a receipt says is true, it is said once, and none is missing where no process crashed

@@ -55,7 +55,7 @@ class QueueCreator(Administrator):
         self._fetched = fetched
 
     def script(self) -> Script:
-        """Until every queue is there."""
+        """Create queues until every one of them exists."""
         yield from super().script()
         for path in self._fetched:
             yield from self.ask_until_answered(lambda to: CreateQueue(to, path, QueueSettings()))  # noqa: B023

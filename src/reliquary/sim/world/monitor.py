@@ -1,4 +1,4 @@
-"""What a protocol checks at one site while it runs, beside what the witness checks of every protocol."""
+"""What a protocol checks at one site while it runs; the witness checks what holds for every protocol."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Monitor:
-    """The checks of one protocol at one site; by default there are none beside those of the witness."""
+    """The checks of one protocol at one site; by default there are none."""
 
     def __init__(self, witness: SiteWitness) -> None:
         self.witness = witness
@@ -28,12 +28,12 @@ class Monitor:
         """A turn was run at the site."""
 
     def shown_by_answer(self, turned: Turned, to: int, answer: object) -> int:
-        """The batch that must be on disk before an answer leaves, beside that of its turn."""
+        """The batch that must be on disk before an answer leaves, in addition to that of its turn."""
         del turned, to, answer
         return 0
 
     def shown_by_effect(self, effect: Effect) -> int:
-        """The batch that must be on disk before an effect leaves, beside that of its turn."""
+        """The batch that must be on disk before an effect leaves, in addition to that of its turn."""
         del effect
         return 0
 

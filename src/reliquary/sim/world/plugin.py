@@ -125,12 +125,12 @@ class Plugin:
         return False
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
-        """What must be empty in the end, beside the outgoing queues, by a name for it."""
+        """What must be empty in the end, in addition to the outgoing queues, by a name for it."""
         del process
         return {}
 
     def check_promises(self, deliveries: Deliveries) -> None:
-        """What must hold in the end, beside that nothing is lost."""
+        """Check what must hold in the end; that nothing is lost is checked for every protocol."""
         check_order(self.register, deliveries, self)
 
     def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:

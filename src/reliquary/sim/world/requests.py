@@ -209,7 +209,7 @@ class RequestNetwork(SiteNetwork):
     # -- faults
 
     def _stick(self, connection: _Connection) -> None:
-        """Nothing comes through; the client finds out when its patience ends."""
+        """Let nothing through any more; the client finds out when its time to wait is over."""
         if not connection.stuck:
             connection.stuck = True
             self._after(self._patience, self._break, connection, Failure.TIMED_OUT)

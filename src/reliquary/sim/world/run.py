@@ -25,10 +25,10 @@ from reliquary.sim.world.witness import SiteWitness
 
 NAMES: Final = ("a.example", "b.example", "c.example", "d.example")
 LONGEST_TRANSACTION: Final = 4 * SECOND
-"""After this, what was only begun has come back."""
+"""After this time every open transaction has ended, and its messages are available again."""
 ROUND: Final = 2 * SECOND
 ROUNDS: Final = 30
-"""So often queues are read in the end while nothing gets further; longer than any timer runs."""
+"""How many rounds without progress end the reading; together they last longer than any timer."""
 
 
 class World:
@@ -144,7 +144,7 @@ class World:
         return sum(len(site.history.turns) for site in self.sites.values())
 
     def _end_faults(self) -> None:
-        """Faults stop; everybody finishes."""
+        """End all faults, and let every application finish."""
         self.site_faults.end()
         for faults in self.network_faults:
             faults.end()
@@ -157,7 +157,7 @@ class World:
             site.until_idle()
 
     def _drain(self) -> None:
-        """Nothing that goes elsewhere may be left when the faults have ended."""
+        """Read all queues, and check that no message or POST for another site is left."""
         self._read_to_the_end()
         if self._under_way():  # a calendar was set back: a message is too old for all others but its sender
             for site in self.sites.values():
@@ -171,7 +171,7 @@ class World:
                 check_left(name, plugin.left_behind(site.process))
 
     def _read_to_the_end(self) -> None:
-        """Queues are read until nothing is on its way, or nothing moves; final receipts wait for readers."""
+        """Read queues until no message is on its way, or nothing changes; final receipts need readers."""
         fewest, rounds = self._under_way(), 0
         while rounds < ROUNDS:
             for site in self.sites.values():

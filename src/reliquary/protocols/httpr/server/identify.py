@@ -95,7 +95,7 @@ def _new_row(state: State, service: str, header: RequestHeader) -> Channel:
 
 
 def _owned(state: State, event: RequestArrived, row: Channel) -> Channel:
-    """Return the row with its owner; another user could take his messages, so only he may use the channel.
+    """Return the row with its owner, who alone may use the channel: others could take the owner's messages.
 
     A channel that was used anonymously belongs to the first user who is known (525 for all others).
     """

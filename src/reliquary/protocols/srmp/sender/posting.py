@@ -55,7 +55,7 @@ from reliquary.streams.tables import OutgoingStream
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
 """The reason for a message that cannot be written as an envelope: no class says that, this one is nearest."""
 BOUNDARIES: Final = 100_000
-"""MIME boundaries are numbered below this, as Windows does; each queue always has one and the same."""
+"""MIME boundaries are numbered below this, as Windows does; a queue keeps its number."""
 
 
 class PostsDue(Signal, frozen=True):
@@ -210,7 +210,7 @@ def _here(state: State, url: str) -> str:
 def _effect(
     state: State, session: Session, send: SendUserMessage, place: StreamPlace | None
 ) -> Post | SendApdu | None:
-    """The effect that sends the message; None when it cannot be written, which the manager is told."""
+    """Return the effect that sends the message; if it cannot be written, end its transfer and return None."""
     message, route = send.message, session.route
     try:
         envelope = message.soap_envelope or _envelope(state, message, place, route.url)

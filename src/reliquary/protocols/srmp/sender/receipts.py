@@ -126,9 +126,9 @@ def _warn_of_unsent(state: State, stream: OutgoingStream, last: int) -> None:
 def _note_arrived(state: State, session: Session, sent: Sent, arrived: tuple[int, ...], now: Instant) -> None:
     """Messages have their stream receipt, some perhaps before the answer to their POST."""
     for lookup_id in arrived:
-        told = session.posted.pop(lookup_id, None) is None and lookup_id not in session.withheld
+        reported = session.posted.pop(lookup_id, None) is None and lookup_id not in session.withheld
         session.withheld.pop(lookup_id, None)
-        if not told and lookup_id in sent.finals:
+        if not reported and lookup_id in sent.finals:
             state.draft.tell(TransferAccepted(session.queue, lookup_id))
     session.taken.difference_update(arrived)
     session.progress.unread += len(arrived)  # SR-222

@@ -1,0 +1,33 @@
+"""Seeds of the simulator, one after another: until one fails, or all of them without a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Report(Protocol):
+    """What a run of any world reports."""
+
+    @property
+    def failure(self) -> str: ...
+
+    @property
+    def command(self) -> str: ...
+
+
+def check_seeds(simulate: Callable[[int], Report], first: int, count: int) -> None:
+    """Run `count` seeds, and fail with the report of the first that breaks a promise."""
+    for seed in range(first, first + count):
+        report = simulate(seed)
+        assert not report.failure, str(report)  # the report ends with the command that repeats it
+
+
+def find_failure(simulate: Callable[[int], Report], seeds: range, world: str = "") -> str:
+    """Return what the checkers say about the first seed in which they find something."""
+    for seed in seeds:
+        report = simulate(seed)
+        if report.failure:
+            assert report.command == f"./dev sim --seed {seed}" + (f" --world {world}" if world else "")
+            return report.failure
+    raise AssertionError(f"nothing was found in seeds {seeds.start} to {seeds.stop - 1}")

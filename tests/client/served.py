@@ -12,6 +12,7 @@ from reliquary.client.sync.portal import Portal
 from reliquary.net.identity.users import User
 from reliquary.server.build import Server, build
 from reliquary.server.config import Settings
+from reliquary.server.table import Options
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,12 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, certificate: Path | None = None, users: tuple[User, ...] = ()) -> Iterator[Served]:
+def served(
+    folder: Path,
+    certificate: Path | None = None,
+    users: tuple[User, ...] = (),
+    tables: tuple[Options, ...] = (),
+) -> Iterator[Served]:
     """Run a server while the block runs; a certificate's file holds its key too."""
     settings = Settings(
         folder=folder,
@@ -34,13 +40,16 @@ def served(folder: Path, certificate: Path | None = None, users: tuple[User, ...
         tls_certificate=certificate,
         tls_key=certificate,
         users=users,
+        tables=tables,
     )
     portal = Portal()
     try:
         server = portal.call(build(settings))
         data, control = portal.call(server.listen(settings))
-        yield Served(data, control, server, portal)
-        portal.call(server.stop())
+        try:
+            yield Served(data, control, server, portal)
+        finally:
+            portal.call(server.stop())
     finally:
         portal.close()
 

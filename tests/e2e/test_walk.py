@@ -1,129 +1,300 @@
-"""The trail of one message: each room is entered once for its work, and nobody calls up the stairs.
+"""Four paths through the rooms: each is entered in the expected order, and the calls for a message are few.
 
-    net  -->  engine  -->  queueing  -->  staged rows      the turn
-              engine  -->  store                           one write, one sync
-    net  <--  engine                                       only now
+    API        net --> engine --> queueing                             --> store --> net
+    SRMP in    net --> engine --> protocols/srmp --> queueing
+                                  protocols/srmp <-- (signal back)     --> store --> net
+    HTTPR out  net --> engine --> queueing --> protocols/httpr         --> store --> net: the courier sends
+               net --> engine --> protocols/httpr --> queueing         --> store
+    Spark      net --> engine --> queueing/feed                        --> net: rows become Arrow
 
-The calls of the loop's thread are recorded while a client in another thread sends a message, and then
-receives it.  Whoever changes the road of a message changes this file too.
+A path names the functions at the borders of the rooms; each is called as often as it stands there, and in
+this order.  A change of the path of a message changes this file too; `./dev test tests/e2e/test_walk.py -s`
+prints the counts.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import socket
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from types import FrameType
+from typing import Final
+from urllib.parse import quote
 
 import pytest
-import uvloop
 
 import reliquary
-from reliquary.server.build import build, make_queues
-from reliquary.server.config import Settings
+from reliquary.base.time import MINUTE
+from reliquary.client.feed import FeedClient
+from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.server.srmp_options import SrmpOptions
+from tests.client.served import Served, served
+from tests.e2e.call_recorder import (
+    REPETITIONS,
+    CallRecord,
+    Connection,
+    Recorder,
+    check_calls,
+    recorder_of,
+    typical,
+)
+from tests.protocols.srmp import peer
 
-SOURCE = str(Path(reliquary.__file__).parent) + "/"
+CALLS: Final = {
+    "API: send": 169,
+    "API: receive": 189,
+    "API: send 100 at once": 15.55,
+    "API: receive 100 at once": 6.84,
+    "SRMP in: a message": 216,
+    "SRMP in: a message of a stream": 249,
+    "HTTPR out: a message": 549,
+    "HTTPR out: 100 at once": 34.2,
+    "Spark: plan 1,000 rows": 2.2,
+    "Spark: read 1,000 rows": 0.47,
+}
+"""Python calls for each message or row.  These numbers may only go down."""
 
-ROAD = [
+TURN = ["engine/loop submit", "engine/core turn"]
+WRITE = ["queueing/manager settle", "store/rocks apply", "store/rocks sync"]
+"""One write and one sync for all that the turn staged."""
+API = [
     "net/http/connection data_received",
-    "engine/loop submit",
+    "net/api/plane handle",
+    *TURN,
     "queueing/manager handle",
-    "queueing/manager settle",
-    "store/rocks apply",
-    "store/rocks sync",
+    *WRITE,
     "net/http/responder respond",
 ]
-STAIRS = {
+SRMP_IN = [
+    "net/http/connection data_received",
+    "net/srmp/receiving take",
+    *TURN,
+    "protocols/srmp/arrivals on_post",
+    "protocols/srmp/codec/decode decode",
+    "protocols/srmp/receiver/messages take_message",
+    "queueing/manager hear",
+    "queueing/enqueue enqueue",
+    "protocols/srmp/receiver/messages on_judged",
+    "streams/apply apply",  # the identifier is remembered
+    *WRITE,
+    "net/http/responder respond",
+]
+STREAM_IN = [
+    *SRMP_IN[: SRMP_IN.index("queueing/manager hear")],
+    "streams/acceptance judge",
+    *SRMP_IN[SRMP_IN.index("queueing/manager hear") : SRMP_IN.index("queueing/manager settle")],
+    "streams/acceptance advanced",
+    "streams/apply apply",  # the stream's new number
+    *WRITE,
+    "net/http/responder respond",
+]
+HTTPR_OUT = [
+    *API[: API.index("queueing/manager handle")],
+    "queueing/manager handle",
+    "queueing/enqueue enqueue",
+    "protocols/httpr/client/agent on_waiting",
+    "queueing/manager hear",
+    "queueing/travel/holds on_hold_wanted",
+    "protocols/httpr/client/agent on_held",
+    "protocols/httpr/apply apply",  # the batch is in doubt
+    "queueing/manager hear",
+    "queueing/travel/holds on_hold_wanted",
+    "protocols/httpr/client/agent on_held",  # nothing is left for a second batch
+    *WRITE,
+    "net/http/responder respond",
+    "net/httpr/courier send",
+    "net/http/client_connection data_received",  # the response
+    "net/httpr/courier arrived",
+    *TURN,
+    "protocols/httpr/client/agent on_response",
+    "protocols/httpr/apply apply",  # the batch is not in doubt any more
+    "queueing/manager hear",
+    "queueing/travel/holds on_holds_ended",
+    "queueing/leave leave",
+    "queueing/manager settle",
+    "store/rocks apply",
+    "engine/loop _synced",  # nobody waits for this sync: the store's thread does it
+]
+SPARK_PLAN = [
+    "net/http/connection data_received",
+    "net/api/plane handle",
+    "net/feed/planning plan",
+    *TURN,
+    "queueing/manager handle",  # how far the feed goes
+    "queueing/manager settle",
+    *TURN,
+    "queueing/manager handle",
+    "queueing/feed/reading read",
+    "queueing/manager settle",
+    "net/http/responder respond",
+]
+SPARK_READ = [
+    "net/http/connection data_received",
+    "net/api/plane handle",
+    "net/feed/reading read",
+    *TURN,
+    "queueing/manager handle",
+    "queueing/feed/reading read",
+    "queueing/manager settle",
+    "net/http/responder begin",
+    "net/feed/columns_out batch",
+    "net/http/responder end",
+]
+CHANGES = ["queueing/enqueue enqueue", "queueing/leave leave", "store/rocks apply", "store/rocks sync"]
+"""Functions that a reader of a feed never causes to run."""
+
+ROOM_CALLS = {
     ("net", "engine"),  # an event is submitted
     ("engine", "queueing"),  # it has its turn
     ("queueing", "store"),  # rows are staged, nothing is written
     ("engine", "store"),  # what was staged is written and synced
     ("engine", "net"),  # the answer, and the time
 }
-
-ONCE = {("queueing", "wire")}
-"""The access list of a queue is read the first time that somebody uses it."""
-
-
-class Trail:
-    """The functions of ours that were called, and which room called which."""
-
-    def __init__(self) -> None:
-        self.functions: list[str] = []
-        self.stairs: set[tuple[str, str]] = set()
-
-    def record(self, frame: FrameType, event: str, _: object) -> None:
-        """Called by the interpreter."""
-        module = _module(frame)
-        if event != "call" or not module:
-            return
-        self.functions.append(f"{module} {frame.f_code.co_name}")
-        caller = frame.f_back
-        while caller is not None and not _module(caller):
-            caller = caller.f_back
-        above, here = _module(caller).partition("/")[0] if caller else "", module.partition("/")[0]
-        if above not in ("", here) and here != "base":
-            self.stairs.add((above, here))
+SRMP_ROOM_CALLS = ROOM_CALLS | {
+    ("engine", "protocols/srmp"),  # the turn, and what the manager answers
+    ("protocols/srmp", "wire"),
+    ("protocols/srmp", "queueing"),  # what a message says of itself
+    ("protocols/srmp", "streams"),
+    ("streams", "store"),  # rows are staged
+}
+HTTPR_ROOM_CALLS = ROOM_CALLS | {
+    ("engine", "protocols/httpr"),
+    ("protocols/httpr", "queueing"),
+    ("protocols/httpr", "store"),  # rows are staged
+    ("net", "protocols/httpr"),  # the codec
+}
+SPARK_ROOM_CALLS = ROOM_CALLS | {
+    ("net", "queueing"),  # the number of each position
+    ("net", "store"),  # rows of messages are read, beside the loop
+}
 
 
-def _module(frame: FrameType) -> str:
-    name = frame.f_code.co_filename
-    return name[len(SOURCE) : -len(".py")] if name.startswith(SOURCE) else ""
+@contextmanager
+def site(folder: Path) -> Iterator[tuple[Served, reliquary.Manager]]:
+    """Run a server with two queues; it and a client of it."""
+    receipts_wait = SrmpSettings(coalescing=MINUTE, longest_coalescing=MINUTE)
+    with (
+        served(folder, tables=(SrmpOptions(protocol=receipts_wait),)) as server,
+        reliquary.connect(server.data, control=server.control) as manager,
+    ):
+        manager.create_queue("orders")
+        manager.create_queue("torders", transactional=True)
+        yield server, manager
 
 
-@pytest.fixture
-def walk(tmp_path: Path) -> Callable[..., list[Trail]]:
-    """The trails of requests to a server in this process."""
-
-    async def walked(requests: tuple[tuple[str, object], ...]) -> list[Trail]:
-        settings = Settings(folder=tmp_path / "store", data_port=0, control_port=0)
-        server = await build(settings)
-        await make_queues(server.opened, ("orders",))
-        address, _ = await server.listen(settings)
-        await server.opened.settled()  # SRMP was told its address
-        trails = []
-        for path, body in requests:
-            trails.append(Trail())
-            asked = asyncio.to_thread(_ask, address, f"/api/v1/queues/orders/{path}", body)
-            sys.setprofile(trails[-1].record)
-            try:
-                await asked
-            finally:
-                sys.setprofile(None)
-        await server.stop()
-        return trails
-
-    def play(*requests: tuple[str, object]) -> list[Trail]:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(walked(requests))
-
-    return play
+@contextmanager
+def recorded(folder: Path) -> Iterator[tuple[Served, Connection, Recorder]]:
+    """Run a server; it, the connection for all requests, and a recorder of its calls."""
+    with (
+        site(folder) as (server, _),
+        Connection(server.data) as connection,
+        recorder_of(server) as recorder,
+    ):
+        yield server, connection, recorder
 
 
-def _ask(address: str, path: str, body: object) -> None:
-    """Head and body in one piece, so that they arrive as one."""
-    host, _, port = address.removeprefix("http://").partition(":")
-    data = json.dumps(body)
-    head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n"
-    with socket.create_connection((host, int(port))) as connection:
-        connection.sendall(f"{head}{data}".encode())
-        answer = b""
-        while piece := connection.recv(1 << 20):
-            answer += piece
-    assert answer.startswith(b"HTTP/1.1 20"), answer
+def repeat(recorder: Recorder, request: Callable[[int], object], syncs: int = 1) -> CallRecord:
+    """Record a request with the numbers from 1 on; the record of a typical one."""
+    numbers = range(1, REPETITIONS + 1)
+    return typical([recorder.record(partial(request, number), syncs=syncs) for number in numbers])
 
 
-def test_a_message_walks_one_road_in_and_out(walk: Callable[..., list[Trail]]) -> None:
-    send, receive = walk(("messages", {"text": "hello"}), ("receive", {}))
-    for trail in (send, receive):
-        assert [function for function in trail.functions if function in ROAD] == ROAD
-        assert trail.stairs - ONCE == STAIRS
+def send(connection: Connection, count: int = 1, queue: str = "orders") -> None:
+    message = {"text": "hello"}
+    body = json.dumps(message if count == 1 else [message] * count).encode()
+    connection.post(f"/api/v1/queues/{quote(queue, safe='')}/messages", body)
 
 
-def test_many_messages_in_one_request_walk_it_once(walk: Callable[..., list[Trail]]) -> None:
-    send, receive = walk(("messages", [{"text": "hello"}] * 100), ("receive", {"count": 100}))
-    for trail in (send, receive):
-        assert [function for function in trail.functions if function in ROAD] == ROAD
+@pytest.mark.parametrize("count", [1, 100])
+def test_the_path_of_messages_through_the_api(tmp_path: Path, count: int) -> None:
+    with recorded(tmp_path) as (_, connection, recorder):
+        sent = repeat(recorder, lambda _: send(connection, count))
+        body = json.dumps({"count": count}).encode()
+        received = repeat(recorder, lambda _: connection.post("/api/v1/queues/orders/receive", body))
+    for name, record in (("send", sent), ("receive", received)):
+        assert record.only(API) == API
+        assert record.room_calls == ROOM_CALLS
+        path = f"API: {name}" if count == 1 else f"API: {name} {count} at once"
+        check_calls(path, record, CALLS[path], messages=count)
+
+
+def test_the_path_of_a_message_that_comes_by_srmp(tmp_path: Path) -> None:
+    with recorded(tmp_path) as (server, connection, recorder):
+        queues = f"{server.data.replace('127.0.0.1', 'localhost')}/msmq/private$/"
+
+        def post(content_type: str, body: bytes) -> None:
+            unexpired = body.replace(peer.LATER.encode(), b"20380119T031407")
+            connection.post("/msmq/private$/orders", unexpired, content_type)
+
+        def post_stream(number: int) -> None:
+            previous = number - 1 if number > 1 else None
+            post(*peer.stream_message(number, previous=previous, to=f"{queues}torders"))
+
+        plain = repeat(recorder, lambda number: post(*peer.user_message(f"{queues}orders", number=number)))
+        streamed = repeat(recorder, post_stream)
+    assert plain.only(STREAM_IN) == SRMP_IN
+    assert streamed.only(STREAM_IN) == STREAM_IN
+    for name, record in (("a message", plain), ("a message of a stream", streamed)):
+        assert record.room_calls == SRMP_ROOM_CALLS
+        check_calls(f"SRMP in: {name}", record, CALLS[f"SRMP in: {name}"])
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_the_path_of_messages_that_go_by_httpr(tmp_path: Path, count: int) -> None:
+    with (
+        site(tmp_path / "there") as (there, manager),
+        recorded(tmp_path / "here") as (_, connection, recorder),
+    ):
+        agent = there.data.replace("http://127.0.0.1", "httpr://localhost")
+        queue = f"DIRECT={agent}/httpr/mq#orders"
+        record = repeat(recorder, lambda _: send(connection, count, queue), syncs=2)
+        assert manager.queue("orders").info().messages == REPETITIONS * count
+    assert record.only(HTTPR_OUT) == HTTPR_OUT
+    assert record.room_calls == HTTPR_ROOM_CALLS
+    name = "HTTPR out: a message" if count == 1 else f"HTTPR out: {count} at once"
+    check_calls(name, record, CALLS[name], messages=count)
+
+
+def test_the_path_of_rows_to_spark(tmp_path: Path) -> None:
+    rows = 1000
+    with recorded(tmp_path) as (server, connection, recorder), FeedClient(server.data) as client:
+        send(connection, rows)
+        after = client.open_consumer("orders", "lake", "earliest").cursor
+        assert after is not None
+        [part] = client.plan("orders", after, None, rows=rows, consumer="lake").parts
+
+        def plan(_: int) -> None:
+            wanted = {"after": str(after), "rows": rows, "consumer": "lake"}
+            connection.post("/api/v1/queues/orders/plan", json.dumps(wanted).encode())
+
+        def read(_: int) -> None:
+            batches = client.read("orders", part.after, part.until, consumer="lake")
+            assert sum(batch.num_rows for batch in batches) == rows
+
+        planned, made = repeat(recorder, plan, syncs=0), repeat(recorder, read, syncs=0)
+    assert planned.only(SPARK_PLAN) == SPARK_PLAN
+    assert made.only(SPARK_READ) == SPARK_READ
+    assert planned.room_calls == SPARK_ROOM_CALLS - {("net", "store")}
+    assert made.room_calls == SPARK_ROOM_CALLS
+    for name, record in (("plan", planned), ("read", made)):
+        assert record.only(CHANGES) == []
+        check_calls(f"Spark: {name} 1,000 rows", record, CALLS[f"Spark: {name} 1,000 rows"], messages=rows)
+
+
+def calls(count: int) -> CallRecord:
+    record = CallRecord()
+    record.functions = ["engine/loop submit"] * count
+    return record
+
+
+def test_more_calls_than_the_limit_fail() -> None:
+    check_calls("a path", calls(200), 200)
+    with pytest.raises(AssertionError, match=r"^a path: 201 Python calls .* limit is 200: find"):
+        check_calls("a path", calls(201), 200)
+
+
+def test_clearly_fewer_calls_than_the_limit_lower_it() -> None:
+    check_calls("a path", calls(198), 200)
+    with pytest.raises(AssertionError, match=r"limit is 2: write 1\.97"):
+        check_calls("a path", calls(197), 2, messages=100)

@@ -1,0 +1,178 @@
+"""Records the Python calls of a server, request by request, and counts them.
+
+    with recorder_of(served) as recorder:
+        records = [recorder.record(lambda: connection.post(...), syncs=1) for _ in range(REPETITIONS)]
+    record = typical(records)
+    record.functions     each call, in order: "engine/loop submit"
+    record.room_calls    which room called which: ("net", "engine")
+
+Recorded are the thread of the server's loop and all threads that start later, such as those that make Arrow
+of rows.  The count is the same in every run and with every version of Python: the caches are full, all
+requests come over one connection, and of several requests the one with the fewest calls counts, because some
+have additional ones (a timer fired, a block of numbers was reserved).
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Final, Self
+
+import reliquary
+from tests.client.served import Served, turn
+
+SOURCE: Final = str(Path(reliquary.__file__).parent) + "/"
+INLINED: Final = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>"})
+"""Code that is a call before Python 3.12 and none since: never recorded."""
+NO_ROOM: Final = frozenset({"", "base", "client"})
+"""Callers that are passed over: other packages; `base`, which runs the rules of a room; the client, whose
+thread the loop runs in."""
+WARM_UP: Final = 5
+REPETITIONS: Final = WARM_UP + 16
+SLACK: Final = 0.01
+"""The share of a limit by which a count may be below it."""
+
+
+class CallRecord:
+    """The calls of functions of Reliquary that one request caused."""
+
+    def __init__(self) -> None:
+        self.functions: list[str] = []
+        self.room_calls: set[tuple[str, str]] = set()
+
+    def add(self, frame: FrameType) -> None:
+        """Record the call of a function if it is one of Reliquary's."""
+        module = _module(frame)
+        if not module or frame.f_code.co_name in INLINED:
+            return
+        self.functions.append(f"{module} {frame.f_code.co_name}")
+        room, caller = _room(module), _calling_room(frame)
+        if room != "base" and caller not in ("", room):
+            self.room_calls.add((caller, room))
+
+    def only(self, functions: Container[str]) -> list[str]:
+        """Return the calls of these functions, in order."""
+        return [each for each in self.functions if each in functions]
+
+
+class Recorder:
+    """Records what a server calls while requests run, one after another."""
+
+    def __init__(self, served: Served) -> None:
+        self._portal = served.portal
+        self._opened = served.server.opened
+        self._record: CallRecord | None = None
+
+    def record(self, request: Callable[[], object], *, syncs: int) -> CallRecord:
+        """Run a request and return its calls, up to the end of the last of its syncs."""
+        self._portal.call(self._opened.settled())
+        synced = self._opened.engine.syncs + syncs
+        record = self._record = CallRecord()
+        request()
+        while self._opened.engine.syncs < synced:
+            self._portal.call(turn())
+        self._portal.call(turn())
+        self._record = None
+        return record
+
+    def on_event(self, frame: FrameType, event: str, _: object) -> None:
+        """Take a profile event of the interpreter."""
+        if event == "call" and self._record is not None:
+            self._record.add(frame)
+
+
+@contextmanager
+def recorder_of(served: Served) -> Iterator[Recorder]:
+    """Return a recorder of the thread of a server's loop, and of all threads that start within the block."""
+    recorder = Recorder(served)
+
+    async def set_profile(function: Callable[[FrameType, str, object], None] | None) -> None:
+        sys.setprofile(function)
+
+    served.portal.call(set_profile(recorder.on_event))
+    threading.setprofile(recorder.on_event)
+    try:
+        yield recorder
+    finally:
+        threading.setprofile(None)
+        served.portal.call(set_profile(None))
+
+
+def typical(records: Sequence[CallRecord]) -> CallRecord:
+    """Return the record with the fewest calls; two halves of the records must agree on their number."""
+    halves = records[WARM_UP::2], records[WARM_UP + 1 :: 2]
+    first, second = (min(half, key=lambda record: len(record.functions)) for half in halves)
+    difference = set(first.functions) ^ set(second.functions)
+    assert len(first.functions) == len(second.functions), f"the count is not repeatable: {difference}"
+    return first
+
+
+def check_calls(name: str, record: CallRecord, limit: float, *, messages: int = 1) -> None:
+    """Print the calls for each message; fail if they exceed the limit, or are so few that it can go down."""
+    calls = round(len(record.functions) / messages, 2)
+    sentence = f"{name}: {calls:g} Python calls for each message, and the limit is {limit:g}"
+    print(sentence)  # noqa: T201 - shown by `-s`
+    assert calls <= limit, f"{sentence}: find the calls that were added"
+    assert calls >= limit * (1 - SLACK), f"{sentence}: write {calls:g}, so that it stays so"
+
+
+class Connection:
+    """A connection to a server; each request leaves in one piece, so that it arrives in one."""
+
+    def __init__(self, url: str) -> None:
+        host, _, port = url.removeprefix("http://").partition(":")
+        self._socket = socket.create_connection((host, int(port)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._socket.close()
+
+    def post(self, path: str, body: bytes, content_type: str = "application/json") -> None:
+        """Send a POST and wait for all of its answer, which says that it was done."""
+        head = [f"POST {path} HTTP/1.1", "Host: localhost", f"Content-Type: {content_type}"]
+        head += [f"Content-Length: {len(body)}", "", ""]
+        self._socket.sendall("\r\n".join(head).encode() + body)
+        answer = b""
+        while not _is_whole(answer):
+            piece = self._socket.recv(1 << 20)
+            assert piece, f"the server closed the connection: {answer!r}"
+            answer += piece
+        assert answer.startswith(b"HTTP/1.1 20"), answer
+
+
+def _is_whole(answer: bytes) -> bool:
+    head, end, body = answer.partition(b"\r\n\r\n")
+    length = next((int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"content-length:")), 0)
+    return bool(end) and len(body) >= length
+
+
+def _module(frame: FrameType) -> str:
+    """Return the module of a function of Reliquary as "engine/loop", of others an empty text."""
+    name = frame.f_code.co_filename
+    return name[len(SOURCE) : -len(".py")] if name.startswith(SOURCE) else ""
+
+
+def _room(module: str) -> str:
+    """Return the room of a module; each protocol is a room of its own."""
+    parts = module.split("/")
+    return "/".join(parts[:2]) if parts[0] == "protocols" else parts[0]
+
+
+def _calling_room(frame: FrameType) -> str:
+    """Return the room that called a function, or an empty text where the loop did."""
+    caller = frame.f_back
+    while caller is not None:
+        room = _room(_module(caller))
+        if room not in NO_ROOM:
+            return room
+        caller = caller.f_back
+    return ""

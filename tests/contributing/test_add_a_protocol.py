@@ -14,7 +14,8 @@ import uvloop
 
 from reliquary.base.time import MINUTE
 from reliquary.engine.open import OpenedEngine
-from reliquary.protocols.standard import ALL_TABLES
+from reliquary.engine.protocols import tables_of
+from reliquary.protocols.standard import ALL_TABLES, standard
 from reliquary.queueing.events import CreateQueue, Received, ReceiveMessages, SendMessages
 from reliquary.queueing.message import Delivery, Message
 from reliquary.queueing.protocol import Protocol
@@ -142,8 +143,10 @@ def test_what_waits_for_a_server_that_is_away_arrives_when_it_is_back(tmp_path: 
     play(tmp_path, scene)
 
 
-def test_a_server_holds_the_tables_of_all_protocols(tmp_path: Path) -> None:
+def test_a_server_has_the_protocols_of_every_manager_in_their_order(tmp_path: Path) -> None:
     protocols = [each.prepare(Settings(folder=tmp_path)).protocol for each in PROTOCOLS]
-    tables = {table for each in protocols if each is not None for table in each.tables}
-    assert tables <= set(ALL_TABLES)
-    assert len(tables) > 5
+    served = [each for each in protocols if each is not None]
+    assert [each.name for each in served] == [
+        each.name for each in standard()
+    ]  # the first that claims a name has it
+    assert tables_of(served) == ALL_TABLES

@@ -93,6 +93,12 @@ def test_nothing_of_the_managers_can_be_claimed(claim: dict[str, Any]) -> None:
         built(protocol("one", **claim))
 
 
+def test_two_protocols_that_claim_one_effect_are_an_error_of_ours() -> None:
+    claims = (protocol(name, unplugged={Post: lambda _: None}) for name in ("one", "two"))
+    with pytest.raises(AssertionError, match="claim the effect"):
+        unplugged(cast("Engine", Inbox()), claims)
+
+
 def test_two_protocols_have_two_names() -> None:
     with pytest.raises(AssertionError, match="called one"):
         built(protocol("one"), protocol("one"))

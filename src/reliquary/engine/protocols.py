@@ -84,4 +84,9 @@ def unplugged(engine: Engine, protocols: Iterable[Protocol]) -> dict[type[Effect
 
         return perform
 
-    return {kind: performer(answer) for each in protocols for kind, answer in each.unplugged.items()}
+    performers: dict[type[Effect], Callable[[Any], None]] = {}
+    for each in protocols:
+        for kind, answer in each.unplugged.items():
+            assert kind not in performers, f"{each.name} and another protocol both claim the effect {kind}"
+            performers[kind] = performer(answer)
+    return performers

@@ -63,6 +63,8 @@ class QueueManager:
             state.reply(getattr(event, "to", 0), Answer(HResult.SERVICE_NOT_AVAILABLE, why))
             return state.draft.take()
         state.by = event.by if isinstance(event, Request) else MANAGER
+        if state.ways_of_turn:
+            state.ways_of_turn = {}
         try:
             refused = state.by is not MANAGER and _is_refused(state, event)
             if not refused and not (state.carriers.readers and remote.hand_over(state, event)):

@@ -252,8 +252,8 @@ class State:
         """Batches from outside that are not published yet, and what is known of their writers."""
         self.watched: dict[str, frozenset[int]] = {}
         """Queues of our own whose messages a carrier takes in batches, by the carrier's name."""
-        self.untold: set[int] = set()
-        """Those of them whose carriers are notified when something is available."""
+        self.unnotified: dict[int, set[str]] = {}
+        """The carriers that are notified when something is available in one of these queues, by queue."""
         self.starter = 0
         """Who is told when the manager is ready, or cannot be."""
         self.callers: dict[int, tuple[int, int]] = {}
@@ -261,6 +261,8 @@ class State:
         self.permitted = Verdicts()
         self.ways: dict[str, tuple[Way, ...]] = {}
         """Where the names lead that messages were sent to; `forget_names` empties it."""
+        self.ways_of_turn: dict[str, tuple[Way, ...]] = {}
+        """Where a name leads that depends on the directory; each turn begins with none."""
         self.throttled = False
         self.online = True
         """ConnectionActive (DM-124, DM-125): messages come from and go to other managers."""
@@ -377,6 +379,7 @@ class State:
         """Forget where names lead and who may send there; both are looked up again when they are needed."""
         self.permitted.clear()
         self.ways.clear()
+        self.ways_of_turn = {}
 
     # -- counters
 
@@ -401,7 +404,7 @@ class State:
         if queue.waiting:
             queue.woken += [position.lookup_id for position in positions]
             self.woken[queue.number] = queue
-        if queue.link is not None or (self.untold and queue.number in self.untold):
+        if queue.link is not None or (self.unnotified and queue.number in self.unnotified):
             self.stirred[queue.number] = queue
         if PositionAvailable in self.heard:
             for position in positions:

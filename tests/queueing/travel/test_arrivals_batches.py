@@ -126,7 +126,7 @@ def put_both_ways(brought: list[tuple[int, set[str]]], *, watched: bool) -> None
             patch.setattr(enqueue, "_plain_positions", looked_at)
             exchange = Exchange()
             if watched:
-                exchange.say(QueuesWatched("clerk", frozenset({exchange.queue("orders").number})))
+                exchange.say(QueuesWatched("httpr", frozenset({exchange.queue("orders").number})))
             told = bring(exchange, *[("orders", each) for each in batch])
             facts, heard = exchange.facts, exchange.clerk.heard
             results.append(

@@ -131,6 +131,12 @@ def test_a_destination_is_looked_up_once_for_all_sends(
     bench.create("another")
     assert bench.send(FAR, b"m").status is HResult.OK
     assert len(looked) == 3
+    looked.clear()
+    several = f"{FAR},{NEAR}"
+    for _ in range(2):
+        assert bench.ask(SendMessages(0, several, (Message(body=b"m"),), by=by)).status is HResult.OK
+    # what names the directory is asked for is found out in each send, and once in it
+    assert looked == [parse_single(FAR), parse_single(NEAR)] * 2
 
 
 def test_looking_up_a_name_creates_nothing() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.time import seconds
+from reliquary.base.turn import Signal
 from reliquary.queueing.events import (
     BringOnline,
     CommitTransaction,
@@ -15,6 +16,7 @@ from reliquary.queueing.events import (
 )
 from reliquary.queueing.message import Delivery
 from reliquary.queueing.state import Sizes
+from reliquary.queueing.travel.carriers import Carrier
 from reliquary.queueing.travel.link import ConnectionStatus, Happening
 from reliquary.queueing.travel.transfer import (
     ConnectionChanged,
@@ -27,7 +29,7 @@ from reliquary.queueing.travel.transfer import (
     QueuesWatched,
 )
 from tests.queueing.exchange import Exchange
-from tests.queueing.manager_harness import check
+from tests.queueing.manager_harness import Bench, check
 
 AGENT = "DIRECT=HTTPR://elsewhere/httpr/mq#orders"
 KEY = (1, 7)
@@ -139,7 +141,7 @@ def test_a_queue_that_goes_on_is_told_of_again(exchange: Exchange) -> None:
 
 
 def test_a_manager_that_comes_online_or_is_started_tells_of_what_waits(exchange: Exchange) -> None:
-    exchange.say(QueuesWatched("clerk", frozenset({exchange.queue().number})))
+    exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
     exchange.send(AGENT, b"a")
     exchange.send("orders", b"b")
     expected = {(exchange.outgoing(AGENT).number, AGENT), (exchange.queue().number, "")}
@@ -158,7 +160,7 @@ def test_a_manager_that_comes_online_or_is_started_tells_of_what_waits(exchange:
 
 def test_a_watched_queue_is_told_of_once_until_the_carrier_looks(exchange: Exchange) -> None:
     number = exchange.queue().number
-    exchange.say(QueuesWatched("clerk", frozenset({number, 999})))
+    exchange.say(QueuesWatched("httpr", frozenset({number, 999})))
     assert told(exchange) == []
     exchange.send("orders", b"a")
     exchange.send("orders", b"b")
@@ -175,12 +177,12 @@ def test_messages_that_are_there_when_the_watch_begins_are_told_at_once(exchange
     exchange.create("bills")
     number, bills = exchange.queue().number, exchange.queue("bills").number
     exchange.send("orders", b"a")
-    exchange.say(QueuesWatched("clerk", frozenset({number})))
+    exchange.say(QueuesWatched("httpr", frozenset({number})))
     assert told(exchange) == [(number, "")]
     exchange.send("bills", b"b")
-    exchange.say(QueuesWatched("clerk", frozenset({number, bills})))
+    exchange.say(QueuesWatched("httpr", frozenset({number, bills})))
     assert told(exchange) == [(bills, "")]  # of the other it was told
-    exchange.say(QueuesWatched("clerk", frozenset()))
+    exchange.say(QueuesWatched("httpr", frozenset()))
     hold(exchange, "orders", "bills")
     exchange.send("orders", b"c")
     assert told(exchange) == []
@@ -189,7 +191,7 @@ def test_messages_that_are_there_when_the_watch_begins_are_told_at_once(exchange
 def test_all_that_becomes_available_in_a_watched_queue_is_told(exchange: Exchange) -> None:
     exchange.create("strict", transactional=True)
     number, strict = exchange.queue().number, exchange.queue("strict").number
-    exchange.say(QueuesWatched("clerk", frozenset({number, strict})))
+    exchange.say(QueuesWatched("httpr", frozenset({number, strict})))
     transaction = exchange.begin()
     exchange.send("strict", b"a", transaction=transaction)
     assert told(exchange) == []
@@ -210,7 +212,7 @@ def test_all_that_becomes_available_in_a_watched_queue_is_told(exchange: Exchang
 
 
 def test_a_message_that_a_reader_gets_at_once_is_nothing_to_tell(exchange: Exchange) -> None:
-    exchange.say(QueuesWatched("clerk", frozenset({exchange.queue().number})))
+    exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
     exchange.receive("orders", timeout=None)
     exchange.send("orders", b"a")
     assert told(exchange) == []
@@ -219,7 +221,7 @@ def test_a_message_that_a_reader_gets_at_once_is_nothing_to_tell(exchange: Excha
 
 
 def test_a_queue_that_goes_is_told_of_no_longer(exchange: Exchange) -> None:
-    exchange.say(QueuesWatched("clerk", frozenset({exchange.queue().number})))
+    exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
     exchange.patient = True
     exchange.ask(DeleteQueue(0, "orders"))
     exchange.go_on()
@@ -235,3 +237,26 @@ def test_messages_that_expired_are_nothing_to_tell() -> None:
     assert told(exchange) == []
     assert exchange.outgoing(AGENT).stored == 0
     check(exchange.state)
+
+
+def test_each_carrier_that_watches_a_queue_is_notified_until_it_has_looked() -> None:
+    one, two = (Carrier(name=name, claims=lambda _: False, takes_batches=True) for name in ("one", "two"))
+    bench = Bench(carriers=(one, two))
+    number = bench.queue().number
+
+    def notified(*signals: Signal) -> list[str]:
+        before = len(bench.signals)
+        for signal in signals:
+            bench.turns.append(bench.manager.hear(signal, bench.now))
+        bench.send("orders", b"m")
+        found = bench.signals[before:]
+        return sorted(each.to for each in found if isinstance(each, MessagesWaiting))
+
+    watch_both = [QueuesWatched(name, frozenset({number})) for name in ("one", "two")]
+    assert notified(*watch_both) == ["one", "two"]
+    assert notified() == []
+    assert notified(HoldWanted("one", (1, 1), (number,), 1, 1000)) == ["one"]
+    assert notified() == []
+    assert notified(QueuesWatched("one", frozenset()), HoldWanted("two", (1, 1), (number,), 1, 1000)) == [
+        "two"
+    ]

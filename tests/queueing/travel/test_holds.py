@@ -116,7 +116,7 @@ def test_a_hold_ends_before_a_message_that_its_carrier_cannot_take() -> None:
 def test_a_carrier_that_can_take_nothing_is_not_told_of_it_again_and_again() -> None:
     exchange = Exchange()
     exchange.send("orders", b"a" * 10)
-    exchange.say(QueuesWatched("clerk", frozenset({exchange.queue().number})))
+    exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
     assert len(waiting(exchange)) == 1
     assert hold(exchange, largest=9).refusal is HoldRefusal.TOO_LARGE
     assert len(waiting(exchange)) == 1
@@ -212,7 +212,7 @@ def test_a_turn_turns_away_so_many_and_the_carrier_hears_of_the_rest() -> None:
     exchange = Exchange(sizes=Sizes(window=4, at_once=3))
     exchange.send("orders", *[b"old"] * 5, time_to_be_received=5)
     exchange.send("orders", b"a")
-    exchange.say(QueuesWatched("clerk", frozenset({exchange.queue().number})))
+    exchange.say(QueuesWatched("httpr", frozenset({exchange.queue().number})))
     exchange.now = later(exchange.now, seconds(6))
     exchange.patient = True
     assert held(exchange) == []

@@ -190,7 +190,7 @@ def take(state: State, found: QueueState | Elsewhere, now: Instant) -> QueueStat
 
 def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
     """Find out where a message to this name goes: to one queue or to several.  It creates nothing."""
-    found = state.ways.get(text)
+    found = state.ways.get(text) or state.ways_of_turn.get(text)
     if found is None:
         name = expanded(state, text, Access.SEND)
         if name is None:
@@ -202,8 +202,9 @@ def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
                 return to
             several.append(Way(element, to, carrier_to(state, to)))
         found = tuple(several)
-        # Other names depend on the directory, and nobody tells us when that changes.
-        if isinstance(name, Pathname | DirectName):
+        if not isinstance(name, Pathname | DirectName):  # the directory may say otherwise in the next turn
+            state.ways_of_turn = {text: found}
+        else:
             if len(state.ways) >= WAYS_LIMIT:
                 state.ways.clear()
             state.ways[text] = found

@@ -106,16 +106,14 @@ def announce(state: State, queue: QueueState, now: Instant) -> None:
     """Tell the carrier that holds batches of this queue that something waits; once, until it looks."""
     link, number = queue.link, queue.number
     connected = link is not None and link.state is OutgoingState.CONNECTED
-    told = number not in state.untold if link is None else link.told and connected
+    told = number not in state.unnotified if link is None else link.told and connected
     if told or _is_silent(queue) or not state.online or state.manager_state is not ManagerState.READY:
         return
     if _head(state, queue, now) is None:
         return
     if link is None:
-        state.untold.discard(number)
-        for carrier, watched in state.watched.items():
-            if number in watched:
-                state.draft.tell(MessagesWaiting(carrier, number, ""))
+        for carrier in sorted(state.unnotified.pop(number)):
+            state.draft.tell(MessagesWaiting(carrier, number, ""))
     elif link.state in UNCONNECTED:
         _want_connection(state, queue, now)
     elif connected and link.carrier is not None:
@@ -123,12 +121,12 @@ def announce(state: State, queue: QueueState, now: Instant) -> None:
         state.draft.tell(MessagesWaiting(link.carrier.name, number, str(destination_of(queue))))
 
 
-def looked(state: State, queue: QueueState) -> None:
-    """The carrier has seen what there is: whatever comes now is told again."""
+def looked(state: State, queue: QueueState, carrier: str) -> None:
+    """A carrier has seen what there is in a queue: it is notified again of what comes from now on."""
     if queue.link is not None:
         queue.link.told = False
-    elif any(queue.number in watched for watched in state.watched.values()):
-        state.untold.add(queue.number)
+    elif queue.number in state.watched.get(carrier, ()):
+        state.unnotified.setdefault(queue.number, set()).add(carrier)
 
 
 def stir(state: State, queue: QueueState) -> None:
@@ -148,8 +146,10 @@ def announce_again(state: State) -> None:
     """Carriers that hold batches may have looked in vain until now."""
     for queue in state.outgoing.values():
         link_of(queue).told = False
-    state.untold = set().union(*state.watched.values())
-    for number in sorted(state.untold & state.queues.keys()):
+    for carrier, watched in state.watched.items():
+        for number in watched:
+            state.unnotified.setdefault(number, set()).add(carrier)
+    for number in sorted(state.unnotified.keys() & state.queues.keys()):
         stir(state, state.queues[number])
 
 

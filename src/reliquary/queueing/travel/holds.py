@@ -67,7 +67,7 @@ def on_hold_wanted(state: State, signal: HoldWanted, now: Instant) -> None:
         refusal = None if looked or not refusals else refusals[0]
         state.draft.tell(MessagesHeld(signal.holder, signal.key, number, refusal=refusal))
     for queue in looked:
-        dispatch.looked(state, queue)
+        dispatch.looked(state, queue, signal.holder)
     if held:
         dispatch.announce(state, looked[-1], now)
 
@@ -205,10 +205,23 @@ def _take_out(state: State, queue: QueueState, positions: list[Position], signal
 
 def on_watched(state: State, signal: QueuesWatched, now: Instant) -> None:
     """Tell a carrier when messages wait in these queues; at once where some do already."""
-    new = signal.queues - state.watched.get(signal.carrier, frozenset())
+    before = state.watched.get(signal.carrier, frozenset())
+    new = signal.queues - before
     state.watched[signal.carrier] = signal.queues
-    state.untold = (state.untold | new) & frozenset[int]().union(*state.watched.values())
+    for number in new:
+        state.unnotified.setdefault(number, set()).add(signal.carrier)
+    for number in before - signal.queues:
+        _forget(state, number, signal.carrier)
     for number in sorted(new):
         queue = state.queues.get(number)
         if queue is not None:
             dispatch.announce(state, queue, now)
+
+
+def _forget(state: State, number: int, carrier: str) -> None:
+    """A carrier watches a queue no more: it is not notified of what comes."""
+    waiting = state.unnotified.get(number)
+    if waiting is not None:
+        waiting.discard(carrier)
+        if not waiting:
+            del state.unnotified[number]

@@ -1,6 +1,6 @@
 """The part of the API's reference page that follows from the declarations of nouns of administration.
 
-The rest of the page is written by hand; what lies between the two marks is made anew.
+The rest of the page is written by hand; what lies between two marks, for each plane, is made anew.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from reliquary.queueing.administration import Act, Noun
+from reliquary.queueing.administration import Act, Noun, Plane
 
 PAGE = Path("docs/reference/api.md")
-BEGIN = "<!-- Made by `./dev docs` from the declarations of the nouns, up to the next mark. -->"
+BEGIN = {
+    plane: f"<!-- Made by `./dev docs` from the nouns of the {plane.value} plane, up to the next mark. -->"
+    for plane in Plane
+}
 END = "<!-- Up to here. -->"
 JSON_TYPES: dict[object, str] = {
     str: "string",
@@ -36,24 +39,28 @@ def page(root: Path) -> str | None:
     """The whole page with its part about nouns made anew, or None while there is no page."""
     if not (root / PAGE).exists():
         return None
-    before, _, rest = (root / PAGE).read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
+    text = (root / PAGE).read_text()
     nouns: tuple[Noun[Any], ...] = importlib.import_module("reliquary.client.nouns").NOUNS
-    made = "\n".join(line for noun in nouns for line in section(noun))
-    return f"{before}{BEGIN}\n\n{made}\n{END}{after}"
+    for plane, begin in BEGIN.items():
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(END)
+        made = "\n".join(line for noun in nouns if noun.plane is plane for line in section(noun))
+        text = f"{before}{begin}\n\n{made}\n{END}{after}"
+    return text
 
 
 def section(noun: Noun[Any]) -> Iterator[str]:
     """The lines about one noun: its paths, then the fields of its record."""
     word = noun.name.upper()
     about = " ".join((noun.record.__doc__ or "").split()).removesuffix(".")
-    yield f"### `/{noun.plural}`"
-    yield f'- `GET /{noun.plural}` → `{{"{noun.plural}": [{word}…]}}`'
+    path = f"/queues/{{queue}}/{noun.plural}" if noun.of_a_queue else f"/{noun.plural}"
+    yield f"### `{path}`"
+    yield f'- `GET {path}{_query(noun)}` → `{{"{noun.plural}": [{word}…]}}`{_filters(noun)}'
     if noun.showing is not None:
-        one = f"/{noun.plural}/{{{noun.showing.key}}}"
+        one = f"{path}/{{{noun.showing.key}}}"
         yield f"- `GET {one}` → {word}"
         for act in noun.acts:
-            yield f"- `POST {one}/{act.verb}`{_body(act)} → {word}: {_sentence(act)}"
+            yield f"- `POST {one}/{act.verb}`{_body(act)} → {word}: {_sentence(act.help)}"
     yield ""
     yield f"{word}: {about[0].lower()}{about[1:]}."
     yield ""
@@ -63,14 +70,23 @@ def section(noun: Noun[Any]) -> Iterator[str]:
     yield ""
 
 
+def _query(noun: Noun[Any]) -> str:
+    filters = "&".join(f"{each.name}={JSON_TYPES[each.kind]}" for each in noun.listing.filters)
+    return f"?{filters}" if filters else ""
+
+
+def _filters(noun: Noun[Any]) -> str:
+    return "".join(f"; `{each.name}`: {_sentence(each.help)}" for each in noun.listing.filters)
+
+
 def _body(act: Act) -> str:
     fields = ", ".join(f'"{each.name}": {JSON_TYPES[each.kind]}' for each in act.parameters)
     return f" `{{{fields}}}`" if fields else ""
 
 
-def _sentence(act: Act) -> str:
-    """The first paragraph of the act's help."""
-    text = " ".join(act.help.partition("\n\n")[0].split()).removesuffix(".")
+def _sentence(text: str) -> str:
+    """The first paragraph of a help text."""
+    text = " ".join(text.partition("\n\n")[0].split()).removesuffix(".")
     return text[0].lower() + text[1:]
 
 
@@ -78,17 +94,21 @@ def _rows(record: type[msgspec.Struct], prefix: str = "") -> Iterator[str]:
     meanings = field_docs(record)
     for name, kind in get_type_hints(record).items():
         yield f"| `{prefix}{name}` | {_type(kind)} | {meanings.get(name, '')} |"
-        inner = get_args(kind)[0] if get_origin(kind) is list else None
+        inner, mark = (get_args(kind)[0], "[]") if get_origin(kind) is list else (kind, "")
         if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
-            yield from _rows(inner, f"{prefix}{name}[].")
+            yield from _rows(inner, f"{prefix}{name}{mark}.")
 
 
 def _type(kind: Any) -> str:
     if isinstance(kind, UnionType):
         return " or ".join(map(_type, get_args(kind)))
-    if get_origin(kind) is list:
-        [inner] = get_args(kind)
+    if get_origin(kind) in (list, tuple):
+        inner = get_args(kind)[0]
         return "array of objects" if issubclass(inner, msgspec.Struct) else f"array of {_type(inner)}s"
+    if get_origin(kind) is Literal:
+        return " or ".join(f"`{value}`" for value in get_args(kind))
+    if get_origin(kind) is dict or issubclass(kind, msgspec.Struct):
+        return "object"
     return JSON_TYPES[kind]
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ConnectionAttempt,
         OutgoingInfo,
         StreamInfo,
+        TransactionInfo,
     )
     from reliquary.client.agent import AgentStatus, AsyncAgent, agent_async
     from reliquary.client.connect import connect_async
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
         Settings,
         StoreDamage,
         StoreReport,
-        TransactionInfo,
     )
     from reliquary.client.sync.agent import Agent, agent
     from reliquary.client.sync.exactly_once import ExactlyOnce

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import click
 from click.testing import CliRunner
 
 from reliquary.cli.administration import group_of, groups
@@ -10,7 +11,13 @@ from tests.client.labels import LABEL
 
 
 def test_every_noun_has_a_group() -> None:
-    assert list(groups()) == [noun.name for noun in NOUNS]
+    assert list(groups({})) == [noun.name for noun in NOUNS]
+
+
+def test_commands_that_are_written_by_hand_stand_beside_those_of_the_declaration() -> None:
+    assert groups({})["consumer"].commands == {}
+    by_hand = groups({"writer": (click.Command("forget"),)})
+    assert sorted(by_hand["writer"].commands) == ["forget", "list"]
 
 
 def test_a_group_lists_shows_and_acts() -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.engine import views
-from reliquary.queueing.administration import Act, Listing, Machines, Noun, Parameter, Showing
+from reliquary.queueing.administration import Act, Filter, Listing, Machines, Noun, Parameter, Showing
 from reliquary.queueing.events import ChangeQueue
 from reliquary.queueing.queue import QueueType
 
@@ -41,8 +41,11 @@ def info_of(queue: views.QueueView) -> LabelInfo:
     )
 
 
-def labels(machines: Machines) -> Iterator[LabelInfo]:
-    return (info_of(each) for each in views.queues(machines.state) if each.kind is QueueType.PRIVATE)
+def labels(machines: Machines, word: str = "", empty: bool = False) -> Iterator[LabelInfo]:
+    for each in views.queues(machines.state):
+        label = each.settings.label
+        if each.kind is QueueType.PRIVATE and word in label and (label or empty):
+            yield info_of(each)
 
 
 def label(machines: Machines, queue: str) -> LabelInfo | None:
@@ -62,7 +65,12 @@ LABEL = Noun(
     listing=Listing(
         records=labels,
         columns=("queue", "words", "initials"),
-        help="List the labels.\n\nA queue that has none is listed too.",
+        help="List the labels.\n\nA queue that has none is not listed.",
+        filters=(
+            Filter(name="word", kind=str, option="--word", metavar="WORD", help="Only those with this word."),
+            Filter(name="empty", kind=bool, option="--empty", help="Also queues without a label."),
+        ),
+        example="--word rush",
     ),
     showing=Showing(
         key="queue",

@@ -18,7 +18,10 @@ from reliquary import Manager, QueueNotFound
 from reliquary.cli.main import cli
 from reliquary.client import nouns
 from reliquary.client.administration import Administration, AsyncAdministration
+from reliquary.client.feed import FeedClient
 from reliquary.client.nouns import NOUNS
+from reliquary.queueing.feed.nouns import CONSUMER
+from reliquary.queueing.staging.nouns import WRITER
 from tests.client.labels import LABEL, LabelInfo, WordInfo
 from tests.client.served import Served, served
 from tests.client.sync.mirror import differences
@@ -58,6 +61,10 @@ def check(manager: Manager) -> None:
     assert manager.act_on(LABEL, "orders", "write", text="rush hour") == RUSH
     assert manager.show_record(LABEL, "orders") == RUSH
     assert manager.list_records(LABEL) == [RUSH]
+    manager.create_queue("bills")
+    assert manager.list_records(LABEL, word="hour") == manager.list_records(LABEL, empty=False) == [RUSH]
+    assert [each.queue for each in manager.list_records(LABEL, empty=True)] == ["bills", "orders"]
+    assert manager.list_records(LABEL, word="slow", empty=True) == []
     with pytest.raises(QueueNotFound, match="nothing has no label, for it does not exist"):
         manager.show_record(LABEL, "nothing")
     with pytest.raises(QueueNotFound):
@@ -73,6 +80,8 @@ def test_a_noun_declared_once_appears_everywhere(server: Served, tmp_path: Path)
     where = ["--server", server.data, "--control", server.control]
     written = CliRunner().invoke(cli, [*where, "label", "write", "orders", "--text", "rush hour"])
     assert json.loads(written.output)["label"] == "rush hour"
+    listed = CliRunner().invoke(cli, [*where, "label", "list", "--empty", "--word", ""])
+    assert [json.loads(line)["queue"] for line in listed.output.splitlines()] == ["bills", "orders"]
     table = CliRunner().invoke(cli, [*where, "label", "list", "--table"]).output
     assert [line.split() for line in table.splitlines()] == [
         ["queue", "words", "initials"],
@@ -86,6 +95,27 @@ def test_a_noun_declared_once_appears_everywhere(server: Served, tmp_path: Path)
     page = api_reference.page(Path(__file__).parents[2])
     assert page is not None
     assert '- `POST /labels/{queue}/write` `{"text": string}` → LABEL: write on QUEUE\n' in page
+
+
+def check_lists(manager: Manager) -> None:
+    """Nouns that a server has on its data plane, one of them below a queue."""
+    manager.create_queue("bills")
+    assert manager.list_records(CONSUMER, queue="bills") == []
+    assert manager.list_records(WRITER) == []
+    with pytest.raises(QueueNotFound, match="there is no queue nowhere"):
+        manager.list_records(CONSUMER, queue="nowhere")
+
+
+def test_a_noun_of_the_data_plane_is_listed_in_process_too(server: Served, tmp_path: Path) -> None:
+    with reliquary.connect(tmp_path / "in process") as manager:
+        check_lists(manager)
+    with by_address(server) as manager:
+        check_lists(manager)
+        with FeedClient(server.data) as client:
+            client.open_consumer("bills", "lake", "earliest")
+            [known] = client.consumers("bills")
+        [listed] = manager.list_records(CONSUMER, queue="bills")
+        assert (listed.name, int(listed.cursor), listed.created) == (known.name, known.cursor, known.created)
 
 
 def test_the_async_face_has_it_too(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from reliquary.client import records
-from reliquary.net.api import read, send, transactions
+from reliquary.net.api import read, send
 
 
 def names(struct: type[msgspec.Struct]) -> set[str]:
@@ -20,7 +20,6 @@ def names(struct: type[msgspec.Struct]) -> set[str]:
         (records.Peek, read.PeekIn),
         (records.LookUp, read.LookUpIn),
         (records.Move, send.MoveIn),
-        (records.TransactionInfo, transactions.TransactionOut),
     ],
 )
 def test_the_api_knows_what_we_ask(ours: type[msgspec.Struct], theirs: type[msgspec.Struct]) -> None:

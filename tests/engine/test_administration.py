@@ -11,8 +11,8 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
-from reliquary.engine.administration import Administrator, NotDone, Refusal
-from reliquary.queueing.administration import Done
+from reliquary.engine.administration import Administrator, NotDone
+from reliquary.queueing.administration import Done, Refusal
 from reliquary.queueing.events import AccessChange, AwaitDisk, ChangeAccess, ChangeQueue
 from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.security.rights import ManagerRight, QueueRight

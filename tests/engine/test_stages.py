@@ -40,26 +40,9 @@ def test_what_is_going_or_was_published_is_not_shown() -> None:
     assert list(stages.stages(bench.state, bench.now)) == []
 
 
-def test_the_ledger_is_shown_with_what_waits() -> None:
-    bench = Bench()
-    publish(bench, write(bench, b"a", b"b"), writer="w")
-    bench.advance(5)
-    publish(bench, write(bench, b"c", batch=1), batch=1, writer="v")
-    write(bench, b"d", b"e", b"f", batch=2)
-    write(bench, b"g", query="nothing yet")
-    assert list(stages.ledger(bench.state)) == [
-        stages.LedgerView(
-            query="query", writers=("v", "w"), batch=1, messages=1, total=3,
-            published=NOON + 5 * SECOND, waiting=3,
-        )
-    ]  # fmt: skip
-
-
 def test_everybody_sees_his_own() -> None:
     bench = Bench()
     bench.state.first_list = MANAGER_LIST
     begin(bench, by=ALICE)
-    publish(bench, query="hers", by=ALICE)
     for by, shown in ((ALICE, 1), (BOB, 0), (MANAGER, 1)):
         assert len(list(stages.stages(bench.state, bench.now, by))) == shown
-        assert len(list(stages.ledger(bench.state, by))) == shown

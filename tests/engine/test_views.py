@@ -7,7 +7,6 @@ from uuid import UUID
 from reliquary.base.time import SECOND, seconds
 from reliquary.engine import views
 from reliquary.queueing.events import (
-    AbortTransaction,
     Access,
     CreateQueue,
     DeleteQueue,
@@ -15,14 +14,12 @@ from reliquary.queueing.events import (
     OpenQueue,
     PrepareTransaction,
     ReceiveMessages,
-    SendMessages,
     TakeOffline,
 )
 from reliquary.queueing.feed.events import LookAtFeeds, MoveConsumer, OpenConsumer
-from reliquary.queueing.message import Delivery, Message, size_of
+from reliquary.queueing.message import Message, size_of
 from reliquary.queueing.naming.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueueSettings, QueueType
-from reliquary.queueing.transactions import Stage
 from reliquary.queueing.travel.views import outgoing_queues
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import NOON, OPEN_LIST, Bench
@@ -86,32 +83,6 @@ def test_the_manager_is_shown_with_its_totals() -> None:
     assert view.queues == len(list(views.queues(bench.state)))
     assert (view.transactions_active, view.transactions_prepared, view.copies_lost) == (1, 1, {})
     assert view.bytes == bench.state.total_bytes > 0
-
-
-def test_transactions_that_have_not_ended_are_shown() -> None:
-    bench = Bench("orders")
-    transaction = bench.begin()
-    message = Message(body=b"x", delivery=Delivery.RECOVERABLE)
-    bench.ask(SendMessages(0, "orders", (message,), transaction))
-    (view,) = views.transactions(bench.state)
-    assert (view.identifier, view.stage, view.begun) == (str(transaction), Stage.ACTIVE, NOON)
-    assert (view.operations, view.bytes, view.queues) == (1, size_of(message), ("orders",))
-    bench.advance(5)
-    bench.ask(PrepareTransaction(0, transaction))
-    (view,) = views.transactions(bench.state)
-    assert (view.stage, view.prepared) == (Stage.PREPARED, NOON + 5 * SECOND)
-
-
-def test_how_a_prepared_transaction_ended_is_shown_to_those_who_ask_for_it() -> None:
-    bench = Bench("orders")
-    transaction = bench.begin(identifier=UUID(int=7), owner="billing")
-    bench.ask(PrepareTransaction(0, transaction, single_phase=False))
-    bench.ask(AbortTransaction(0, transaction, decided_by="alice"))
-    assert list(views.transactions(bench.state)) == []
-    (view,) = views.transactions(bench.state, ended=True)
-    assert view == views.transaction(bench.state, transaction)
-    assert (view.stage, view.owner, view.ended, view.decided_by) == (Stage.ABORTED, "billing", NOON, "alice")
-    assert views.transaction(bench.state, UUID(int=8)) is None
 
 
 def test_a_queue_that_was_just_created_can_be_seen() -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.queueing.events import (
     FOREVER_WAIT,
@@ -23,7 +24,7 @@ from reliquary.queueing.events import (
 )
 from reliquary.queueing.facts import MessagesStored, PositionAvailable, PositionDeleted
 from reliquary.queueing.message import MessageClass
-from reliquary.queueing.transactions import ALLOWED, Stage, Step, begin
+from reliquary.queueing.transactions import ALLOWED, Stage, Step, begin, transaction_of
 from tests.queueing.answers import bodies, body, everything
 from tests.queueing.manager_harness import Bench, check, message
 
@@ -506,3 +507,10 @@ def test_a_message_that_is_only_prepared_shows_to_nobody() -> None:
         assert bench.ask(PeekMessage(0, "orders")).status is HResult.IO_TIMEOUT
         assert bench.receive("orders").status is HResult.IO_TIMEOUT
         bench.restart()
+
+
+def test_ids_of_transactions() -> None:
+    guid = "0c44cb60-0000-4000-8000-000000000007"
+    assert transaction_of(guid) == UUID(guid)
+    with pytest.raises(UsageError, match="is a GUID, not 'x'"):
+        transaction_of("x")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reliquary.client.nouns import NOUNS
+from reliquary.queueing.administration import Plane
 from tests.client.labels import LABEL, LabelInfo
 from tools import api_reference
 
@@ -17,13 +18,18 @@ def test_the_page_is_current() -> None:
 
 
 def test_only_what_lies_between_the_marks_is_made_anew(tmp_path: Path) -> None:
+    data, control = api_reference.BEGIN[Plane.DATA], api_reference.BEGIN[Plane.CONTROL]
     path = tmp_path / api_reference.PAGE
     path.parent.mkdir(parents=True)
-    path.write_text(f"by hand\n{api_reference.BEGIN}\nmade before\n{api_reference.END}\nalso by hand\n")
+    made_before = f"made before\n{api_reference.END}\n"
+    path.write_text(f"by hand\n{data}\n{made_before}also by hand\n{control}\n{made_before}the end\n")
     page = api_reference.page(tmp_path)
     assert page is not None
-    assert page.startswith(f"by hand\n{api_reference.BEGIN}\n\n### `/{NOUNS[0].plural}`\n")
-    assert page.endswith(f"|\n\n{api_reference.END}\nalso by hand\n")
+    first = {plane: next(noun for noun in NOUNS if noun.plane is plane) for plane in Plane}
+    assert page.startswith(f"by hand\n{data}\n\n{next(api_reference.section(first[Plane.DATA]))}\n")
+    between = f"|\n\n{api_reference.END}\nalso by hand\n{control}\n\n"
+    assert f"{between}{next(api_reference.section(first[Plane.CONTROL]))}\n" in page
+    assert page.endswith(f"|\n\n{api_reference.END}\nthe end\n")
     assert "made before" not in page
     path.write_text(page)
     assert api_reference.page(tmp_path) == page
@@ -38,7 +44,8 @@ def test_a_noun_has_its_paths_and_the_fields_of_its_record() -> None:
         "\n".join(api_reference.section(LABEL))
         == """\
 ### `/labels`
-- `GET /labels` → `{"labels": [LABEL…]}`
+- `GET /labels?word=string&empty=boolean` → `{"labels": [LABEL…]}`; `word`: only those with this word; \
+`empty`: also queues without a label
 - `GET /labels/{queue}` → LABEL
 - `POST /labels/{queue}/write` `{"text": string}` → LABEL: write on QUEUE
 
@@ -57,8 +64,16 @@ LABEL: the label of a queue: what somebody wrote on it.
 
 
 def test_a_noun_that_is_only_listed_has_one_path() -> None:
-    lines = list(api_reference.section(replace(LABEL, showing=None, acts=())))
+    plain = replace(LABEL, listing=replace(LABEL.listing, filters=()))
+    lines = list(api_reference.section(replace(plain, showing=None, acts=())))
     assert [line for line in lines if line.startswith("- ")] == ['- `GET /labels` → `{"labels": [LABEL…]}`']
+
+
+def test_records_of_a_queue_are_below_it() -> None:
+    noun = replace(LABEL, showing=None, acts=(), plane=Plane.DATA, of_a_queue=True)
+    heading, listed, *_ = api_reference.section(noun)
+    assert heading == "### `/queues/{queue}/labels`"
+    assert listed.startswith("- `GET /queues/{queue}/labels?word=string")
 
 
 def test_the_meaning_of_a_field_is_its_docstring() -> None:

@@ -18,20 +18,25 @@ from reliquary.cli.output import format_option, print_record, print_records
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reliquary.queueing.administration import Act, Noun, Showing
+    from reliquary.queueing.administration import Act, Filter, Noun, R, Showing
 
 
-def groups() -> Mapping[str, click.Group]:
-    """The group of each noun that a manager has, by its name."""
+def groups(by_hand: Mapping[str, Sequence[click.Command]]) -> Mapping[str, click.Group]:
+    """The group of each noun that a manager has, by its name, with the commands that are written by hand."""
     from reliquary.client.nouns import NOUNS
 
-    return {noun.name: group_of(noun) for noun in NOUNS}
+    found = {noun.name: group_of(noun) for noun in NOUNS}
+    for name, commands in by_hand.items():
+        for command in commands:
+            found[name].add_command(command)
+    return found
 
 
 def group_of(noun: Noun[Any]) -> click.Group:
     """The commands of one noun."""
     group = click.Group(noun.name, help=noun.summary)
-    _add_list(group, noun)
+    if noun.listing.columns:
+        _add_list(group, noun)
     if noun.showing is not None:
         _add_show(group, noun, noun.showing)
         for act in noun.acts:
@@ -39,23 +44,33 @@ def group_of(noun: Noun[Any]) -> click.Group:
     return group
 
 
-def _add_list(group: click.Group, noun: Noun[Any]) -> None:
-    def run(as_json: bool | None) -> None:
-        with connected() as manager:
-            records = manager.list_records(noun)
-        print_records(records, noun.listing.columns, as_json, _parts(noun))
+def print_shown(showing: Showing[R] | None, record: R, as_json: bool | None) -> None:
+    """Print one record of a noun."""
+    assert showing is not None, "the noun is only listed"
+    print_record(record, as_json, showing.parts, showing.fields)
 
-    _add(group, "list", run, noun.listing.help, f"reliquary {noun.name} list")
+
+def _add_list(group: click.Group, noun: Noun[Any]) -> None:
+    listing = noun.listing
+
+    def run(as_json: bool | None, **filters: Any) -> None:
+        with connected() as manager:
+            records = manager.list_records(noun, **filters)
+        print_records(records, listing.columns, as_json, _parts(noun))
+
+    plain = f"reliquary {noun.name} list"
+    lines = [plain, f"{plain} {listing.example}"] if listing.example else [plain]
+    _add(group, "list", run, listing.help, lines, *map(_filter, listing.filters))
 
 
 def _add_show(group: click.Group, noun: Noun[Any], showing: Showing[Any]) -> None:
     def run(as_json: bool | None, **given: Any) -> None:
         with connected() as manager:
             record = manager.show_record(noun, given[showing.key])
-        print_record(record, as_json, showing.parts)
+        print_shown(showing, record, as_json)
 
     example = f"reliquary {noun.name} show {showing.example}"
-    _add(group, "show", run, showing.help, example, _key(showing))
+    _add(group, "show", run, showing.help, [example], _key(showing))
 
 
 def _add_act(group: click.Group, noun: Noun[Any], showing: Showing[Any], act: Act) -> None:
@@ -63,14 +78,19 @@ def _add_act(group: click.Group, noun: Noun[Any], showing: Showing[Any], act: Ac
         key = given.pop(showing.key)
         with connected() as manager:
             record = manager.act_on(noun, key, act.verb, **given)
-        print_record(record, as_json, showing.parts)
+        print_shown(showing, record, as_json)
 
     options = [
         click.option(each.option, each.name, type=each.kind, required=True, help=each.help)
         for each in act.parameters
     ]
     example = f"reliquary {noun.name} {act.verb} {act.example or showing.example}"
-    _add(group, act.verb, run, act.help, example, _key(showing), *options)
+    _add(group, act.verb, run, act.help, [example], _key(showing), *options)
+
+
+def _filter(each: Filter) -> Callable[[Any], Any]:
+    flag = each.kind is bool
+    return click.option(each.option, each.name, is_flag=flag, metavar=each.metavar, help=each.help)
 
 
 def _key(showing: Showing[Any]) -> Callable[[Any], Any]:
@@ -82,11 +102,11 @@ def _add(
     name: str,
     run: Callable[..., None],
     text: str,
-    example: str,
+    lines: Sequence[str],
     *parameters: Callable[[Any], Any],
 ) -> None:
     run.__doc__ = text
-    command: Any = format_option(examples(example)(run))
+    command: Any = format_option(examples(*lines)(run))
     for parameter in reversed(parameters):
         command = parameter(command)
     group.command(name)(command)

@@ -11,12 +11,7 @@ from reliquary.cli.output import format_option, print_fields, print_json, print_
 COLUMNS = ("queue", "name", "cursor", "mark", "created", "moved")
 
 
-@click.group()
-def consumer() -> None:
-    """List, show, move and remove the consumers of feeds."""
-
-
-@consumer.command("list")
+@click.command("list")
 @click.argument("queue", default="*")
 @format_option
 @examples("reliquary consumer list", "reliquary consumer list 'orders*'")
@@ -38,7 +33,7 @@ def list_consumers(queue: str, as_json: bool | None) -> None:
         print_table(COLUMNS, [[each[column] for column in COLUMNS] for each in found])
 
 
-@consumer.command()
+@click.command()
 @click.argument("queue")
 @click.argument("name")
 @format_option
@@ -73,7 +68,7 @@ def show(queue: str, name: str, as_json: bool | None) -> None:
         print_fields(fields)
 
 
-@consumer.command()
+@click.command()
 @click.argument("queue")
 @click.argument("name")
 @click.argument("cursor", type=click.IntRange(min=0))
@@ -87,7 +82,7 @@ def move(queue: str, name: str, cursor: int) -> None:
         server.move_consumer(queue, name, cursor)
 
 
-@consumer.command()
+@click.command()
 @click.argument("queue")
 @click.argument("name")
 @examples("reliquary consumer remove orders lake")
@@ -98,3 +93,6 @@ def remove(queue: str, name: str) -> None:
     """
     with feed_client() as server:
         server.drop_consumer(queue, name)
+
+
+COMMANDS = (list_consumers, show, move, remove)

@@ -6,10 +6,10 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
+from reliquary.cli import consumer, queue, transaction, writer
 from reliquary.cli.access import access
 from reliquary.cli.administration import groups
 from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, TOKEN_VARIABLE, Where
-from reliquary.cli.consumer import consumer
 from reliquary.cli.directory import directory
 from reliquary.cli.ending import Root
 from reliquary.cli.examples import examples
@@ -17,12 +17,9 @@ from reliquary.cli.history import history
 from reliquary.cli.manager import manager
 from reliquary.cli.message import message
 from reliquary.cli.pipeline import pipeline
-from reliquary.cli.queue import queue
 from reliquary.cli.serve import serve
 from reliquary.cli.store import store
-from reliquary.cli.transaction import transaction
 from reliquary.cli.user import user
-from reliquary.cli.writer import writer
 
 
 @examples(
@@ -42,16 +39,25 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     context.exit()
 
 
+BY_HAND = {
+    "consumer": consumer.COMMANDS,
+    "queue": queue.COMMANDS,
+    "transaction": transaction.COMMANDS,
+    "writer": writer.COMMANDS,
+}
+"""Commands of nouns of administration that do not follow from the declaration."""
+
+
 class Commands(Root):
     """All commands; those of the nouns of administration are built when one of them is wanted."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands, in their order."""
-        return sorted([*super().list_commands(ctx), *groups()])
+        return sorted([*super().list_commands(ctx), *groups(BY_HAND)])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name."""
-        return super().get_command(ctx, cmd_name) or groups().get(cmd_name)
+        return super().get_command(ctx, cmd_name) or groups(BY_HAND).get(cmd_name)
 
 
 @click.group(
@@ -109,15 +115,11 @@ def cli(context: click.Context, server: str, control: str | None, token: str | N
 
 for command in (
     serve,
-    queue,
     message,
-    consumer,
-    writer,
     directory,
     history,
     store,
     pipeline,
-    transaction,
     manager,
     access,
     user,

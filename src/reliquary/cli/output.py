@@ -11,6 +11,8 @@ import click
 if TYPE_CHECKING:
     import msgspec
 
+    from reliquary.queueing.administration import Column
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 WIDE: Final = 240
@@ -42,7 +44,7 @@ def print_json(records: Iterable[object]) -> None:
 
 def print_records(
     records: Sequence[msgspec.Struct],
-    columns: Sequence[str],
+    columns: Sequence[str | Column[Any]],
     as_json: bool | None,
     parts: Container[str] = (),
 ) -> None:
@@ -53,18 +55,25 @@ def print_records(
     if wants_json(as_json):
         print_json(records)
     else:
-        print_table(columns, [[_cell(each, name, parts) for name in columns] for each in records])
+        heads = list(map(_head, columns))
+        print_table(heads, [[_cell(each, column, parts) for column in columns] for each in records])
 
 
 def print_record(
-    record: msgspec.Struct, as_json: bool | None, parts: Mapping[str, Sequence[str]] | None = None
+    record: msgspec.Struct,
+    as_json: bool | None,
+    parts: Mapping[str, Sequence[str]] | None = None,
+    chosen: Sequence[str | Column[Any]] = (),
 ) -> None:
-    """Print one record as JSON, or its fields line by line.
+    """Print one record as JSON, or its fields line by line; `chosen` are printed in place of all fields.
 
     `parts` are fields that hold records themselves, with the columns of the tables that follow then.
     """
     if wants_json(as_json):
         print_json([record])
+        return
+    if chosen:
+        print_fields({_head(each): _cell(record, each) for each in chosen})
         return
     parts = parts or {}
     fields = {name: _cell(record, name, parts) for name in record.__struct_fields__}
@@ -75,11 +84,17 @@ def print_record(
             print_table(columns, [[_cell(each, column) for column in columns] for each in inside])
 
 
-def _cell(record: msgspec.Struct, name: str, parts: Container[str] = ()) -> object:
-    value = getattr(record, name)
+def _head(column: str | Column[Any]) -> str:
+    return column if isinstance(column, str) else column.head
+
+
+def _cell(record: msgspec.Struct, column: str | Column[Any], parts: Container[str] = ()) -> object:
+    if not isinstance(column, str):
+        return column.value(record)
+    value = getattr(record, column)
     if not isinstance(value, list | tuple):
         return value
-    return len(value) if name in parts else ", ".join(value)
+    return len(value) if column in parts else ", ".join(value)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -1,4 +1,4 @@
-"""`reliquary queue`: make, list, show, delete and empty queues."""
+"""`reliquary queue`: make, list, delete and empty queues."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from reliquary.cli.administration import print_shown
 from reliquary.cli.connection import connected
 from reliquary.cli.examples import examples
-from reliquary.cli.output import format_option, print_fields, print_json, print_table, wants_json
+from reliquary.cli.output import format_option, print_json, print_table, wants_json
 from reliquary.cli.poison import poison
 
 if TYPE_CHECKING:
@@ -22,15 +23,7 @@ COLUMNS: Final = (
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 
 
-@click.group()
-def queue() -> None:
-    """Make, list, show, delete and empty queues."""
-
-
-queue.add_command(poison)
-
-
-@queue.command()
+@click.command()
 @click.argument("name")
 @click.option("--label", help="A description.")
 @click.option("--journaling", is_flag=True, default=None, help="Keep a copy of each message received.")
@@ -54,13 +47,15 @@ queue.add_command(poison)
 @examples("reliquary queue create orders", "reliquary queue create orders --journaling --quota 1048576")
 def create(name: str, exist_ok: bool, as_json: bool | None, **options: Any) -> None:
     """Make the queue NAME."""
+    from reliquary.client.queue_noun import QUEUE
+
     chosen = {option: value for option, value in options.items() if value is not None}
     with connected() as manager:
         info = manager.create_queue(name, exist_ok=exist_ok, **chosen).info()
-    _show(info, as_json)
+    print_shown(QUEUE.showing, info, as_json)
 
 
-@queue.command("list")
+@click.command("list")
 @click.option("--all", "everything", is_flag=True, help="Also the manager's own queues that are empty.")
 @format_option
 @examples("reliquary queue list")
@@ -88,30 +83,7 @@ def _row(info: QueueInfo) -> tuple[object, ...]:
     )
 
 
-@queue.command()
-@click.argument("name")
-@format_option
-@examples("reliquary queue show orders")
-def show(name: str, as_json: bool | None) -> None:
-    """Show all that is known of the queue NAME."""
-    with connected() as manager:
-        info = manager.queue(name).info()
-    _show(info, as_json)
-
-
-def _show(info: QueueInfo, as_json: bool | None) -> None:
-    if wants_json(as_json):
-        print_json([info])
-        return
-    fields: dict[str, object] = {
-        field: getattr(info, field) for field in info.__struct_fields__ if field != "settings"
-    }
-    fields["copies_lost"] = ", ".join(f"{count} {copy}" for copy, count in info.copies_lost.items()) or None
-    settings = {field: getattr(info.settings, field) for field in info.settings.__struct_fields__}
-    print_fields(fields | settings)
-
-
-@queue.command()
+@click.command()
 @click.argument("name")
 @yes_option
 @format_option
@@ -124,7 +96,7 @@ def delete(name: str, yes: bool, as_json: bool | None) -> None:
         _tell("deleted", name, count, as_json)
 
 
-@queue.command()
+@click.command()
 @click.argument("name")
 @yes_option
 @format_option
@@ -156,3 +128,6 @@ def _tell(done: str, name: str, count: int, as_json: bool | None) -> None:
 
 def _is_person() -> bool:
     return sys.stdin.isatty()
+
+
+COMMANDS = (create, list_queues, delete, purge, poison)

@@ -13,6 +13,7 @@ from reliquary.client.transport import Transport
 from reliquary.protocols.httpr.nouns import CHANNEL, BatchInfo, ChannelInfo
 from reliquary.protocols.srmp.nouns import STREAM, StreamInfo
 from reliquary.queueing.administration import Key, Noun, R
+from reliquary.queueing.nouns import TransactionInfo
 from reliquary.queueing.travel.nouns import OUTGOING, ConnectionAttempt, OutgoingInfo
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "ConnectionAttempt",
     "OutgoingInfo",
     "StreamInfo",
+    "TransactionInfo",
 ]
 
 
@@ -36,9 +38,9 @@ class AsyncAdministration:
         """Let go of the server or the folder; leaving the block does it."""
         await self.transport.close()
 
-    async def list_records(self, noun: Noun[R]) -> list[R]:
-        """All records of a noun."""
-        return await self.transport.list_records(noun)
+    async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
+        """All records of a noun, or those that the filters let through."""
+        return await self.transport.list_records(noun, **filters)
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
         """The record of a noun that has this key."""
@@ -98,9 +100,9 @@ Inner = TypeVar("Inner", bound=AsyncAdministration)
 class Administration(OnPortal[Inner]):
     """As AsyncAdministration, without `await`."""
 
-    def list_records(self, noun: Noun[R]) -> list[R]:
-        """All records of a noun."""
-        return self._portal.call(self._inner.list_records(noun))
+    def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
+        """All records of a noun, or those that the filters let through."""
+        return self._portal.call(self._inner.list_records(noun, **filters))
 
     def show_record(self, noun: Noun[R], key: Key) -> R:
         """The record of a noun that has this key."""

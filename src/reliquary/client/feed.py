@@ -25,8 +25,10 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.client.errors import BadRequest, ReliquaryError
 from reliquary.client.link import PAUSES, Link
+from reliquary.queueing.staging.nouns import WriterInfo
 
 T = TypeVar("T")
+Writer = WriterInfo
 
 
 class Feed(msgspec.Struct, frozen=True):
@@ -105,21 +107,6 @@ class Consumer(msgspec.Struct, frozen=True):
     cursor: int
     created: str
     moved: str
-
-
-class Writer(msgspec.Struct, frozen=True):
-    """The last batch of a query."""
-
-    query: str
-    writers: tuple[str, ...]
-    """The names under which nobody else may write."""
-    batch: int
-    rows: int
-    total: int
-    """Rows of all its batches."""
-    published: str
-    waiting: int
-    """Rows of parts that are not published."""
 
 
 class _Feeds(msgspec.Struct):

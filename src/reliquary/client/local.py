@@ -19,6 +19,7 @@ from reliquary.client.errors import BadRequest, StoreUnusable, error_of
 from reliquary.client.inbox import Inbox
 from reliquary.client.local_directory import LocalDirectory
 from reliquary.client.message import OutgoingMessage, Sent
+from reliquary.client.queue_noun import QUEUE
 from reliquary.client.records import (
     Access,
     AccessChange,
@@ -35,26 +36,26 @@ from reliquary.client.records import (
     Received,
     Share,
     StoreReport,
-    TransactionInfo,
 )
 from reliquary.client.translate import number_of
 from reliquary.engine import views
-from reliquary.engine.administration import Administrator, NotDone, Refusal
+from reliquary.engine.administration import Administrator, NotDone
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.api.errors import NOT_DONE
-from reliquary.net.api.numbers import LONGEST_WAIT, hold_of, span_of, transaction_of, wait_of
+from reliquary.net.api.numbers import LONGEST_WAIT, hold_of, span_of, wait_of
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.host import own_name
 from reliquary.net.identity.users import Users
 from reliquary.protocols.standard import standard
 from reliquary.queueing import events
-from reliquary.queueing.administration import Key, Noun, R
+from reliquary.queueing.administration import Key, Noun, R, Refusal
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import QueueSettings
 from reliquary.queueing.security import permissions
 from reliquary.queueing.security.rights import ManagerRight, QueueRight
+from reliquary.queueing.transactions import transaction_of
 from reliquary.store import backup, verify
 
 
@@ -218,21 +219,6 @@ class LocalTransport:
         known = _named(transaction)
         await self._inbox.do(lambda to: events.AbortTransaction(to, known, by))
 
-    async def transactions(self, owner: str | None, *, ended: bool) -> list[TransactionInfo]:
-        """Those that have not ended, and on demand how others did."""
-        seen = list(map(translate.transaction_info, views.transactions(self._state, ended=ended)))
-        await self._settled()
-        return [each for each in seen if owner in (None, each.owner)]
-
-    async def transaction(self, transaction: str) -> TransactionInfo:
-        """One that has not ended, or whose outcome is remembered."""
-        known = _named(transaction)
-        view = views.transaction(self._state, known)
-        if view is None:
-            raise error_of(HResult.STATUS_NOT_FOUND.name, f"transaction {known} has ended or never was")
-        await self._settled()
-        return translate.transaction_info(view)
-
     # -- queues
 
     async def manager(self) -> ManagerInfo:
@@ -241,34 +227,19 @@ class LocalTransport:
         await self._settled()
         return seen
 
-    async def queues(self) -> list[QueueInfo]:
-        """All queues."""
-        seen = list(map(translate.queue_info, views.queues(self._state)))
-        await self._settled()
-        return seen
-
-    async def queue(self, name: str) -> QueueInfo:
-        """One queue."""
-        with told():
-            view = views.queue(self._state, name)
-        if view is None:
-            raise error_of(HResult.QUEUE_NOT_FOUND.name, HResult.QUEUE_NOT_FOUND.sentence)
-        await self._settled()
-        return translate.queue_info(view)
-
     async def create_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Make a queue."""
         with told():
             chosen = QueueSettings(**translate.changes_of(settings))
         await self._inbox.do(lambda to: events.CreateQueue(to, name, chosen))
-        return await self.queue(name)
+        return await self.show_record(QUEUE, name)
 
     async def change_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Give a queue other settings; what is not named stays."""
         with told():
             changes = msgspec.to_builtins(translate.changes_of(settings))
         await self._inbox.do(lambda to: events.ChangeQueue(to, name, changes))
-        return await self.queue(name)
+        return await self.show_record(QUEUE, name)
 
     async def delete_queue(self, name: str) -> int:
         """Delete a queue; how many messages went with it."""
@@ -284,10 +255,10 @@ class LocalTransport:
 
     # -- nouns of administration
 
-    async def list_records(self, noun: Noun[R]) -> list[R]:
-        """All records of a noun."""
+    async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
+        """All records of a noun, or those that the filters let through."""
         with told():
-            return await self._administrator.list_records(noun)
+            return await self._administrator.list_records(noun, **filters)
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
         """The record of a noun that has this key."""

@@ -11,6 +11,7 @@ from reliquary.client.errors import BadRequest, QueueExists
 from reliquary.client.exactly_once import AsyncExactlyOnce
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
 from reliquary.client.queue import AsyncQueue
+from reliquary.client.queue_noun import QUEUE
 from reliquary.client.records import (
     AccessInfo,
     HistoryFileInfo,
@@ -19,9 +20,9 @@ from reliquary.client.records import (
     QueueInfo,
     QueueOptions,
     StoreReport,
-    TransactionInfo,
 )
 from reliquary.client.transaction import AsyncTransaction
+from reliquary.queueing.nouns import TRANSACTION, TransactionInfo
 
 
 class AsyncManager(AsyncAdministration):
@@ -44,7 +45,7 @@ class AsyncManager(AsyncAdministration):
 
     async def queues(self) -> list[QueueInfo]:
         """All queues of this manager, by name; those to other managers are in `outgoing`."""
-        return await self.transport.queues()
+        return await self.list_records(QUEUE)
 
     async def delete_queue(self, name: str) -> int:
         """Delete a queue; how many messages went with it."""
@@ -83,11 +84,11 @@ class AsyncManager(AsyncAdministration):
 
     async def transactions(self, owner: str | None = None, *, ended: bool = False) -> list[TransactionInfo]:
         """Transactions that have not ended, of one owner or of all; with `ended` also how others did."""
-        return await self.transport.transactions(owner, ended=ended)
+        return await self.list_records(TRANSACTION, owner=owner, ended=ended)
 
     async def transaction_info(self, transaction: str) -> TransactionInfo:
         """One transaction that has not ended, or whose outcome is remembered."""
-        return await self.transport.transaction(transaction)
+        return await self.show_record(TRANSACTION, transaction)
 
     async def commit(self, transaction: str, *, by: str = "") -> None:
         """Commit a transaction by its id, such as one that was prepared before a crash.

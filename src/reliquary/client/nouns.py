@@ -1,15 +1,27 @@
 """The nouns of administration that a manager has; `queueing/administration.py` tells what a noun is.
 
-Transports, control plane, command line and reference page have a noun that is listed here.
+Transports, a plane of the server, command line and reference page have a noun that is listed here.  What does
+not follow from the declarations, and why:
+
+    queue         Create and change take settings, delete and purge answer a count, which no other act does,
+                  and the command `list` leaves out records that the server sends.
+    transaction   Commit and abort are requests of applications, which the client repeats by rules of its own.
+    consumer      Open, move and remove are requests of readers of feeds that name the consumer in the body or the
+                  query, and the commands `list` and `show` join it with its feed and a plan.
+    writer        Forget takes a query or one of its names in place of a key.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from reliquary.client.queue_noun import QUEUE
 from reliquary.protocols.httpr.nouns import CHANNEL
 from reliquary.protocols.srmp.nouns import STREAM
 from reliquary.queueing.administration import Noun
+from reliquary.queueing.feed.nouns import CONSUMER
+from reliquary.queueing.nouns import TRANSACTION
+from reliquary.queueing.staging.nouns import WRITER
 from reliquary.queueing.travel.nouns import OUTGOING
 
-NOUNS: Final[tuple[Noun[Any], ...]] = (OUTGOING, STREAM, CHANNEL)
+NOUNS: Final[tuple[Noun[Any], ...]] = (QUEUE, TRANSACTION, OUTGOING, STREAM, CHANNEL, CONSUMER, WRITER)

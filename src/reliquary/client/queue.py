@@ -12,6 +12,7 @@ from reliquary.client.cursor import AsyncCursor
 from reliquary.client.errors import BadRequest, MessageNotFound, QueueNotFound
 from reliquary.client.leaving import let_go
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent, outgoing
+from reliquary.client.queue_noun import QUEUE
 from reliquary.client.records import (
     Access,
     LookUp,
@@ -199,7 +200,7 @@ class AsyncQueue:
 
     async def info(self) -> QueueInfo:
         """What is in it and how it is set."""
-        return await self.manager.transport.queue(self.name)
+        return await self.manager.show_record(QUEUE, self.name)
 
     async def change(self, **options: Unpack[QueueOptions]) -> QueueInfo:
         """Give it other settings; what is not named stays as it is."""

@@ -173,29 +173,6 @@ class AccessInfo(msgspec.Struct, frozen=True, kw_only=True):
     entries: list[AccessEntry]
 
 
-class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A transaction; a prepared one waits for somebody's decision."""
-
-    id: str
-    stage: str
-    """active, prepared, committed, aborted; undone when a queue it used was deleted."""
-    prepared: bool
-    operations: int = 0
-    bytes: int = 0
-    queues: list[str] = []
-    """Those it used, as far as they are still there."""
-    owner: str = ""
-    """The application that asks for it after a crash."""
-    external: bool = False
-    """Somebody else gave it its id, and decides."""
-    begun_at: datetime | None = None
-    prepared_at: datetime | None = None
-    """In doubt since then."""
-    ended_at: datetime | None = None
-    decided_by: str = ""
-    """The person who decided in place of the coordinator."""
-
-
 class StoreDamage(msgspec.Struct, frozen=True):
     """One place of the store that is not as it was written."""
 

@@ -40,12 +40,11 @@ from reliquary.client.records import (
     Received,
     Share,
     StoreReport,
-    TransactionInfo,
 )
 from reliquary.client.remote_directory import RemoteDirectory
 from reliquary.client.wire import Wire
 from reliquary.net.api.numbers import wait_of
-from reliquary.queueing.administration import Key, Noun, R
+from reliquary.queueing.administration import Key, Noun, Plane, R
 
 Ask = TypeVar("Ask", Receive, Peek)
 
@@ -71,16 +70,8 @@ class _Count(msgspec.Struct):
     messages: int
 
 
-class _Queues(msgspec.Struct):
-    queues: list[QueueInfo]
-
-
 class _HistoryFiles(msgspec.Struct):
     files: list[HistoryFileInfo]
-
-
-class _Transactions(msgspec.Struct):
-    transactions: list[TransactionInfo]
 
 
 _sent = msgspec.json.Decoder(_SentAnswer, strict=False)
@@ -88,14 +79,11 @@ _received = msgspec.json.Decoder(Received, strict=False)
 _names = msgspec.json.Decoder(_Names)
 _count = msgspec.json.Decoder(_Count)
 _queue = msgspec.json.Decoder(QueueInfo)
-_queues = msgspec.json.Decoder(_Queues)
 _manager = msgspec.json.Decoder(ManagerInfo)
 _access = msgspec.json.Decoder(AccessInfo)
 _history = msgspec.json.Decoder(HistoryInfo)
 _history_files = msgspec.json.Decoder(_HistoryFiles)
 _report = msgspec.json.Decoder(StoreReport)
-_transactions = msgspec.json.Decoder(_Transactions)
-_transaction = msgspec.json.Decoder(TransactionInfo)
 
 
 class RemoteTransport:
@@ -274,28 +262,11 @@ class RemoteTransport:
         assert lost is not None
         raise lost
 
-    async def transactions(self, owner: str | None, *, ended: bool) -> list[TransactionInfo]:
-        """Those that have not ended, and on demand how others did."""
-        path = _with_query("/transactions", owner=owner, ended="true" if ended else None)
-        return (await self._data.read("GET", path, _transactions)).transactions
-
-    async def transaction(self, transaction: str) -> TransactionInfo:
-        """One that has not ended, or whose outcome is remembered."""
-        return await self._data.read("GET", _named("transactions", transaction), _transaction)
-
     # -- queues, on the control plane
 
     async def manager(self) -> ManagerInfo:
         """The manager itself."""
         return await self._control.read("GET", "/manager", _manager)
-
-    async def queues(self) -> list[QueueInfo]:
-        """All queues."""
-        return (await self._control.read("GET", "/queues", _queues)).queues
-
-    async def queue(self, name: str) -> QueueInfo:
-        """One queue."""
-        return await self._control.read("GET", _path(name), _queue)
 
     async def create_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Make a queue."""
@@ -315,15 +286,16 @@ class RemoteTransport:
 
     # -- nouns of administration
 
-    async def list_records(self, noun: Noun[R]) -> list[R]:
-        """All records of a noun."""
-        answer = await self._control.read("GET", f"/{noun.plural}", _list_decoder(noun))
+    async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
+        """All records of a noun, or those that the filters let through."""
+        path = _path(filters.pop("queue"), noun.plural) if noun.of_a_queue else f"/{noun.plural}"
+        answer = await self._plane(noun).read("GET", _with_query(path, **filters), _list_decoder(noun))
         records: list[R] = getattr(answer, noun.plural)
         return records
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
         """The record of a noun that has this key."""
-        return await self._control.read("GET", _named(noun.plural, str(key)), _decoder(noun.record))
+        return await self._plane(noun).read("GET", _named(noun.plural, str(key)), _decoder(noun.record))
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, **parameters: Any) -> R:
         """Act on the record that has this key, and return it as it is then."""
@@ -331,6 +303,9 @@ class RemoteTransport:
         ask = self._control.read if act.repeatable else self._control.change
         path = _named(noun.plural, str(key), verb)
         return await ask("POST", path, _decoder(noun.record), parameters or None, act.wait)
+
+    def _plane(self, noun: Noun[Any]) -> Wire:
+        return self._data if noun.plane is Plane.DATA else self._control
 
     # -- traffic; to ask again does no harm
 
@@ -395,7 +370,11 @@ def _path(queue: str, *more: str, **query: object) -> str:
 
 
 def _with_query(path: str, **query: object) -> str:
-    given = {name: value for name, value in query.items() if value is not None}
+    given = {
+        name: "true" if value is True else value
+        for name, value in query.items()
+        if value is not None and value is not False
+    }
     return f"{path}?{urlencode(given)}" if given else path
 
 

@@ -25,7 +25,6 @@ from reliquary.queueing.queue import QueueSettings
 from reliquary.queueing.security.permissions import descriptor_of
 from reliquary.queueing.security.principals import ANONYMOUS_USER, EVERYONE
 from reliquary.queueing.security.rights import ManagerRight, QueueRight, names_of, right_named
-from reliquary.queueing.transactions import Stage
 from reliquary.wire.security import Ace, AceKind, Sid
 
 _QUOTAS: Final = ("quota", "journal_quota")
@@ -224,24 +223,6 @@ def rights_of(kind: type[QueueRight | ManagerRight], change: str, names: Sequenc
     for name in names:
         mask |= right_named(kind, name).value
     return mask
-
-
-def transaction_info(view: views.TransactionView) -> records.TransactionInfo:
-    """A transaction."""
-    return records.TransactionInfo(
-        id=view.identifier,
-        stage=view.stage.value,
-        prepared=view.stage is Stage.PREPARED,
-        operations=view.operations,
-        bytes=view.bytes,
-        queues=list(view.queues),
-        owner=view.owner,
-        external=view.external,
-        begun_at=as_datetime(view.begun) if view.begun else None,
-        prepared_at=as_datetime(view.prepared) if view.prepared else None,
-        ended_at=as_datetime(view.ended) if view.ended else None,
-        decided_by=view.decided_by,
-    )
 
 
 def _limit(kilobytes: int) -> int | None:

@@ -27,7 +27,6 @@ from reliquary.client.records import (
     Received,
     Share,
     StoreReport,
-    TransactionInfo,
 )
 from reliquary.queueing.administration import Key, Noun, R
 
@@ -103,22 +102,10 @@ class Transport(Protocol):
     async def abort(self, transaction: str, *, by: str = "") -> None:
         """Undo it."""
 
-    async def transactions(self, owner: str | None, *, ended: bool) -> list[TransactionInfo]:
-        """Those that have not ended, of one owner or of all; on demand also how others ended."""
-
-    async def transaction(self, transaction: str) -> TransactionInfo:
-        """One that has not ended, or whose outcome is remembered."""
-
     # -- queues
 
     async def manager(self) -> ManagerInfo:
         """The manager itself."""
-
-    async def queues(self) -> list[QueueInfo]:
-        """All queues."""
-
-    async def queue(self, name: str) -> QueueInfo:
-        """One queue."""
 
     async def create_queue(self, name: str, settings: QueueOptions) -> QueueInfo:
         """Make a queue."""
@@ -144,8 +131,8 @@ class Transport(Protocol):
 
     # -- nouns of administration
 
-    async def list_records(self, noun: Noun[R]) -> list[R]:
-        """All records of a noun."""
+    async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
+        """All records of a noun, or those that the filters let through."""
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
         """The record of a noun that has this key."""

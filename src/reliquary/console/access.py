@@ -9,7 +9,7 @@ from starlette.responses import Response
 from reliquary.base.hresult import HResult
 from reliquary.client.translate import access_info, rights_of
 from reliquary.console.context import Context, answer, context_of, read_body
-from reliquary.engine.administration import Refusal
+from reliquary.queueing.administration import Refusal
 from reliquary.queueing.events import AccessChange, Answer, ChangeAccess
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.security.permissions import list_named

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from reliquary.console.context import answer, context_of, read_body
 from reliquary.engine.administration import Administrator
+from reliquary.net.api.administration import filters_of
 from reliquary.queueing.administration import Act, Noun
 
 _CONVERTORS: Final = {int: "int", str: "path"}
@@ -36,7 +37,8 @@ def routes_of(noun: Noun[Any], prefix: str) -> Iterator[Route]:
 
 def _list_handler(noun: Noun[Any]) -> Any:
     async def list_records(request: Request) -> Response:
-        return answer({noun.plural: await _administrator(request).list_records(noun)})
+        filters = filters_of(noun, request.query_params)
+        return answer({noun.plural: await _administrator(request).list_records(noun, **filters)})
 
     return list_records
 

@@ -20,6 +20,7 @@ from reliquary.console.errors import HANDLERS
 from reliquary.net.api.errors import error_json
 from reliquary.net.identity.admission import Admission, ForeignPage, admission_of
 from reliquary.net.identity.users import CHALLENGE, UNAUTHENTICATED, NotKnown
+from reliquary.queueing.administration import Plane
 
 API: Final = "/api/v1"
 READS: Final = frozenset({"GET", "HEAD"})
@@ -49,14 +50,12 @@ ROUTES: Final = (
     Route(f"{API}/directory/{{kind}}/{{which:path}}", directory.show_object, methods=["GET"]),
     Route(f"{API}/directory/{{kind}}/{{which:path}}", directory.change_object, methods=["PATCH"]),
     Route(f"{API}/directory/{{kind}}/{{which:path}}", directory.remove_object, methods=["DELETE"]),
-    Route(f"{API}/queues", queues.list_queues, methods=["GET"]),
     Route(f"{API}/queues", queues.create_queue, methods=["POST"]),
     Route(f"{API}/access", access.show_access, methods=["GET"]),
     Route(f"{API}/access", access.change_access, methods=["POST"]),
     Route(f"{API}/queues/{{queue:path}}/access", access.show_access, methods=["GET"]),
     Route(f"{API}/queues/{{queue:path}}/access", access.change_access, methods=["POST"]),
     Route(f"{API}/queues/{{queue:path}}/purge", queues.purge_queue, methods=["POST"]),
-    Route(f"{API}/queues/{{queue:path}}", queues.show_queue, methods=["GET"]),
     Route(f"{API}/queues/{{queue:path}}", queues.change_queue, methods=["PATCH"]),
     Route(f"{API}/queues/{{queue:path}}", queues.delete_queue, methods=["DELETE"]),
     Route(f"{API}/history", history.show_history, methods=["GET"]),
@@ -106,7 +105,9 @@ def _refusal(status: int, code: str, why: Exception, headers: dict[str, str] | N
 
 def build_app(context: Context) -> Starlette:
     """The app of one server."""
-    of_nouns = [route for noun in nouns.NOUNS for route in routes_of(noun, API)]
+    of_nouns = [
+        route for noun in nouns.NOUNS if noun.plane is Plane.CONTROL for route in routes_of(noun, API)
+    ]
     app = Starlette(
         routes=[*ROUTES, *of_nouns],
         exception_handlers=dict(HANDLERS),

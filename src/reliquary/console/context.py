@@ -14,11 +14,11 @@ from starlette.responses import Response
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
-from reliquary.engine.administration import Refusal
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.counters import Family
 from reliquary.net.identity.users import Users
 from reliquary.queueing import events
+from reliquary.queueing.administration import Refusal
 from reliquary.queueing.events import Answer
 from reliquary.queueing.security.permits import Act, lacks, lacks_on_manager
 from reliquary.queueing.security.principals import ANONYMOUS, Principal

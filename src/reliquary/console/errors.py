@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.hresult import HResult
-from reliquary.engine.administration import NotDone, Refusal
+from reliquary.engine.administration import NotDone
 from reliquary.engine.directory import NotShown
 from reliquary.engine.loop import EngineStopped
 from reliquary.net.api.errors import (
@@ -24,6 +24,7 @@ from reliquary.net.api.errors import (
     STOPPING_SENTENCE,
     error_json,
 )
+from reliquary.queueing.administration import Refusal
 
 TOO_LARGE: Final = "TOO_LARGE"
 FAILED: Final = "FAILED"

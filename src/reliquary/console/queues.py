@@ -1,4 +1,4 @@
-"""Queues and the manager: shown, created, changed, purged, deleted."""
+"""The manager is shown; queues are created, changed, purged and deleted."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from reliquary.base.hresult import HResult
 from reliquary.client.translate import changes_of, manager_info, queue_info
 from reliquary.console.context import Context, answer, context_of, read_body
 from reliquary.engine import views
-from reliquary.engine.administration import Refusal
+from reliquary.queueing.administration import Refusal
 from reliquary.queueing.events import Answer, ChangeQueue, CreateQueue, DeleteQueue, Purged, PurgeQueue
-from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.security.permits import Act
 from reliquary.queueing.security.rights import ManagerRight
 
 _object = msgspec.json.Decoder(dict[str, Any])
@@ -31,24 +29,6 @@ async def show_manager(request: Request) -> Response:
     seen = manager_info(views.manager(opened.state))
     await opened.settled()
     return answer(seen)
-
-
-async def list_queues(request: Request) -> Response:
-    """GET /queues: those that whoever asks may look at."""
-    context = context_of(request)
-    opened = context.opened
-    seen = [queue_info(each) for each in views.queues(opened.state, context.by)]
-    await opened.settled()
-    return answer({"queues": seen})
-
-
-async def show_queue(request: Request) -> Response:
-    """GET /queues/{queue}."""
-    context, name = context_of(request), request.path_params["queue"]
-    queue = destinations.find(context.opened.state, name)
-    if queue is not None:
-        context.need_on(queue, Act.SHOW)
-    return await _shown(context, name)
 
 
 async def create_queue(request: Request) -> Response:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
-from reliquary.queueing.administration import Done, Key, Machines, Noun, R
+from reliquary.queueing.administration import Done, Key, Machines, Noun, R, Refusal, View
 from reliquary.queueing.events import Answer, AwaitDisk, Request
 from reliquary.queueing.security.permits import lacks_on_manager
 from reliquary.queueing.security.principals import MANAGER, Principal
@@ -23,44 +23,49 @@ Ask = Callable[[Callable[[int], Event]], Awaitable[object]]
 """Submits the event that is made for a caller's number, and returns its answer."""
 
 
-class Refusal(Exception):
-    """The manager's answer is not OK; `status` says what is wrong."""
-
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(answer.why or answer.status.sentence)
-        self.status = answer.status
-
-
 class NotDone(Exception):
     """What an administrator wanted could not be done now; the sentence says why."""
+
+
+def find_records(view: View, noun: Noun[R], filters: dict[str, Any]) -> list[R]:
+    """All records of a noun that a user may see; they may not be on disk yet."""
+    if noun.needs is not None:
+        _need(view, noun.needs)
+    return list(noun.listing.records(view, **filters))
+
+
+def find_record(view: View, noun: Noun[R], key: Key) -> R:
+    """The record of this key, if a user may see it; Refusal if there is none."""
+    if noun.needs is not None:
+        _need(view, noun.needs)
+    return _find(view, noun, key)
 
 
 class Administrator:
     """One user who looks after an open manager."""
 
     def __init__(self, machines: Machines, ask: Ask, by: Principal = MANAGER) -> None:
-        self._machines = machines
+        self._view = View(machines, by)
         self._ask = ask
-        self._by = by
 
-    async def list_records(self, noun: Noun[R]) -> list[R]:
-        """All records of a noun."""
-        self._need(noun.needs)
-        records = list(noun.listing.records(self._machines))
+    async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
+        """All records of a noun, or those that the filters let through."""
+        records = find_records(self._view, noun, filters)
         await self._ask(AwaitDisk)
         return records
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
         """The record of this key; Refusal if there is none."""
-        self._need(noun.needs)
-        return await self._shown(noun, key)
+        record = find_record(self._view, noun, key)
+        await self._ask(AwaitDisk)
+        return record
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, parameters: dict[str, Any]) -> R:
         """Do it, and return the record as it is then; Refusal or NotDone if it was not done."""
         act = noun.act(verb)
         if act.needs is not None:
-            self._need(act.needs)
-            self._find(noun, key)
+            _need(self._view, act.needs)
+            _find(self._view, noun, key)
         answer = await self._ask(lambda to: self._asked(act.event(to, key, **parameters)))
         if isinstance(answer, Done):
             if not answer.done:
@@ -69,24 +74,25 @@ class Administrator:
             assert isinstance(answer, Answer), f"no answer: {answer!r}"
             if answer.status is not HResult.OK:
                 raise Refusal(answer)
-        return await self._shown(noun, key)
-
-    async def _shown(self, noun: Noun[R], key: Key) -> R:
-        record = self._find(noun, key)
+        record = _find(self._view, noun, key)
         await self._ask(AwaitDisk)
         return record
 
-    def _find(self, noun: Noun[R], key: Key) -> R:
-        assert noun.showing is not None, f"a {noun.name} has no name"
-        record = noun.showing.record(self._machines, key)
-        if record is None:
-            raise Refusal(Answer(noun.showing.missing, noun.showing.missing_sentence.format(key)))
-        return record
-
     def _asked(self, event: Event) -> Event:
-        return replace(event, by=self._by) if isinstance(event, Request) else event
+        return replace(event, by=self._view.by) if isinstance(event, Request) else event
 
-    def _need(self, right: ManagerRight) -> None:
-        missing = lacks_on_manager(self._machines.state, self._by, right)
-        if missing:
-            raise Refusal(Answer(HResult.ACCESS_DENIED, missing))
+
+def _find(view: View, noun: Noun[R], key: Key) -> R:
+    showing = noun.showing
+    assert showing is not None, f"a {noun.name} has no name"
+    known = showing.parse(key)
+    record = showing.record(view, known)
+    if record is None:
+        raise Refusal(Answer(showing.missing, showing.missing_sentence.format(known)))
+    return record
+
+
+def _need(view: View, right: ManagerRight) -> None:
+    missing = lacks_on_manager(view.state, view.by, right)
+    if missing:
+        raise Refusal(Answer(HResult.ACCESS_DENIED, missing))

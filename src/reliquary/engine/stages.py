@@ -1,4 +1,4 @@
-"""Pictures of batches from outside, for people: parts that wait to be published, and what was."""
+"""Parts of batches that wait to be published, for people."""
 
 from __future__ import annotations
 
@@ -30,24 +30,6 @@ class StageView(msgspec.Struct, frozen=True, kw_only=True):
     """Microseconds since somebody wrote to it."""
 
 
-class LedgerView(msgspec.Struct, frozen=True, kw_only=True):
-    """A query that publishes batches."""
-
-    query: str
-    writers: tuple[str, ...]
-    """The names that are its own."""
-    batch: int
-    """The last one that was published."""
-    messages: int
-    """In that batch."""
-    total: int
-    """In all its batches."""
-    published: int
-    """When the last batch was, microseconds since 1970."""
-    waiting: int
-    """Messages in parts that are not published."""
-
-
 def stages(state: State, now: Instant, by: Principal = MANAGER) -> Iterator[StageView]:
     """The parts that are somebody's and may still be published, by query, batch and part."""
     staging = state.staging
@@ -66,23 +48,4 @@ def stages(state: State, now: Instant, by: Principal = MANAGER) -> Iterator[Stag
                 complete=stage.complete,
                 begun=stage.begun,
                 age=max(now - stage.written, 0),
-            )
-
-
-def ledger(state: State, by: Principal = MANAGER) -> Iterator[LedgerView]:
-    """The queries that are somebody's, by name."""
-    staging = state.staging
-    for query, record in sorted(staging.ledger.items()):
-        if is_own(state, by, record.user):
-            parts = (
-                each for (owner, _), numbers in staging.batches.items() if owner == query for each in numbers
-            )
-            yield LedgerView(
-                query=query,
-                writers=tuple(sorted(staging.names_of(query))),
-                batch=record.batch,
-                messages=record.messages,
-                total=record.total,
-                published=record.moment,
-                waiting=sum(staging.stages[number].messages for number in parts),
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from uuid import UUID
 
 import msgspec
 
@@ -13,10 +12,9 @@ from reliquary.queueing.naming import destinations
 from reliquary.queueing.naming.display import name_of
 from reliquary.queueing.naming.names import spoken
 from reliquary.queueing.queue import ManagerState, QueueManagerRecord, QueueSettings, QueueType
-from reliquary.queueing.security.permits import Act, lacks, may_use
+from reliquary.queueing.security.permits import Act, lacks
 from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.transactions import Stage, stage
 
 
 class QueueView(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,25 +85,6 @@ class ConsumerView(msgspec.Struct, frozen=True, kw_only=True):
         return self.mark - self.cursor
 
 
-class TransactionView(msgspec.Struct, frozen=True, kw_only=True):
-    """A transaction as a person wants to see it; moments are microseconds since 1970, 0 is never."""
-
-    identifier: str
-    stage: Stage
-    operations: int = 0
-    bytes: int = 0
-    queues: tuple[str, ...] = ()
-    """The queues it used, as far as they are still there."""
-    owner: str = ""
-    external: bool = False
-    begun: int = 0
-    prepared: int = 0
-    """In doubt since then."""
-    ended: int = 0
-    decided_by: str = ""
-    """The person who decided in place of the coordinator."""
-
-
 def queue(state: State, path: str) -> QueueView | None:
     """One queue by its name."""
     found = destinations.find(state, path)
@@ -168,54 +147,6 @@ def consumers(state: State, path: str = "", by: Principal = MANAGER) -> Iterator
                 messages_retained=each.retained,
                 bytes_retained=each.retained_size,
             )
-
-
-def transactions(state: State, by: Principal = MANAGER, *, ended: bool = False) -> Iterator[TransactionView]:
-    """Transactions that have not ended and are somebody's, and on demand how the last prepared ones did."""
-    own = [identifier for identifier, each in state.transactions.items() if may_use(state, by, each)]
-    for identifier in [*own, *(state.outcomes if ended else ())]:
-        view = transaction(state, identifier)
-        assert view is not None
-        yield view
-
-
-def transaction(state: State, identifier: UUID, by: Principal = MANAGER) -> TransactionView | None:
-    """One transaction, if it is somebody's and has not ended, or its outcome is remembered."""
-    found = state.transactions.get(identifier)
-    outcome = state.outcomes.get(identifier)
-    if found is not None and not may_use(state, by, found):
-        return None
-    if found is not None:
-        numbers = [
-            number
-            for each in found.operations
-            for number in (each.queue, each.target)
-            if number in state.queues
-        ]
-        return TransactionView(
-            identifier=str(identifier),
-            stage=stage(state, identifier),
-            operations=len(found.operations),
-            bytes=found.size,
-            queues=tuple(
-                name_of(state, state.queues[number])
-                for number in dict.fromkeys(numbers)
-                if number in state.queues
-            ),
-            owner=found.owner,
-            external=found.external,
-            begun=found.begun,
-            prepared=found.prepared_at,
-        )
-    if outcome is None:
-        return None
-    return TransactionView(
-        identifier=str(identifier),
-        stage=stage(state, identifier),
-        owner=outcome.owner,
-        ended=outcome.ended,
-        decided_by=outcome.by,
-    )
 
 
 def _view(state: State, each: QueueState) -> QueueView:

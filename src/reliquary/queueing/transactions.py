@@ -19,6 +19,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.chance import new_guid
+from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
@@ -47,6 +48,14 @@ class Stage(Enum):
     COMMITTED = "committed"
     ABORTED = "aborted"
     UNKNOWN = "unknown"
+
+
+def transaction_of(given: str) -> UUID:
+    """The id of a transaction in a request."""
+    try:
+        return UUID(given)
+    except ValueError:
+        raise UsageError(f"a transaction's id is a GUID, not {given[:80]!r}") from None
 
 
 class Step(Enum):

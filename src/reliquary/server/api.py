@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from reliquary.client import nouns
 from reliquary.net.api import DataPlane
-from reliquary.net.api.routes import ROUTES
+from reliquary.net.api.administration import routes_of
+from reliquary.net.api.routes import ROUTES, merged
 from reliquary.net.feed.endpoint import FeedEndpoint
 from reliquary.net.http import Mount
+from reliquary.queueing.administration import Plane
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 
@@ -41,10 +44,11 @@ class ApiSetup:
     anonymous_senders = False
 
     def build(self, parts: Parts) -> ApiEndpoint:
-        """Make the routes of the API and of the feeds one table."""
+        """Make the routes of the API, of the feeds and of the nouns of administration one table."""
         opened = parts.opened
         feeds = FeedEndpoint(opened.engine, opened.state, opened.disk)
-        routes = {**ROUTES, **feeds.routes()}
+        of_nouns = [routes_of(noun, opened) for noun in nouns.NOUNS if noun.plane is Plane.DATA]
+        routes = merged(*of_nouns, ROUTES, feeds.routes())
         plane = DataPlane(opened.engine, opened.state, parts.chance, parts.version, parts.admission, routes)
         return ApiEndpoint(plane, feeds)
 

@@ -15,11 +15,15 @@ import uvloop
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import seconds
+from reliquary.client.nouns import NOUNS
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine
 from reliquary.net.api import DataPlane
+from reliquary.net.api.administration import routes_of
+from reliquary.net.api.routes import ROUTES, merged
 from reliquary.net.clock import RealClock
 from reliquary.net.http import HttpClient, Listener
+from reliquary.queueing.administration import Plane
 from reliquary.queueing.events import CreateQueue, StartManager, StopManager
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.queue import QueueSettings
@@ -27,6 +31,7 @@ from reliquary.queueing.state import State
 from reliquary.queueing.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
 from tests.net.http.stage import until
+from tests.queueing.viewing import ManagerAlone
 
 API = "/api/v1"
 
@@ -134,7 +139,10 @@ def play(scene: Scene, disk: MemoryDisk | None = None) -> None:
         engine.on_failure = fail
         engine.start()
         engine.submit(StartManager("HERE"))
-        plane = DataPlane(engine, manager.state, SeededChance(), "1.2.3")
+        machines = ManagerAlone(manager.state)
+        of_nouns = [routes_of(noun, machines) for noun in NOUNS if noun.plane is Plane.DATA]
+        routes = merged(*of_nouns, ROUTES)
+        plane = DataPlane(engine, manager.state, SeededChance(), "1.2.3", routes=routes)
         listener = Listener(plane.mounts())
         _, port = await listener.listen()
         async with HttpClient(f"http://127.0.0.1:{port}") as client:

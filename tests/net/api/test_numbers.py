@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reliquary.base.faults import UsageError
 from reliquary.net.api.errors import Refused
 from reliquary.net.api.numbers import (
     LONGEST_HOLD,
@@ -19,7 +18,6 @@ from reliquary.net.api.numbers import (
     hold_of,
     lookup_id_of,
     object_id_of,
-    transaction_of,
     wait_of,
     whole_seconds,
 )
@@ -78,13 +76,6 @@ def test_ids_of_messages() -> None:
         f"{guid}\\²",
     ):
         assert "correlation is the id of a message" in refusal(partial(object_id_of, "correlation", text))
-
-
-def test_ids_of_transactions() -> None:
-    guid = "0c44cb60-0000-4000-8000-000000000007"
-    assert transaction_of(guid) == UUID(guid)
-    with pytest.raises(UsageError, match="is a GUID, not 'x'"):
-        transaction_of("x")
 
 
 def test_a_ticket_is_good_for_one_run() -> None:

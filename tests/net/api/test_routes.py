@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from reliquary.net.api.routes import PREFIX, ROUTES, allowed, shape_of
+from reliquary.client.nouns import NOUNS
+from reliquary.net.api.administration import routes_of
+from reliquary.net.api.routes import PREFIX, ROUTES, allowed, merged, shape_of
 from reliquary.net.feed.endpoint import FeedEndpoint
+from reliquary.queueing.administration import Plane
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
 
@@ -42,9 +45,17 @@ def test_the_document_names_every_path_and_method() -> None:
     for verb in re.findall(r"`(/(?:abort|prepare))`", data_plane):
         told.add(("POST", f"/transactions/x{verb}"))
     nobody: Any = None  # the table is asked, not its handlers
-    routes = {**ROUTES, **FeedEndpoint(nobody, nobody, nobody).routes()}
+    of_nouns = [routes_of(noun, nobody) for noun in NOUNS if noun.plane is Plane.DATA]
+    routes = merged(*of_nouns, ROUTES, FeedEndpoint(nobody, nobody, nobody).routes())
     answered = {(method, shape) for shape, methods in routes.items() for method in methods}
     assert {(method, shape_of(PREFIX + path[1:])[0]) for method, path in told} == answered
+
+
+def test_a_path_has_the_methods_of_all_tables() -> None:
+    get, post = {"GET": ROUTES["health"]["GET"]}, {"POST": ROUTES["receipts/*"]["POST"]}
+    assert merged({"a": get, "b": get}, {"a": post}) == {"a": {**get, **post}, "b": get}
+    with pytest.raises(AssertionError, match="two handlers of one method of a"):
+        merged({"a": get}, {"a": get})
 
 
 def test_head_and_options_are_always_allowed_where_they_make_sense() -> None:

@@ -8,6 +8,8 @@ from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel, Settl
 from reliquary.protocols.httpr.machine import TAKES
 from reliquary.protocols.httpr.nouns import CHANNEL
 from reliquary.protocols.httpr.views import channel, channels
+from reliquary.queueing.administration import View
+from reliquary.queueing.security.principals import MANAGER
 from tests.protocols.httpr.far_server import ORDERS, ClientBench
 
 M = TypeVar("M")
@@ -28,13 +30,13 @@ class Machines:
 def test_it_is_listed_and_found_by_its_number() -> None:
     bench = ClientBench()
     bench.send(ORDERS, b"a")
-    machines, httpr = Machines(bench), bench.httpr.state
-    listed = list(CHANNEL.listing.records(machines))
+    view, httpr = View(Machines(bench), MANAGER), bench.httpr.state
+    listed = list(CHANNEL.listing.records(view))
     assert len(listed) == 1
     assert listed == list(channels(bench.state, httpr))
     assert CHANNEL.showing is not None
-    assert CHANNEL.showing.record(machines, 1) == channel(bench.state, httpr, 1)
-    assert CHANNEL.showing.record(machines, 9) is None
+    assert CHANNEL.showing.record(view, 1) == channel(bench.state, httpr, 1)
+    assert CHANNEL.showing.record(view, 9) is None
 
 
 def test_an_act_is_an_event_that_the_machine_takes() -> None:

@@ -6,6 +6,8 @@ from typing import TypeVar
 
 from reliquary.protocols.srmp.nouns import STREAM
 from reliquary.protocols.srmp.views import streams
+from reliquary.queueing.administration import View
+from reliquary.queueing.security.principals import MANAGER
 from tests.protocols.srmp.sending import Sender
 
 M = TypeVar("M")
@@ -26,7 +28,7 @@ class Machines:
 def test_streams_are_listed_and_have_no_names() -> None:
     bench = Sender()
     bench.stream(b"a", b"b")
-    listed = list(STREAM.listing.records(Machines(bench)))
+    listed = list(STREAM.listing.records(View(Machines(bench), MANAGER)))
     assert len(listed) == 1
     assert listed == list(streams(bench.state, bench.srmp.state))
     assert STREAM.showing is None

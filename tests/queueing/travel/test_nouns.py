@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from reliquary.queueing.administration import View
 from reliquary.queueing.events import PauseQueue, ResumeQueue
+from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.state import State
 from reliquary.queueing.travel.link import OutgoingState
 from reliquary.queueing.travel.nouns import OUTGOING
@@ -25,13 +27,13 @@ class Machines:
 
 def test_it_is_listed_and_found_by_its_destination() -> None:
     exchange = Exchange()
-    machines = Machines(exchange)
+    view = View(Machines(exchange), MANAGER)
     assert OUTGOING.showing is not None
-    assert OUTGOING.showing.record(machines, ELSEWHERE) is None
+    assert OUTGOING.showing.record(view, ELSEWHERE) is None
     exchange.send(ELSEWHERE, b"one")
-    [listed] = OUTGOING.listing.records(machines)
+    [listed] = OUTGOING.listing.records(view)
     assert listed.destination == ELSEWHERE
-    assert OUTGOING.showing.record(machines, ELSEWHERE) == listed
+    assert OUTGOING.showing.record(view, ELSEWHERE) == listed
 
 
 def test_it_is_paused_and_resumed() -> None:
@@ -40,5 +42,5 @@ def test_it_is_paused_and_resumed() -> None:
     pause, resume = (OUTGOING.act(verb).event(0, ELSEWHERE) for verb in ("pause", "resume"))
     assert (pause, resume) == (PauseQueue(0, ELSEWHERE), ResumeQueue(0, ELSEWHERE))
     exchange.ask(pause)
-    [listed] = OUTGOING.listing.records(Machines(exchange))
+    [listed] = OUTGOING.listing.records(View(Machines(exchange), MANAGER))
     assert listed.state == OutgoingState.ON_HOLD.value

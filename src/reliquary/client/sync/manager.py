@@ -11,6 +11,7 @@ from reliquary.client.administration import Administration
 from reliquary.client.connect import transport_of
 from reliquary.client.manager import AsyncManager
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
+from reliquary.client.queue_noun import QUEUE
 from reliquary.client.records import (
     AccessInfo,
     HistoryFileInfo,
@@ -19,13 +20,13 @@ from reliquary.client.records import (
     QueueInfo,
     QueueOptions,
     StoreReport,
-    TransactionInfo,
 )
 from reliquary.client.sync.directory import Directory
 from reliquary.client.sync.exactly_once import ExactlyOnce
 from reliquary.client.sync.portal import Portal
 from reliquary.client.sync.queue import Queue
 from reliquary.client.sync.transaction import Transaction
+from reliquary.queueing.nouns import TRANSACTION, TransactionInfo
 
 
 class Manager(Administration[AsyncManager]):
@@ -42,7 +43,7 @@ class Manager(Administration[AsyncManager]):
 
     def queues(self) -> list[QueueInfo]:
         """All queues of this manager, by name; those to other managers are in `outgoing`."""
-        return self._portal.call(self._inner.queues())
+        return self.list_records(QUEUE)
 
     def delete_queue(self, name: str) -> int:
         """Delete a queue; how many messages went with it."""
@@ -75,11 +76,11 @@ class Manager(Administration[AsyncManager]):
 
     def transactions(self, owner: str | None = None, *, ended: bool = False) -> list[TransactionInfo]:
         """Transactions that have not ended, of one owner or of all; with `ended` also how others did."""
-        return self._portal.call(self._inner.transactions(owner, ended=ended))
+        return self.list_records(TRANSACTION, owner=owner, ended=ended)
 
     def transaction_info(self, transaction: str) -> TransactionInfo:
         """One transaction that has not ended, or whose outcome is remembered."""
-        return self._portal.call(self._inner.transaction_info(transaction))
+        return self.show_record(TRANSACTION, transaction)
 
     def commit(self, transaction: str, *, by: str = "") -> None:
         """Commit a transaction by its id, such as one that was prepared before a crash.

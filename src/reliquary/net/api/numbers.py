@@ -92,14 +92,6 @@ def flag_of(name: str, given: str) -> bool:
     return given == "true"
 
 
-def transaction_of(given: str) -> UUID:
-    """A transaction's id in a path or query."""
-    try:
-        return UUID(given)
-    except ValueError:
-        raise UsageError(f"a transaction's id is a GUID, not {given[:80]!r}") from None
-
-
 def queue_name(name: str, given: str) -> str:
     """The name of a queue that a message carries along; it may be another manager's."""
     if not given:

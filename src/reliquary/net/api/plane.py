@@ -24,11 +24,12 @@ from reliquary.net.api.routes import PREFIX, ROUTES, ApiHandler, StreamHandler, 
 from reliquary.net.http import BodySink, Mount, Request, Responder
 from reliquary.net.identity.admission import Admission, ForeignPage
 from reliquary.net.identity.users import CHALLENGE, UNAUTHENTICATED, NotKnown
+from reliquary.queueing.administration import Refusal
 from reliquary.queueing.state import State
 
 REFUSALS: Final = (
     UsageError, msgspec.MsgspecError, UnicodeDecodeError, PeerFault, ForeignPage, NotKnown, Refused,
-    EngineStopped,
+    Refusal, EngineStopped,
 )  # fmt: skip
 """What is wrong with a request, or with the moment of it."""
 
@@ -131,7 +132,7 @@ def _refuse(responder: Responder, why: Exception) -> None:
             responder.respond(401, error_json(UNAUTHENTICATED, str(why)), headers=CHALLENGE)
         case ForeignPage():
             refuse(responder, HResult.ACCESS_DENIED, str(why))
-        case Refused():
+        case Refused() | Refusal():
             refuse(responder, why.status, str(why))
         case EngineStopped():
             refuse_stopping(responder)

@@ -11,7 +11,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.net.api.context import Context, parameters, read_body
 from reliquary.net.api.messages import MessageOut, shown
-from reliquary.net.api.numbers import hold_of, lookup_id_of, number_of, transaction_of, wait_of
+from reliquary.net.api.numbers import hold_of, lookup_id_of, number_of, wait_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.events import (
     BrowseMessages,
@@ -24,6 +24,7 @@ from reliquary.queueing.events import (
     Seek,
 )
 from reliquary.queueing.message import FOREVER
+from reliquary.queueing.transactions import transaction_of
 
 
 class ReceiveIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):

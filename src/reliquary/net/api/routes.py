@@ -34,13 +34,22 @@ ROUTES: Final[Mapping[str, Mapping[str, ApiHandler]]] = {
     "handles/*": {"DELETE": handles.close_queue},
     "handles/*/cursors": {"POST": handles.open_cursor},
     "cursors/*": {"DELETE": handles.close_cursor},
-    "transactions": {"POST": transactions.begin, "GET": transactions.several},
-    "transactions/*": {"GET": transactions.one},
+    "transactions": {"POST": transactions.begin},
     "transactions/*/prepare": {"POST": transactions.prepare},
     "transactions/*/commit": {"POST": transactions.commit},
     "transactions/*/abort": {"POST": transactions.abort},
     "health": {"GET": health.health},
 }
+
+
+def merged(*tables: Mapping[str, Mapping[str, ApiHandler]]) -> Mapping[str, Mapping[str, ApiHandler]]:
+    """One table of several; a path may have methods in more than one of them."""
+    whole: dict[str, dict[str, ApiHandler]] = {}
+    for shape, methods in (row for table in tables for row in table.items()):
+        known = whole.setdefault(shape, {})
+        assert known.keys().isdisjoint(methods), f"two handlers of one method of {shape}"
+        known.update(methods)
+    return whole
 
 
 @lru_cache(maxsize=256)

@@ -9,10 +9,11 @@ import msgspec
 from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters, read_body
 from reliquary.net.api.messages import MessageIn, message_of
-from reliquary.net.api.numbers import lookup_id_of, transaction_of
+from reliquary.net.api.numbers import lookup_id_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.events import MoveMessage, SendMessages, Sent
 from reliquary.queueing.message import Message
+from reliquary.queueing.transactions import transaction_of
 
 
 class SentOut(msgspec.Struct, gc=False):

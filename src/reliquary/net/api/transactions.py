@@ -1,4 +1,4 @@
-"""Transactions: begin, prepare, commit, abort, those that have not ended and how others did."""
+"""Transactions: begin, prepare, commit, abort."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from functools import partial
 import msgspec
 
 from reliquary.base.hresult import HResult
-from reliquary.engine import views
 from reliquary.net.api.context import Context, parameters, read_body
-from reliquary.net.api.errors import Refused
-from reliquary.net.api.messages import moment
-from reliquary.net.api.numbers import LONGEST_WAIT, flag_of, span_of, transaction_of
+from reliquary.net.api.numbers import LONGEST_WAIT, span_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.events import (
     AbortTransaction,
@@ -21,7 +18,7 @@ from reliquary.queueing.events import (
     CommitTransaction,
     PrepareTransaction,
 )
-from reliquary.queueing.transactions import Stage
+from reliquary.queueing.transactions import transaction_of
 
 
 class BeginIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -42,29 +39,6 @@ class DecideIn(msgspec.Struct, forbid_unknown_fields=True):
     """The person who decides in place of the coordinator."""
 
     by: str = ""
-
-
-class TransactionOut(msgspec.Struct):
-    """A transaction; moments that have not come are null."""
-
-    id: str
-    stage: str
-    prepared: bool
-    operations: int
-    bytes: int
-    queues: tuple[str, ...]
-    owner: str
-    external: bool
-    begun_at: str | None
-    prepared_at: str | None
-    ended_at: str | None
-    decided_by: str
-
-
-class TransactionsOut(msgspec.Struct):
-    """Several of them."""
-
-    transactions: list[TransactionOut]
 
 
 _encode = msgspec.json.Encoder().encode
@@ -120,48 +94,3 @@ def _end(
     by = read_body(_decide, request).by
     identifier = transaction_of(transaction)
     context.submit(responder, lambda to: event(to, identifier, by))
-
-
-def several(context: Context, request: Request, responder: Responder, _: str) -> None:
-    """GET /transactions."""
-    given = parameters(request, "owner", "ended")
-    ended = flag_of("ended", given.get("ended", "false"))
-    seen = [
-        _shown(each)
-        for each in views.transactions(context.state, context.engine.by, ended=ended)
-        if given.get("owner", each.owner) == each.owner
-    ]
-    body = _encode(TransactionsOut(seen))
-    context.settled(lambda _: responder.respond(200, body))
-
-
-def one(context: Context, request: Request, responder: Responder, transaction: str) -> None:
-    """GET /transactions/{id}."""
-    parameters(request)
-    identifier = transaction_of(transaction)
-    view = views.transaction(context.state, identifier, context.engine.by)
-    if view is None:
-        raise Refused(HResult.STATUS_NOT_FOUND, f"transaction {identifier} has ended or never was")
-    body = _encode(_shown(view))
-    context.settled(lambda _: responder.respond(200, body))
-
-
-def _shown(view: views.TransactionView) -> TransactionOut:
-    return TransactionOut(
-        view.identifier,
-        view.stage.value,
-        view.stage is Stage.PREPARED,
-        view.operations,
-        view.bytes,
-        view.queues,
-        view.owner,
-        view.external,
-        _moment(view.begun),
-        _moment(view.prepared),
-        _moment(view.ended),
-        view.decided_by,
-    )
-
-
-def _moment(at: int) -> str | None:
-    return moment(at) if at else None

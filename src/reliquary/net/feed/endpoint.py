@@ -28,11 +28,10 @@ class FeedEndpoint:
         self._arrivals = Arrivals(self._conversations)
 
     def routes(self) -> Mapping[str, Mapping[str, ApiHandler]]:
-        """The paths that are its own."""
+        """The paths that are its own; the lists of consumers and writers are nouns of administration."""
         return {
             "feeds": {"GET": feeds.look},
             "queues/*/consumers": {
-                "GET": feeds.consumers,
                 "POST": feeds.open_consumer,
                 "PATCH": feeds.move_consumer,
                 "DELETE": feeds.drop_consumer,
@@ -41,7 +40,7 @@ class FeedEndpoint:
             "queues/*/feed": {"GET": self._readings.read},
             "publish": {"POST": publishing.publish},
             "unstage": {"POST": publishing.unstage},
-            "writers": {"GET": publishing.writers, "DELETE": publishing.forget},
+            "writers": {"DELETE": publishing.forget},
         }
 
     def mount(self, plane: DataPlane) -> Mount:

@@ -1,4 +1,4 @@
-"""Feeds and their consumers: how far they go, who reads them."""
+"""Feeds and their consumers: how far they go, and where consumers begin, move and end."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters, read_body
-from reliquary.net.api.errors import Refused
-from reliquary.net.api.messages import moment
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import (
@@ -23,7 +21,6 @@ from reliquary.queueing.feed.events import (
     OpenConsumer,
 )
 from reliquary.queueing.naming import destinations
-from reliquary.queueing.security.permits import Act, lacks
 
 EARLIEST: Final = "earliest"
 LATEST: Final = "latest"
@@ -59,21 +56,6 @@ class MoveIn(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     cursor: str | int
     incarnation: str = ""
-
-
-class ConsumerOut(msgspec.Struct):
-    """A consumer."""
-
-    name: str
-    cursor: str
-    created: str
-    moved: str
-
-
-class ConsumersOut(msgspec.Struct):
-    """Those of one queue."""
-
-    consumers: list[ConsumerOut]
 
 
 _encode = msgspec.json.Encoder().encode
@@ -123,24 +105,6 @@ def _opened(context: Context, responder: Responder, status: int, answer: object)
         responder.respond(status, _encode(_shown(answer)))
     else:
         context.refuse(responder, answer)  # type: ignore[arg-type]
-
-
-def consumers(context: Context, request: Request, responder: Responder, queue: str) -> None:
-    """GET /queues/{queue}/consumers."""
-    parameters(request)
-    state, by = context.state, context.engine.by
-    found = destinations.find(state, queue)
-    if found is None:
-        raise Refused(HResult.QUEUE_NOT_FOUND, f"there is no queue {queue}")
-    missing = lacks(state, by, found, Act.PEEK)
-    if missing:
-        raise Refused(HResult.ACCESS_DENIED, missing)
-    seen = [
-        ConsumerOut(name, str(each.cursor), moment(each.created), moment(each.moved))
-        for name, each in sorted(found.consumers.items())
-    ]
-    body = _encode(ConsumersOut(seen))
-    context.settled(lambda _: responder.respond(200, body))
 
 
 def move_consumer(context: Context, request: Request, responder: Responder, queue: str) -> None:

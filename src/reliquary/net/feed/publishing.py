@@ -1,4 +1,4 @@
-"""Publish a batch, drop parts of one, and what is known of those who publish."""
+"""Publish a batch, drop parts of one, and forget those who published."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from functools import partial
 import msgspec
 
 from reliquary.base.hresult import HResult
-from reliquary.engine import stages
 from reliquary.net.api.context import Context, parameters, read_body
-from reliquary.net.api.messages import moment
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.staging.events import DropStages, ForgetWriter, PublishAnswer, PublishBatch
@@ -37,24 +35,6 @@ class PublishedOut(msgspec.Struct):
 
     rows: int
     already: bool
-
-
-class WriterOut(msgspec.Struct):
-    """A query that publishes."""
-
-    query: str
-    writers: tuple[str, ...]
-    batch: int
-    rows: int
-    total: int
-    published: str
-    waiting: int
-
-
-class WritersOut(msgspec.Struct):
-    """All of them."""
-
-    writers: list[WriterOut]
 
 
 _encode = msgspec.json.Encoder().encode
@@ -85,25 +65,6 @@ def unstage(context: Context, request: Request, responder: Responder, _: str) ->
     parameters(request)
     numbers = _numbers(read_body(_unstage, request).stages)
     context.submit(responder, lambda to: DropStages(to, numbers))
-
-
-def writers(context: Context, request: Request, responder: Responder, _: str) -> None:
-    """GET /writers."""
-    parameters(request)
-    seen = [
-        WriterOut(
-            each.query,
-            each.writers,
-            each.batch,
-            each.messages,
-            each.total,
-            moment(each.published),
-            each.waiting,
-        )
-        for each in stages.ledger(context.state, context.engine.by)
-    ]
-    body = _encode(WritersOut(seen))
-    context.settled(lambda _: responder.respond(200, body))
 
 
 def forget(context: Context, request: Request, responder: Responder, _: str) -> None:

@@ -1,0 +1,68 @@
+"""The paths of the nouns of administration that the data plane has, built from their declarations.
+
+GET  /transactions?owner=billing   all records that the filters let through, in an object under the plural
+GET  /transactions/{id}            one record
+GET  /queues/{queue}/consumers     all records of one queue
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from reliquary.engine.administration import find_record, find_records
+from reliquary.net.api.context import Context, parameters
+from reliquary.net.api.numbers import flag_of
+from reliquary.net.api.routes import ApiHandler
+from reliquary.net.http import Request, Responder
+from reliquary.queueing.administration import Machines, Noun, View
+
+_encode = msgspec.json.Encoder().encode
+_VALUES: Final[Mapping[type, Callable[[str, str], object]]] = {bool: flag_of, str: lambda _, text: text}
+"""What a filter means, by its kind, in a query."""
+
+
+def routes_of(noun: Noun[Any], machines: Machines) -> Mapping[str, Mapping[str, ApiHandler]]:
+    """The shapes of one noun's paths, with a handler for each method."""
+    shape = f"queues/*/{noun.plural}" if noun.of_a_queue else noun.plural
+    routes = {shape: {"GET": _list_handler(noun, machines)}}
+    if noun.showing is not None:
+        routes[f"{shape}/*"] = {"GET": _show_handler(noun, machines)}
+    return routes
+
+
+def filters_of(noun: Noun[Any], query: Mapping[str, str]) -> dict[str, object]:
+    """The filters that a query has, with their values."""
+    return {
+        each.name: _VALUES[each.kind](each.name, query[each.name])
+        for each in noun.listing.filters
+        if each.name in query
+    }
+
+
+def _list_handler(noun: Noun[Any], machines: Machines) -> ApiHandler:
+    def list_records(context: Context, request: Request, responder: Responder, name: str) -> None:
+        given = parameters(request, *(each.name for each in noun.listing.filters))
+        filters = filters_of(noun, given)
+        if noun.of_a_queue:
+            filters["queue"] = name
+        records = find_records(View(machines, context.engine.by), noun, filters)
+        _respond(context, responder, {noun.plural: records})
+
+    return list_records
+
+
+def _show_handler(noun: Noun[Any], machines: Machines) -> ApiHandler:
+    def show_record(context: Context, request: Request, responder: Responder, name: str) -> None:
+        parameters(request)
+        _respond(context, responder, find_record(View(machines, context.engine.by), noun, name))
+
+    return show_record
+
+
+def _respond(context: Context, responder: Responder, content: object) -> None:
+    """Answer when all that was seen is on disk."""
+    body = _encode(content)
+    context.settled(lambda _: responder.respond(200, body))

@@ -76,7 +76,7 @@ def refused(asking: Coroutine[Any, Any, object]) -> tuple[HResult, str]:
 
 def test_what_is_listed_and_shown_is_on_disk() -> None:
     office = Office()
-    [listed] = asyncio.run(office.administrator().list_records(LABEL))
+    [listed] = asyncio.run(office.administrator().list_records(LABEL, empty=True))
     assert office.asked == [AwaitDisk(7)]
     assert asyncio.run(office.administrator().show_record(LABEL, "orders")) == listed
     assert office.asked == [AwaitDisk(7)] * 2

@@ -6,7 +6,7 @@ not follow from the declarations, and why:
     queue         Create and change take settings, delete and purge answer a count, which no other act does,
                   and the command `list` leaves out records that the server sends.
     transaction   Commit and abort are requests of applications, which the client repeats by rules of its own.
-    consumer      Open, move and remove are requests of readers of feeds that name the consumer in the body or the
+    consumer      Open, move and remove are requests of readers of feeds that name it in the body or in the
                   query, and the commands `list` and `show` join it with its feed and a plan.
     writer        Forget takes a query or one of its names in place of a key.
 """

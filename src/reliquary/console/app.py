@@ -33,6 +33,13 @@ async def show_health(request: Request) -> Response:
     return answer({"status": "ready", "manager": manager, "version": context.version})
 
 
+BELOW_A_QUEUE: Final = (
+    Route(f"{API}/queues/{{queue:path}}/access", access.show_access, methods=["GET"]),
+    Route(f"{API}/queues/{{queue:path}}/access", access.change_access, methods=["POST"]),
+    Route(f"{API}/queues/{{queue:path}}/purge", queues.purge_queue, methods=["POST"]),
+)
+"""They come before the path of a queue itself, whose name may hold slashes."""
+
 ROUTES: Final = (
     Route("/", page.show_page, methods=["GET"]),
     Route("/metrics", metrics.show_metrics, methods=["GET"]),
@@ -53,9 +60,6 @@ ROUTES: Final = (
     Route(f"{API}/queues", queues.create_queue, methods=["POST"]),
     Route(f"{API}/access", access.show_access, methods=["GET"]),
     Route(f"{API}/access", access.change_access, methods=["POST"]),
-    Route(f"{API}/queues/{{queue:path}}/access", access.show_access, methods=["GET"]),
-    Route(f"{API}/queues/{{queue:path}}/access", access.change_access, methods=["POST"]),
-    Route(f"{API}/queues/{{queue:path}}/purge", queues.purge_queue, methods=["POST"]),
     Route(f"{API}/queues/{{queue:path}}", queues.change_queue, methods=["PATCH"]),
     Route(f"{API}/queues/{{queue:path}}", queues.delete_queue, methods=["DELETE"]),
     Route(f"{API}/history", history.show_history, methods=["GET"]),
@@ -109,7 +113,7 @@ def build_app(context: Context) -> Starlette:
         route for noun in nouns.NOUNS if noun.plane is Plane.CONTROL for route in routes_of(noun, API)
     ]
     app = Starlette(
-        routes=[*ROUTES, *of_nouns],
+        routes=[*BELOW_A_QUEUE, *of_nouns, *ROUTES],
         exception_handlers=dict(HANDLERS),
         middleware=[Middleware(Admitted, admission_of(context.users, READS))],
     )

@@ -48,7 +48,7 @@ class ApiSetup:
         opened = parts.opened
         feeds = FeedEndpoint(opened.engine, opened.state, opened.disk)
         of_nouns = [routes_of(noun, opened) for noun in nouns.NOUNS if noun.plane is Plane.DATA]
-        routes = merged(*of_nouns, ROUTES, feeds.routes())
+        routes = merged(ROUTES, *of_nouns, feeds.routes())
         plane = DataPlane(opened.engine, opened.state, parts.chance, parts.version, parts.admission, routes)
         return ApiEndpoint(plane, feeds)
 

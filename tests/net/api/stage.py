@@ -141,7 +141,7 @@ def play(scene: Scene, disk: MemoryDisk | None = None) -> None:
         engine.submit(StartManager("HERE"))
         machines = ManagerAlone(manager.state)
         of_nouns = [routes_of(noun, machines) for noun in NOUNS if noun.plane is Plane.DATA]
-        routes = merged(*of_nouns, ROUTES)
+        routes = merged(ROUTES, *of_nouns)
         plane = DataPlane(engine, manager.state, SeededChance(), "1.2.3", routes=routes)
         listener = Listener(plane.mounts())
         _, port = await listener.listen()

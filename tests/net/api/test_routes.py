@@ -46,7 +46,7 @@ def test_the_document_names_every_path_and_method() -> None:
         told.add(("POST", f"/transactions/x{verb}"))
     nobody: Any = None  # the table is asked, not its handlers
     of_nouns = [routes_of(noun, nobody) for noun in NOUNS if noun.plane is Plane.DATA]
-    routes = merged(*of_nouns, ROUTES, FeedEndpoint(nobody, nobody, nobody).routes())
+    routes = merged(ROUTES, *of_nouns, FeedEndpoint(nobody, nobody, nobody).routes())
     answered = {(method, shape) for shape, methods in routes.items() for method in methods}
     assert {(method, shape_of(PREFIX + path[1:])[0]) for method, path in told} == answered
 

@@ -145,12 +145,14 @@ def play(scene: Scene, disk: MemoryDisk | None = None) -> None:
         plane = DataPlane(engine, manager.state, SeededChance(), "1.2.3", routes=routes)
         listener = Listener(plane.mounts())
         _, port = await listener.listen()
-        async with HttpClient(f"http://127.0.0.1:{port}") as client:
-            stage = Stage(engine, manager.state, plane, listener, client, port)
-            await stage.create("orders")
-            await asyncio.wait_for(scene(stage), 60)
-        await listener.drain(seconds(5))
-        await engine.stop(StopManager())
+        try:
+            async with HttpClient(f"http://127.0.0.1:{port}") as client:
+                stage = Stage(engine, manager.state, plane, listener, client, port)
+                await stage.create("orders")
+                await asyncio.wait_for(scene(stage), 60)
+        finally:  # uvloop does not close while sockets are open, so a scene that fails would never end
+            await listener.drain(seconds(5))
+            await engine.stop(StopManager())
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:

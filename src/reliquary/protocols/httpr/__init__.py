@@ -12,8 +12,12 @@ fields          the header of a message as fields      attributes        fields 
 message_encode  Message -> header fields               message_decode    header fields -> Message
 soap            SOAP messages                          transactions      what an outcome means for each batch
 batches         what follows for the messages          outgoing          who brings an outgoing queue
-administration  what an administrator asks for
+administration  what an administrator asks for         schemes           format names of agents
 
 A channel is < requester ; channel ; responder >.  Its source state and its sink state are one row, which is
 written together with the messages that it speaks of.  `client` and `server` do not import each other.
 """
+
+from reliquary.protocols.httpr.schemes import HTTPR, HTTPRS
+
+__all__ = ["HTTPR", "HTTPRS"]

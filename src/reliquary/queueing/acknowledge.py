@@ -81,21 +81,6 @@ AT_THE_SOURCE: Final[Mapping[MessageClass, MessageClass]] = {
 }
 """What is said of a message that left an outgoing queue: it never came to its destination."""
 
-SAID_OVER_HTTP: Final = frozenset(
-    {
-        MessageClass.ACK_REACH_QUEUE,
-        MessageClass.ACK_RECEIVE,
-        MessageClass.NACK_PURGED,
-        MessageClass.NACK_QUEUE_DELETED,
-        MessageClass.NACK_QUEUE_PURGED,
-        MessageClass.NACK_RECEIVE_TIMEOUT,
-        # DEPARTS from 3.1.5.1.5 (SR-199): a rejected message is among them, because 3.1.7.3.1 has the
-        # receipt for it written, and a sender that ignored it would never hear what became of the message.
-        MessageClass.NACK_RECEIVE_REJECTED,
-    }
-)
-"""What receipts of [MC-MQSRM] can say; that a message never arrived is said by the status of its POST."""
-
 _NEWS: Final = frozenset(MessageClass) - {MessageClass.NORMAL}
 """Messages that managers send each other; nobody is told what becomes of them."""
 

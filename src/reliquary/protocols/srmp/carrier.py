@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.acknowledge import SAID_OVER_HTTP, names
+from reliquary.protocols.srmp.codec.kinds import RECEIPT_CLASSES
+from reliquary.queueing.acknowledge import names
 from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass, MessagePrivacy
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.naming.formats import (
@@ -49,7 +50,7 @@ def carrier(*, signs: bool) -> Carrier:
         carries_signatures=True,
         signs=signs,
         reports_refusals=False,  # a status of HTTP tells nobody but the sending manager
-        acknowledgements=SAID_OVER_HTTP,
+        acknowledgements=RECEIPT_CLASSES,
         brought=came_with_envelope,
         labels=lambda name: MULTICAST if isinstance(name, MulticastName) else NAME,
     )

@@ -16,13 +16,26 @@ from typing import Final
 
 from reliquary.protocols.srmp.codec.lexical import SPACE
 from reliquary.protocols.srmp.codec.values import CommitmentReceipt, Envelope, Kind
-from reliquary.queueing.acknowledge import SAID_OVER_HTTP
 from reliquary.queueing.message import MessageClass
 
 ORDERING_ACK: Final = "MSMQ:QM Ordering Ack"
 """The action of stream receipts (SR-028)."""
 
-NEGATIVE: Final = frozenset(each for each in SAID_OVER_HTTP if each.is_failure)
+RECEIPT_CLASSES: Final = frozenset(
+    {
+        MessageClass.ACK_REACH_QUEUE,
+        MessageClass.ACK_RECEIVE,
+        MessageClass.NACK_PURGED,
+        MessageClass.NACK_QUEUE_DELETED,
+        MessageClass.NACK_QUEUE_PURGED,
+        MessageClass.NACK_RECEIVE_TIMEOUT,
+        # DEPARTS from 3.1.5.1.5 (SR-199): a rejected message is among them, because 3.1.7.3.1 has the
+        # receipt for it written, and a sender that ignored it would never hear what became of the message.
+        MessageClass.NACK_RECEIVE_REJECTED,
+    }
+)
+"""What receipts can say; that a message never arrived is said by the status of its POST."""
+NEGATIVE: Final = frozenset(each for each in RECEIPT_CLASSES if each.is_failure)
 
 
 def kind_of(envelope: Envelope) -> Kind:

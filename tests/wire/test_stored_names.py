@@ -20,7 +20,7 @@ def test_each_renamed_field_is_one_of_a_stored_record() -> None:
 
 
 def test_a_row_from_before_the_renaming_is_read_and_written_as_it_was() -> None:
-    row = msgspec.msgpack.encode({"body": b"m", "httpr_header": "app-x:1\r\n"})
-    message = msgspec.msgpack.decode(row, type=Message)
+    row = {"body": b"m", "httpr_header": "app-x:1\r\n"}
+    message = msgspec.msgpack.decode(msgspec.msgpack.encode(row), type=Message)
     assert message == Message(body=b"m", carrier_header="app-x:1\r\n")
-    assert msgspec.msgpack.encode(message) == row
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(message)) == row

@@ -91,10 +91,12 @@ class Environment:
 
     def ensure(self) -> None:
         """Make it if it is absent or was made from something else; two processes do not do it at once."""
-        stamp = self.folder / "made-from"
+        stamp, wanted = self.folder / "made-from", self.wanted()
+        if _says(stamp, wanted):  # nobody waits for a process that makes another environment
+            return
         with LOCK.open() as guard:
             fcntl.flock(guard, fcntl.LOCK_EX)
-            if stamp.exists() and stamp.read_text() == self.wanted():
+            if _says(stamp, wanted):
                 return
             began = time.monotonic()
             print(
@@ -102,15 +104,17 @@ class Environment:
             )
             if not (shutil.which("uv") and self._make_with_uv()):
                 self._make_with_pip()
-            stamp.write_text(self.wanted())
+            stamp.write_text(wanted)
             print(f"made {self.name} in {time.monotonic() - began:.0f} s", flush=True)
 
     def ensure_spark(self) -> None:
         """Add Spark, its Java and Delta; a server runs without them, pipelines and their tests do not."""
-        stamp = self.folder / "spark-made-from"
+        stamp, wanted = self.folder / "spark-made-from", SPARK_LOCK.read_text()
+        if _says(stamp, wanted):
+            return
         with LOCK.open() as guard:
             fcntl.flock(guard, fcntl.LOCK_EX)
-            if stamp.exists() and stamp.read_text() == SPARK_LOCK.read_text():
+            if _says(stamp, wanted):
                 return
             began = time.monotonic()
             print(f"adding Spark to {self.name} from {SPARK_LOCK.name} ...", flush=True)
@@ -119,7 +123,7 @@ class Environment:
                 failure = first_failure([[*self._pip_install, *packages]])
                 if failure:
                     raise NotMade(f"{failure}\ncould not add Spark to {self.name}")
-            stamp.write_text(SPARK_LOCK.read_text())
+            stamp.write_text(wanted)
             print(f"added Spark in {time.monotonic() - began:.0f} s", flush=True)
 
     def wanted(self) -> str:
@@ -158,6 +162,14 @@ class Environment:
         shutil.rmtree(self.folder, ignore_errors=True)
         ours = [*install, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
         return first_failure([make, [*install, "--requirement", str(LOCK)], ours])
+
+
+def _says(stamp: Path, wanted: str) -> bool:
+    """Whether the file that is written last says that an environment was made from this."""
+    try:
+        return stamp.read_text() == wanted
+    except FileNotFoundError:
+        return False
 
 
 def first_failure(steps: Iterable[list[str]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import platform
 import shutil
@@ -145,3 +146,12 @@ def test_an_interpreter_is_described_by_itself(tmp_path: Path) -> None:
     assert interpreter_at(sys.executable) == here  # inside an environment: the one that it was made with
     assert interpreter_at(str(tmp_path / "none")) is None
     assert interpreter_at("/bin/false") is None
+
+
+def test_one_that_is_made_is_used_while_another_is_being_made(project: Project) -> None:
+    project.environment.ensure()
+    project.environment.ensure_spark()
+    with project.lock.open() as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        project.environment.ensure()
+        project.environment.ensure_spark()

@@ -8,8 +8,9 @@ r"""Reads of queues that another manager has: they are handed to the protocol th
        | (goes away) ---------> | ReaderGone -------------------> |   nobody waits for the answer
        |                        | <------------- RemoteReadsEnded |   the connection broke: handles are closed
 
-The reader answers the caller itself.  Where no reader claims the name, the rules of the manager refuse the
-request, as they do without any reader.
+The reader answers the caller itself, keeps the lease of a handle, and ends the numbers of what it refuses to
+open.  Where no reader claims the name, the rules of the manager refuse the request, as they do without any
+reader.
 """
 
 from __future__ import annotations

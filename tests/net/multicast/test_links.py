@@ -34,6 +34,10 @@ def options(**chosen: object) -> MulticastOptions:
     return MulticastOptions(**given)  # type: ignore[arg-type]
 
 
+pytestmark = pytest.mark.xdist_group("multicast")
+"""One worker runs them: every raw socket of a machine hears all packets of the protocol."""
+
+
 class Ear:
     """What a link hears."""
 

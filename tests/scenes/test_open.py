@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.directory.events import CreateDirectoryObject
+from reliquary.queueing.directory.events import CreateDirectoryObject, WriteDirectory
 from reliquary.queueing.directory.objects import DistributionList
 from reliquary.queueing.events import Access, CreateQueue, GetQueuePath, OpenQueue, Share
 from reliquary.queueing.naming.expand import expand
@@ -145,6 +145,18 @@ def test_a_distribution_list_is_opened_as_the_queues_it_lists() -> None:
     unknown = opening(scene, f"DL={UUID(int=7)}", Access.SEND)
     assert unknown is not HResult.OK
     assert everything(scene.state) == before
+
+
+@pytest.mark.spec("DM-159", "DM-319")
+def test_a_list_of_one_queue_that_changes_leads_to_the_other_queue_at_once() -> None:
+    scene = Scene("a", "b")
+    listed = DistributionList(identifier=GUID, name="all", format_names=(A,))
+    assert scene.ask(CreateDirectoryObject(0, listed)).succeeded
+    assert scene.send(f"DL={GUID}", b"m1").status is HResult.OK
+    changed = DistributionList(identifier=GUID, format_names=(B,))
+    assert scene.ask(WriteDirectory(0, changed, ("format_names",))).succeeded
+    assert scene.send(f"DL={GUID}", b"m2").status is HResult.OK
+    assert (scene.bodies("a"), scene.bodies("b")) == ([b"m1"], [b"m2"])
 
 
 @pytest.mark.scene("T72")

@@ -202,7 +202,8 @@ def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
                 return to
             several.append(Way(element, to, carrier_to(state, to)))
         found = tuple(several)
-        if not isinstance(name, Pathname | DirectName):  # the directory may say otherwise in the next turn
+        # A name that the directory resolves, for instance a list, may lead elsewhere in the next turn.
+        if not isinstance(read_name(state, text, Access.SEND), Pathname | DirectName):
             state.ways_of_turn = {text: found}
         else:
             if len(state.ways) >= WAYS_LIMIT:

@@ -72,9 +72,21 @@ def built(*protocols: Protocol) -> tuple[Core, list[Ears]]:
 
 def test_a_directed_signal_reaches_the_machine_that_it_names_and_no_other() -> None:
     core, (one, two) = built(protocol("one", takes=(Came,)), protocol("two"))
-    one.says = (Whisper("two"), Shout(), Whisper("nobody"))
+    one.says = (Whisper("two"), Shout())
     core.turn(Came(), NOON)
     assert (one.heard, two.heard) == ([Shout()], [Whisper("two"), Shout()])
+
+
+def test_a_machine_need_not_hear_every_directed_signal_and_one_that_does_not_exist_is_an_error_of_ours() -> (
+    None
+):
+    core, (one, two) = built(protocol("one", takes=(Came,)), protocol("two", hears=()))
+    one.says = (Whisper("two"),)
+    core.turn(Came(), NOON)
+    assert two.heard == []
+    one.says = (Whisper("nobody"),)
+    with pytest.raises(AssertionError, match="no machine is called nobody"):
+        core.turn(Came(), NOON)
 
 
 @pytest.mark.parametrize(

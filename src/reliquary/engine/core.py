@@ -64,6 +64,7 @@ class Core:
         self._timers: dict[str, Machine] = {}
         self._listeners: dict[type[Signal] | tuple[type[Signal], str], list[Machine]] = {}
         """Who hears a signal: by its type, and of a directed one also by the machine's name."""
+        self._names: set[str] = set()
         self._batch = Batch()
 
     def add(
@@ -80,6 +81,7 @@ class Core:
         The first machine gets all the others.  Directed signals reach a machine under its name.
         """
         self._machines.append(machine)
+        self._names.add(name)
         for signal in hears:
             heard = (signal, name) if issubclass(signal, DirectedSignal) else signal
             self._listeners.setdefault(heard, []).append(machine)
@@ -104,13 +106,18 @@ class Core:
         return turn
 
     def _spread(self, turn: Turn, now: Instant) -> Turn:
-        """Tell the signals of a turn to those who listen, and theirs in turn."""
+        """Hand the signals of a turn to the machines that hear them, and those that these answer with."""
         facts, effects, waits = list(turn.facts), list(turn.effects), turn.waits
         heard = list(turn.signals)
         for signal in heard:  # it grows by what they say to it
-            kind = type(signal)
-            heard_by = (kind, signal.to) if isinstance(signal, DirectedSignal) else kind
-            for machine in self._listeners.get(heard_by, ()):
+            if isinstance(signal, DirectedSignal):
+                assert signal.to in self._names, (
+                    f"no machine is called {signal.to}, which is to hear {signal}"
+                )
+                machines = self._listeners.get((type(signal), signal.to), ())
+            else:
+                machines = self._listeners.get(type(signal), ())
+            for machine in machines:
                 answer = machine.hear(signal, now)
                 facts += answer.facts
                 effects += answer.effects

@@ -41,7 +41,7 @@ class ProtocolBench(Bench):
 
     def speaks(self) -> Protocol:
         """Return the protocol beside the manager."""
-        raise NotImplementedError
+        raise AssertionError(f"{type(self).__name__} does not say which protocol it has")
 
     def _build(self) -> None:
         super()._build()

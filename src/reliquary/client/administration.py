@@ -98,7 +98,7 @@ Inner = TypeVar("Inner", bound=AsyncAdministration)
 
 
 class Administration(OnPortal[Inner]):
-    """As AsyncAdministration, without `await`."""
+    """The methods of AsyncAdministration for callers without an event loop."""
 
     def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
         """All records of a noun, or those that the filters let through."""

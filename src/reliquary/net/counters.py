@@ -38,5 +38,5 @@ class Family:
 
 
 def single(name: str, kind: Kind, meaning: str, value: float, section: Section = Section.TRAFFIC) -> Family:
-    """A metric without labels."""
+    """Return a metric that has one value and no labels."""
     return Family(name, kind, meaning, [({}, value)], section)

@@ -45,7 +45,7 @@ class Endpoint:
         """Read nothing from its own sockets while the engine has enough to do."""
 
     def stop_accepting(self) -> None:
-        """Take nothing new."""
+        """Accept no new connections or requests."""
 
     async def finish(self) -> None:
         """End tasks that read the store without the engine, which closes next."""

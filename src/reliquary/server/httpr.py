@@ -46,7 +46,7 @@ class HttprEndpoint(Endpoint):
     courier: Courier
 
     def mounts(self) -> Sequence[Mount]:
-        """POSTs to /httpr/."""
+        """Return the mount of POSTs to /httpr/."""
         return (self.receiving.mount(),)
 
     async def listen(self, listener: Listener, at: Listening) -> None:
@@ -90,7 +90,7 @@ class HttprSwitchedOff(Endpoint):
     opened: OpenedEngine
 
     def counters(self) -> Iterable[Family]:
-        """Batches in doubt."""
+        """Return how many batches are in doubt."""
         return httpr_counters.in_doubt(self.opened)
 
 

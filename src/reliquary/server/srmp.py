@@ -49,7 +49,7 @@ class SrmpEndpoint(Endpoint):
     """How URLs of our queues begin, once we listen: `http://host:port`."""
 
     def mounts(self) -> Sequence[Mount]:
-        """POSTs to /msmq/."""
+        """Return the mount of POSTs to /msmq/."""
         return (self.receiving.mount(),)
 
     async def listen(self, listener: Listener, at: Listening) -> None:
@@ -114,7 +114,7 @@ class SrmpSwitchedOff(Endpoint):
     opened: OpenedEngine
 
     def counters(self) -> Iterable[Family]:
-        """What the machine counts."""
+        """Return what the machine counts while no network is attached."""
         return srmp_counters.machine(self.opened, None)
 
 
@@ -128,7 +128,7 @@ class SrmpSetup:
 
     @property
     def protocol(self) -> Protocol:
-        """SRMP's machine and carrier."""
+        """Return SRMP's machine and carrier with these settings."""
         return srmp(self.machine_settings)
 
     @property

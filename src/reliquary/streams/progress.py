@@ -28,7 +28,7 @@ class Progress:
         self.receipts = self.unread = 0
 
     def receipt(self, now: Instant) -> None:
-        """A receipt came (SR-221)."""
+        """Count a receipt and note when it came (SR-221)."""
         self.receipts += 1
         self.receipt_time = now
 

@@ -63,7 +63,7 @@ def test_a_table_that_leaves_a_path_open_is_refused(mounts: list[Mount]) -> None
 
 def test_bodies_of_a_mount_are_whole_or_streamed() -> None:
     def begin(request: Request, responder: Responder) -> BodySink:
-        raise NotImplementedError
+        raise AssertionError("no request is made")
 
     with pytest.raises(AssertionError, match="whole or streamed"):
         Mount(prefix="/a/")

@@ -1,4 +1,4 @@
-"""A world of several sites into which more than one protocol is plugged."""
+"""A world of several sites: it repeats itself, whatever protocols are plugged in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,25 @@ from reliquary.protocols.srmp.events import PostArrived
 from reliquary.sim.__main__ import main
 from reliquary.sim.httpr.plugin import HttprPlugin
 from reliquary.sim.srmp.plugin import SrmpPlugin
+from reliquary.sim.world.plugin import Plugin
 from reliquary.sim.world.run import World, simulate
+from tests.sim.test_run import hashed_in_two_ways
+
+
+@pytest.mark.parametrize("plugin", [SrmpPlugin, HttprPlugin])
+def test_the_same_seed_gives_the_same_history(plugin: type[Plugin]) -> None:
+    one, again, other = (simulate(seed, [plugin]) for seed in (11, 11, 12))
+    assert one == again
+    assert one.digest != other.digest
+
+
+@pytest.mark.parametrize("plugin", [SrmpPlugin, HttprPlugin])
+def test_a_seed_does_not_depend_on_how_strings_are_hashed(plugin: type[Plugin]) -> None:
+    code = (
+        f"from {plugin.__module__} import {plugin.__name__}; from reliquary.sim.world.run import simulate;"
+        f"print(simulate(13, [{plugin.__name__}], 100).digest)"
+    )
+    assert len(hashed_in_two_ways(code)) == 1
 
 
 @pytest.mark.parametrize("seed", range(1, 5))

@@ -80,7 +80,7 @@ class HttpCourier(ABC, Generic[Req, Resp]):
 
     @abstractmethod
     def arrived(self, response: Resp) -> None:
-        """A response is whole."""
+        """Turn a response that is whole into an event of the protocol."""
 
     @abstractmethod
     def failed(self, requests: Sequence[Req], failure: Failure, why: str) -> None:

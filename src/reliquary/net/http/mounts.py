@@ -69,7 +69,7 @@ class Mount:
 
 
 class Target(NamedTuple):
-    """A request target, understood."""
+    """A request target in its parts, with the mount that takes it."""
 
     path: str
     """Percent-decoded, without the query."""

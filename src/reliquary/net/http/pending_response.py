@@ -58,7 +58,7 @@ class PendingResponse(ABC, Generic[Req]):
 
     @abstractmethod
     def begun(self, status: int) -> None:
-        """The head has come."""
+        """Take the status of the response."""
 
     @abstractmethod
     def taken(self, data: bytes) -> None:
@@ -66,10 +66,10 @@ class PendingResponse(ABC, Generic[Req]):
 
     @abstractmethod
     def ended(self) -> None:
-        """All of it has come."""
+        """The body has come to its end."""
 
     def failed(self, why: RequestFailed) -> None:
-        """Not all of it will come."""
+        """The response was cut off, never came, or is not HTTP."""
         self.nothing_came = isinstance(why, ConnectionLost) and not why.began
         self.fail(why.failure, str(why))
 

@@ -22,7 +22,7 @@ class AnswerSink(Protocol):
     """Takes one answer; it ends with `ended` or with `failed`, and nothing comes after that."""
 
     def begun(self, status: int) -> None:
-        """The head has come."""
+        """Take the status of the response."""
 
     def taken(self, data: bytes) -> None:
         """A part of the body has come."""

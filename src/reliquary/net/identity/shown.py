@@ -10,7 +10,7 @@ class Shown(Protocol):
 
     @property
     def method(self) -> str:
-        """The method, in capitals."""
+        """The method of the request, in capital letters."""
 
     def header(self, name: bytes) -> bytes | None:
         """The first value of a header; `name` is in lower case."""

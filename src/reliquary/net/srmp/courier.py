@@ -51,7 +51,7 @@ class PostResponse(PendingResponse[Post]):
     status: int
 
     def begun(self, status: int) -> None:
-        """The head has come."""
+        """Keep the status of the response."""
         self.status = status
 
     def taken(self, data: bytes) -> None:

@@ -70,14 +70,14 @@ class AcceptedConnection(asyncio.Protocol):
     # The transport's side.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client has connected."""
+        """Register a client that has connected, or refuse one too many."""
         self._transport = cast("asyncio.Transport", transport)
         why = self.shared.enter(self)
         if why:
             self.refuse(why)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come."""
+        """Take bytes that the client sent."""
         if self.ended:
             return
         if self._held:
@@ -111,7 +111,7 @@ class AcceptedConnection(asyncio.Protocol):
         self.hold(ENGINE)
 
     def resume(self) -> None:
-        """Read on."""
+        """Read from the client again."""
         self.release(ENGINE)
 
     def hold(self, reason: int) -> None:

@@ -100,7 +100,7 @@ class Acceptor:
                 connection.pause()
 
     def resume(self) -> None:
-        """Read on."""
+        """Read from all clients again."""
         if self._connections.paused:
             self._connections.paused = False
             for connection in list(self._connections.connections.values()):

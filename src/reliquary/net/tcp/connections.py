@@ -19,7 +19,7 @@ class Managed(Protocol):
         """Read nothing until `resume`."""
 
     def resume(self) -> None:
-        """Read on."""
+        """Read from the client again."""
 
     def sweep(self, now: int) -> None:
         """Close the connection if it used up a time; called once a second."""

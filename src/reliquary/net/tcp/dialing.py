@@ -74,11 +74,11 @@ class OutgoingConnection(asyncio.Protocol):
         """False once it was closed, by either side."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Connected."""
+        """Keep the transport of a connection that was made."""
         self._transport = cast("asyncio.Transport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is closed."""
+        """Note that the connection can no longer be used."""
         del exc
         self.usable = False
         self._transport = None

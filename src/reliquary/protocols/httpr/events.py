@@ -85,7 +85,7 @@ class Failure(Enum):
 
 
 class ResponseArrived(Event, frozen=True):
-    """A response is complete."""
+    """A response has come whole, with its batch if it has one."""
 
     channel: int
     epoch: int

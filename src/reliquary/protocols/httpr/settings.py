@@ -79,7 +79,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttprSettings:
-    """All settings of HTTPR."""
+    """What an administrator may choose for both agents."""
 
     services: tuple[Service, ...] = ()
     """Services with queues of their own; each other name is a service of the queue of that name."""

@@ -27,7 +27,7 @@ def channels(state: State, httpr: HttprState) -> Iterator[ChannelInfo]:
 
 
 def channel(state: State, httpr: HttprState, number: int) -> ChannelInfo | None:
-    """One channel."""
+    """Return the channel of this number; None where there is none."""
     found = httpr.channels.get(number)
     return None if found is None else _view(state, httpr, found)
 

@@ -117,5 +117,5 @@ class State(StreamState):
         """Multicast addresses, `ip:port`, that queues listen to."""
 
     def name_of(self, stream: OutgoingStream) -> str:
-        """The streamId (SR-071)."""
+        """Return the streamId under which a stream goes over the wire (SR-071)."""
         return stream_id_text(stream.sender, stream.number)

@@ -56,7 +56,7 @@ class Signer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """The settings of signatures."""
+    """The key that signs, and the certificates and algorithms that are accepted."""
 
     signer: Signer | None = None
     """Makes our signatures; without one nothing is signed."""

@@ -16,7 +16,7 @@ from reliquary.sim.world.network_faults import NetworkFaults
 
 @dataclass(slots=True)
 class HttprFaults(NetworkFaults):
-    """Probabilities for each request."""
+    """How probable each fault is for one request."""
 
     stalled: float = 0.0
     truncated: float = 0.0

@@ -38,7 +38,7 @@ LONG: Final = (FOREVER, 0x54600)
 
 
 class HttprPlugin(Plugin):
-    """Sites that speak HTTPR."""
+    """HTTPR in one run: every site has both agents."""
 
     name: ClassVar[str] = "httpr"
     fetched_queues: ClassVar[frozenset[str]] = frozenset({OUTBOX, TRANSIT})

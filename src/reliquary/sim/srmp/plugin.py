@@ -35,7 +35,7 @@ from reliquary.sim.world.witness import SiteWitness
 
 
 class SrmpPlugin(Plugin):
-    """Sites that speak SRMP."""
+    """SRMP in one run: every site sends and receives."""
 
     name: ClassVar[str] = "srmp"
     steps: ClassVar[int] = 350
@@ -123,7 +123,7 @@ class SrmpPlugin(Plugin):
         }
 
     def check_promises(self, deliveries: Deliveries) -> None:
-        """Duplication, order, receipts."""
+        """Check that nothing came twice or out of order, and that receipts are true."""
         self._renumbered = renumbered_in(deliveries)
         check_duplication(deliveries, self.settings, self._renumbered)
         super().check_promises(deliveries)

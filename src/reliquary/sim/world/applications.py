@@ -70,7 +70,7 @@ class QueueCreator(Administrator):
 
 
 class RemoteSender(Sender):
-    """Sends to other sites."""
+    """An application that sends messages to queues of other sites."""
 
     asks = ASKS
     asking = 0.4
@@ -112,7 +112,7 @@ class PlainSender(RemoteSender):
     """Sends single messages, recoverable and express; now and then to a queue that does not accept them."""
 
     def act(self) -> Script:
-        """One request."""
+        """Send one, two or four messages to a queue that exists or to one that does not."""
         yield from self.send(self.right_or_wrong(INBOX, NOWHERE, LEDGER), self.chance.pick((1, 1, 2, 4)))
 
 
@@ -139,7 +139,7 @@ class Purger(RemoteSender):
     """Purges a queue of its site, or an outgoing one, but rarely."""
 
     def act(self) -> Script:
-        """One purge."""
+        """Purge an outgoing queue, or a queue of this site."""
         yield Pause(self.chance.between(1, 1_500_000))
         away = self.somewhere(self.chance.pick((INBOX, LEDGER)))
         path = away if self.chance.happens(0.4) else self.a_queue()

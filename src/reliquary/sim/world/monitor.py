@@ -38,10 +38,10 @@ class Monitor:
         return 0
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> None:
-        """An answer leaves."""
+        """Check an answer of the machine before a client gets it."""
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """An effect leaves."""
+        """Check an effect of the machine before the network performs it."""
 
     # -- messages that leave
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from reliquary.sim.world.network_faults import NetworkFaults
 from reliquary.sim.world.partitions import Partitions
 
 
-class SiteNetwork:
+class SiteNetwork(ABC):
     """Carries the effects of one protocol's machines to events of the machines of other sites."""
 
     def __init__(self, scheduler: Scheduler, chance: SeededChance, faults: NetworkFaults) -> None:
@@ -31,13 +32,13 @@ class SiteNetwork:
         self._partitions.add(authority)
         host.on_end.append(self._ended)
 
+    @abstractmethod
     def perform(self, site: str, process: Process, effect: Effect) -> None:
         """Perform an effect of the protocol's machine, in a process at this site."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _ended(self, process: Process) -> None:
         """A process has ended: its connections break, at both ends."""
-        raise NotImplementedError
 
     def _process_at(self, authority: str) -> Process | None:
         """The process that runs at a site, whether it accepts requests or not."""

@@ -25,7 +25,7 @@ class Partitions:
         self._schedule()
 
     def add(self, site: str) -> None:
-        """Add a site."""
+        """Let this site be separated from the others."""
         self._sites.append(site)
 
     def are_separate(self, one: str, other: str) -> bool:

@@ -14,6 +14,7 @@ A protocol whose effects are requests to other sites, and which delivers once, n
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -36,7 +37,7 @@ from reliquary.sim.world.requests import Close, Request, RequestNetwork
 from reliquary.sim.world.witness import SiteWitness
 
 
-class Plugin:
+class Plugin(ABC):
     """One protocol in one run."""
 
     name: ClassVar[str]
@@ -59,13 +60,14 @@ class Plugin:
         return NetworkFaults.drawn(chance)
 
     def draw_settings(self, chance: SeededChance, names: tuple[str, ...]) -> None:
-        """Draw the settings of all sites, and keep them."""
+        """Draw the settings of all sites and keep them; a protocol without settings draws none."""
+        del chance, names
 
     # -- the machine and its network
 
+    @abstractmethod
     def protocol(self, site: str) -> Protocol:
-        """The machine of a site, with the settings that were drawn for it."""
-        raise NotImplementedError
+        """Return the protocol of a site, with the settings that were drawn for it."""
 
     def first_events(self, site: str) -> tuple[Event, ...]:
         """What the machine gets at each start, after the manager has started."""
@@ -77,14 +79,16 @@ class Plugin:
         return RequestNetwork(scheduler, chance, faults, self.patience, self.request)
 
     def request(self, effect: Effect) -> Request | Close | None:
-        """The request that an effect asks for; None for an effect that goes nowhere."""
-        raise NotImplementedError
+        """Return the request that an effect asks for; None for an effect that goes nowhere."""
+        raise AssertionError(
+            f"{self.name} has no network of its own, and does not say what {effect} requests"
+        )
 
     # -- names of queues
 
+    @abstractmethod
     def queue_name(self, site: str, queue: str) -> str:
-        """The name of a queue for senders at other sites."""
-        raise NotImplementedError
+        """Return the name of a queue for senders at other sites."""
 
     def claims(self, queue: str) -> bool:
         """Whether messages to a queue of this name are carried by this protocol."""

@@ -94,7 +94,7 @@ class World:
 
     @property
     def name(self) -> str:
-        """What `--world` calls it."""
+        """The names of the protocols, as `--world` takes them."""
         return "+".join(each.name for each in self.plugins)
 
     @property

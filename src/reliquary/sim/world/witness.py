@@ -85,7 +85,7 @@ class SiteWitness(Witness):
     # -- turns and what leaves
 
     def turned(self, life: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
-        """A turn was run."""
+        """Note a turn, with what must be on disk before its effects leave."""
         turned = super().turned(life, batch, event, turn, now)
         for fact in turned.facts:
             if isinstance(fact, facts.MessagesStored):
@@ -105,14 +105,14 @@ class SiteWitness(Witness):
         return max(each.shown_by_answer(turned, to, answer) for each in self.monitors.values())
 
     def answered(self, life: int, reply: Reply, disk: SimulatedDisk) -> int:
-        """An answer leaves."""
+        """Check that what an answer shows is on disk."""
         turn = super().answered(life, reply, disk)
         for monitor in self.monitors.values():
             monitor.answered(life, reply, disk)
         return turn
 
     def leaves(self, effect: Effect, disk: SimulatedDisk) -> None:
-        """An effect leaves."""
+        """Check that what an effect shows is on disk."""
         _, turn, needs = self._effects.pop(id(effect))
         if needs > disk.durable:
             raise Violation(

@@ -46,7 +46,7 @@ class Phase(Enum):
 
 
 class Move(Enum):
-    """What changes the phase."""
+    """What moves a channel from phase to phase."""
 
     GREET = "greet"
     """GET-RESPONDER-INFO is sent."""

@@ -12,7 +12,7 @@ from reliquary.protocols.httpr.transactions import By
 
 
 def serve(state: State, channel: ServerChannel, request: PendingRequest, now: Instant) -> None:
-    """Answer GET-RESPONDER-INFO."""
+    """Answer GET-RESPONDER-INFO with what this channel remembers."""
     header = request.header
     settle(state, channel.number, header, By.INFO_REQUEST)
     pair = responses.last_outcome(state.channels[channel.number])  # HR-066

@@ -37,7 +37,7 @@ def settle(state: State, number: int, header: RequestHeader, by: By) -> Settleme
 
 
 def serve(state: State, channel: ServerChannel, request: PendingRequest, now: Instant) -> None:
-    """Answer REPORT."""
+    """Settle what a REPORT says, and answer what became of our batches."""
     header, number = request.header, channel.number
     pushed = header.last_pushed_id
     if pushed is not None and pushed > state.channels[number].last_sent_id:

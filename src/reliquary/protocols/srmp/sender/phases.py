@@ -24,7 +24,7 @@ from typing import Final
 
 
 class Phase(Enum):
-    """What a session does."""
+    """What the session of an outgoing queue does now."""
 
     CLOSED = "closed"
     """Nothing is posted, and no POST has an answer to come."""
@@ -52,7 +52,7 @@ class Move(Enum):
 
 
 def _table() -> dict[tuple[Phase, Move], Phase]:
-    """A row a move."""
+    """Build the table; each row is a move, each column a phase."""
     c, o, d = Phase.CLOSED, Phase.OPEN, Phase.DRAINING
     rows: dict[Move, tuple[Phase, ...]] = {
         #               from: c  o  d

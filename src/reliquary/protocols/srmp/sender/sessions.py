@@ -38,7 +38,7 @@ leaves with the first answer, while the receiver and its disk are at work."""
 
 
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
-    """Establish Transport Connection (SR-310)."""
+    """Establish Transport Connection: open a session, once receipts have an address (SR-310)."""
     state.wanted[signal.queue] = signal.destination
     if state.receipts_host:
         open_wanted(state, now)
@@ -128,7 +128,7 @@ def on_session_cleanup(state: State, queue: int, now: Instant) -> None:
 
 
 def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
-    """Pause Queue (SR-304)."""
+    """Pause Queue: close the session and wait for no receipt (SR-304)."""
     del now
     session = state.sessions.get(signal.queue)
     if session is not None:

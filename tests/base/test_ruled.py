@@ -54,3 +54,15 @@ def test_what_has_no_rule_is_an_error_of_ours() -> None:
         MACHINE.handle(TimerFired(("tock", 3)), NOW)
     with pytest.raises(KeyError):
         MACHINE.hear(Signal(), NOW)
+
+
+def test_every_rule_is_followed_by_the_end_of_the_turn() -> None:
+    class Ending(Ruled[Notes]):
+        def finish(self, now: Instant) -> None:
+            self.state.draft.state(Noted("end", now))
+
+    machine = Ending(Notes(), {Asked: note}, {Told: note}, {"tick": note})
+    end = Noted("end", NOW)
+    assert machine.handle(Asked(), NOW).facts == (Noted(Asked(), NOW), end)
+    assert machine.hear(Told(), NOW).facts == (Noted(Told(), NOW), end)
+    assert machine.handle(TimerFired(("tick", 3)), NOW).facts == (Noted(3, NOW), end)

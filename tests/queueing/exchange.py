@@ -41,6 +41,7 @@ from reliquary.queueing.travel.transfer import (
     QueuePaused,
     QueueResumed,
     ReceiptDue,
+    RoomKnown,
     SendUserMessage,
     TransferAccepted,
     TransferEnded,
@@ -72,7 +73,7 @@ class Clerk:
 
     DIRECTED: Final[tuple[type[Signal], ...]] = (
         ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ArrivalJudged, MessageWithdrawn,
-        ReceiptDue, MessagesWaiting, MessagesHeld, BatchJudged,
+        ReceiptDue, MessagesWaiting, MessagesHeld, BatchJudged, RoomKnown,
     )  # fmt: skip
     HEARS: Final[tuple[type[Signal], ...]] = (*DIRECTED, ManagerOnline, ListenersChanged)
 

@@ -41,12 +41,17 @@ class Ruled(Generic[State]):
             self._timers[event.name[0]](self.state, event.name[1], now)
         else:
             self._rules[type(event)](self.state, event, now)
+        self.finish(now)
         return self.state.draft.take()
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
         """Take what another machine says, inside its turn or one of ours."""
         self._heard[type(signal)](self.state, signal, now)
+        self.finish(now)
         return self.state.draft.take()
+
+    def finish(self, now: Instant) -> None:
+        """Do what is left to do behind every rule: nothing, unless the machine says otherwise."""
 
     def settle(self) -> None:
         """All that is kept is kept turn by turn."""

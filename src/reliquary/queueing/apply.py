@@ -361,6 +361,7 @@ def _weigh(
     state.total_bytes += size
     queue.stored_size += stored_size
     queue.express_size += size - stored_size
+    state.note_room(queue)
     if stored:
         state.touch(queue)
 

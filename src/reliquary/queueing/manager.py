@@ -30,7 +30,7 @@ from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.staging.events import SweepStages
 from reliquary.queueing.staging.rules import RULES as STAGING_RULES
 from reliquary.queueing.state import Sizes, State
-from reliquary.queueing.travel import arrivals, dispatch, holds, listeners, remote, steering, transfer
+from reliquary.queueing.travel import arrivals, dispatch, holds, listeners, remote, rooms, steering, transfer
 from reliquary.queueing.travel.carriers import Carriers
 
 
@@ -93,6 +93,8 @@ class QueueManager:
             warn(state)
         if state.listeners_changed:
             listeners.tell(state)
+        if state.rooms.changed or state.rooms.stale:
+            rooms.tell(state)
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
         """Take what a carrier of messages says, inside its turn or one of ours."""
@@ -207,6 +209,7 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.MessageArrived: arrivals.on_arrival,
     transfer.AddressesKnown: steering.on_addresses_known,
     transfer.QueuesWatched: holds.on_watched,
+    transfer.RoomWatched: rooms.on_watched,
     transfer.HoldWanted: holds.on_hold_wanted,
     transfer.HoldsEnded: holds.on_holds_ended,
     transfer.BatchArrived: arrivals.on_batch,

@@ -69,6 +69,20 @@ class Sizes:
 
 
 @dataclass(slots=True)
+class Rooms:
+    """Queues whose room carriers promise to their peers (`travel.rooms`)."""
+
+    wanted: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The names that each carrier watches."""
+    watched: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
+    """Carriers and names, by the queue that the name leads to."""
+    changed: dict[int, QueueState] = field(default_factory=dict)
+    """Queues with more or less room since this turn."""
+    stale: bool = False
+    """Names may lead to other queues than those in `watched`, or queues have other quotas."""
+
+
+@dataclass(slots=True)
 class QueueState:
     """A queue and what only lives while we run."""
 
@@ -254,6 +268,8 @@ class State:
         """Queues of our own whose messages a carrier takes in batches, by the carrier's name."""
         self.unnotified: dict[int, set[str]] = {}
         """The carriers that are notified when something is available in one of these queues, by queue."""
+        self.rooms = Rooms()
+        """Queues whose room carriers promise to their peers."""
         self.starter = 0
         """Who is told when the manager is ready, or cannot be."""
         self.callers: dict[int, tuple[int, int]] = {}
@@ -380,6 +396,7 @@ class State:
         self.permitted.clear()
         self.ways.clear()
         self.ways_of_turn = {}
+        self.rooms.stale = bool(self.rooms.wanted)
 
     # -- counters
 
@@ -388,6 +405,11 @@ class State:
         if not queue.dirty:
             queue.dirty = True
             self.dirty.append(queue)
+
+    def note_room(self, queue: QueueState) -> None:
+        """Remember that a queue has more or less room since this turn, if a carrier wants to know it."""
+        if queue.number in self.rooms.watched:
+            self.rooms.changed[queue.number] = queue
 
     # -- availability
 

@@ -256,6 +256,7 @@ def _undo(state: State, transaction: Transaction, now: Instant) -> None:
         if operation.kind == "enqueue":
             if queue is not None:
                 queue.reserved -= operation.position.size
+                state.note_room(queue)
             if transaction.prepared:
                 apply(state, facts.PreparedMessageDropped(operation.queue, operation.position))  # DM-115
         elif queue is not None and operation.position.lookup_id in queue.order.locked:

@@ -18,6 +18,7 @@ from reliquary.queueing.enqueue import (
     Enqueued,
     enqueue,
     insert,
+    judge,
     manager_is_full,
     queue_is_full,
     refused,
@@ -45,6 +46,7 @@ from reliquary.queueing.security.permits import Act, lacks
 from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.spool import check_bodies, drop
 from reliquary.queueing.state import Elsewhere, QueueState, State
+from reliquary.queueing.travel import rooms
 from reliquary.queueing.travel.listeners import listening_to
 from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
@@ -189,6 +191,9 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     """Take all messages of a batch in, or none."""
     batch = f"{signal.ticket}:{signal.transaction.int & _BATCH}"
     state.bringer = Bringer(signal.carrier, signal.peer, batch)
+    if len(signal.messages) == 1 and _put_alone(state, signal, now):
+        _taken(state, signal)
+        return
     parts = _judge(state, signal, now)
     if isinstance(parts, _Refusal):
         if parts.outcome is Outcome.REFUSED:
@@ -205,8 +210,49 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
                 state, queue, part.messages, part.sizes, now, travelled=True, expires=False, captured=captured
             )
     drop(state, [message.spool for message in signal.messages if message.stored_body])  # of those left out
+    _taken(state, signal)
+
+
+def _taken(state: State, signal: BatchArrived) -> None:
+    """Tell the carrier that all of a batch was taken."""
     state.bringer = API
+    if state.rooms.changed:
+        rooms.tell(state)  # the carrier knows the room that is left when it hears the verdict
     state.draft.tell(BatchJudged(signal.carrier, signal.ticket, Outcome.DELIVERED))
+
+
+def _put_alone(state: State, signal: BatchArrived, now: Instant) -> bool:
+    """Take a batch of one message that is like most, for a queue of ours; all others are for `_judge`."""
+    [name], [message] = signal.destinations, signal.messages
+    if (
+        state.manager_state is not ManagerState.READY
+        or not state.online
+        or not signal.checked
+        or message.stored_body is not None
+        or message.transaction is not None
+        or message.sequence is not None
+        or message.time_to_be_received != FOREVER
+        or message.time_to_reach_queue != FOREVER
+    ):
+        return False
+    try:
+        queue = destinations.look_up(state, destinations.read_name(state, name), Access.SEND)
+    except UsageError:
+        return False
+    if not isinstance(queue, QueueState) or queue.record.outgoing is not None:
+        return False
+    settings = queue.record.settings
+    if settings.authentication or settings.privacy is not QueuePrivacy.OPTIONAL:
+        return False
+    size = size_of(message)
+    if judge(state, queue, size) is not Enqueued.DONE:
+        return False
+    if signal.by is not MANAGER and lacks(state, signal.by, queue, Act.SEND):
+        return False
+    captured = signal.transaction if settings.transactional else None
+    messages, sizes = signal.messages, (size,)
+    insert(state, queue, messages, sizes, now, travelled=True, expires=False, captured=captured)
+    return True
 
 
 def _judge(state: State, signal: BatchArrived, now: Instant) -> list[_Part] | _Refusal:

@@ -27,6 +27,12 @@ A carrier that moves whole batches takes messages itself, and brings them in bat
        | BatchJudged -------------------> |
        | <------------- DuplicatesDropped |   what came was known already
 
+A carrier that promises room to its peers hears how much there is:
+
+    manager                          carrier
+       | <-------------------- RoomWatched |   these queues
+       | RoomKnown ----------------------> |   at once, and in each turn in which it changed
+
 What the manager says of one destination, message or batch names the carrier that it is for
 (`DirectedSignal.to`); ListenersChanged and ManagerOnline go to all.  All of it happens inside turns, so
 facts of both sides join one write.
@@ -39,7 +45,7 @@ from uuid import UUID
 
 from reliquary.base.time import Duration
 from reliquary.base.turn import DirectedSignal, Signal
-from reliquary.queueing.message import Message, MessageClass, ObjectId
+from reliquary.queueing.message import NO_GUID, Message, MessageClass, ObjectId
 from reliquary.queueing.naming.formats import DirectName
 from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
@@ -77,6 +83,8 @@ class ConnectionWanted(DirectedSignal, frozen=True):
 
     queue: int
     destination: str
+    manager: UUID = NO_GUID
+    """Our own identifier, which is not that of a message that came from elsewhere and goes on."""
 
 
 class SendUserMessage(DirectedSignal, frozen=True):
@@ -166,6 +174,17 @@ class BatchJudged(DirectedSignal, frozen=True):
     reason: MessageClass = MessageClass.ACK_REACH_QUEUE
     place: int = -1
     why: str = ""
+
+
+class RoomKnown(DirectedSignal, frozen=True):
+    """How much a queue holds, and how much it can still take."""
+
+    destination: str
+    """The name by which the carrier watches it."""
+    unread: int = 0
+    """Messages that nobody has received; those in transactions that have not ended are among them."""
+    free: int | None = None
+    """Bytes that still fit by the quota of the queue; None for no limit, or for a queue that is elsewhere."""
 
 
 class ListenersChanged(Signal, frozen=True):
@@ -277,6 +296,14 @@ class QueuesWatched(Signal, frozen=True):
 
     carrier: str
     queues: frozenset[int]
+
+
+class RoomWatched(Signal, frozen=True):
+    """Tell this carrier `RoomKnown` for these queues, and for no others."""
+
+    carrier: str
+    destinations: frozenset[str]
+    """Path names and format names, as in `BatchArrived`."""
 
 
 class HoldWanted(Signal, frozen=True):

@@ -1,0 +1,67 @@
+"""How much room queues have, for carriers that promise it to their peers.
+
+RoomWatched --> RoomKnown at once, then in each turn in which a watched queue has more or less room
+"""
+
+from __future__ import annotations
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import Instant
+from reliquary.queueing.events import Access
+from reliquary.queueing.message import FOREVER
+from reliquary.queueing.naming import destinations
+from reliquary.queueing.queue import KILOBYTE
+from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.travel.transfer import RoomKnown, RoomWatched
+
+
+def on_watched(state: State, signal: RoomWatched, now: Instant) -> None:
+    """Let a carrier know how much room these queues have, from now on."""
+    del now
+    if signal.destinations:
+        state.rooms.wanted[signal.carrier] = signal.destinations
+    else:
+        state.rooms.wanted.pop(signal.carrier, None)
+    _resolve(state)
+
+
+def tell(state: State) -> None:
+    """Tell carriers about the queues that changed in this turn."""
+    if state.rooms.stale:
+        _resolve(state)
+        return
+    changed, state.rooms.changed = state.rooms.changed, {}
+    for number, queue in changed.items():
+        for carrier, name in state.rooms.watched.get(number, ()):
+            state.draft.tell(room_in(carrier, name, queue))
+
+
+def _resolve(state: State) -> None:
+    """Find the queues that the names lead to now, and tell how much room each of them has."""
+    state.rooms.stale = False
+    state.rooms.changed.clear()
+    state.rooms.watched.clear()
+    for carrier, names in state.rooms.wanted.items():
+        for name in sorted(names):
+            queue = _queue_named(state, name)
+            if queue is not None:
+                state.rooms.watched.setdefault(queue.number, []).append((carrier, name))
+            state.draft.tell(room_in(carrier, name, queue))
+
+
+def _queue_named(state: State, name: str) -> QueueState | None:
+    try:
+        found = destinations.look_up(state, destinations.read_name(state, name), Access.SEND)
+    except UsageError:
+        return None
+    return found if isinstance(found, QueueState) else None
+
+
+def room_in(carrier: str, name: str, queue: QueueState | None) -> RoomKnown:
+    """Return how much a queue holds and can still take; None stands for a queue that does not exist yet."""
+    if queue is None:
+        return RoomKnown(carrier, name)
+    quota = queue.record.settings.quota
+    free = None if quota == FOREVER else max(quota * KILOBYTE - queue.total_bytes - queue.reserved, 0)
+    unread = len(queue.order) + len(queue.order.locked) + queue.delayed + len(queue.delayed_express)
+    return RoomKnown(carrier, name, unread, free)

@@ -1,0 +1,133 @@
+"""A batch of one message: the short path for most of them leads where the path for all batches leads."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reliquary.base.time import SECOND
+from reliquary.queueing.events import AccessChange, ChangeAccess, FlowControl, TakeOffline
+from reliquary.queueing.message import FOREVER, Delivery, ObjectId, SequenceId, StoredBody
+from reliquary.queueing.queue import QueuePrivacy
+from reliquary.queueing.security.principals import ANONYMOUS, EVERYONE, MANAGER, Principal
+from reliquary.queueing.security.rights import QueueRight
+from reliquary.queueing.travel import arrivals
+from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, Outcome, RoomWatched
+from tests.queueing.answers import everything
+from tests.queueing.exchange import ELSEWHERE, Exchange
+from tests.queueing.manager_harness import NOON, message
+
+BATCH = UUID(int=9)
+NAMES = [
+    "orders", "private$\\orders", "strict", "narrow", "signed", "sealed", "open", "guarded", "nowhere",
+    "system$;deadletter", "DIRECT=", "MULTICAST=234.1.1.1:80", "other\\private$\\orders", ELSEWHERE,
+]  # fmt: skip
+ATTRIBUTES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "express": {"delivery": Delivery.EXPRESS},
+    "large": {"body": b"x" * 2000},
+    "priority": {"priority": 7},
+    "delayed": {"delay": 5 * SECOND},
+    "in a transaction": {"transaction": BATCH},
+    "in a stream": {"sequence": SequenceId(1, 2)},
+    "late": {"sent_time": NOON // SECOND - 10, "time_to_be_received": 5},
+    "late to reach": {"sent_time": NOON // SECOND - 10, "time_to_reach_queue": 5},
+    "in time": {"sent_time": NOON // SECOND - 10, "time_to_be_received": 50},
+    "a body that is not there": {"stored_body": StoredBody(77, 5, 1)},
+}
+HINDRANCES = ["", "", "", "throttled", "offline", "stopped"]
+
+
+def prepared(hindrance: str, *, watched: bool) -> Exchange:
+    """A manager with queues of many kinds."""
+    exchange = Exchange()
+    exchange.create("strict", transactional=True)
+    exchange.create("narrow", quota=1)
+    exchange.create("signed", authentication=True)
+    exchange.create("sealed", privacy=QueuePrivacy.BODY)
+    exchange.create("open", privacy=QueuePrivacy.NONE)
+    exchange.create("guarded")
+    exchange.ask(ChangeAccess(0, "guarded", AccessChange.DENY, EVERYONE, QueueRight.WRITE_MESSAGE))
+    exchange.clerk.connects = False
+    exchange.say(BatchArrived("clerk", 1, (ELSEWHERE,), (message(b"first"),), BATCH))  # it has a queue now
+    if watched:
+        exchange.say(RoomWatched("clerk", frozenset({"orders", "narrow"})))
+    if hindrance == "throttled":
+        exchange.handle(FlowControl(throttled=True))
+    elif hindrance == "offline":
+        exchange.ask(TakeOffline(0))
+    elif hindrance == "stopped":
+        exchange.stop()
+    exchange.turns.clear()
+    exchange.clerk.heard.clear()
+    return exchange
+
+
+def brought(name: str, kind: str, by: Principal, exchange: Exchange) -> tuple[object, ...]:
+    """What comes of it: what is told, what is stated, what the state is."""
+    usual: dict[str, Any] = {
+        "identifier": ObjectId(UUID(int=7), 5),
+        "sent_time": NOON // SECOND,
+        "time_to_reach_queue": FOREVER,
+    }
+    attributes = usual | ATTRIBUTES[kind]
+    batch = BatchArrived("clerk", 5, (name,), (message(**attributes),), BATCH, by, checked=True)
+    exchange.say(batch)
+    return exchange.clerk.heard, exchange.facts, everything(exchange.state)
+
+
+def differences(
+    name: str, kind: str, by: Principal, hindrance: str, *, watched: bool
+) -> tuple[object, object]:
+    """The outcome on the short path, and on the long one."""
+    short, long = (prepared(hindrance, watched=watched) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrivals, "_put_alone", lambda *_: False)
+        expected = brought(name, kind, by, long)
+    return brought(name, kind, by, short), expected
+
+
+@given(
+    st.sampled_from(NAMES),
+    st.sampled_from(sorted(ATTRIBUTES)),
+    st.sampled_from([ANONYMOUS, MANAGER]),
+    st.sampled_from(HINDRANCES),
+    st.booleans(),
+)
+def test_both_paths_lead_to_the_same(
+    name: str, kind: str, by: Principal, hindrance: str, watched: bool
+) -> None:
+    short, long = differences(name, kind, by, hindrance, watched=watched)
+    assert short == long
+
+
+@pytest.mark.parametrize("kind", ATTRIBUTES)
+def test_both_paths_lead_to_the_same_for_each_kind_of_message(kind: str) -> None:
+    for name in ("orders", "strict", "narrow"):
+        short, long = differences(name, kind, ANONYMOUS, "", watched=True)
+        assert short == long
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_paths_lead_to_the_same_for_each_queue(name: str) -> None:
+    for by in (ANONYMOUS, MANAGER):
+        short, long = differences(name, "plain", by, "", watched=False)
+        assert short == long
+
+
+@pytest.mark.parametrize("hindrance", [each for each in HINDRANCES if each])
+def test_both_paths_lead_to_the_same_while_nothing_is_taken(hindrance: str) -> None:
+    short, long = differences("orders", "plain", ANONYMOUS, hindrance, watched=False)
+    assert short == long
+
+
+@pytest.mark.parametrize("name", ["orders", "strict"])
+def test_most_messages_take_the_short_path(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    exchange = prepared("", watched=False)
+    monkeypatch.delattr(arrivals, "_judge")
+    heard, *_ = brought(name, "plain", ANONYMOUS, exchange)
+    assert heard == [BatchJudged("clerk", 5, Outcome.DELIVERED)]

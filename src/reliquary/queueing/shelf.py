@@ -39,6 +39,9 @@ class Shelf:
 
     def put(self, positions: Sequence[Position], messages: Sequence[Message], *, fresh: bool = True) -> None:
         """Keep new messages; `fresh` when they have no rows yet."""
+        if len(positions) == 1 and fresh and not (positions[0].express or positions[0].spool):
+            self._put_alone(positions[0], messages[0])
+            return
         stored = {}
         for position, message in zip(positions, messages, strict=True):
             if position.express:
@@ -55,6 +58,15 @@ class Shelf:
                 [_weight(each) for number, each in stored.items() if number not in cache]
             )
             cache.update(stored)
+
+    def _put_alone(self, position: Position, message: Message) -> None:
+        """Keep one new message, as most come."""
+        number = position.message
+        self._rows.put(MESSAGES, message_key(number), message, fresh=True)
+        if self._cached_bytes < self._cache_limit and not position.due:
+            if number not in self._cache:
+                self._cached_bytes += _weight(message)
+            self._cache[number] = message
 
     def put_aside(self, first: int, messages: Sequence[Message]) -> None:
         """Keep new messages that no position shows yet, under numbers that follow each other."""

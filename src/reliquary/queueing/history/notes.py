@@ -156,10 +156,11 @@ class Notes:
         place = self._heads.get(key)
         if place is None:
             place = self._heads[key] = len(self._made)
-            head = self._known.get(key)
+            recurs = sequence is None and transaction is None and not bringer.batch
+            head = self._known.get(key) if recurs else None
             if head is None:
                 head = _head(happening, queue, reason, bringer, other, shape, lineage, sequence, transaction)
-                if sequence is None and transaction is None:  # else it will hardly come again
+                if recurs:
                     if len(self._known) >= KNOWN:
                         self._known.clear()
                     self._known[key] = head

@@ -173,7 +173,10 @@ class _Spread:
         known = {word: place for place, word in enumerate(dict.fromkeys(filter(None, values)))}
         if not known:
             return pa.nulls(self.count, _WORDS)
-        codes = pa.array([known.get(value) for value in values], pa.int32()).take(self._places)
+        if len(known) == 1 and all(values):  # most columns, also where each event has a head of its own
+            codes = pa.repeat(pa.scalar(0, pa.int32()), self.count)
+        else:
+            codes = pa.array(list(map(known.get, values)), pa.int32()).take(self._places)
         return pa.DictionaryArray.from_arrays(codes, pa.array(list(known), pa.string()))
 
     def numbers(self, name: str, shape: Shape) -> pa.Array:

@@ -27,7 +27,7 @@ class Sent:
     rows: dict[int, list[int]] = field(default_factory=dict)
     """LookupIdentifier by number, grouped as the rows on disk are; 0 where there is none."""
     finals: dict[int, int] = field(default_factory=dict)
-    """Messages that stay until their final receipt comes: LookupIdentifier, and number in the identifier."""
+    """Messages that stay until their final receipt comes: LookupIdentifier, and the protocol's key."""
     awaiting: int = 0
     """How many have no receipt yet."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from reliquary.protocols.httpr.codec.faults import HttprFault
@@ -18,6 +20,8 @@ from reliquary.protocols.httpr.settings import HttprSettings, Service
 from reliquary.protocols.httpr.state import State
 from tests.protocols.httpr.httpr_harness import ADDRESSED, HttprBench
 
+ONWARD = "DIRECT=HTTP://shop.example/msmq/private$/orders"
+BATCH = UUID(int=9)
 LISTED = HttprSettings(
     services=(Service(name="shop", into="orders"), Service(name="desk", source="answers")),
     forward=True,
@@ -85,6 +89,30 @@ def test_no_service_is_a_way_to_send_messages_on_through_us(service: str) -> Non
     assert refused.value.number == 518
 
 
+def test_a_service_may_lead_elsewhere() -> None:
+    state = state_of(HttprSettings(services=(Service(name="gate", into=ONWARD),)))
+    assert sink_of(state, "httpr://bench.example/httpr/gate", "") == ONWARD
+    assert sink_of(state, "", into(state.settings, "gate")) == ONWARD
+
+
+@pytest.mark.parametrize("service", ["assured", "Assured", "reliable", "datagram", ""])
+def test_a_message_that_the_settings_send_elsewhere_leaves_its_header_here(service: str) -> None:
+    header = "target-uri:httpr://bench.example/httpr/gate\r\n" + f"class-of-service:{service}\r\n" * bool(
+        service
+    )
+    (name,), (message,) = placed([Carried(header, b"hello")], lambda _: ONWARD, BATCH)
+    assert (name, message.carrier_header, message.destination_queue) == (ONWARD, "", "")
+    assert message.transaction == (BATCH if service.lower() == "assured" else None)
+
+
+def test_a_message_for_another_agent_keeps_its_header() -> None:
+    header = "target-uri:httpr://c.example/httpr/mq#orders\r\nclass-of-service:assured\r\n"
+    state = state_of()
+    (name,), (message,) = placed([Carried(header, b"hello")], lambda to: sink_of(state, to, ""), BATCH)
+    assert (name, message.carrier_header) == ("DIRECT=HTTPR://c.example/httpr/mq#orders", header)
+    assert message.transaction is None
+
+
 def test_where_a_pull_takes_from() -> None:
     state = state_of()
     assert sources_of(state, "orders", "httpr://c.example/app", 0) == ("orders",)
@@ -118,7 +146,7 @@ def test_each_message_of_a_batch_has_its_queue_and_neighbours_are_looked_up_once
         Carried(f"target-uri:{uri}\r\n" if uri else "", body)
         for uri, (_, body) in zip(uris, batch, strict=True)
     ]
-    names, messages = placed(carried, queue_for)
+    names, messages = placed(carried, queue_for, BATCH)
     assert names == ("a", "a", "none", "b", "a")
     assert [message.body for message in messages] == [b"1", b"2", b"3", b"4", b"5"]
     assert asked == [uris[0], *uris[2:]]

@@ -6,13 +6,17 @@ from uuid import UUID
 
 import pytest
 
+from reliquary.protocols.httpr.schemes import HTTPR
 from reliquary.protocols.srmp import arrivals
 from reliquary.protocols.srmp.codec.values import Kind
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.queueing.events import StopManager
+from reliquary.queueing.message import Message
 from reliquary.streams.tables import OutgoingStream
 from tests.protocols.srmp.peer import (
     ORDERS,
+    RECEIPTS,
     STREAM,
     TORDERS,
     commitment_block,
@@ -24,6 +28,8 @@ from tests.protocols.srmp.peer import (
 )
 from tests.protocols.srmp.receiving import Receiving, refused
 
+AGENT = f"DIRECT={HTTPR.word}://gamma.example/httpr/mq#orders"
+ADMIN = "http://alpha.example/msmq/private$/admin"
 ELSEWHERE = "http://gamma.example/msmq/private$/orders"
 PUBLIC = "http://gateway.example/shop/orders"
 
@@ -123,6 +129,64 @@ def test_a_redirection_leads_to_another_host() -> None:
     (message,) = bench.outgoing
     assert message.soap_envelope.encode() in post[1]
     assert list(bench.state.outgoing) == [f"direct={ELSEWHERE}"]
+
+
+# -- another protocol
+
+
+def redirected(*to: str) -> Receiving:
+    """A manager that sends on what comes to these URLs, by another protocol."""
+    return Receiving(
+        settings=SrmpSettings(inbound_redirections=tuple(Redirection(each, AGENT) for each in to))
+    )
+
+
+def of_agent(bench: Receiving) -> list[Message]:
+    return [each for each in bench.outgoing if each.destination_queue == AGENT]
+
+
+@pytest.mark.spec("SR-187")
+def test_a_message_for_another_protocol_is_no_longer_one_of_srmp() -> None:
+    bench = redirected(ORDERS)
+    assert bench.post(*user_message(ORDERS)).status == 200
+    assert bench.post(*user_message(ORDERS)).status == 200  # it is known
+    (message,) = of_agent(bench)
+    assert (message.body, message.soap_envelope, message.transaction) == (b"hello", "", None)
+    assert bench.bodies() == []
+
+
+@pytest.mark.spec("SR-187", "SR-297", "SR-300")
+def test_a_stream_goes_on_as_a_transaction_and_its_receipts_are_sent_from_here() -> None:
+    bench = redirected(TORDERS)
+    asks = {"delivery_to": ADMIN, "commitment": (ADMIN, "positiveOnly"), "flags": "<DeadLetter/>"}
+    for number in (1, 2):
+        post = stream_message(number, previous=number - 1, priority=8 - number, **asks)  # type: ignore[arg-type]
+        assert bench.post(*post).status == 200
+        assert bench.post(*post).status == 200
+    messages = of_agent(bench)
+    assert [each.body for each in messages] == [b"1", b"2"]
+    assert all(each.sequence is None and each.acknowledgements == () for each in messages)
+    assert len({each.transaction for each in messages}) == 1
+    assert messages[0].transaction is not None
+    said = [
+        (each.to, each.said.get("decision", ""), each.said.get("lastOrdinal", "")) for each in bench.receipts
+    ]
+    for last in ("1", "2"):
+        assert said.count((RECEIPTS, "positive", last)) == 1
+    assert (said.count((ADMIN, "", "")), said.count((ADMIN, "positive", ""))) == (2, 2)
+
+
+def test_a_message_that_cannot_go_on_has_no_receipts() -> None:
+    bench = redirected(TORDERS)
+    bench.handle(StopManager())
+    asks = {"delivery_to": ADMIN, "commitment": (ADMIN, "positiveOnly")}
+    assert bench.post(*stream_message(1, **asks)).status == 500  # type: ignore[arg-type]
+    assert bench.outgoing == []
+
+
+def test_a_receipt_goes_to_no_other_protocol() -> None:
+    bench = redirected(ORDERS)
+    refused(bench, receipt(ORDERS, commitment_block("positive"), 0x4000), naming="to")
 
 
 # -- kinds

@@ -68,7 +68,8 @@ def test_a_message_wants_a_connection_and_the_carrier_is_told_on_it_and_is_sent_
     exchange.clerk.connects = False
     exchange.send(AGENT, b"a")
     number = exchange.outgoing(AGENT).number
-    assert exchange.clerk.heard == [ConnectionWanted("httpr", number, AGENT)]
+    own = exchange.state.identity().identifier
+    assert exchange.clerk.heard == [ConnectionWanted("httpr", number, AGENT, own)]
     exchange.send(AGENT, b"b")
     assert told(exchange) == []
     change(exchange, Happening.CONNECTED)

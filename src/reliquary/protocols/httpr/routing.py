@@ -1,7 +1,8 @@
 """Which queues the names of an agent mean, 6.2.3: those that take messages, and those that are fetched from.
 
 target-uri of ours        #orders, #private$/orders    its Destination is the queue
-                          no Destination, or no URI    the service's queue for these messages
+                          no Destination, or no URI    the service's queue for these messages; `into` may also
+                                                       name one elsewhere, DIRECT=HTTP://...: it goes on there
 target-uri of another     DIRECT=HTTPR://...           passed on, if the settings have `forward`
 anything else             518
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
+from uuid import UUID
 
 from reliquary.protocols.httpr.addresses import (
     Target,
@@ -24,12 +26,12 @@ from reliquary.protocols.httpr.addresses import (
 )
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import Carried, ErrorNumber
+from reliquary.protocols.httpr.fields import fields_of
 from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.settings import HttprSettings, Service
 from reliquary.protocols.httpr.state import State
 from reliquary.queueing.message import Message
-from reliquary.queueing.naming.formats import is_format_name
-from reliquary.queueing.naming.schemes import is_bare_url
+from reliquary.queueing.travel.crossing import crossed, leads_elsewhere
 
 _SECTION: Final = "6.2.3"
 
@@ -62,9 +64,9 @@ def sink_of(state: State, target: str, otherwise: str) -> str:
             raise _unknown(f"{target or 'no target-uri'} names no queue")
         return otherwise
     if _is_ours(state, where):
-        name = where.queue or into(state.settings, where.service)
         # a Destination must be a queue of ours, not a name by which messages are sent on through us
-        if not name or is_format_name(name) or is_bare_url(name):
+        name = "" if leads_elsewhere(where.queue) else where.queue or into(state.settings, where.service)
+        if not name:
             raise _unknown(f"{target} names no queue")
         return name
     name = format_name(target) if state.settings.forward else ""
@@ -74,18 +76,31 @@ def sink_of(state: State, target: str, otherwise: str) -> str:
 
 
 def placed(
-    batch: Iterable[Carried], queue_for: Callable[[str], str]
+    batch: Iterable[Carried], queue_for: Callable[[str], str], transaction: UUID
 ) -> tuple[tuple[str, ...], tuple[Message, ...]]:
-    """Return the queue for each message of a batch, by its target-uri, and the messages."""
+    """Return the queue for each message of a batch, by its target-uri, and the messages.
+
+    Messages that the settings send elsewhere stay in the `transaction` of the batch.
+    """
     names, messages = [], []
-    target, name = "", None
+    target, name, goes_on = "", None, False
     for carried in batch:
         to, message = decode_message(carried)
         if name is None or to != target:  # mostly a whole batch has one target
             target, name = to, queue_for(to)
+            goes_on = leads_elsewhere(name) and name != format_name(to)
         names.append(name)
-        messages.append(message)
+        messages.append(sent_on(message, transaction) if goes_on else message)
     return tuple(names), tuple(messages)
+
+
+def sent_on(message: Message, transaction: UUID) -> Message:
+    """Return a message as it goes on to the place in the settings: not with the header that it came with.
+
+    Of the classes of service only `assured` is once and in order (6.2.4), so only that one is a transaction.
+    """
+    assured = fields_of(message).get("class-of-service", "").lower() == "assured"
+    return crossed(message, transaction if assured else None)
 
 
 def into(settings: HttprSettings, service: str) -> str:
@@ -94,8 +109,7 @@ def into(settings: HttprSettings, service: str) -> str:
     if listed is not None:
         return listed.into
     # a service must be a queue of ours, not a name by which messages are sent on through us
-    elsewhere = is_format_name(service) or is_bare_url(service)
-    return "" if service == settings.manager_service or elsewhere else service
+    return "" if service == settings.manager_service or leads_elsewhere(service) else service
 
 
 def sources_of(state: State, service: str, requester: str, last: int) -> tuple[str | int, ...]:

@@ -44,7 +44,10 @@ class Service:
 
     name: str
     into: str = ""
-    """The queue for messages without a Destination; empty: they are refused with 518."""
+    """The queue for messages without a Destination; empty: they are refused with 518.
+
+    A format name or a URL elsewhere: they go on there, by whatever protocol brings messages there.
+    """
     source: str = ""
     """The queue from which a PULL takes messages; empty: it gets those addressed to the requester."""
 
@@ -64,7 +67,10 @@ class Peer:
     exchange: bool = False
     """Send messages with EXCHANGE; needs `pull`."""
     into: str = ""
-    """The queue for fetched messages that have no Destination of ours, or whose queue does not exist."""
+    """The queue for fetched messages that have no Destination of ours, or whose queue does not exist.
+
+    As with `Service.into`, it may be a name elsewhere.
+    """
     sessions: bool = True
     """False: requests to this peer have no session."""
     carries: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from reliquary.protocols.srmp.sender.addresses import Route
 from reliquary.protocols.srmp.sender.phases import Phase
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.tables import STREAM_TABLES
+from reliquary.queueing.message import NO_GUID
 from reliquary.queueing.travel.transfer import SendUserMessage
 from reliquary.streams.incoming import Coalescing
 from reliquary.streams.ladder import ReceiptWait
@@ -36,6 +37,8 @@ class Arriving:
     express: bool = False
     ours: bool = False
     """A user message that was posted to us, so that its receipts are ours to send."""
+    crosses: bool = False
+    """It goes on by another protocol, so nobody will ever receive it by SRMP."""
 
 
 @dataclass(slots=True)
@@ -105,6 +108,8 @@ class State(StreamState):
         self.receipts: dict[int, str] = {}
         """Where receipts go that the manager judges in this turn, by ticket."""
         self.last_ticket = 0
+        self.manager = NO_GUID
+        """The identifier of our queue manager, under which streams go; known when the first session opens."""
         self.receipts_host = ""
         """Empty until `Addressed` has come: no stream begins before."""
         self.secure_receipts_host = ""

@@ -209,7 +209,9 @@ def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
     link.asked = True
     link.history.append(ConnectionRecord(ConnectionStatus.IN_PROCESS, in_whole_seconds(now)))
     if link.carrier is not None:  # else it waits until a protocol claims its name
-        state.draft.tell(ConnectionWanted(link.carrier.name, queue.number, str(destination_of(queue))))
+        manager = state.identity().identifier
+        destination = str(destination_of(queue))
+        state.draft.tell(ConnectionWanted(link.carrier.name, queue.number, destination, manager))
 
 
 def _send(state: State, entry: DispatchEntry) -> None:

@@ -10,6 +10,7 @@ from reliquary.protocols.httpr.facts import BatchReceived
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.queueing.facts import MessagesStored
 from tests.protocols.httpr.far_server import AGENT, TO_US, ClientBench, Far
+from tests.queueing.manager_harness import walk
 
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 FETCHES = HttprSettings(peers=(Peer(responder=AGENT, pull=True),))
@@ -158,6 +159,21 @@ def test_a_fetched_message_without_a_queue_is_not_in_the_way_of_others() -> None
         "there is no nowhere, so inbox has them",
         "there is no neither, so inbox has them",
     ]
+
+
+def test_fetched_messages_may_go_on_by_another_protocol() -> None:
+    onward = "DIRECT=HTTP://shop.example/msmq/private$/orders"
+    settings = HttprSettings(peers=(Peer(responder=AGENT, pull=True, into=onward),))
+    bench = fetching(settings)
+    assured = "class-of-service:assured\r\n"
+    lost = Carried(f"target-uri:httpr://bench.example/httpr/mq#nowhere\r\n{assured}", b"lost")
+    bench.respond(bench.next_request(), batch(1), Carried(assured, b"none"), lost, Carried(TO_US, b"a"))
+    (queue,) = [each for name, each in bench.state.outgoing.items() if "shop.example" in name]
+    messages = [bench.state.shelf.get(position) for position in walk(queue)]
+    assert [(each.body, each.carrier_header) for each in messages] == [(b"none", ""), (b"lost", "")]
+    assert all(each.transaction is not None for each in messages)
+    assert {each.destination_queue for each in messages} == {onward}
+    assert bench.bodies() == [b"a"]
 
 
 def test_a_batch_is_rolled_back_where_its_last_resort_is_missing_too() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from reliquary.protocols.httpr.schemes import HTTPR
 from reliquary.protocols.srmp import tables
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.receiver.routing import Route, route
@@ -15,6 +16,7 @@ from reliquary.store.staging import StagedRows
 
 OURS = "http://bench.example/msmq/private$/orders"
 THEIRS = "http://gamma.example:8080/msmq/private$/orders"
+AGENT = f"{HTTPR.word}://gamma.example/httpr/mq#orders"
 HERE = ".\\private$\\orders"
 
 
@@ -75,6 +77,23 @@ def test_the_first_redirection_that_matches_counts() -> None:
     assert route(aimed, "http://gate.example/one") == Route(HERE, "http://gate.example/one")
     assert route(aimed, "http://gate.example/two") == Route(f"DIRECT={THEIRS}".replace("http", "HTTP"))
     assert route(aimed, OURS) == Route(HERE, OURS)
+
+
+@pytest.mark.spec("SR-187")
+@pytest.mark.parametrize("target", [f"DIRECT={AGENT}", AGENT, AGENT.lower()])
+def test_a_redirection_may_lead_to_another_protocol(target: str) -> None:
+    way = route(state(Redirection(OURS, target)), OURS)
+    assert (way.destination.casefold(), way.name) == (f"direct={AGENT}".casefold(), OURS)
+    assert way.crosses
+
+
+@pytest.mark.parametrize(
+    "target", ["DIRECT=OS:gamma\\private$\\orders", "DIRECT=NONE://x/y", f"DIRECT={THEIRS}"]
+)
+def test_a_redirection_to_where_no_protocol_leads_is_refused(target: str) -> None:
+    with pytest.raises(SrmpFault) as refused:
+        route(state(Redirection(OURS, target)), OURS)
+    assert refused.value.element == "to"
 
 
 def test_a_redirection_to_no_url_of_ours_is_refused() -> None:

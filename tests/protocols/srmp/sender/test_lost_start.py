@@ -11,7 +11,8 @@ from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.values import CommitmentReceipt, StreamReceipt
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.events import CommitTransaction, PurgeQueue
-from reliquary.queueing.message import Message, MessageClass, ObjectId
+from reliquary.queueing.message import Delivery, Message, MessageClass, ObjectId
+from reliquary.queueing.travel.transfer import MessageArrived
 from tests.protocols.srmp.sending import SHOP, Sender
 
 DEAD_STREAM = "system$;deadxact"
@@ -66,6 +67,30 @@ def test_a_final_receipt_finds_its_message_under_the_number_it_has_now() -> None
     bench.final(2, stream=old, about=about)
     assert (bench.waiting(), bench.srmp.state.sent) == (0, {})
     bench.check()
+
+
+@pytest.mark.spec("SR-228", "SR-229")
+def test_a_final_receipt_tells_messages_of_two_managers_apart_that_have_one_number() -> None:
+    bench = Sender()
+    bench.stream(b"1", b"2", negative_journaling=True)
+    old, posts = bench.stream_id, list(bench.posts)
+    ours = bench.arrived(posts[1]).envelope.identifier
+    theirs = Message(
+        body=b"3",
+        identifier=ObjectId(UUID(int=5), ours.uniquifier),
+        source_machine=UUID(int=5),
+        delivery=Delivery.RECOVERABLE,
+        transaction=UUID(int=3),
+        negative_journaling=True,
+    )
+    bench.tell(MessageArrived("srmp", (0, 0), SHOP, theirs))
+    bench.answer(posts[0], 400)
+    bench.answer_all()
+    bench.final(3, stream=old, about=f"uuid:{ours.uniquifier}@{UUID(int=5)}")
+    (left,) = bench.sent.finals.values()
+    assert (bench.waiting(), left) == (1, ours.uniquifier)
+    bench.final(2, stream=old, about=f"uuid:{ours.uniquifier}@{ours.lineage}")
+    assert (bench.waiting(), bench.srmp.state.sent) == (0, {})
 
 
 @pytest.mark.spec("SR-228")

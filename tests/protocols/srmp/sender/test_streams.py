@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from reliquary.base.time import SECOND, Instant, seconds
@@ -52,6 +54,18 @@ def test_when_all_is_acknowledged_the_next_message_begins_another_stream() -> No
     assert (place.current, place.previous, place.receipts_to != "") == (1, 0, True)
     assert place.number & 0xFFFFFFFF == (before.number & 0xFFFFFFFF) + 1
     assert place.number > before.number
+
+
+@pytest.mark.spec("SR-071", "SR-279")
+def test_a_message_that_another_protocol_brought_goes_in_a_stream_of_ours() -> None:
+    """Its own manager may have a stream to that queue, and one name would stand for two senders."""
+    bench = Sender()
+    bench.put(SHOP, b"theirs", transaction=UUID(int=3), source_machine=UUID(int=5))
+    bench.stream(b"ours")
+    own = bench.state.identity().identifier
+    assert [(place.sender, place.current) for place in bench.places] == [(own, 1), (own, 2)]
+    envelopes = [bench.arrived(post).envelope for post in bench.posts]
+    assert [each.identifier.lineage for each in envelopes] == [UUID(int=5), own]
 
 
 @pytest.mark.spec("SR-072")

@@ -28,12 +28,13 @@ from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import Command, Disposition, Outcome
 from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.facts import BatchReceived
-from reliquary.protocols.httpr.routing import placed, sink_of
+from reliquary.protocols.httpr.routing import placed, sent_on, sink_of
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Reception, reception
 from reliquary.queueing.message import MessageClass
 from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.travel import transfer
+from reliquary.queueing.travel.crossing import leads_elsewhere
 from reliquary.queueing.travel.link import ConnectionStatus
 from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged
 
@@ -107,7 +108,9 @@ def on_batch(state: State, channel: ClientChannel, event: ResponseArrived) -> No
     channel.peer_drained = len(event.batch) < channel.agreed.maximum_batch_size
     fetched = channel.fetched = FetchedBatch(batch, event.batch)
     try:
-        fetched.names, fetched.messages = placed(event.batch, partial(_queue_for, state, channel))
+        fetched.names, fetched.messages = placed(
+            event.batch, partial(_queue_for, state, channel), _transaction(channel, fetched)
+        )
     except (HttprFault, UsageError) as wrong:
         _roll_back(state, channel, str(wrong))
         return
@@ -120,19 +123,22 @@ def on_batch(state: State, channel: ClientChannel, event: ResponseArrived) -> No
 def _deliver(state: State, channel: ClientChannel, fetched: FetchedBatch) -> None:
     """Hand the batch to the queue manager; the administrator who set `pull` trusts what the peer sends."""
     number = channel.number
-    transaction = UUID(int=number << 64 | fetched.batch)
     state.draft.tell(
         BatchArrived(
             HOLDER,
             number,
             fetched.names,
             fetched.messages,
-            transaction,
+            _transaction(channel, fetched),
             MANAGER,
             checked=True,
             peer=state.channels[number].responder,
         )
     )
+
+
+def _transaction(channel: ClientChannel, fetched: FetchedBatch) -> UUID:
+    return UUID(int=channel.number << 64 | fetched.batch)
 
 
 def _queue_for(state: State, channel: ClientChannel, target: str) -> str:
@@ -152,6 +158,12 @@ def on_judged(state: State, channel: ClientChannel, signal: BatchJudged) -> None
         return
     missing = fetched.names[signal.place] if signal.reason is MessageClass.NACK_BAD_DEST_QUEUE else into
     if into and missing != into:  # else one message without a queue would block all others for ever
+        if leads_elsewhere(into):
+            transaction = _transaction(channel, fetched)
+            fetched.messages = tuple(
+                sent_on(message, transaction) if name == missing else message
+                for name, message in zip(fetched.names, fetched.messages, strict=True)
+            )
         fetched.names = tuple(into if name == missing else name for name in fetched.names)
         why = f"there is no {missing}, so {into} has them"
         state.draft.ask(Warn(state.channels[channel.number].responder, "messages have no queue", why))

@@ -18,9 +18,16 @@ from reliquary.base.time import Instant
 from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.batches import discard_bodies, report_duplicates
 from reliquary.protocols.httpr.codec.faults import HttprFault
-from reliquary.protocols.httpr.codec.values import NOTHING, Command, Disposition, ErrorNumber, Outcome
+from reliquary.protocols.httpr.codec.values import (
+    NOTHING,
+    Carried,
+    Command,
+    Disposition,
+    ErrorNumber,
+    Outcome,
+)
 from reliquary.protocols.httpr.facts import BatchReceived
-from reliquary.protocols.httpr.fields import fields_of
+from reliquary.protocols.httpr.fields import read_fields
 from reliquary.protocols.httpr.routing import into, placed, sink_of
 from reliquary.protocols.httpr.server import pull, responses
 from reliquary.protocols.httpr.server.channel import PendingRequest, ServerChannel
@@ -42,12 +49,12 @@ def serve(state: State, channel: ServerChannel, request: PendingRequest, now: In
         apply(state, BatchReceived(channel.number, batch, Outcome.COMMIT))
         _answer(state, channel, request, batch, now)
         return
+    transaction = UUID(int=channel.number << 64 | batch)
     try:
-        names, messages = _messages(state, channel, request)
+        names, messages = _messages(state, channel, request, transaction)
     except HttprFault:
         apply(state, BatchReceived(channel.number, batch, Outcome.ROLLBACK))  # P5
         raise
-    transaction = UUID(int=channel.number << 64 | batch)
     state.draft.tell(
         BatchArrived(
             HOLDER,
@@ -112,23 +119,23 @@ def _abort(state: State, channel: ServerChannel, request: PendingRequest, batch:
 
 
 def _messages(
-    state: State, channel: ServerChannel, request: PendingRequest
-) -> tuple[tuple[str, ...], tuple[Message, ...]]:  # fmt: skip
+    state: State, channel: ServerChannel, request: PendingRequest, transaction: UUID
+) -> tuple[tuple[str, ...], tuple[Message, ...]]:
     """Return the queue for each message of a batch, and the messages."""
     otherwise = into(state.settings, channel.service)
     try:
-        names, messages = placed(request.event.batch, lambda to: sink_of(state, to, otherwise))
+        names, messages = placed(request.event.batch, lambda to: sink_of(state, to, otherwise), transaction)
     except UsageError as wrong:
         raise HttprFault(ErrorNumber.HTTP_R_PROTOCOL_ERROR, str(wrong), spec="6.2") from None
-    _check_users(state, messages)
+    _check_users(state, request.event.batch)
     return names, messages
 
 
-def _check_users(state: State, messages: tuple[Message, ...]) -> None:
+def _check_users(state: State, batch: tuple[Carried, ...]) -> None:
     """Refuse messages whose user-id the settings do not allow (HR-049)."""
     allowed = state.settings.user_ids
-    for message in messages if allowed else ():
-        user = fields_of(message).get("user-id", "")
+    for carried in batch if allowed else ():
+        user = read_fields(carried.header).get("user-id", "")
         if user not in allowed:
             raise fault(
                 ErrorNumber.USERID_SECURITY, f"{user or 'a message without user-id'} may not send here"

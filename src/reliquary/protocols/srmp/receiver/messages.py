@@ -31,6 +31,7 @@ from reliquary.protocols.srmp.receiver.routing import Route, check_url
 from reliquary.protocols.srmp.signing import verify
 from reliquary.protocols.srmp.state import Arriving, Count, State
 from reliquary.queueing.message import NO_GUID, Message, MessageClass, ObjectId
+from reliquary.queueing.travel.crossing import crossed
 from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
     DuplicatesDropped,
@@ -76,12 +77,17 @@ def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Insta
         _advance(state, envelope, way.name, now)
         answer(state, to, 200)  # SR-234
         return
-    arriving = Arriving(to, envelope, way.name, message.is_express, ours=not way.multicast)
+    if way.crosses:
+        message = _passed_on(message)
+    ours = not way.multicast
+    arriving = Arriving(to, envelope, way.name, message.is_express, ours=ours, crosses=way.crosses)
     hand_over(state, arriving, way, message)
 
 
 def take_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Instant) -> None:
     """Hand a delivery or commitment receipt to the manager, for the queue of an application."""
+    if way.crosses:
+        raise SrmpFault("to", "a receipt goes to no other protocol", spec="3.1.5.1.3")
     if _is_duplicate(state, arrived.envelope, way, now):
         answer(state, to, 200)
         return
@@ -129,6 +135,17 @@ def _tell_duplicate(state: State, envelope: Envelope, way: Route) -> None:
     state.draft.tell(DuplicatesDropped(by, way.destination, (envelope.identifier,)))
 
 
+def _passed_on(message: Message) -> Message:
+    """Return a message as it goes on by another protocol; its receipts are sent from here.
+
+    The messages of one stream stay in their order: they share a transaction.
+    """
+    place = message.sequence
+    transaction = None if place is None else UUID(int=place.ordinal << 64 | place.timestamp or 1)
+    message = crossed(message, transaction)
+    return replace(message, acknowledgements=(), administration_queue="", administration_queues=())
+
+
 # -- what the manager says
 
 
@@ -162,6 +179,8 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
     if arriving.ours:
         _advance(state, arriving.envelope, arriving.destination, now)
         receipts.deliver(state, arriving.envelope, now)
+    if arriving.crosses:
+        _conclude(state, arriving, now)
     answer(state, arriving.to, 200)
 
 
@@ -211,6 +230,16 @@ def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -
     incoming = state.incoming[place.sender, destination]
     incoming.rejected = 0
     receipts.expect(state, incoming, now)
+
+
+def _conclude(state: State, arriving: Arriving, now: Instant) -> None:
+    """Send the final receipts of a message that goes on by another protocol: it is the manager's own now."""
+    # DEPARTS from 3.1.7.3 (SR-297): a message that goes on by another protocol counts as received, because
+    # no receipt comes back over that protocol, and its sender would wait for one for ever.
+    place = arriving.envelope.stream
+    kept = None if place is None else state.incoming[place.sender, arriving.destination].stream
+    receipts_to = "" if kept is None else kept.receipts_to
+    receipts.conclude(state, arriving.envelope, MessageClass.ACK_RECEIVE, receipts_to, now)
 
 
 def answer(state: State, to: int, status: int, why: str = "") -> None:

@@ -95,28 +95,33 @@ def deliver(state: State, envelope: Envelope, now: Instant) -> None:
 
 def on_receipt_due(state: State, signal: ReceiptDue, now: Instant) -> None:
     """Message Position Deleted, 3.1.7.3: commitment receipt, final stream receipt, or both of them."""
-    decision = DECISIONS[signal.reason]
-    if decision is None:
+    if DECISIONS[signal.reason] is None:
         return
     # what each request says is read from the envelope: the message has one attribute for two
     # addresses (SR-060, SR-086)
     envelope = decode_envelope(signal.message.soap_envelope)
-    if kind_of(envelope) is not Kind.USER_MESSAGE or is_multicast(envelope.to):
-        return
+    if kind_of(envelope) is Kind.USER_MESSAGE and not is_multicast(envelope.to):
+        conclude(state, envelope, signal.reason, signal.message.transaction_status_queue, now)
+
+
+def conclude(state: State, envelope: Envelope, reason: MessageClass, receipts_to: str, now: Instant) -> None:
+    """Send the receipts that a message asks for when it is over; those of its stream go to `receipts_to`."""
+    decision = DECISIONS[reason]
+    assert decision is not None, f"no receipt says {reason.name}"
     block = commitment_block(
         CommitmentReceipt(decided_at=in_whole_seconds(now), positive=decision, id=envelope.id)
     )
     request = envelope.commitment
     if request is not None and (request.positive if decision else request.negative):
-        _send(state, request.send_to, block, signal.reason, **_about(envelope))
+        _send(state, request.send_to, block, reason, **_about(envelope))
     place, msmq = envelope.stream, envelope.msmq
     if place is not None and msmq is not None and msmq.dead_letter:  # SR-144, SR-300
         position = stream_receipt_block(StreamReceipt(identifier=place.identifier, last=place.current))
         _send(
             state,
-            signal.message.transaction_status_queue,
+            receipts_to,
             position + block,
-            signal.reason,
+            reason,
             # DEPARTS from 3.1.7.3.3 (SR-300): a final receipt is durable, because its sender asks for it only
             # once: lost in a crash, it would be waited for, and its message kept, for ever.
             delivery=Delivery.RECOVERABLE,

@@ -2,6 +2,7 @@ r"""Where a message that arrived goes, [MC-MQSRM] 3.1.5.1.3: to a queue here, to
 
     to --> redirected? --> an authority of ours    --> .\private$\orders, a queue here
        |                '-> of another host        --> DIRECT=..., forwarded
+       |                '-> of another protocol    --> DIRECT=WORD://..., passed on as a message of ours
        '-> MSMQ:MULTICAST=ip:port                  --> all queues that listen there
 
 What is refused raises `SrmpFault`, and its sender gets 400 (SR-192).
@@ -21,6 +22,7 @@ from reliquary.protocols.srmp.redirection import redirected
 from reliquary.protocols.srmp.state import State
 from reliquary.queueing.naming.formats import DirectName, MulticastName, parse_single
 from reliquary.queueing.naming.schemes import HTTP, HTTPS
+from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
 
 _SECTION: Final = "3.1.5.1.3"
 
@@ -33,6 +35,8 @@ class Route(msgspec.Struct, frozen=True, gc=False):
     name: str = ""
     """Of a message for a queue here: the key of its stream and of its identifier; else empty."""
     multicast: bool = False
+    crosses: bool = False
+    """It goes on by another protocol: for SRMP its way ends here."""
 
 
 class _Place(msgspec.Struct, frozen=True, gc=False):
@@ -61,6 +65,9 @@ def route(state: State, to: str) -> Route:
     # comes to it would be refused.
     redirections = state.settings.inbound_redirections
     target = redirected(redirections, to) if redirections else None
+    onward = "" if target is None else _other_protocol(target)
+    if onward:
+        return Route(onward, destination.name, crosses=True)
     place = destination if target is None else _read(target)
     if not state.authorities.isdisjoint(place.authorities):
         if not place.path:
@@ -83,6 +90,18 @@ def check_url(element: str, url: str) -> None:
     """Refuse a URL that no message could be sent to."""
     if _read(url, element).group:
         raise SrmpFault(element, f"{url} is no URL of HTTP", spec=_SECTION)
+
+
+@lru_cache(maxsize=64)
+def _other_protocol(target: str) -> str:
+    """Return the format name that a redirection leads to by another protocol; empty for a URL of HTTP."""
+    if not leads_elsewhere(target):
+        return ""
+    try:
+        name = onward_name(target)
+    except UsageError as why:
+        raise SrmpFault("to", f"it is redirected to {target}: {why}", spec=_SECTION) from None
+    return "" if name.scheme in (HTTP, HTTPS) else str(name)
 
 
 @lru_cache(maxsize=1024)

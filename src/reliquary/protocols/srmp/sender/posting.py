@@ -27,7 +27,7 @@ from reliquary.protocols.srmp.sender.answers import FAILED_WITH, Reaction, react
 from reliquary.protocols.srmp.sender.phases import Phase
 from reliquary.protocols.srmp.sender.resending import go_again, start_wait
 from reliquary.protocols.srmp.sender.sessions import fail, open_wanted
-from reliquary.protocols.srmp.sender.streams import begin, forget, free, make_room
+from reliquary.protocols.srmp.sender.streams import begin, final_key, forget, free, make_room
 from reliquary.protocols.srmp.signing import is_to_be_signed, parts_source, sign
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.message import Message, MessageClass
@@ -165,7 +165,7 @@ def _send_first(
         number = first = stream.last + 1
         previous = sent.previous(first)
     else:
-        stream = next_stream(state.ordinals, sends[0].message.source_machine, now)
+        stream = next_stream(state.ordinals, state.manager, now)
         number, first, previous = 1, 1, 0
     lookup_ids, finals = [], []
     for send in sends:
@@ -177,7 +177,7 @@ def _send_first(
             _post(state, session, send, number, effect)
             lookup_ids.append(send.lookup_id)
             if send.message.negative_journaling:  # SR-265
-                finals.append((send.lookup_id, send.message.identifier.uniquifier))
+                finals.append((send.lookup_id, final_key(send.message.identifier, stream.sender)))
             previous, number = number, number + 1
     if lookup_ids:
         if sent is None:

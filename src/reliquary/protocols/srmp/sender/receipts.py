@@ -14,7 +14,7 @@ from reliquary.protocols.srmp.codec.lexical import message_id
 from reliquary.protocols.srmp.codec.values import Envelope
 from reliquary.protocols.srmp.sender.phases import Phase
 from reliquary.protocols.srmp.sender.resending import go_again, start_wait, stop_wait
-from reliquary.protocols.srmp.sender.streams import forget, free, make_room
+from reliquary.protocols.srmp.sender.streams import final_key, forget, free, make_room
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.message import MessageClass, ObjectId
 from reliquary.queueing.travel.transfer import DestinationReached, Outcome, TransferAccepted, TransferEnded
@@ -67,9 +67,9 @@ def _numbered_anew(state: State, envelope: Envelope, text: str) -> tuple[int, in
     found = [
         (queue, lookup_id)
         for queue, sent in state.sent.items()
-        if identifier is not None and sent.stream.sender == identifier.lineage
-        for lookup_id, uniquifier in sent.finals.items()
-        if uniquifier == identifier.uniquifier
+        if identifier is not None
+        for lookup_id, key in sent.finals.items()
+        if key == final_key(identifier, sent.stream.sender)
     ]
     if len(found) > 1:
         found = [each for each in found if _leads_to(state, each[0], envelope.via)]

@@ -40,6 +40,7 @@ leaves with the first answer, while the receiver and its disk are at work."""
 def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
     """Establish Transport Connection: open a session, once receipts have an address (SR-310)."""
     state.wanted[signal.queue] = signal.destination
+    state.manager = signal.manager
     if state.receipts_host:
         open_wanted(state, now)
 

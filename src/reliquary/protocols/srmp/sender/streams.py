@@ -13,16 +13,33 @@ numbers mean nothing to a receiver that never saw the start, so the rest begins 
 
 from __future__ import annotations
 
+from typing import Final
+from uuid import UUID
+
 from reliquary.base.turn import Warn
 from reliquary.protocols.srmp.sender.resending import go_again, report_taken, stop_wait
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.message import MessageClass, ObjectId
 from reliquary.queueing.travel.transfer import Outcome, TransferEnded
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import NumbersFreed, StreamBegun, StreamEnded
 from reliquary.streams.numbering import in_order, renumber
 from reliquary.streams.outgoing import Sent
 from reliquary.streams.tables import OutgoingStream
+
+_ORIGIN: Final = 0x7FFFFFFF
+"""How much of the GUID of another manager is kept in a key; a row has no longer numbers."""
+
+
+def final_key(identifier: ObjectId, sender: UUID) -> int:
+    """Return the number by which a message is known that waits for its final receipt.
+
+    Of a message of this manager it is the number in its identifier; of one that another protocol brought, its
+    origin counts too, because two managers may give one number.
+    """
+    if identifier.lineage == sender:
+        return identifier.uniquifier
+    return (identifier.lineage.int & _ORIGIN) << 32 | identifier.uniquifier
 
 
 def begin(state: State, queue: int, stream: OutgoingStream) -> None:

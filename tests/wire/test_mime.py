@@ -127,15 +127,21 @@ def test_a_boundary_is_needed() -> None:
     [
         ("text/xml", MediaType("text/xml")),
         ("Text/XML ; Charset=UTF-8", MediaType("text/xml", charset="utf-8")),
-        ('multipart/related; boundary="a, b"; type=text/xml', MediaType("multipart/related", "a, b")),
-        ("multipart/related;type=text/xml;boundary=ab", MediaType("multipart/related", "ab")),
+        (
+            'multipart/related; boundary="a, b"; type=text/xml',
+            MediaType("multipart/related", "a, b", root_type="text/xml"),
+        ),
+        (
+            'multipart/related;type="application/xop+xml";boundary=ab;start="<c@d>"',
+            MediaType("multipart/related", "ab", start="<c@d>", root_type="application/xop+xml"),
+        ),
         ('multipart/related; boundary="a\\"b"', MediaType("multipart/related", 'a"b')),
         ('multipart/related; title="boundary=x"; boundary=y', MediaType("multipart/related", "y")),
         ("multipart/related; boundary=a; boundary=b", MediaType("multipart/related", "a")),
         ("", MediaType("")),
     ],
 )
-def test_a_content_type_says_kind_boundary_and_charset(value: str, kind: MediaType) -> None:
+def test_a_content_type_says_kind_boundary_charset_and_root(value: str, kind: MediaType) -> None:
     assert media_type(value) == kind
 
 

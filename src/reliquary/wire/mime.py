@@ -47,6 +47,10 @@ class MediaType(msgspec.Struct, frozen=True, gc=False):
     boundary: str = ""
     charset: str = ""
     """In lower case; empty where it does not say."""
+    start: str = ""
+    """The Content-Id of the root part, RFC 2387; empty for the first part."""
+    root_type: str = ""
+    """The parameter `type`: of a part of type application/xop+xml, what it stands for."""
 
 
 class Part(msgspec.Struct, frozen=True, gc=False):
@@ -72,7 +76,13 @@ def media_type(value: str) -> MediaType:
     boundary = parameters.get("boundary", "")
     if len(boundary) > BOUNDARY_LIMIT or not boundary.isascii():
         raise MimeFault("Content-Type", f"a boundary has at most {BOUNDARY_LIMIT} ASCII characters")
-    return MediaType(kind.strip().lower(), boundary, parameters.get("charset", "").lower())
+    return MediaType(
+        kind.strip().lower(),
+        boundary,
+        parameters.get("charset", "").lower(),
+        parameters.get("start", ""),
+        parameters.get("type", ""),
+    )
 
 
 def fields_of(head: bytes, part: str) -> dict[str, str]:

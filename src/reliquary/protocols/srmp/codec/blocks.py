@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reliquary.protocols.srmp.codec.lexical import moment_text
-from reliquary.protocols.srmp.codec.text import escaped
 from reliquary.protocols.srmp.codec.values import CommitmentReceipt, DeliveryReceipt, StreamReceipt
+from reliquary.wire.xml_text import escaped
 
 
 def delivery_block(receipt: DeliveryReceipt) -> str:

@@ -14,9 +14,9 @@ from reliquary.protocols.srmp.codec.blocks import commitment_block, delivery_blo
 from reliquary.protocols.srmp.codec.canonical import BEGIN, END, MSMQ, PROPERTIES, SERVICES
 from reliquary.protocols.srmp.codec.lexical import correlation_text, guid_text, moment_text
 from reliquary.protocols.srmp.codec.messages import envelope_of
-from reliquary.protocols.srmp.codec.text import escaped
 from reliquary.protocols.srmp.codec.values import Envelope, Msmq, StreamPlace
 from reliquary.queueing.message import Message
+from reliquary.wire.xml_text import escaped
 
 _PATH: Final = f"{BEGIN}<action>"
 _PROPERTIES: Final = f"{PROPERTIES}<expiresAt>"

@@ -13,7 +13,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
 from reliquary.engine.administration import Administrator, NotDone
 from reliquary.queueing.administration import Done, Refusal
-from reliquary.queueing.events import AccessChange, AwaitDisk, ChangeAccess, ChangeQueue
+from reliquary.queueing.events import AccessChange, AwaitDisk, ChangeAccess, ChangeQueue, DeleteQueue
 from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.security.rights import ManagerRight, QueueRight
 from reliquary.queueing.state import State
@@ -104,6 +104,21 @@ def test_an_event_of_a_protocol_is_submitted_after_the_right_and_the_key_were_ch
     assert office.asked == []
     asyncio.run(office.administrator().act_on(PAINTED, "orders", "paint", {}))
     assert office.asked == [Paint(7, "orders"), AwaitDisk(7)]
+
+
+def test_a_record_that_an_act_removes_is_returned_as_it_was() -> None:
+    office = Office()
+
+    async def removed(make: Callable[[int], Event]) -> object:
+        answer = await office.ask(make)
+        if isinstance(office.asked[-1], Paint):
+            office.bench.ask(DeleteQueue(0, "orders"))
+        return answer
+
+    removing = Administrator(office, removed)
+    gone = asyncio.run(removing.act_on(PAINTED, "orders", "paint", {}))
+    assert gone.queue == "orders"
+    assert refused(removing.show_record(PAINTED, "orders"))[0] is HResult.QUEUE_NOT_FOUND
 
 
 def test_what_a_protocol_did_not_do_is_not_done() -> None:

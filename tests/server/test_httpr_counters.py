@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reliquary.server.httpr import HttprEndpoint, HttprSwitchedOff
+from reliquary.server.endpoint import SwitchedOff
+from reliquary.server.httpr import HttprEndpoint
 from reliquary.server.httpr_options import HttprOptions
 from tests.console.stage import Stage, play
 from tests.server.endpoints import endpoint_of
@@ -33,7 +34,7 @@ def test_requests_are_counted_by_command_and_error(tmp_path: Path) -> None:
 
 def test_batches_in_doubt_are_counted_where_the_endpoint_is_switched_off(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
-        families = endpoint_of(stage.server, HttprSwitchedOff).counters()
+        families = endpoint_of(stage.server, SwitchedOff).counters()
         assert [family.name for family in families] == IN_DOUBT
 
     play(tmp_path, scene, tables=(HttprOptions(enabled=False),))

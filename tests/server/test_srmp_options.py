@@ -143,6 +143,18 @@ def test_what_one_line_cannot_say_stands_in_the_file(name: str) -> None:
             "srmp.outbound_redirections: Object missing",
         ),
         ("receipt_urls = [{from = 'http://a', to = 'b'}]", "srmp.receipt_urls has 'b', which is not a URL"),
+        (
+            "receipt_urls = [{from = 'http://a', to = 'httpr://b/mq'}]",
+            "srmp.receipt_urls has 'httpr://b/mq', which is not a URL",
+        ),
+        (
+            "inbound_redirections = [{from = 'http://a', to = 'DIRECT=OS:b\\q'}]",
+            "messages are passed on to a URL such as",
+        ),
+        (
+            "inbound_redirections = [{from = 'http://a', to = 'DIRECT=HTTP://b/msmq/q'}]",
+            "srmp.inbound_redirections has 'DIRECT=HTTP://b/msmq/q', which is not a URL",
+        ),
         ("receipt_urls = [{from = 'b', to = 'http://a'}]", "srmp.receipt_urls has 'b', which is not a URL"),
         ("receipt_urls = [{from='http://a', to='http://b', x=1}]", "contains unknown field `x`"),
         ("retransmission = 0", "srmp: retransmission is 0, it must be at least 1"),

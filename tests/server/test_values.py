@@ -12,7 +12,9 @@ from reliquary.base.time import seconds
 from reliquary.server.values import (
     as_path,
     check_authority,
+    check_queues,
     check_together,
+    check_tokens,
     check_url,
     make_options,
     span,
@@ -51,10 +53,31 @@ def test_a_half_is_refused() -> None:
         check_together("t", "a", 1, "b", None)
 
 
+def test_a_token_is_for_a_server() -> None:
+    check_tokens("t", {"https://far.example:81": "secret"})
+    for tokens, why in (
+        ({"far.example": "secret"}, r"t\.tokens has 'far.example', which is not like https://host:port"),
+        (
+            {"https://far.example": "a b"},
+            r"t\.tokens has a token for https://far.example that is no printable",
+        ),
+    ):
+        with pytest.raises(UsageError, match=why):
+            check_tokens("t", tokens)
+
+
+def test_a_queue_is_one_that_this_computer_can_have() -> None:
+    check_queues("t.x", ["", "orders", r"HERE\private$\orders"], "HERE")
+    with pytest.raises(UsageError, match=r"t\.x has the queue 'a\+b': "):
+        check_queues("t.x", ["orders", "a+b"], "HERE")
+
+
 def test_a_span_is_seconds() -> None:
     assert span(2.5) == seconds(2.5)
     with pytest.raises(UsageError, match="a span is a number of seconds, not inf"):
         span(float("inf"))
+    with pytest.raises(UsageError, match=r"a span is 0 or more seconds, not -0\.5"):
+        span(-0.5)
 
 
 def test_a_path_is_text() -> None:

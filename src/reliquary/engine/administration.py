@@ -61,11 +61,14 @@ class Administrator:
         return record
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, parameters: dict[str, Any]) -> R:
-        """Do it, and return the record as it is then; Refusal or NotDone if it was not done."""
-        act = noun.act(verb)
+        """Do it, and return the record as it is then; Refusal or NotDone if it was not done.
+
+        A record that the act removed is returned as it was before.
+        """
+        act, before = noun.act(verb), None
         if act.needs is not None:
             _need(self._view, act.needs)
-            _find(self._view, noun, key)
+            before = _find(self._view, noun, key)
         answer = await self._ask(lambda to: self._asked(act.event(to, key, **parameters)))
         if isinstance(answer, Done):
             if not answer.done:
@@ -74,7 +77,7 @@ class Administrator:
             assert isinstance(answer, Answer), f"no answer: {answer!r}"
             if answer.status is not HResult.OK:
                 raise Refusal(answer)
-        record = _find(self._view, noun, key)
+        record = _find(self._view, noun, key, before)
         await self._ask(AwaitDisk)
         return record
 
@@ -82,11 +85,11 @@ class Administrator:
         return replace(event, by=self._view.by) if isinstance(event, Request) else event
 
 
-def _find(view: View, noun: Noun[R], key: Key) -> R:
+def _find(view: View, noun: Noun[R], key: Key, before: R | None = None) -> R:
     showing = noun.showing
     assert showing is not None, f"a {noun.name} has no name"
     known = showing.parse(key)
-    record = showing.record(view, known)
+    record = showing.record(view, known) or before
     if record is None:
         raise Refusal(Answer(showing.missing, showing.missing_sentence.format(known)))
     return record

@@ -71,6 +71,18 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class SwitchedOff(Endpoint):
+    """A protocol that takes and sends nothing; its machine still has its state."""
+
+    families: Callable[[], Iterable[Family]]
+    """What the machine counts while no network is attached."""
+
+    def counters(self) -> Iterable[Family]:
+        """Return what the machine counts."""
+        return self.families()
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """What endpoints are built from."""
 

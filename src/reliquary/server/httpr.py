@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from reliquary.base.turn import Warn
@@ -27,7 +28,7 @@ from reliquary.protocols.httpr.tables import Role
 from reliquary.queueing.protocol import Protocol
 from reliquary.server import httpr_counters
 from reliquary.server.config import Settings
-from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
+from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol, SwitchedOff
 from reliquary.server.httpr_options import TABLE, HttprOptions
 from reliquary.server.names import Listening, authorities, own_name
 from reliquary.server.trust import Trust, trust_of
@@ -84,17 +85,6 @@ class HttprEndpoint(Endpoint):
 
 
 @dataclass(frozen=True, slots=True)
-class HttprSwitchedOff(Endpoint):
-    """The machine still knows which batches are in doubt."""
-
-    opened: OpenedEngine
-
-    def counters(self) -> Iterable[Family]:
-        """Return how many batches are in doubt."""
-        return httpr_counters.in_doubt(self.opened)
-
-
-@dataclass(frozen=True, slots=True)
 class HttprSetup:
     """HTTPR with its certificates, before the folder is opened."""
 
@@ -113,7 +103,7 @@ class HttprSetup:
         """Plug HTTPR in: its requests are sent, those of others are taken."""
         opened, options = parts.opened, self.settings.table(HttprOptions)
         if not options.enabled:
-            return HttprSwitchedOff(opened)
+            return SwitchedOff(partial(httpr_counters.in_doubt, opened))
         courier = plug_in(
             opened, response_time=options.protocol.response_time, tls=self.trust, tokens=options.tokens
         )

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from reliquary.base.time import Duration
@@ -26,7 +27,7 @@ from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.protocol import Protocol
 from reliquary.server import srmp_counters
 from reliquary.server.config import Settings
-from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
+from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol, SwitchedOff
 from reliquary.server.names import Listening, authorities, own_name
 from reliquary.server.signatures import signature_trust
 from reliquary.server.srmp_options import TABLE, SrmpOptions
@@ -108,17 +109,6 @@ class SrmpEndpoint(Endpoint):
 
 
 @dataclass(frozen=True, slots=True)
-class SrmpSwitchedOff(Endpoint):
-    """The machine still knows its streams."""
-
-    opened: OpenedEngine
-
-    def counters(self) -> Iterable[Family]:
-        """Return what the machine counts while no network is attached."""
-        return srmp_counters.machine(self.opened, None)
-
-
-@dataclass(frozen=True, slots=True)
 class SrmpSetup:
     """SRMP with its certificates, before the folder is opened."""
 
@@ -143,7 +133,7 @@ class SrmpSetup:
         """Plug SRMP in: its effects are performed, its POSTs are taken."""
         opened, engine = parts.opened, parts.opened.engine
         if not self.settings.table(SrmpOptions).enabled:
-            return SrmpSwitchedOff(opened)
+            return SwitchedOff(partial(srmp_counters.machine, opened, None))
         chosen = self.machine_settings
 
         def ended(event: PostEnded) -> None:

@@ -12,27 +12,19 @@ The names are those of `SrmpOptions` and of the protocol's own `SrmpSettings`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Final, get_type_hints
 
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import Duration
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.server.table import Table
-from reliquary.server.values import (
-    SCHEMES,
-    as_path,
-    check_authority,
-    check_together,
-    check_url,
-    make_options,
-    span,
-)
+from reliquary.queueing.naming.schemes import HTTP, HTTPS
+from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
+from reliquary.server.protocol_table import protocol_table
+from reliquary.server.values import SCHEMES, check_authority, check_together, check_url
 
 if TYPE_CHECKING:
     from reliquary.server.config import Settings
@@ -102,12 +94,23 @@ def _check_protocol(chosen: SrmpSettings) -> None:
     for name in ("outbound_redirections", "inbound_redirections", "receipt_urls"):
         for each in getattr(chosen, name):
             _check_pattern(name, each.origin)
-            check_url(f"srmp.{name}", each.target)
+            _check_target(name, each.target)
     for pattern in chosen.outbound_exceptions:
         _check_pattern("outbound_exceptions", pattern)
     for status in chosen.permanent_statuses:
         if not 300 <= status <= 599:
             raise UsageError(f"srmp.permanent_statuses are from 300 to 599, not {status}")
+
+
+def _check_target(where: str, target: str) -> None:
+    """Refuse what is no URL; what comes in may also go on by another protocol, to a format name."""
+    if where == "inbound_redirections" and leads_elsewhere(target):
+        try:
+            if onward_name(target).scheme not in (HTTP, HTTPS):
+                return
+        except UsageError as why:
+            raise UsageError(f"srmp.{where} has {target[:80]!r}: {why}") from why
+    check_url(f"srmp.{where}", target)
 
 
 def _check_pattern(where: str, pattern: str) -> None:
@@ -126,52 +129,21 @@ class _FromTo(msgspec.Struct, forbid_unknown_fields=True):
     target: str = msgspec.field(name="to")
 
 
-_OWN: Final = {name: hint for name, hint in get_type_hints(SrmpOptions).items() if name != "protocol"}
-_PROTOCOL: Final = {name: hint for name, hint in get_type_hints(SrmpSettings).items() if name != "trust"}
-_WRITTEN: Final[dict[object, object]] = {
-    Duration: float,
-    tuple[Duration, ...]: tuple[float, ...],
-    tuple[Redirection, ...]: tuple[_FromTo, ...],
-}
-"""How a value of the protocol's settings is written where it is not written as it is."""
-NAMES: Final = (*_OWN, *_PROTOCOL)
+def _redirections(value: object) -> tuple[Redirection, ...]:
+    return tuple(
+        Redirection(each.origin, each.target) for each in msgspec.convert(value, tuple[_FromTo, ...])
+    )
 
 
-def is_list(name: str) -> bool:
-    """Whether a setting of the table has several values."""
-    return get_origin(_OWN.get(name) or _PROTOCOL.get(name)) is tuple
-
-
-def is_for_the_file(name: str) -> bool:
-    """Whether a setting cannot be said in one line."""
-    return _PROTOCOL.get(name) == tuple[Redirection, ...]
-
-
-def convert(name: str, value: object, *, strict: bool) -> Any:
-    """The value of one setting; ValidationError or UsageError says what is wrong with it."""
-    if name in _OWN:
-        return msgspec.convert(value, _OWN[name], strict=strict, dec_hook=as_path)
-    hint: Any = _PROTOCOL[name]
-    found = msgspec.convert(value, _WRITTEN.get(hint, hint), strict=strict)
-    if hint is Duration:
-        return span(found)
-    if hint == tuple[Duration, ...]:
-        return tuple(map(span, found))
-    if hint == tuple[Redirection, ...]:
-        return tuple(Redirection(each.origin, each.target) for each in found)
-    return found
-
-
-def options(values: Mapping[str, Any]) -> SrmpOptions:
-    """Return the table of values that were converted."""
-    return make_options("srmp", values, _OWN, SrmpOptions, SrmpSettings)
-
-
-TABLE: Final = Table(
-    name="srmp",
-    names=NAMES,
-    convert=convert,
-    options=options,
-    is_list=is_list,
-    is_for_the_file=is_for_the_file,
+TABLE: Final = protocol_table(
+    "srmp",
+    SrmpOptions,
+    SrmpSettings,
+    {
+        name: _redirections
+        for name, hint in get_type_hints(SrmpSettings).items()
+        if hint == tuple[Redirection, ...]
+    },
+    hidden=("trust",),
 )
+NAMES: Final = TABLE.names

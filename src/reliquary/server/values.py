@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -11,12 +11,17 @@ from urllib.parse import urlsplit
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Duration, seconds
+from reliquary.queueing.naming.names import parse
+from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
 
 SCHEMES: Final = ("http://", "https://")
 AUTHORITY: Final = r"([A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?"
 
 T = TypeVar("T")
+WORD: Final = re.compile(r"[!-~]+")
+"""What stands in a header or a URL without being encoded."""
 _AUTHORITY: Final = re.compile(AUTHORITY)
+_SERVER: Final = re.compile("https?://" + AUTHORITY)
 
 
 def check_authority(where: str, name: str) -> None:
@@ -34,6 +39,30 @@ def check_url(where: str, url: str) -> None:
         good = False
     if not good:
         raise UsageError(f"{where} has {url[:80]!r}, which is not a URL such as http://host:port/path")
+
+
+def check_tokens(table: str, tokens: Mapping[str, str]) -> None:
+    """Refuse bearer tokens that no header can hold, and those for what is no server."""
+    for origin, token in tokens.items():
+        if not _SERVER.fullmatch(origin):
+            raise UsageError(f"{table}.tokens has {origin[:80]!r}, which is not like https://host:port")
+        if not WORD.fullmatch(token):
+            raise UsageError(f"{table}.tokens has a token for {origin} that is no printable word")
+
+
+def check_queues(where: str, queues: Iterable[str], computer_name: str, *, onward: bool = False) -> None:
+    """Refuse names that no queue of this computer can have; empty ones are passed over.
+
+    With `onward`, messages may also go on to another manager, by a URL of any protocol.
+    """
+    for queue in filter(None, queues):
+        try:
+            if onward and leads_elsewhere(queue):
+                onward_name(queue)
+            else:
+                parse(queue, computer_name)
+        except UsageError as why:
+            raise UsageError(f"{where} has the queue {queue[:80]!r}: {why}") from why
 
 
 def check_together(table: str, one: str, first: object, other: str, second: object) -> None:
@@ -63,6 +92,8 @@ def span(count: float) -> Duration:
     """So many seconds."""
     if not isfinite(count):
         raise UsageError(f"a span is a number of seconds, not {count}")
+    if count < 0:
+        raise UsageError(f"a span is 0 or more seconds, not {count:g}")
     return seconds(count)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from reliquary.base.time import Duration, seconds
 from reliquary.net.http.courier import HttpCourier, Terms
 from reliquary.net.http.failures import Failure
+from reliquary.net.http.headers import Headers
 from reliquary.net.http.pending_response import PendingResponse
 from reliquary.net.http.request_head import encode_chunked_head, encode_request
 from tests.net.http.stage import until
@@ -37,7 +38,8 @@ class Answer(PendingResponse[Question]):
         self.wait = request.wait
         self.text = b""
 
-    def begun(self, status: int) -> None:
+    def begun(self, status: int, headers: Headers) -> None:
+        del headers
         if status != 200:
             self.fail(Failure.BAD_RESPONSE, f"status {status}")
 

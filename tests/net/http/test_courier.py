@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tests.net.http.questions import asking
+import pytest
+
+from reliquary.net.http.courier import AFTER_A_FAILURE, PostCourier
+from reliquary.net.http.failures import Failure
+from tests.net.http.questions import Answer, Courier, Question, asking
 from tests.net.http.stage import play, tick, until
 from tests.net.httpr.stage import answering, http, serving, silent
 
@@ -62,3 +66,31 @@ def test_a_stop_closes_all_connections_and_reports_nothing() -> None:
             assert (here.courier.connections, here.courier.came, here.courier.failures) == (0, [], [])
 
     play(scene)
+
+
+class Posts(PostCourier[Question, Answer], Courier):
+    """Reports each question by itself."""
+
+    def __init__(self) -> None:
+        self.reported: list[tuple[int, Failure, str]] = []
+
+    def report(self, request: Question, failure: Failure, why: str) -> None:
+        self.reported.append((request.number, failure, why))
+
+
+@pytest.mark.parametrize(
+    ("failure", "behind"),
+    [
+        (Failure.NO_CONNECTION, (Failure.NO_CONNECTION, "why")),
+        (Failure.TIMED_OUT, (Failure.LOST, AFTER_A_FAILURE)),
+        (Failure.BAD_RESPONSE, (Failure.LOST, AFTER_A_FAILURE)),
+    ],
+)
+def test_each_request_without_a_response_can_be_reported_by_itself(
+    failure: Failure, behind: tuple[Failure, str]
+) -> None:
+    courier = Posts()
+    courier.failed([Question(number, "http://h") for number in (1, 2, 3)], failure, "why")
+    assert courier.reported == [(1, failure, "why"), (2, *behind), (3, *behind)]
+    courier.refuse(Question(4, "http://h"), failure, "why")
+    assert courier.reported[3:] == [(4, failure, "why")]

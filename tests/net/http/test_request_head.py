@@ -6,7 +6,14 @@ import httptools
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.net.http.request_head import LAST_CHUNK, chunk, encode_chunked_head, encode_request
+from reliquary.net.http.request_head import (
+    LAST_CHUNK,
+    authorization,
+    chunk,
+    encode_chunked_head,
+    encode_request,
+    target_and_host,
+)
 
 
 def test_head_and_body_are_one_piece() -> None:
@@ -28,6 +35,25 @@ def test_what_stands_behind_the_length_stands_there() -> None:
 def test_the_caller_may_name_another_host() -> None:
     sent = encode_request("GET", "/", b"h", ((b"Host", b"other"),), b"")
     assert sent == b"GET / HTTP/1.1\r\nHost: other\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("url", "target", "host"),
+    [
+        ("http://h/q", "/q", b"h"),
+        ("https://h:81/a/b?c=d#e", "/a/b?c=d", b"h:81"),
+        ("http://user@h", "/", b"h"),
+    ],
+)
+def test_a_url_says_what_is_asked_for_and_whom(url: str, target: str, host: bytes) -> None:
+    assert target_and_host(url) == (target, host)
+
+
+def test_a_token_is_shown_to_its_server_alone() -> None:
+    tokens = {"https://h:81": "secret"}
+    assert authorization("https://h:81/q", tokens) == ((b"authorization", b"Bearer secret"),)
+    for other in ("https://h/q", "http://h:81/q", "https://h:81.example/q"):
+        assert authorization(other, tokens) == ()
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,14 @@ def test_a_request_is_answered_once() -> None:
     play(scene)
 
 
+def test_it_says_whether_the_client_came_over_tls() -> None:
+    for tls in (False, True):
+        desk = Desk()
+        connection, _ = connect(desk, tls=tls)
+        connection.data_received(post())
+        assert desk.asked[0][1].is_secure is tls
+
+
 def test_who_waits_is_told_once_that_the_client_has_gone() -> None:
     told: list[str] = []
     desk = Desk()

@@ -135,6 +135,22 @@ class TestOrder:
 
         play(scene)
 
+    def test_after_a_connection_that_its_peer_closed_the_first_request_goes_alone(self) -> None:
+        async def scene() -> None:
+            answers = [answering(CLOSE), answering(CLOSE), agreeing()]
+            async with serving(*answers) as there, asking(there) as here:
+                here.ask(1)
+                await here.wait_for(1)
+                here.ask(2, 3, 4, 5)
+                await here.wait_for(5)
+                assert here.courier.came == yes(1, 2, 3, 4, 5)
+                assert here.courier.failures == []
+                assert there.accepted == 3
+                # nothing was sent behind the second, into a connection that was closed
+                assert here.courier.bytes_sent == sum(map(len, there.heads + there.bodies))
+
+        play(scene)
+
 
 class TestFailure:
     """The first request without a response fails, and those behind it; nothing is sent afterwards."""

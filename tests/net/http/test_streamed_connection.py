@@ -9,6 +9,7 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
+from reliquary.net.http.headers import Headers
 from reliquary.net.http.streamed_connection import StreamedConnection
 from reliquary.net.tcp.dialing import Place, reach
 from tests.net.http.stage import Glass, play, tick, until
@@ -24,11 +25,13 @@ class Sink:
 
     def __init__(self, on_data: Callable[[bytes], None] = lambda _: None) -> None:
         self.status = 0
+        self.headers: Headers = []
         self.data = b""
         self.ends: list[RequestFailed | None] = []
         self._on_data = on_data
 
-    def begun(self, status: int) -> None:
+    def begun(self, status: int, headers: Headers) -> None:
+        self.headers = headers
         assert self.status == 0
         assert not self.ends
         self.status = status
@@ -76,6 +79,13 @@ class TestAnswers:
             connection.data_received(answer[cut:])
             assert sink.whole == (200, b"0123456789")
             assert connection.usable
+
+    def test_each_begins_with_its_own_header_fields(self) -> None:
+        connection, _ = made()
+        first, second = ask(connection), ask(connection)
+        connection.data_received(b"HTTP/1.1 100 Continue\r\nX-A: 0\r\n\r\n" + ANSWER + CHUNKED)
+        assert first.headers == [(b"content-length", b"10")]
+        assert second.headers == [(b"transfer-encoding", b"chunked")]
 
     def test_byte_by_byte_every_part_is_told_at_once(self) -> None:
         connection, _ = made()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
-from reliquary.base.time import Instant, seconds
-from reliquary.base.turn import Event, Reply, Signal, Turn
-from reliquary.engine.core import Core
-from reliquary.engine.loop import Engine
-from reliquary.net.clock import RealClock
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event, Reply, Turn
 from reliquary.net.http import Limits, Listener
 from reliquary.net.httpr.bodies import EngineBodies
 from reliquary.net.httpr.receiving import Receiving
@@ -19,13 +16,9 @@ from reliquary.protocols.httpr.codec.values import Outcome, ResponseHeader
 from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State as HttprState
-from reliquary.queueing.events import StartManager, StopManager
-from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import NO_GUID
-from reliquary.queueing.tables import TABLES
-from reliquary.store import MemoryDisk, StagedRows
+from tests.net.endpoint_stage import DeafClerk, EndpointStage, opened
 from tests.net.http.stage import echo, everywhere
-from tests.net.srmp.stage import Chance
 
 RESPONDER = "httpr://yourhost/service"
 H3_HEADER = (
@@ -48,7 +41,7 @@ def committed(event: RequestArrived) -> Answer | None:
     return Answer(ResponseHeader(responder=RESPONDER, outcome=Outcome.COMMIT, completed=batch or 0))
 
 
-class Clerk:
+class Clerk(DeafClerk):
     """Takes requests as HTTPR's machine does, and answers as it is told; None is no answer yet."""
 
     def __init__(self) -> None:
@@ -66,48 +59,22 @@ class Clerk:
         answer = self.answer(event)
         return Turn() if answer is None else Turn(effects=(Reply(event.to, answer),))
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
-        raise AssertionError(f"nobody speaks to the clerk, and yet: {signal} at {now}")
-
-    def settle(self) -> None:
-        """Nothing is kept."""
-
     def kinds(self) -> list[str]:
         """What came, by its names."""
         return [type(event).__name__ for event in self.heard]
 
 
-class Agency:
+class Agency(EndpointStage[Clerk]):
     """An endpoint on a free port."""
 
     def __init__(self, started: bool = True, users: tuple[User, ...] = ()) -> None:
-        disk = MemoryDisk(TABLES)
-        rows = StagedRows(disk)
-        manager = QueueManager(rows, Chance())
-        self.state = manager.state
-        self.httpr = HttprState(rows, HttprSettings())
+        super().__init__(Clerk(), (RequestArrived, RequestBegun, ConnectionGone), started)
+        self.httpr = HttprState(self.rows, HttprSettings())
         self.httpr.origin = "httpr://here.example"
-        self.clerk = Clerk()
-        core = Core(disk, rows)
-        core.add(manager)
-        core.add(self.clerk, takes=(RequestArrived, RequestBegun, ConnectionGone))
-        self.engine = Engine(core, disk, RealClock())
         bodies = EngineBodies(self.engine, self.state)
         admission = admission_of(Users(NO_GUID, users))
         self.receiving = Receiving(self.engine, self.state, self.httpr, bodies, admission)
         self.listener = Listener([everywhere(echo), self.receiving.mount()], limits=Limits(body_bytes=100))
-        self.started = started
-        self.port = 0
-
-    async def open(self) -> None:
-        self.engine.start()
-        if self.started:
-            self.engine.submit(StartManager("HERE"))
-        _, self.port = await self.listener.listen()
-
-    async def close(self) -> None:
-        await self.listener.drain(seconds(0.001))
-        await self.engine.stop(StopManager() if self.started else None)
 
     @property
     def loose(self) -> int:
@@ -115,12 +82,6 @@ class Agency:
         return len(self.state.shelf.bodies.loose)
 
 
-@asynccontextmanager
-async def agency(started: bool = True, users: tuple[User, ...] = ()) -> AsyncIterator[Agency]:
+def agency(started: bool = True, users: tuple[User, ...] = ()) -> AbstractAsyncContextManager[Agency]:
     """An endpoint that is open."""
-    made = Agency(started, users)
-    await made.open()
-    try:
-        yield made
-    finally:
-        await made.close()
+    return opened(Agency(started, users))

@@ -24,9 +24,9 @@ from reliquary.queueing.spool import read_piece
 from reliquary.queueing.state import State
 from reliquary.queueing.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
+from tests.net.endpoint_stage import Chance
 from tests.net.http.stage import Wire, connect, echo, play, post, until, wire
 from tests.net.httpr.agency import H3_HEADER, PULL, Agency, agency
-from tests.net.srmp.stage import Chance
 
 MIB = 1024 * 1024
 LAST = b"payload-disposition:last\r\n"

@@ -14,8 +14,8 @@ from reliquary.queueing.events import Answer, PieceStored, StartManager, StopMan
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
+from tests.net.endpoint_stage import Chance
 from tests.net.http.stage import play, until
-from tests.net.srmp.stage import Chance
 
 
 def test_a_body_is_stored_read_and_dropped() -> None:

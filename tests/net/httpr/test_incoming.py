@@ -29,7 +29,7 @@ class Watched(Incoming):
 
 def test_a_small_response_is_whole_when_it_has_ended() -> None:
     incoming = Watched(Shelf())
-    incoming.begun(200)
+    incoming.begun(200, [])
     incoming.taken(pulled(7, b"a", b"b"))
     states = [incoming.is_whole]
     incoming.ended()
@@ -43,7 +43,7 @@ def test_a_small_response_is_whole_when_it_has_ended() -> None:
 
 def test_one_without_a_batch_has_no_disposition() -> None:
     incoming = Watched(Shelf(), limits=None)
-    incoming.begun(200)
+    incoming.begun(200, [])
     incoming.taken(committed(1))
     incoming.ended()
     assert (incoming.arrived().batch, incoming.arrived().disposition) == ((), None)
@@ -55,7 +55,7 @@ class TestLarge:
     @staticmethod
     def fed(shelf: Shelf, *bodies: bytes) -> Watched:
         incoming = Watched(shelf)
-        incoming.begun(200)
+        incoming.begun(200, [])
         incoming.taken(pulled(7, *bodies))
         return incoming
 
@@ -97,7 +97,7 @@ class TestLarge:
     def test_one_that_is_given_up_between_two_pieces_is_dropped_at_once(self) -> None:
         shelf = Shelf(at_once=False)
         incoming = Watched(shelf)
-        incoming.begun(200)
+        incoming.begun(200, [])
         incoming.taken(pulled(7, DATA)[: PIECE + 1000])
         shelf.settle()
         assert not incoming.is_storing
@@ -135,7 +135,7 @@ class TestFailure:
 
     def test_another_status(self) -> None:
         incoming = Watched(Shelf())
-        incoming.begun(503)
+        incoming.begun(503, [])
         incoming.taken(b"<html>")
         incoming.ended()
         assert (incoming.failure, incoming.is_whole) == (Failure.BAD_RESPONSE, False)
@@ -150,10 +150,10 @@ class TestFailure:
 
     def test_more_than_it_may_carry(self) -> None:
         incoming = Watched(Shelf(), BatchLimits(10, 1))
-        incoming.begun(200)
+        incoming.begun(200, [])
         incoming.taken(pulled(7, b"x" * 11))
         assert incoming.failure is Failure.BAD_RESPONSE
         incoming = Watched(Shelf(), BatchLimits(10, 1))
-        incoming.begun(200)
+        incoming.begun(200, [])
         incoming.taken(pulled(7, b"x", b"y"))
         assert incoming.failure is Failure.BAD_RESPONSE

@@ -4,40 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from random import Random
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from reliquary.base.time import Duration, Instant, seconds
-from reliquary.base.turn import Event, Reply, Signal, Turn
-from reliquary.engine.core import Core
-from reliquary.engine.loop import Engine
-from reliquary.net.clock import RealClock
+from reliquary.base.turn import Event, Reply, Turn
 from reliquary.net.http import Limits, Listener, Mount
 from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import Receiving, nothing
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived, PostEnded
-from reliquary.queueing.events import StartManager, StopManager
-from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.tables import TABLES
-from reliquary.store import MemoryDisk, StagedRows
+from tests.net.endpoint_stage import DeafClerk, EndpointStage, opened
 from tests.net.http.stage import until
 from tests.net.stream_server import stream_server
 
 LARGEST = 100_000
 
 
-class Chance:
-    """The same ids in every run."""
-
-    def __init__(self) -> None:
-        self._random = Random(1)
-
-    def bits(self, count: int) -> int:
-        return self._random.getrandbits(count)
-
-
-class Clerk:
+class Clerk(DeafClerk):
     """Takes POSTs as a machine does, and answers 200 until it is told otherwise."""
 
     def __init__(self) -> None:
@@ -50,51 +33,20 @@ class Clerk:
         self.came.append(event)
         return Turn(effects=(Reply(event.to, self.answer),))
 
-    def hear(self, signal: Signal, now: Instant) -> Turn:
-        raise AssertionError(f"nobody speaks to the clerk, and yet: {signal} at {now}")
 
-    def settle(self) -> None:
-        """Nothing is kept."""
-
-
-class Office:
+class Office(EndpointStage[Clerk]):
     """An endpoint on a free port."""
 
     def __init__(self, started: bool = True) -> None:
-        disk = MemoryDisk(TABLES)
-        rows = StagedRows(disk)
-        manager = QueueManager(rows, Chance())
-        self.clerk = Clerk()
-        core = Core(disk, rows)
-        core.add(manager)
-        core.add(self.clerk, takes=(PostArrived,))
-        self.engine = Engine(core, disk, RealClock())
-        self.receiving = Receiving(self.engine, manager.state, LARGEST)
+        super().__init__(Clerk(), (PostArrived,), started)
+        self.receiving = Receiving(self.engine, self.state, LARGEST)
         mounts = (self.receiving.mount(), Mount(prefix="", handler=nothing))
         self.listener = Listener(mounts, limits=Limits(body_bytes=10 * LARGEST))
-        self.started = started
-        self.port = 0
-
-    async def open(self) -> None:
-        self.engine.start()
-        if self.started:
-            self.engine.submit(StartManager("HERE"))
-        _, self.port = await self.listener.listen()
-
-    async def close(self) -> None:
-        await self.listener.drain(seconds(0.001))
-        await self.engine.stop(StopManager() if self.started else None)
 
 
-@asynccontextmanager
-async def office(started: bool = True) -> AsyncIterator[Office]:
+def office(started: bool = True) -> AbstractAsyncContextManager[Office]:
     """An endpoint that is open."""
-    made = Office(started)
-    await made.open()
-    try:
-        yield made
-    finally:
-        await made.close()
+    return opened(Office(started))
 
 
 Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

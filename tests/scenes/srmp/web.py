@@ -27,8 +27,8 @@ from reliquary.queueing import tables as manager_tables
 from reliquary.queueing.events import CreateQueue, StartManager, StopManager
 from reliquary.queueing.queue import QueueSettings
 from reliquary.store import MemoryDisk, StagedRows
+from tests.net.endpoint_stage import Chance
 from tests.net.http.stage import wire
-from tests.net.srmp.stage import Chance
 from tests.queueing.manager_harness import walk
 
 LARGEST = 100_000

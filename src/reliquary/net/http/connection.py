@@ -54,9 +54,9 @@ class Connection(AcceptedConnection):
         "_shut",
         "_slice",
         "_stalled",
-        "_tls",
         "_undelivered",
         "_unsent",
+        "is_secure",
         "working",
     )
 
@@ -83,7 +83,8 @@ class Connection(AcceptedConnection):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
-        self._tls = transport.get_extra_info("sslcontext") is not None
+        self.is_secure = transport.get_extra_info("sslcontext") is not None
+        """Whether the client came over TLS."""
         super().connection_made(transport)
 
     def refuse(self, why: str) -> None:
@@ -114,7 +115,7 @@ class Connection(AcceptedConnection):
             responder.lose()
         self.working = False
         self.flush()
-        return bool(self._queue) and not self._tls and not self._shut
+        return bool(self._queue) and not self.is_secure and not self._shut
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing can be sent any more."""
@@ -432,7 +433,7 @@ class Connection(AcceptedConnection):
         self.ended = self._shut = True
         self._stalled = self.shared.now
         self._unsent = self._transport.get_write_buffer_size()
-        if self._linger and not self._tls and self._transport.can_write_eof():
+        if self._linger and not self.is_secure and self._transport.can_write_eof():
             self._transport.write_eof()
             self._transport.resume_reading()
         else:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import ssl
 import sys
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic
+from typing import Final, Generic
 
 from reliquary.base.time import Duration
 from reliquary.net.http.failures import Failure
@@ -22,6 +23,8 @@ from reliquary.net.http.pending_response import Req
 from reliquary.net.http.route import Resp, Route
 from reliquary.net.tcp.dialing import Places
 from reliquary.net.tcp.epochs import Epochs
+
+AFTER_A_FAILURE: Final = "a request before it on the same connection has no answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,3 +91,36 @@ class HttpCourier(ABC, Generic[Req, Resp]):
 
     def refuse(self, request: Req, failure: Failure, why: str) -> None:
         """A request came for an epoch that has failed already; it was not sent."""
+
+
+class PostCourier(HttpCourier[Req, Resp]):
+    """A courier of POSTs, whose protocol is told of each one by itself that it has no response."""
+
+    def __init__(self, terms: Terms, tls: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
+        super().__init__(terms, tls)
+        self.posted = 0
+        self.answers: Counter[int] = Counter()
+        """How many POSTs were answered with each status."""
+
+    def send(self, request: Req, key: int, epoch: int) -> None:
+        """Send a POST behind those that its epoch was given before, unless the epoch is over."""
+        route = self.routes.find(key, epoch)
+        if route is not None:
+            self.posted += 1
+            route.send(request)
+
+    @abstractmethod
+    def report(self, request: Req, failure: Failure, why: str) -> None:
+        """Turn the lack of a response into an event of the protocol."""
+
+    def failed(self, requests: Sequence[Req], failure: Failure, why: str) -> None:
+        """Report the first request with its failure; those behind it may have been seen if it was."""
+        self.report(requests[0], failure, why)
+        if failure.sent:
+            failure, why = Failure.LOST, AFTER_A_FAILURE
+        for request in requests[1:]:
+            self.report(request, failure, why)
+
+    def refuse(self, request: Req, failure: Failure, why: str) -> None:
+        """Report a request that came behind one that failed."""
+        self.report(request, failure, why)

@@ -4,6 +4,7 @@
     /api/v1/          the JSON API: bodies are whole
     /httpr/           HTTPR: bodies are streamed
     /msmq/            SRMP: in any case, with a limit and refusals of its own
+    /wsrm/            WS-RM: with a limit of its own
     (empty)           all other paths: there is nothing
 
 A path belongs to the mount with the longest prefix that it begins with.

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 
 from reliquary.base.time import Duration
 from reliquary.net.http.failures import ConnectionLost, Failure, RequestFailed
+from reliquary.net.http.headers import Headers
 
 Req = TypeVar("Req")
 """What a protocol asks its courier to send."""
@@ -57,8 +58,8 @@ class PendingResponse(ABC, Generic[Req]):
         self.is_given_up = False
 
     @abstractmethod
-    def begun(self, status: int) -> None:
-        """Take the status of the response."""
+    def begun(self, status: int, headers: Headers) -> None:
+        """Take the status and the header fields of the response."""
 
     @abstractmethod
     def taken(self, data: bytes) -> None:

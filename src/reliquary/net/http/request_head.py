@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
+from urllib.parse import urlsplit
 
 from reliquary.base.faults import UsageError
 from reliquary.net.http.headers import end_of_head, find, format_headers
@@ -13,12 +15,33 @@ _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 5.6.2
 _TARGET: Final = re.compile(r"/[!-~]*")
 _BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS", "TRACE"})
 
+Fields = tuple[tuple[bytes, bytes], ...]
+
+
+@lru_cache(maxsize=1024)
+def target_and_host(url: str) -> tuple[str, bytes]:
+    """Return the request target of a URL, and the value of its Host field."""
+    parts = urlsplit(url)
+    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    return target, parts.netloc.rpartition("@")[2].encode("ascii")
+
+
+def authorization(url: str, tokens: Mapping[str, str]) -> Fields:
+    """Return the field that says who we are to the server of a URL, where there is a token for its origin.
+
+    >>> authorization("https://host/q", {"https://host": "secret"})
+    ((b'authorization', b'Bearer secret'),)
+    """
+    parts = urlsplit(url)
+    token = tokens.get(f"{parts.scheme}://{parts.netloc}")
+    return () if token is None else ((b"authorization", b"Bearer " + token.encode()),)
+
 
 def encode_request(
     method: str,
     target: str,
     host: bytes,
-    headers: tuple[tuple[bytes, bytes], ...],
+    headers: Fields,
     body: bytes,
     behind: bytes = b"",
 ) -> bytes:
@@ -31,9 +54,7 @@ def encode_request(
     return b"".join((start, end_of_head(len(body)), body))
 
 
-def encode_chunked_head(
-    method: str, target: str, host: bytes, headers: tuple[tuple[bytes, bytes], ...]
-) -> bytes:
+def encode_chunked_head(method: str, target: str, host: bytes, headers: Fields) -> bytes:
     """The head of a request whose body follows in chunks."""
     return _start(method, target, host, headers) + b"transfer-encoding: chunked\r\n\r\n"
 
@@ -48,7 +69,7 @@ LAST_CHUNK: Final = b"0\r\n\r\n"
 
 
 @lru_cache(maxsize=1024)
-def _start(method: str, target: str, host: bytes, headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
+def _start(method: str, target: str, host: bytes, headers: Fields) -> bytes:
     if not _TOKEN.fullmatch(method):
         raise UsageError(f"{method!r} is no HTTP method")
     if not _TARGET.fullmatch(target):

@@ -189,6 +189,11 @@ class Responder:
         """The client's address; empty where it has none, or has gone."""
         return self._connection.peer
 
+    @property
+    def is_secure(self) -> bool:
+        """Whether the client came over TLS."""
+        return self._connection.is_secure
+
     def on_gone(self, callback: Callable[[], None]) -> None:
         """Call back once if the client hangs up before it is answered; afterwards no answer is owed.
 

@@ -9,7 +9,8 @@
 
 Requests go out in their order, several before the first is answered, and responses are reported in that
 order.  Nothing is sent behind a request that failed.  A connection that the peer closed while nothing was
-unanswered is replaced by another.
+unanswered is replaced by another.  Where the peer closes its connection with a response, the first request
+over the next one goes alone: what it leaves unread when it closes can destroy its response on the way.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ class Route(Generic[Req, Resp]):
         self._unanswered_bytes = 0
         self._answers_in_a_row = 0
         """Since there was last nothing unanswered."""
+        self._closes = False
+        """The peer closed the connection with its latest response."""
         self._connection: StreamedConnection | None = None
         self._task: asyncio.Task[None] | None = None
         """Connects, waits for room, or sends the pieces of a request; nothing else is sent meanwhile."""
@@ -103,7 +106,8 @@ class Route(Generic[Req, Resp]):
             if not self._unanswered:  # else their failure is reported first
                 self._begin(self._connect)
             return
-        while self._waiting and len(self._unanswered) < self._depth and self._unanswered_bytes < limit:
+        depth = 1 if self._closes else self._depth
+        while self._waiting and len(self._unanswered) < depth and self._unanswered_bytes < limit:
             if not connection.has_room:
                 self._begin(connection.room)
                 return
@@ -179,6 +183,7 @@ class Route(Generic[Req, Resp]):
         unanswered, is_storing = self._unanswered, False
         while unanswered and unanswered[0].is_whole:
             response = unanswered.popleft()
+            self._closes = not self.is_connected
             self._unanswered_bytes -= response.request_bytes
             self._answers_in_a_row = self._answers_in_a_row + 1 if unanswered else 0
             self._courier.arrived(response)

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 
 from reliquary.net.http.client_connection import ClientConnection
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
+from reliquary.net.http.headers import Headers
 
 UNSENT_BYTES: Final = 1024 * 1024
 """With so many bytes unsent there is no room for more."""
@@ -21,8 +22,8 @@ UNSENT_BYTES: Final = 1024 * 1024
 class AnswerSink(Protocol):
     """Takes one answer; it ends with `ended` or with `failed`, and nothing comes after that."""
 
-    def begun(self, status: int) -> None:
-        """Take the status of the response."""
+    def begun(self, status: int, headers: Headers) -> None:
+        """Take the status and the header fields of the response."""
 
     def taken(self, data: bytes) -> None:
         """A part of the body has come."""
@@ -117,7 +118,7 @@ class StreamedConnection(ClientConnection):
         self._fed = 0
         status = self._parser.get_status_code()
         if status >= 200 and self._waiting:
-            self._waiting[0].begun(status)
+            self._waiting[0].begun(status, self._headers)
 
     def on_body(self, data: bytes) -> None:
         """A part of the body; after a cut, nobody wants it."""

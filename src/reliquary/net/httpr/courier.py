@@ -16,17 +16,17 @@ from contextlib import suppress
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import urlsplit
 
 from reliquary.base.time import Duration
 from reliquary.engine.loop import EngineStopped
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.http.courier import HttpCourier, Terms
 from reliquary.net.http.failures import Failure as HttpFailure
+from reliquary.net.http.request_head import Fields, authorization
 from reliquary.net.httpr.batches import is_small
 from reliquary.net.httpr.bodies import Bodies, EngineBodies
 from reliquary.net.httpr.incoming import Incoming
-from reliquary.net.httpr.outgoing import HEADERS, Headers, chunked_head, pieces, whole
+from reliquary.net.httpr.outgoing import HEADERS, chunked_head, pieces, whole
 from reliquary.protocols.httpr.codec.values import NO_ERROR, Command
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
@@ -103,11 +103,9 @@ class Courier(HttpCourier[SendRequest, Incoming]):
             return whole(request, self.home, headers)
         return chunked_head(request, headers), pieces(request, self.home, self.bodies.read)
 
-    def headers_for(self, url: str) -> Headers:
+    def headers_for(self, url: str) -> Fields:
         """Return the fields that HTTP has for a server."""
-        parts = urlsplit(url)
-        token = self._tokens.get(f"{parts.scheme}://{parts.netloc}")
-        return HEADERS if token is None else (*HEADERS, (b"authorization", b"Bearer " + token.encode()))
+        return (*HEADERS, *authorization(url, self._tokens))
 
     def expect(self, request: SendRequest, changed: Callable[[], None]) -> Incoming:
         """Count a request that leaves, and return what takes its response."""

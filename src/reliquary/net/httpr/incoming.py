@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from reliquary.net.http.failures import Failure
+from reliquary.net.http.headers import Headers
 from reliquary.net.http.pending_response import PendingResponse
 from reliquary.net.httpr.bodies import Bodies
 from reliquary.net.httpr.intake import Intake
@@ -50,8 +51,9 @@ class Incoming(PendingResponse[SendRequest]):
 
     # -- what the connection reports
 
-    def begun(self, status: int) -> None:
+    def begun(self, status: int, headers: Headers) -> None:
         """Only 200 carries HTTPR (F-11)."""
+        del headers
         if status != OK:
             self.fail(Failure.BAD_RESPONSE, f"the status is {status}, not {OK}")
 

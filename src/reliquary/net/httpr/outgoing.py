@@ -9,45 +9,34 @@ content-length: ...            transfer-encoding: chunked
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
-from urllib.parse import urlsplit
 
 from reliquary.net.http import request_head
-from reliquary.net.http.request_head import encode_chunked_head
+from reliquary.net.http.request_head import Fields, encode_chunked_head, target_and_host
 from reliquary.net.httpr import batches
 from reliquary.net.httpr.batches import ReadPiece
 from reliquary.protocols.httpr.codec.headers import encode_request
 from reliquary.protocols.httpr.codec.values import SENDS
 from reliquary.protocols.httpr.effects import SendRequest
 
-Headers = tuple[tuple[bytes, bytes], ...]
-HEADERS: Final[Headers] = ((b"content-type", b"application/octet-stream"),)
+HEADERS: Final[Fields] = ((b"content-type", b"application/octet-stream"),)
 
 
-def whole(request: SendRequest, home: str, headers: Headers = HEADERS) -> bytes:
+def whole(request: SendRequest, home: str, headers: Fields = HEADERS) -> bytes:
     """Head and body of a request without large bodies; `home` is the URI of our agent."""
     body = encode_request(request.header)
     if request.header.command in SENDS:
         body = batches.whole(body, request.batch, home)
-    target, host = _address(request.url)
+    target, host = target_and_host(request.url)
     return request_head.encode_request("POST", target, host, headers, body)
 
 
-def chunked_head(request: SendRequest, headers: Headers = HEADERS) -> bytes:
+def chunked_head(request: SendRequest, headers: Fields = HEADERS) -> bytes:
     """The head of one whose body follows in chunks."""
-    target, host = _address(request.url)
+    target, host = target_and_host(request.url)
     return encode_chunked_head("POST", target, host, headers)
 
 
 def pieces(request: SendRequest, home: str, read: ReadPiece) -> Iterator[bytes]:
     """Its body, a part at a time."""
     return batches.pieces(encode_request(request.header), request.batch, home, read)
-
-
-@lru_cache(maxsize=1024)
-def _address(url: str) -> tuple[str, bytes]:
-    """What is asked for, and whom: the path, and the Host field."""
-    parts = urlsplit(url)
-    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-    return target, parts.netloc.rpartition("@")[2].encode("ascii")

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import ssl
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from reliquary.base.time import Duration
-from reliquary.net.http.courier import HttpCourier, Terms
+from reliquary.net.http.courier import PostCourier, Terms
 from reliquary.net.http.failures import Failure as HttpFailure
-from reliquary.net.http.headers import format_headers
+from reliquary.net.http.headers import Headers, format_headers
 from reliquary.net.http.pending_response import PendingResponse
 from reliquary.net.http.request_head import encode_request
 from reliquary.protocols.srmp.effects import EndSession, Post
@@ -31,7 +31,6 @@ PIPELINED_BYTES: Final = 1024 * 1024
 BEHIND: Final = format_headers(
     ((b"SOAPAction", b'"MSMQMessage"'), (b"Proxy-Accept", b"NonInteractiveClient"))
 )
-AFTER_A_FAILURE: Final = "a POST before it on the same connection has no answer"
 FAILURES: Final[Mapping[HttpFailure, Failure]] = {
     HttpFailure.NO_ADDRESS: Failure.NO_ADDRESS,
     HttpFailure.NO_CONNECTION: Failure.NO_CONNECTION,
@@ -50,8 +49,9 @@ class PostResponse(PendingResponse[Post]):
     __slots__ = ("status",)
     status: int
 
-    def begun(self, status: int) -> None:
+    def begun(self, status: int, headers: Headers) -> None:
         """Keep the status of the response."""
+        del headers
         self.status = status
 
     def taken(self, data: bytes) -> None:
@@ -68,7 +68,7 @@ class PostResponse(PendingResponse[Post]):
         self.changed()
 
 
-class Courier(HttpCourier[Post, PostResponse]):
+class Courier(PostCourier[Post, PostResponse]):
     """Performs `Post` and `EndSession`."""
 
     def __init__(
@@ -89,18 +89,12 @@ class Courier(HttpCourier[Post, PostResponse]):
         )
         super().__init__(terms, tls)
         self._ended = ended
-        self.posted = 0
-        self.answers: Counter[int] = Counter()
-        """How many POSTs were answered with each status."""
         self.failures: Counter[Failure] = Counter()
         """How many have no answer, by reason."""
 
     def post(self, post: Post) -> None:
         """Send a message behind those that its session was given before."""
-        route = self.routes.find(post.session, post.epoch)
-        if route is not None:
-            self.posted += 1
-            route.send(post)
+        self.send(post, post.session, post.epoch)
 
     def end(self, ending: EndSession) -> None:
         """Close the connection of a session; what was in flight is not reported."""
@@ -132,19 +126,8 @@ class Courier(HttpCourier[Post, PostResponse]):
         self.answers[status] += 1
         self._ended(PostEnded(post.session, post.epoch, post.lookup_id, status))
 
-    def failed(self, requests: Sequence[Post], failure: HttpFailure, why: str) -> None:
-        """None of these POSTs will have a status."""
-        self._report(requests[0], failure, why)
-        if failure.sent:
-            failure, why = HttpFailure.LOST, AFTER_A_FAILURE
-        for post in requests[1:]:
-            self._report(post, failure, why)
-
-    def refuse(self, request: Post, failure: HttpFailure, why: str) -> None:
-        """A POST came behind one that failed."""
-        self._report(request, failure, why)
-
-    def _report(self, post: Post, failure: HttpFailure, why: str) -> None:
+    def report(self, request: Post, failure: HttpFailure, why: str) -> None:
+        """A POST will have no status."""
         reason = FAILURES[failure]
         self.failures[reason] += 1
-        self._ended(PostEnded(post.session, post.epoch, post.lookup_id, 0, reason, why))
+        self._ended(PostEnded(request.session, request.epoch, request.lookup_id, 0, reason, why))

@@ -1,0 +1,84 @@
+"""A stage for the endpoint of a protocol: a queue manager that is real, and a clerk in place of a machine."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Generic, TypeVar
+
+from reliquary.base.time import Instant, seconds
+from reliquary.base.turn import Event, Machine, Signal, Turn
+from reliquary.engine.core import Core
+from reliquary.engine.loop import Engine
+from reliquary.net.clock import RealClock
+from reliquary.net.http import Listener
+from reliquary.queueing.events import StartManager, StopManager
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.tables import TABLES
+from reliquary.store import MemoryDisk, StagedRows
+
+
+class Chance:
+    """The same ids in every run."""
+
+    def __init__(self) -> None:
+        self._random = Random(1)
+
+    def bits(self, count: int) -> int:
+        return self._random.getrandbits(count)
+
+
+class DeafClerk:
+    """What every clerk has: nobody speaks to it, and it keeps nothing."""
+
+    def hear(self, signal: Signal, now: Instant) -> Turn:
+        raise AssertionError(f"nobody speaks to the clerk, and yet: {signal} at {now}")
+
+    def settle(self) -> None:
+        """Nothing is kept."""
+
+
+ClerkT = TypeVar("ClerkT", bound=Machine)
+
+
+class EndpointStage(Generic[ClerkT]):
+    """An engine with a clerk; a subclass sets `listener`, which gets a free port."""
+
+    listener: Listener
+
+    def __init__(self, clerk: ClerkT, takes: tuple[type[Event], ...], started: bool = True) -> None:
+        disk = MemoryDisk(TABLES)
+        self.rows = StagedRows(disk)
+        manager = QueueManager(self.rows, Chance())
+        self.state = manager.state
+        self.clerk = clerk
+        core = Core(disk, self.rows)
+        core.add(manager)
+        core.add(clerk, takes=takes)
+        self.engine = Engine(core, disk, RealClock())
+        self.started = started
+        self.port = 0
+
+    async def open(self) -> None:
+        self.engine.start()
+        if self.started:
+            self.engine.submit(StartManager("HERE"))
+        _, self.port = await self.listener.listen()
+
+    async def close(self) -> None:
+        await self.listener.drain(seconds(0.001))
+        await self.engine.stop(StopManager() if self.started else None)
+
+
+Stage = TypeVar("Stage", bound=EndpointStage)  # type: ignore[type-arg]
+
+
+@asynccontextmanager
+async def opened(stage: Stage) -> AsyncIterator[Stage]:
+    """A stage that is open."""
+    await stage.open()
+    try:
+        yield stage
+    finally:
+        await stage.close()

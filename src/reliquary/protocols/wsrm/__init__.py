@@ -1,0 +1,1 @@
+"""WS-ReliableMessaging 1.0, 1.1 and 1.2 with [MS-WSRVCRM] flow control: source and destination."""

@@ -1,0 +1,271 @@
+"""The values of WS-ReliableMessaging, whatever version, SOAP and addressing they are written in.
+
+    bytes --decode--> Envelope --> the rules of source and destination --> Envelope --encode--> bytes
+
+`rm10` and `rm11` hold the spelling of both versions; WS-RM 1.2 is written as 1.1.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+import msgspec
+
+from reliquary.base.time import Duration
+from reliquary.base.words import Word
+from reliquary.protocols.wsrm.codec.faults import FaultCode
+
+LAST_NUMBER: Final = 9223372036854775807
+"""The highest message number of WS-RM 1.1; that of 1.0 is not lower."""
+LARGEST_BUFFER: Final = 2147483647
+"""The largest BufferRemaining (FC-008)."""
+NO_BUFFER: Final = -1
+"""What SEQ_ACK_RECEIVED gets for an acknowledgement without a usable BufferRemaining (FC-039)."""
+
+
+class Version(Word):
+    """The version of WS-ReliableMessaging."""
+
+    RM10 = "1.0"
+    """February 2005."""
+    RM11 = "1.1"
+    """OASIS 1.1; 1.2 has its namespace and its spelling."""
+
+
+class Soap(Word):
+    """The version of SOAP."""
+
+    SOAP11 = "1.1"
+    SOAP12 = "1.2"
+
+
+class Addressing(Word):
+    """The version of WS-Addressing."""
+
+    WSA2004 = "2004/08"
+    WSA10 = "1.0"
+
+
+class Dialect(msgspec.Struct, frozen=True, gc=False):
+    """What both ends of a sequence write alike from its creation to its end."""
+
+    version: Version = Version.RM11
+    soap: Soap = Soap.SOAP12
+    addressing: Addressing = Addressing.WSA10
+
+
+class Reference(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """An endpoint reference."""
+
+    address: str
+    parameters: bytes = b""
+    """Its reference parameters (and properties), as XML elements one behind the other."""
+    properties: bytes = b""
+    """Those of WS-Addressing 2004/08 that are ReferenceProperties, in the same form."""
+
+
+class SequenceHeader(msgspec.Struct, frozen=True, gc=False):
+    """The place of an application message."""
+
+    identifier: str
+    number: int
+    """From 1; a decoder hands on what a peer wrote, so a rule checks it."""
+    last: bool = False
+    """LastMessage of WS-RM 1.0."""
+
+
+class Acknowledgement(msgspec.Struct, frozen=True, gc=False):
+    """SequenceAcknowledgement."""
+
+    identifier: str
+    ranges: tuple[tuple[int, int], ...] = ()
+    """Disjoint and sorted; none of them where nothing is acknowledged (`None` in 1.1, 0..0 in 1.0)."""
+    nacks: tuple[int, ...] = ()
+    final: bool = False
+    buffer: int = NO_BUFFER
+    """BufferRemaining; NO_BUFFER where there is none."""
+
+
+class Incomplete(Enum):
+    """IncompleteSequenceBehavior: what becomes of a sequence that ends with gaps."""
+
+    NO_DISCARD = "NoDiscard"
+    FOLLOWING = "DiscardFollowingFirstGap"
+    ENTIRE = "DiscardEntireSequence"
+
+
+class Offer(msgspec.Struct, frozen=True, gc=False):
+    """The sequence that the creator offers for messages in the other direction."""
+
+    identifier: str
+    endpoint: Reference | None = None
+    """Where its messages are to be sent; WS-RM 1.0 has none."""
+    expires: Duration | None = None
+    incomplete: Incomplete | None = None
+
+
+class CreateSequence(msgspec.Struct, frozen=True, gc=False):
+    """Ask for a sequence."""
+
+    acks_to: Reference
+    expires: Duration | None = None
+    """None where it does not say, or for PT0S: the sequence does not expire."""
+    offer: Offer | None = None
+
+
+class CreateSequenceResponse(msgspec.Struct, frozen=True, gc=False):
+    """The sequence is there."""
+
+    identifier: str
+    expires: Duration | None = None
+    incomplete: Incomplete | None = None
+    """Not written in WS-RM 1.0."""
+    accept: Reference | None = None
+    """AcksTo of the offered sequence, which is accepted if this is here."""
+
+
+class CloseSequence(msgspec.Struct, frozen=True, gc=False):
+    """No new messages follow; WS-RM 1.1."""
+
+    identifier: str
+    last: int = 0
+    """LastMsgNumber; 0 where no message was sent, or where it does not say."""
+
+
+class CloseSequenceResponse(msgspec.Struct, frozen=True, gc=False):
+    """The sequence is closed."""
+
+    identifier: str
+
+
+class TerminateSequence(msgspec.Struct, frozen=True, gc=False):
+    """The sequence is over."""
+
+    identifier: str
+    last: int = 0
+    """LastMsgNumber of WS-RM 1.1."""
+
+
+class TerminateSequenceResponse(msgspec.Struct, frozen=True, gc=False):
+    """The sequence has ended; WS-RM 1.1."""
+
+    identifier: str
+
+
+class MakeConnection(msgspec.Struct, frozen=True, gc=False):
+    """A client that cannot be reached asks for a message that waits for it."""
+
+    address: str = ""
+    identifier: str = ""
+    """A sequence, which only WS-MakeConnection 1.0 can select by."""
+    unsupported: str = ""
+    """The name of a selection that we do not know, `{namespace}name`; empty where there is none."""
+
+
+class Fault(msgspec.Struct, frozen=True, gc=False):
+    """A SOAP fault, ours or a peer's."""
+
+    code: FaultCode
+    reason: str = ""
+    """Empty: the sentence of the specification."""
+    identifier: str = ""
+    """The sequence it is about, as far as the fault says."""
+    detail: bytes = b""
+    """More of its detail, as XML elements."""
+
+
+class Attachment(msgspec.Struct, frozen=True, gc=False):
+    """A MIME part beside the envelope, SOAP with Attachments or MTOM."""
+
+    content_type: str
+    content_id: str
+    """Without angle brackets."""
+    data: bytes
+
+
+class Payload(msgspec.Struct, frozen=True, gc=False):
+    """The Body of an application message."""
+
+    content: bytes = b""
+    """What stands between the tags of Body, as it came; declarations of namespaces that it needs from outside
+    were added to its top elements.  Empty for an empty Body."""
+    attachments: tuple[Attachment, ...] = ()
+    start_type: str = ""
+    """Not empty: the envelope is a part of type application/xop+xml (MTOM), and this is its `type`."""
+
+
+class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a message of a queue manager has and WS-Addressing does not: a header block of our own."""
+
+    label: str | None = None
+    """Not None where the label is not the Action."""
+    priority: int = 3
+    body_type: int = 0
+    application_tag: int = 0
+    express: bool = False
+    sent_time: int = 0
+    time_to_be_received: int | None = None
+    """Seconds; None for ever."""
+    correlation: str = ""
+    """`uuid:number@guid`, where the correlation is not RelatesTo."""
+    response_queue: str = ""
+    """A format name, where ReplyTo does not say it."""
+    administration_queue: str = ""
+    acknowledgements: tuple[str, ...] = ()
+    """The words of `Acknowledgement` in the queue manager."""
+    message_class: int = 0
+    dead_letter: bool = False
+    """The receiver keeps it in a dead-letter queue if nobody takes it."""
+
+
+Body = (
+    CreateSequence
+    | CreateSequenceResponse
+    | CloseSequence
+    | CloseSequenceResponse
+    | TerminateSequence
+    | TerminateSequenceResponse
+    | MakeConnection
+    | Fault
+    | Payload
+)
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """One SOAP message."""
+
+    dialect: Dialect
+    action: str = ""
+    """Empty: that of the body, of an acknowledgement alone or of an AckRequested alone, in this order."""
+    to: Reference | None = None
+    """Of one that arrived, only the address."""
+    message_id: str = ""
+    relates_to: str = ""
+    reply_to: Reference | None = None
+    fault_to: Reference | None = None
+    sequence: SequenceHeader | None = None
+    acknowledgements: tuple[Acknowledgement, ...] = ()
+    ack_requests: tuple[str, ...] = ()
+    """Identifiers of the sequences whose acknowledgement is asked for."""
+    uses_str: bool = False
+    uses_ssl: bool = False
+    """UsesSequenceSTR and UsesSequenceSSL."""
+    pending: bool | None = None
+    """MessagePending of MakeConnection; None where it is not written."""
+    properties: Properties | None = None
+    foreign: tuple[str, ...] = ()
+    """Of one that arrived: header blocks that must be understood, are for us and are not known, as
+    `{namespace}name`.  A fault MustUnderstand that leaves names them."""
+    malformed_buffers: int = 0
+    """Of one that arrived: BufferRemaining elements that are treated as absent (H-18)."""
+    body: Body = Payload()
+
+
+class Encoded(msgspec.Struct, frozen=True, gc=False):
+    """An envelope as it goes over HTTP."""
+
+    content_type: str
+    action: str
+    """For the SOAPAction header of SOAP 1.1; empty where the header is not written."""
+    data: bytes

@@ -1,0 +1,149 @@
+"""The settings of WS-ReliableMessaging; the defaults are those of WCF where it has one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.time import DAY, MINUTE, Duration, seconds
+from reliquary.protocols.wsrm.codec.values import Dialect, Incomplete
+
+LARGEST_WINDOW: Final = 4096
+
+
+class Assurance(Enum):
+    """How often an endpoint delivers a message of a sequence."""
+
+    EXACTLY_ONCE = "exactly-once"
+    AT_LEAST_ONCE = "at-least-once"
+    AT_MOST_ONCE = "at-most-once"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointSettings:
+    """The endpoint /wsrm/<name>."""
+
+    name: str
+    """`*` at the end stands for any rest of the name."""
+    queue: str = ""
+    """Where its messages go: a queue, or a format name elsewhere; empty for the queue of that name."""
+    assurance: Assurance = Assurance.EXACTLY_ONCE
+    ordered: bool = True
+    """InOrder: a message is delivered behind all that have lower numbers."""
+    window: int = 8
+    """The initial BufferRemaining: how many messages a source may send ahead."""
+    bounded: bool = False
+    """Room is the window less what is unread in the queue; else what is stored counts as processed."""
+    incomplete: Incomplete = Incomplete.NO_DISCARD
+    offers: bool = True
+    """Whether sequences that clients offer for replies are accepted."""
+    required: bool = True
+    """Whether messages outside any sequence are refused with WSRMRequired; else they are taken."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.window <= LARGEST_WINDOW:
+            raise UsageError(
+                f"the window of the endpoint {self.name} is 1 to {LARGEST_WINDOW}, not {self.window}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeerSettings:
+    """How our source speaks with one destination, if not as with all others."""
+
+    address: str
+    """`wsrm://host[:port]/path`; `*` at the end stands for any rest of the name."""
+    url: str = ""
+    """Where it is reached; empty for the address as a URL."""
+    to: str = ""
+    """What wsa:To says; empty for the URL."""
+    dialect: Dialect = field(default_factory=Dialect)
+    addressable: bool = False
+    """Acknowledgements come as requests to us; else on the responses to our requests."""
+    window: int = 64
+    """How many messages may be unacknowledged, where BufferRemaining allows it."""
+    offer: bool = False
+    """Offer a sequence for replies; needs `replies_into`."""
+    replies_into: str = ""
+    """The queue for messages that come back."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.window <= LARGEST_WINDOW:
+            raise UsageError(f"the window to {self.address} is 1 to {LARGEST_WINDOW}, not {self.window}")
+        if self.offer and not self.replies_into:
+            raise UsageError(f"offer to {self.address} needs replies_into")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WsrmSettings:
+    """What an administrator may choose."""
+
+    # -- destination
+    endpoints: tuple[EndpointSettings, ...] = ()
+    """Endpoints with settings of their own."""
+    open_endpoints: bool = True
+    """Whether a queue's name is an endpoint without being listed."""
+    window: int = 8
+    """The window of endpoints that are not listed."""
+    acknowledgement_interval: Duration = field(default=seconds(0.2))
+    """How long an acknowledgement to an address waits for further messages."""
+    inactivity: Duration = field(default=Duration(10 * MINUTE))
+    """A sequence of which nothing was heard for so long is terminated."""
+    longest_life: Duration = field(default=Duration(30 * DAY))
+    """No sequence is granted a longer life."""
+    most_sequences: int = 1000
+    """Open sequences of one endpoint; more are refused."""
+    remembered: Duration = field(default=Duration(DAY))
+    """How long an ended sequence is known, so that a late duplicate is no new message."""
+    most_remembered: int = 100_000
+    reply_wait: Duration = field(default=seconds(30))
+    """How long a response is held for the reply of an application."""
+    largest_message: int = 4 * 1024 * 1024
+    """Bytes of a request's body."""
+    longest_identifier: int = 1024
+    # -- source
+    peers: tuple[PeerSettings, ...] = ()
+    retransmission: Duration = field(default=seconds(2))
+    """The first wait for an acknowledgement; each further wait is twice as long."""
+    longest_retransmission: Duration = field(default=MINUTE)
+    retries: int = 8
+    """So often a message is sent again without an acknowledgement before it is given up."""
+    polling: Duration = field(default=seconds(30))
+    """POLLING_TIMER, [MS-WSRVCRM] 3.2.2.1."""
+    idle: Duration = field(default=Duration(5 * MINUTE))
+    """A sequence without messages is ended after this."""
+    response_time: Duration = MINUTE
+    """How long a response may take."""
+    # -- both
+    seed: bytes = b""
+    """What makes our identifiers unpredictable; drawn when the server starts."""
+
+    def __post_init__(self) -> None:
+        for name in ("window", "acknowledgement_interval", "inactivity", "longest_life", "most_sequences",
+                     "remembered", "most_remembered", "reply_wait", "largest_message", "longest_identifier",
+                     "retransmission", "longest_retransmission", "retries", "polling", "idle",
+                     "response_time"):  # fmt: skip
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}, it must be at least 1")
+        if self.window > LARGEST_WINDOW:
+            raise UsageError(f"window is 1 to {LARGEST_WINDOW}, not {self.window}")
+
+    def endpoint(self, name: str) -> EndpointSettings | None:
+        """Return the settings of an endpoint; None for a name that is no endpoint."""
+        for each in self.endpoints:
+            if _covers(each.name, name):
+                return each
+        return EndpointSettings(name=name, window=self.window) if self.open_endpoints and name else None
+
+    def peer(self, address: str) -> PeerSettings:
+        """Return the settings for `wsrm://host[:port]/path`."""
+        for each in self.peers:
+            if _covers(each.address, address):
+                return each
+        return PeerSettings(address=address)
+
+
+def _covers(pattern: str, name: str) -> bool:
+    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern

@@ -1,0 +1,1 @@
+"""The RM destination: sequences that come in, what of them is acknowledged, and how much room there is."""

@@ -1,0 +1,181 @@
+"""Acknowledgements: what they say, when they are due, and how they leave.
+
+    AcksTo               a message came              AckRequested
+    anonymous            on its response             on its response
+    an address           alone, or on any message    alone, at once
+                         there, within the interval
+    MakeConnection       the client fetches it       the client fetches it
+
+Half a window of messages without an acknowledgement makes it due at once, so that a source never waits for
+the interval with nothing to send.  What an acknowledgement says is read when it is written, so the ranges and
+BufferRemaining are of one moment (D.1 of the digest).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import SetTimer
+from reliquary.protocols.wsrm.codec.values import Acknowledgement, Envelope, Version
+from reliquary.protocols.wsrm.destination.flow_control import (
+    forget_additions,
+    get_buffer_remaining,
+    room_for,
+)
+from reliquary.protocols.wsrm.destination.lookup import find, move
+from reliquary.protocols.wsrm.destination.phases import Move, Phase
+from reliquary.protocols.wsrm.destination.state import Place, Sequence
+from reliquary.protocols.wsrm.destination.tables import Ranges
+from reliquary.protocols.wsrm.exchange import Exchange
+from reliquary.protocols.wsrm.state import Count, State
+from reliquary.protocols.wsrm.transport import send
+
+ACKNOWLEDGE: Final = "wsrm-acknowledge"
+"""The acknowledgement interval, one timer for each sequence."""
+
+
+# -- what an acknowledgement says
+
+
+def acknowledgement(state: State, number: int) -> Acknowledgement:
+    """Return the acknowledgement of a sequence as it is now; `sent` follows when it leaves."""
+    sequence = state.destination.sequences[number]
+    received = sequence.received
+    assert covers(received.ranges, sequence.confirmed), (
+        f"{received.ranges} withdraws what {sequence.confirmed} of sequence {number} acknowledged"
+    )
+    sequence.confirmed = received.ranges
+    final = received.phase is not Phase.OPEN and sequence.row.dialect.version is Version.RM11
+    value = get_buffer_remaining(state, sequence)  # FC-014, FC-016
+    return Acknowledgement(sequence.row.identifier, received.ranges, final=final, buffer=value)
+
+
+def is_wanted(state: State, exchange: Exchange, number: int) -> bool:
+    """Whether the acknowledgement of a sequence may be on a response.
+
+    WS-RM 1.0 can write that nothing was received only as the range 0 to 0.  gSOAP calls that an error, so it
+    goes only where its source asks, or sent a message for which there was no room.
+    """
+    sequence, request = state.destination.sequences[number], exchange.envelope
+    if sequence.row.dialect.version is Version.RM11 or sequence.received.ranges:
+        return True
+    return request.sequence is not None or sequence.row.identifier in request.ack_requests
+
+
+def covers(ranges: Ranges, earlier: Ranges) -> bool:
+    """Whether every number of the earlier ranges is in the ranges: acknowledgements are cumulative."""
+    place = 0
+    for low, high in earlier:
+        while place < len(ranges) and ranges[place][1] < high:
+            place += 1
+        if place == len(ranges) or ranges[place][0] > low:
+            return False
+    return True
+
+
+# -- when it is due
+
+
+def owe(
+    state: State, exchange: Exchange | None, sequence: Sequence, now: Instant, *, at_once: bool = False
+) -> None:
+    """Let the acknowledgement of a sequence leave: with the response, soon, or at once."""
+    number = sequence.number
+    if sequence.acknowledges_on_response and exchange is not None and exchange.to:
+        exchange.acknowledged.append(number)
+        state.draft.wait()
+        return
+    state.destination.due.setdefault(sequence.row.acks_to.address, {})[number] = None
+    if sequence.acknowledges_on_response or sequence.acknowledges_on_poll:
+        return
+    if at_once or sequence.unconfirmed * 2 >= sequence.settings.window:
+        send_alone(state, sequence, now)
+    elif not sequence.waits_for_interval:
+        sequence.waits_for_interval = True
+        state.draft.ask(SetTimer((ACKNOWLEDGE, number), state.settings.acknowledgement_interval))
+
+
+def on_ack_requested(state: State, exchange: Exchange, identifier: str, now: Instant) -> None:
+    """Answer AckRequested, also where nothing changed (D.3); a fault where the sequence is not known."""
+    sequence = find(state, exchange, identifier, now)
+    move(exchange, sequence, Move.ASK)
+    if exchange.envelope.sequence is None:
+        forget_additions(sequence.place)
+    if not _is_answered(state, exchange, sequence):
+        owe(state, exchange, sequence, now, at_once=True)
+
+
+def _is_answered(state: State, exchange: Exchange, sequence: Sequence) -> bool:
+    """Whether the acknowledgement is on the response, or left alone when the message of this turn came."""
+    if sequence.number in exchange.acknowledged:
+        return True
+    is_due = sequence.number in state.destination.due.get(sequence.row.acks_to.address, ())
+    return exchange.envelope.sequence is not None and not is_due and not sequence.unconfirmed
+
+
+def on_interval(state: State, number: int, now: Instant) -> None:
+    """The acknowledgement interval is over: send what has not left with another message."""
+    sequence = state.destination.sequences.get(number)
+    if sequence is None:
+        return
+    state.destination.now = now
+    sequence.waits_for_interval = False
+    if number in state.destination.due.get(sequence.row.acks_to.address, ()):
+        forget_additions(sequence.place)
+        send_alone(state, sequence, now)
+
+
+# -- how it leaves
+
+
+def due_to(state: State, address: str) -> list[int]:
+    """Return the sequences with an acknowledgement that is due to an address."""
+    return list(state.destination.due.get(address, ()))
+
+
+def take_due(state: State, address: str) -> tuple[Acknowledgement, ...]:
+    """Return the acknowledgements that are due to an address, for an envelope that leaves for it now."""
+    numbers = due_to(state, address)
+    taken = tuple([acknowledgement(state, number) for number in numbers])
+    for number in numbers:
+        sent(state, number)
+    if taken:
+        state.draft.wait()
+    return taken
+
+
+def sent(state: State, number: int) -> None:
+    """Note that an acknowledgement leaves in this turn."""
+    sequence = state.destination.sequences[number]
+    sequence.unconfirmed = 0
+    state.counts[Count.ACKNOWLEDGEMENTS_SENT] += 1
+    no_longer_due(state, sequence)
+
+
+def no_longer_due(state: State, sequence: Sequence) -> None:
+    """Take a sequence out of those with an acknowledgement that is due."""
+    address = sequence.row.acks_to.address
+    due = state.destination.due.get(address)
+    if due is not None and due.pop(sequence.number, 0) is None and not due:
+        del state.destination.due[address]
+
+
+def send_alone(state: State, sequence: Sequence, now: Instant) -> None:
+    """Send an acknowledgement in a message of its own; one to a client that polls waits for it."""
+    number, row = sequence.number, sequence.row
+    if sequence.acknowledges_on_poll:
+        state.destination.due.setdefault(row.acks_to.address, {})[number] = None
+        return
+    written = acknowledgement(state, number)
+    sent(state, number)
+    state.draft.wait()
+    send(state, row.acks_to, Envelope(dialect=row.dialect, to=row.acks_to, acknowledgements=(written,)), now)
+
+
+def notify_starved(state: State, place: Place) -> None:
+    """Let sources know of room where their last acknowledgement said that there is none (T33)."""
+    for number in list(place.starved):
+        sequence = state.destination.sequences[number]
+        if room_for(state, sequence):  # the acknowledgement takes the sequence out of those that wait
+            send_alone(state, sequence, state.destination.now)

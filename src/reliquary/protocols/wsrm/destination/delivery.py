@@ -1,0 +1,223 @@
+"""Messages go into their queue: alone, with those that were held behind them, or when their sequence closes.
+
+                      ordered                    unordered        DiscardEntireSequence
+    in order          at once, with what waits   at once          held
+    behind a gap      held                       at once          held
+    complete          -                          -                all as one batch
+    closed with gaps  NoDiscard: what is held; DiscardFollowingFirstGap and DiscardEntireSequence: nothing
+
+A held message is stored and acknowledged, so it is never dropped silently: where the queue has no room it
+waits until there is room, even beyond the end of its sequence, and later sequences to an ordered endpoint
+wait for it; what must be discarded is logged and counted.
+All assurances are kept in one way: a message is acknowledged once it is stored, and delivered once, which is
+at least once and at most once.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.turn import Warn
+from reliquary.protocols.wsrm.carrier import NAME
+from reliquary.protocols.wsrm.codec.values import Envelope, Incomplete, SequenceHeader
+from reliquary.protocols.wsrm.destination import acknowledging
+from reliquary.protocols.wsrm.destination.apply import apply
+from reliquary.protocols.wsrm.destination.facts import HeldReleased
+from reliquary.protocols.wsrm.destination.flow_control import add_messages, queue_room
+from reliquary.protocols.wsrm.destination.phases import Phase
+from reliquary.protocols.wsrm.destination.routing import onward
+from reliquary.protocols.wsrm.destination.state import Arriving, Place, Sequence
+from reliquary.protocols.wsrm.destination.tables import HELD, message_key
+from reliquary.protocols.wsrm.destination.watching import watch
+from reliquary.protocols.wsrm.exchange import Exchange
+from reliquary.protocols.wsrm.settings import LARGEST_WINDOW
+from reliquary.protocols.wsrm.state import Count, State
+from reliquary.queueing.message import Message, MessageClass
+from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, Outcome
+from reliquary.wire.security import parse_sid
+
+_MOST_NAMED: Final = 20
+"""Ranges that a warning names."""
+
+# -- into the queue
+
+
+def hand_over(state: State, exchange: Exchange, arriving: Arriving) -> None:
+    """Give messages to the queue manager as one batch; its verdict comes in this turn."""
+    sequence, messages = arriving.sequence, arriving.messages
+    sequence.is_judged = True
+    sequence.place.arriving += len(messages)
+    state.last_ticket = ticket = state.last_ticket + 1
+    state.exchanges[ticket] = exchange
+    state.destination.arriving[ticket] = arriving
+    exchange.judging = True
+    row = sequence.row
+    transaction = UUID(int=row.number << 64 | arriving.numbers[0])
+    state.draft.tell(
+        BatchArrived(
+            NAME,
+            ticket,
+            (row.queue,) * len(messages),
+            onward(messages, sequence.settings, row.queue, transaction),
+            transaction,
+            _user_of(sequence),
+            checked=True,
+            peer=exchange.peer,
+        )
+    )
+
+
+def is_delayed(signal: BatchJudged) -> bool:
+    """Whether the queue manager takes the batch later, when there is room or when it is ready."""
+    return signal.outcome is Outcome.TRY_LATER or signal.reason is MessageClass.NACK_QUEUE_EXCEED_QUOTA
+
+
+def _user_of(sequence: Sequence) -> Principal:
+    """Return the user who sent last; after a restart, the user who created the sequence, without groups."""
+    if sequence.by is not None:
+        return sequence.by
+    owner = sequence.row.owner
+    return Principal(parse_sid(owner)) if owner else ANONYMOUS
+
+
+# -- messages that are held
+
+
+def ready_numbers(sequence: Sequence) -> list[int]:
+    """Return the held messages that nothing before them keeps from their queue."""
+    if not sequence.held or (sequence.is_whole and not sequence.is_complete):
+        return []
+    if sequence.phase is not Phase.OPEN:
+        return sorted(sequence.held)  # what had to be discarded is not held any more
+    return sorted([number for number in sequence.held if number < sequence.next])
+
+
+def held_messages(state: State, sequence: Sequence, numbers: list[int]) -> list[Message]:
+    """Read held messages."""
+    found = [state.rows.get(HELD, message_key(sequence.number, number)) for number in numbers]
+    return [held.message for held in found if held is not None]
+
+
+def resume(state: State, sequence: Sequence, most: int = LARGEST_WINDOW) -> None:
+    """Hand over what is held and ready, if anything is; a whole sequence always as one batch."""
+    if sequence.is_judged:
+        return
+    numbers = ready_numbers(sequence)
+    if not numbers:
+        _unblock(state, sequence)
+        return
+    block(sequence)
+    if not sequence.is_whole:
+        numbers = numbers[: min(most, queue_room(sequence))]
+    if not numbers or sequence.waits_for_earlier:
+        return
+    messages = held_messages(state, sequence, numbers)
+    sizes = tuple([sequence.held[number] for number in numbers])
+    arriving = Arriving(sequence, tuple(numbers), tuple(messages), sizes, sequence.place.reports)
+    row = sequence.row
+    envelope = Envelope(dialect=row.dialect, sequence=SequenceHeader(row.identifier, 0))
+    hand_over(state, Exchange(envelope, endpoint=row.endpoint), arriving)
+
+
+def resume_blocked(state: State, place: Place) -> None:
+    """Hand over what waits for its queue, older sequences first, unless not even the first message fits."""
+    for _, sequence in sorted(place.blocked.items()):
+        numbers = ready_numbers(sequence)
+        if not numbers or place.free is None or sequence.held[numbers[0]] <= place.free:
+            resume(state, sequence)
+
+
+def on_held_judged(state: State, arriving: Arriving, signal: BatchJudged) -> None:
+    """Note that held messages are in their queue, or that they must wait for it."""
+    sequence = arriving.sequence
+    if signal.outcome is Outcome.DELIVERED:
+        add_messages(sequence.place, arriving.reports, arriving.sizes)
+        apply(state, HeldReleased(sequence.number, arriving.numbers))
+        resume(state, sequence)
+    elif fits_in_part(signal, sequence):
+        resume(state, sequence, signal.place)
+    elif is_delayed(signal):
+        count = len(sequence.held)
+        _warn(state, sequence, "messages wait for room", f"{count} messages are held: {signal.why}")
+    elif sequence.phase is Phase.ENDED:
+        discard(state, sequence, arriving.numbers, signal.why or signal.reason.name)
+        resume(state, sequence)
+
+
+def fits_in_part(signal: BatchJudged, sequence: Sequence) -> bool:
+    """Whether the quota has room for the first messages of a batch, and they may be delivered alone."""
+    exceeds = signal.reason is MessageClass.NACK_QUEUE_EXCEED_QUOTA
+    return exceeds and signal.place > 0 and not sequence.is_whole
+
+
+def block(sequence: Sequence) -> None:
+    """Note that messages of a sequence wait until their queue has room."""
+    sequence.place.blocked[sequence.number] = sequence
+
+
+def _unblock(state: State, sequence: Sequence) -> None:
+    """Note that nothing of a sequence waits for its queue: the next ones may go on."""
+    place = sequence.place
+    if place.blocked.pop(sequence.number, None) is not None:
+        watch(state, place)
+        resume_blocked(state, place)
+        acknowledging.notify_starved(state, place)
+
+
+# -- a sequence that takes no more messages
+
+
+def settle(state: State, sequence: Sequence) -> None:
+    """Deliver or discard what is held when a sequence is closed, and report what is missing."""
+    end = max(sequence.received.last, sequence.highest)
+    missing = list(sequence.ranges.gaps(1, end)) if end else []
+    if missing:
+        count = sum(high - low + 1 for low, high in missing)
+        _report(state, sequence, "a sequence has gaps", f"messages {_text(missing)} are missing", count)
+    lost = _lost_numbers(sequence, missing[0][0] if missing else 0)
+    if lost:
+        discard(state, sequence, lost, "the sequence is incomplete")
+    resume(state, sequence)
+
+
+def _lost_numbers(sequence: Sequence, gap: int) -> tuple[int, ...]:
+    """Return the held messages that IncompleteSequenceBehavior discards; `gap` is the first missing, or 0."""
+    behavior = sequence.settings.incomplete
+    if behavior is Incomplete.ENTIRE and not sequence.is_complete:
+        return tuple(sorted(sequence.held))
+    if behavior is Incomplete.FOLLOWING and gap:
+        return tuple(sorted([number for number in sequence.held if number > gap]))
+    return ()
+
+
+def discard(state: State, sequence: Sequence, numbers: tuple[int, ...], why: str) -> None:
+    """Throw away messages that were acknowledged: an administrator must know of it."""
+    text = _text([(number, number) for number in numbers])
+    _report(state, sequence, "messages are discarded", f"messages {text}: {why}", len(numbers))
+    apply(state, HeldReleased(sequence.number, numbers))
+
+
+def _text(ranges: list[tuple[int, int]]) -> str:
+    joined: list[tuple[int, int]] = []
+    for low, high in ranges:
+        if joined and joined[-1][1] + 1 == low:
+            joined[-1] = (joined[-1][0], high)
+        else:
+            joined.append((low, high))
+    words = [str(low) if low == high else f"{low} to {high}" for low, high in joined[:_MOST_NAMED]]
+    more = ["and more"] if len(joined) > _MOST_NAMED else []
+    return ", ".join(words + more)
+
+
+def _report(state: State, sequence: Sequence, what: str, why: str, count: int) -> None:
+    """Log and count messages that do not reach their queue; a peer cannot count more than a window."""
+    state.counts[Count.GAPS] += min(count, LARGEST_WINDOW)
+    _warn(state, sequence, what, why)
+
+
+def _warn(state: State, sequence: Sequence, what: str, why: str) -> None:
+    row = sequence.row
+    about = f"WS-RM sequence {row.number} to {row.endpoint or row.queue}"
+    state.draft.ask(Warn(about, what, f"{row.identifier}: {why}"))

@@ -1,0 +1,172 @@
+"""The flow control of the destination, [MS-WSRVCRM] 3.1: how many messages a source may still send.
+
+    left      messages that the queue can still take beyond those that are held; no limit without a quota
+    free      left, less the messages that are missing before held ones: they must find room when they come
+    shared    free, less what other active sequences may count on; so nobody is promised room twice
+    value     the messages that it misses itself, and the smallest of: the rest of its window, an equal part
+              of free, shared; 0 where it takes no more, or must wait for an earlier sequence
+
+A bounded endpoint has as much left as its window is larger than the number of unread and held messages.
+Everywhere else what is stored counts as processed, and what is left of the quota counts: bytes become
+messages by the largest message that the queue got.  A source that is silent for long keeps no room for what
+it has not sent.
+
+The four events of 3.1.7 are functions here.  A sequence is in FLOW_CONTROL_STATE from its creation on, and in
+no other state (FC-010, FC-011); Buffer Remaining is `Sequence.buffer`.  The real room decides, so GET reads
+it anew each time.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.protocols.wsrm.destination.phases import Phase
+from reliquary.protocols.wsrm.destination.state import Place, Sequence
+from reliquary.protocols.wsrm.settings import LARGEST_WINDOW
+from reliquary.protocols.wsrm.state import State
+
+MAXIMUM: Final = LARGEST_WINDOW
+"""Buffer Remaining is never larger (FC-013)."""
+SPREAD: Final = LARGEST_WINDOW
+"""How far an unordered message may be ahead of the first missing one, so that gaps stay countable."""
+
+
+# -- the events of 3.1.7
+
+
+def get_buffer_remaining(state: State, sequence: Sequence) -> int:
+    """GET_BUFFER_REMAINING: read the real room, and let the source count on it (FC-014, FC-015)."""
+    value = room_for(state, sequence)
+    if sequence.phase is Phase.OPEN:
+        set_buffer_remaining(sequence, value)
+        if value:
+            sequence.place.starved.pop(sequence.number, None)
+        elif not sequence.acknowledges_on_response:
+            sequence.place.starved.setdefault(sequence.number)
+    return value
+
+
+def set_buffer_remaining(sequence: Sequence, value: int) -> None:
+    """SET_BUFFER_REMAINING: set Buffer Remaining (FC-026, FC-027); UsageError outside its range (H-06)."""
+    if not 0 <= value <= MAXIMUM:
+        raise UsageError(f"Buffer Remaining is 0 to {MAXIMUM}, not {value}")
+    sequence.buffer = value
+
+
+def message_received(sequence: Sequence) -> None:
+    """MESSAGE_RECEIVED: the source may count on one message less (FC-021, FC-022); at 0 nothing changes."""
+    if sequence.buffer > 0:  # FC-023, FC-024
+        set_buffer_remaining(sequence, sequence.buffer - 1)
+
+
+def message_processed(place: Place, unread: int, free: int | None) -> None:
+    """MESSAGE_PROCESSED: the queue has another room than before (FC-017 to FC-020).
+
+    The number of processed messages is not counted, because a message may leave a queue in many ways: the
+    queue manager reports what is there, and the value never exceeds the window.
+    """
+    place.unread, place.free = unread, free
+    place.reports += 1
+    forget_additions(place)
+
+
+# -- the room of a queue
+
+
+def add_messages(place: Place, reports: int, sizes: tuple[int, ...]) -> None:
+    """Count messages that went into the queue, unless the queue manager has reported them already."""
+    largest = max(sizes, default=0)
+    if largest > place.largest:
+        place.largest = largest
+    if place.reports == reports:
+        place.added += len(sizes)
+        place.added_bytes += sum(sizes)
+
+
+def forget_additions(place: Place) -> None:
+    """Trust the last report alone: what was added in earlier turns is in it."""
+    place.added = place.added_bytes = 0
+
+
+def takes(state: State, sequence: Sequence, number: int) -> bool:
+    """Whether there is room for a new message with this number, and for all that are missing before it.
+
+    So a gap can always be filled: `number - next` messages are still to come before this one, as WCF has it.
+    """
+    distance = number - sequence.next
+    if distance >= (sequence.settings.window if sequence.keeps_order else SPREAD):
+        return False
+    if sequence.waits_for_earlier:
+        return False
+    if _is_ample(sequence):
+        return True
+    if not sequence.keeps_order:
+        return _shared(state, sequence) > 0
+    beyond = number - max(sequence.highest, sequence.next - 1)
+    if beyond > 0:
+        return beyond <= _shared(state, sequence)
+    return distance > 0 or queue_room(sequence) > 0  # it fills a gap
+
+
+def room_for(state: State, sequence: Sequence) -> int:
+    """Return how many messages the source may send, 0 to MAXIMUM (FC-009); changes nothing."""
+    if sequence.phase is not Phase.OPEN or sequence.waits_for_earlier:
+        return 0  # nothing is promised for a sequence that takes no more, also in its final acknowledgement
+    own = sequence.settings.window - (sequence.ahead if sequence.keeps_order else 0)
+    if _is_ample(sequence):
+        return max(own, 0)
+    others = _active_others(state, sequence)
+    free = _left(sequence) - sequence.missing - sum(each.missing for each in others)
+    part = -(-free // (len(others) + 1))  # the sequence that asks first gets the remainder
+    return max(min(own, sequence.missing + min(part, _shared(state, sequence))), 0)
+
+
+def queue_room(sequence: Sequence) -> int:
+    """Return how many messages may be stored in the queue now, as far as its window says."""
+    place, settings = sequence.place, sequence.settings
+    if not settings.bounded:
+        return MAXIMUM
+    return max(settings.window - place.unread - place.added - place.arriving, 0)
+
+
+def _is_ample(sequence: Sequence) -> bool:
+    """Whether every open sequence of the queue may have all of its window: then nothing must be shared."""
+    place = sequence.place
+    if sequence.settings.bounded:
+        return False
+    return place.free is None or _fitting(place) >= MAXIMUM * len(place.open)
+
+
+def _shared(state: State, sequence: Sequence) -> int:
+    """Return how many messages fit beyond the missing ones, and beyond what others may count on."""
+    promised = sum(max(each.buffer, each.missing) for each in _active_others(state, sequence))
+    return _left(sequence) - sequence.missing - promised
+
+
+def _left(sequence: Sequence) -> int:
+    """Return how many messages the queue can take beyond those that are held, also by ended sequences."""
+    place = sequence.place
+    left = MAXIMUM * len(place.open) + MAXIMUM if place.free is None else _fitting(place)
+    if not sequence.settings.bounded:
+        return left
+    held = sum(each.waiting for each in (place.open | place.blocked).values())
+    return min(left, sequence.settings.window - place.unread - place.added - held)
+
+
+def _fitting(place: Place) -> int:
+    """Return how many messages fit into the quota; one into an empty queue, whatever its size was before."""
+    assert place.free is not None, f"{place.name} has no quota"
+    left = place.free - place.added_bytes - place.held_bytes
+    fitting = left // place.largest
+    return 1 if fitting <= 0 < left and not place.unread and not place.added else fitting
+
+
+def _active_others(state: State, sequence: Sequence) -> list[Sequence]:
+    """Return the other sequences of the queue that may send now: open, and heard of not long ago."""
+    since = state.destination.now - state.settings.polling
+    return [
+        each
+        for each in sequence.place.open.values()
+        if each is not sequence and each.heard > since and each.phase is Phase.OPEN
+    ]

@@ -1,0 +1,50 @@
+"""The room of queues changes, and the sources that wait for it are notified (H-10 of the digest).
+
+RoomKnown --> messages that were held for want of room go into the queue
+          '-> a sequence whose last acknowledgement said 0: an acknowledgement leaves by itself, once
+"""
+
+from __future__ import annotations
+
+from reliquary.base.time import Duration, Instant
+from reliquary.base.turn import SetTimer
+from reliquary.protocols.wsrm.destination import acknowledging, delivery
+from reliquary.protocols.wsrm.destination.ending import FORGET, INACTIVITY
+from reliquary.protocols.wsrm.destination.flow_control import message_processed
+from reliquary.protocols.wsrm.destination.phases import Phase
+from reliquary.protocols.wsrm.destination.watching import watch_all
+from reliquary.protocols.wsrm.state import State
+from reliquary.queueing.travel.transfer import RoomKnown
+
+
+def on_room_known(state: State, signal: RoomKnown, now: Instant) -> None:
+    """Take the room of a queue, and use it."""
+    place = state.destination.places.get(signal.destination)
+    if place is None:
+        return
+    message_processed(place, signal.unread, signal.free)
+    if place.blocked or place.starved:
+        state.destination.now = now
+        delivery.resume_blocked(state, place)
+        acknowledging.notify_starved(state, place)
+
+
+def on_start(state: State, now: Instant) -> None:
+    """Watch the queues of all sequences, set the timers again, and deliver what waits (T24)."""
+    here = state.destination
+    here.now = now
+    for sequence in list(here.sequences.values()):
+        ended = sequence.phase is Phase.ENDED
+        if sequence.held and delivery.ready_numbers(sequence):
+            delivery.block(sequence)
+        if not ended:
+            sequence.heard = now
+        if not ended or sequence.held:
+            wait = state.settings.polling if ended else state.settings.inactivity
+            wait = Duration(min(wait, max(sequence.row.expires - now, 1)))
+            state.draft.ask(SetTimer((INACTIVITY, sequence.number), wait))
+    watch_all(state)  # what the queue manager reports then lets blocked messages go on
+    if here.ended:
+        oldest = here.sequences[next(iter(here.ended))].received.ended
+        wait = Duration(max(oldest + state.settings.remembered - now, 1))
+        state.draft.ask(SetTimer((FORGET, 0), wait))

@@ -1,0 +1,234 @@
+"""What the destination knows: sequences, the queues they lead to, acknowledgements that are due.
+
+Durable are `Sequence.row`, `received` and what is held; `apply` changes them, and `recovery` reads them from
+the rows.  Everything else ends with the process.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.ranges import NumberRanges
+from reliquary.base.time import Instant
+from reliquary.protocols.wsrm.codec.addressing import is_anonymous, is_polled
+from reliquary.protocols.wsrm.codec.values import Dialect, Incomplete, Reference
+from reliquary.protocols.wsrm.destination.phases import Phase
+from reliquary.protocols.wsrm.destination.tables import Inbound, Ranges, Received
+from reliquary.protocols.wsrm.settings import EndpointSettings
+from reliquary.queueing.message import Message, ObjectId
+from reliquary.queueing.security.principals import Principal
+
+SMALLEST_MESSAGE: Final = 1024
+"""Bytes that a message is expected to have at least, where bytes of a quota become messages."""
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """A queue that sequences lead to, and how much room it has."""
+
+    name: str
+    unread: int = 0
+    free: int | None = None
+    """Bytes that still fit; None for no limit.  Both as the queue manager said last."""
+    added: int = 0
+    added_bytes: int = 0
+    """What we added to the queue after that."""
+    arriving: int = 0
+    """Messages that the queue manager judges in this turn."""
+    reports: int = 0
+    """How often the queue manager said it."""
+    largest: int = SMALLEST_MESSAGE
+    """Bytes of the largest message that went into it."""
+    held_bytes: int = 0
+    """Bytes of messages that are held for it."""
+    open: dict[int, Sequence] = field(default_factory=dict)
+    """Sequences that have not ended."""
+    starved: dict[int, None] = field(default_factory=dict)
+    """Open sequences whose latest acknowledgement said that there is no room; the longest waiting first."""
+    blocked: dict[int, Sequence] = field(default_factory=dict)
+    """Sequences with held messages that could go into the queue, had it room for them."""
+
+
+@dataclass(slots=True, eq=False)
+class Sequence:
+    """A sequence that comes in."""
+
+    row: Inbound
+    settings: EndpointSettings
+    place: Place
+    received: Received = Received()  # noqa: RUF009 - it is frozen
+    ranges: NumberRanges = field(default_factory=NumberRanges)
+    """The numbers of `received`, in a form that can be added to."""
+    next: int = 1
+    """The lowest number that was not received."""
+    held: dict[int, int] = field(default_factory=dict)
+    """Bytes of the messages that are held, by their numbers."""
+    requests: dict[int, ObjectId] = field(default_factory=dict)
+    """Requests whose MessageIDs are kept, by their numbers; oldest first."""
+    # -- what follows ends with the process
+    heard: int = 0
+    """When anything of its source was heard last, microseconds since 1970."""
+    by: Principal | None = None
+    """Who used it last; None after a restart."""
+    buffer: int = 0
+    """Buffer Remaining of [MS-WSRVCRM] 3.1.1: what its source may count on."""
+    confirmed: Ranges = ()
+    """The ranges of its latest acknowledgement."""
+    unconfirmed: int = 0
+    """Messages that were received after that."""
+    is_judged: bool = False
+    """The queue manager judges messages of it in this turn."""
+    waits_for_interval: bool = False
+    """The timer of the acknowledgement interval is set."""
+    duplicates: int = 0
+    dropped: int = 0
+    """Messages for which there was no room."""
+
+    @property
+    def number(self) -> int:
+        """The number of the sequence."""
+        return self.row.number
+
+    @property
+    def acks_to(self) -> Reference:
+        """Where its acknowledgements go."""
+        return self.row.acks_to
+
+    @property
+    def dialect(self) -> Dialect:
+        """How its source writes."""
+        return self.row.dialect
+
+    @property
+    def phase(self) -> Phase:
+        """Its phase."""
+        return self.received.phase
+
+    @property
+    def ahead(self) -> int:
+        """How many messages were received behind the first gap."""
+        if len(self.received.ranges) == (self.next > 1):  # no gap, which is the usual case
+            return 0
+        return len(self.ranges) - self.next + 1
+
+    @property
+    def missing(self) -> int:
+        """How many messages are still to come that others wait for."""
+        if self.received.phase is not Phase.OPEN or not self.keeps_order:
+            return 0
+        return max(self.highest - self.next + 1, 0) - self.ahead
+
+    @property
+    def waiting(self) -> int:
+        """How many messages are held that will go into the queue; a whole sequence may not be complete."""
+        return 0 if self.is_whole and not self.is_complete else len(self.held)
+
+    @property
+    def waits_for_earlier(self) -> bool:
+        """Whether messages of earlier sequences, which take no more, must go into the queue before its own.
+
+        A source that ends a sequence goes on in the next one.  Nobody waits for a sequence that is delivered
+        as a whole, because it may be larger than the queue.
+        """
+        blocked = self.place.blocked
+        return (
+            bool(blocked)
+            and self.settings.ordered
+            and any(
+                each.number < self.number and each.phase is not Phase.OPEN and not each.is_whole
+                for each in blocked.values()
+            )
+        )
+
+    @property
+    def highest(self) -> int:
+        """The highest number that was received; 0 for none."""
+        ranges = self.received.ranges
+        return ranges[-1][1] if ranges else 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether its last number is known, and nothing up to it is missing."""
+        return 0 < self.received.last < self.next
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether a message waits for those before it."""
+        return self.settings.ordered or self.settings.incomplete is not Incomplete.NO_DISCARD
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is delivered before the sequence is complete."""
+        return self.settings.incomplete is Incomplete.ENTIRE
+
+    @property
+    def acknowledges_on_response(self) -> bool:
+        """Whether acknowledgements go on the responses to requests of its source, and nowhere else."""
+        return is_anonymous(self.row.acks_to.address)
+
+    @property
+    def acknowledges_on_poll(self) -> bool:
+        """Whether its source fetches acknowledgements with MakeConnection."""
+        return is_polled(self.row.acks_to.address)
+
+    @property
+    def lineage(self) -> UUID:
+        """The first part of identifiers for messages without a MessageID."""
+        return UUID(bytes=blake2b(self.row.identifier.encode(), digest_size=16).digest())
+
+
+@dataclass(slots=True)
+class Arriving:
+    """Messages of a sequence that the queue manager judges in this turn."""
+
+    sequence: Sequence
+    numbers: tuple[int, ...]
+    """In the order of delivery."""
+    messages: tuple[Message, ...]
+    sizes: tuple[int, ...]
+    reports: int
+    """`Place.reports` when they were handed over."""
+    number: int = 0
+    """The message among them that is new; 0 where all of them were held before."""
+    last: bool = False
+    message_id: str = ""
+    """Of the new message, where it must be kept for its reply."""
+
+
+CreationKey = tuple[str, str, str, str]
+"""User, endpoint, AcksTo, and the MessageID of CreateSequence or the identifier of its offer."""
+
+
+class DestinationState:
+    """Sequences that come in."""
+
+    def __init__(self) -> None:
+        self.now = Instant(0)
+        """The moment of the latest rule."""
+        self.sequences: dict[int, Sequence] = {}
+        """All that are known, by number; ended ones too."""
+        self.by_identifier: dict[str, int] = {}
+        self.created: dict[CreationKey, int] = {}
+        """Sequences that have not ended, by what a repeated CreateSequence is recognized by."""
+        self.open_counts: Counter[str] = Counter()
+        """How many sequences have not ended, by endpoint."""
+        self.places: dict[str, Place] = {}
+        """The queues of sequences that have not ended, by name."""
+        self.watched: frozenset[str] = frozenset()
+        """The queues whose room the queue manager reports."""
+        self.due: dict[str, dict[int, None]] = {}
+        """Sequences with an acknowledgement that is due, by the address it goes to."""
+        self.ended: dict[int, None] = {}
+        """Ended sequences, in the order of their end."""
+        self.arriving: dict[int, Arriving] = {}
+        """By ticket."""
+        self.requests: dict[ObjectId, str] = {}
+        """MessageIDs of requests that may get a reply."""
+
+    def place(self, name: str) -> Place:
+        """Return the queue of this name."""
+        return self.places.setdefault(name, Place(name))

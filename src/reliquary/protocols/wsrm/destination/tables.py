@@ -1,0 +1,102 @@
+"""Where the durable state of sequences that come in lies.
+
+wsrm_inbound    sequence                   what was agreed when it was created
+wsrm_received   sequence                   its phase, and the numbers of all messages that it brought
+wsrm_held       sequence, message number   a message that waits for those before it
+wsrm_requests   sequence, message number   the MessageID of a request, for RelatesTo of its reply
+
+Nothing about room is stored: it follows from the queue and from what is held (B.2 of the digest).
+"""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import Any, Final
+
+import msgspec
+
+from reliquary.base.rows import Table
+from reliquary.protocols.wsrm.codec.values import Dialect, Reference
+from reliquary.protocols.wsrm.destination.phases import Phase
+from reliquary.queueing.message import Message, ObjectId
+
+Ranges = tuple[tuple[int, int], ...]
+"""Disjoint and sorted; both ends belong to a range."""
+
+
+class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What was agreed when a sequence was created; only `offered` is added later."""
+
+    number: int
+    identifier: str
+    endpoint: str
+    """The name behind /wsrm/; empty for a sequence that our source offered."""
+    queue: str
+    """Where its messages go: a path name or a format name."""
+    dialect: Dialect
+    acks_to: Reference
+    created: int
+    """Microseconds since 1970."""
+    life: int
+    """Expires as it was granted, in microseconds."""
+    owner: str = ""
+    """The SID of the only user who may use it; empty where it was created anonymously."""
+    secure: bool = False
+    """UsesSequenceSSL: its messages must come over TLS."""
+    message_id: str = ""
+    """Of CreateSequence, by which a repeated request is recognized."""
+    offer: str = ""
+    """The identifier of the sequence that its client offered and that was accepted; empty for none."""
+    reply_url: str = ""
+    """Where messages of the offered sequence are sent; empty for a client that cannot be reached."""
+    offered: int = 0
+    """The number of the accepted sequence; 0 for none."""
+
+    @property
+    def expires(self) -> int:
+        """When its life is over, in microseconds since 1970."""
+        return self.created + self.life
+
+
+class Received(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """How far a sequence got."""
+
+    ranges: Ranges = ()
+    """The numbers of all messages that were received and are acknowledged."""
+    phase: Phase = Phase.OPEN
+    last: int = 0
+    """The number of the last message, as far as its source has said; 0 while it has not."""
+    ended: int = 0
+    """When it ended, microseconds since 1970."""
+
+
+class Held(msgspec.Struct, frozen=True, gc=False):
+    """A message that is acknowledged and not in its queue yet."""
+
+    message: Message
+
+
+class Request(msgspec.Struct, frozen=True, gc=False):
+    """The MessageID of a request, where it cannot be found from the identifier of the message."""
+
+    identifier: ObjectId
+    message_id: str
+
+
+INBOUND: Final = Table("wsrm_inbound", Inbound)
+RECEIVED: Final = Table("wsrm_received", Received)
+HELD: Final = Table("wsrm_held", Held)
+REQUESTS: Final = Table("wsrm_requests", Request)
+
+_ALL: Final[tuple[Table[Any], ...]] = (INBOUND, RECEIVED, HELD, REQUESTS)
+TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
+
+_MESSAGE: Final = Layout(">IQ")
+message_key = _MESSAGE.pack
+"""The key of a message: the number of its sequence, and its own."""
+
+
+def message_of_key(key: bytes) -> tuple[int, int]:
+    """Return the sequence and the message number of a key."""
+    sequence, number = _MESSAGE.unpack(key)
+    return sequence, number

@@ -1,0 +1,10 @@
+"""The RM source: sequences that go out, what of them is sent again, and when sending stops.
+
+phases            how a sequence lives, as a table      routes          where its messages go
+sessions          outgoing queues connect and rest      creation        a sequence is asked for
+sending           messages are numbered and sent        offered         replies to clients, on responses
+acknowledgements  what arrived, and what is missing     retransmission  what has no acknowledgement goes again
+flow, polling     [MS-WSRVCRM] 3.2: room at the peer    waits           the time until that
+closing           the steps of the end of a sequence    ending          what brings it about
+answers           what a response means                 posting         requests, tickets, epochs
+"""

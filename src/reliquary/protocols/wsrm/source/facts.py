@@ -1,0 +1,76 @@
+"""Changes of the durable state of the source; `apply` is the only place that makes them."""
+
+from __future__ import annotations
+
+from reliquary.base.turn import Fact
+from reliquary.protocols.wsrm.codec.values import Incomplete
+from reliquary.protocols.wsrm.source.tables import Outbound, Ranges
+
+
+class SequenceBegun(Fact, frozen=True):
+    """A sequence is asked for, or one that a client offered was accepted."""
+
+    outbound: Outbound
+
+
+class SequenceCreated(Fact, frozen=True):
+    """The peer has created a sequence under this identifier."""
+
+    sequence: int
+    identifier: str
+    offer: str = ""
+    """The offer of ours that the peer accepted; empty where it did not."""
+    renewed_at: int = 0
+    """From this moment no number is given in it; 0 for never."""
+    incomplete: Incomplete | None = None
+    """What the peer does with messages behind a gap when the sequence ends."""
+
+
+class QueueAssigned(Fact, frozen=True):
+    """An outgoing queue sends its messages in this sequence from now on."""
+
+    sequence: int
+    queue: int
+    destination: str
+
+
+class MessagesNumbered(Fact, frozen=True):
+    """Messages got consecutive numbers, from `first` on, and may be sent."""
+
+    sequence: int
+    first: int
+    lookup_ids: tuple[int, ...]
+
+
+class NumbersAcknowledged(Fact, frozen=True):
+    """The peer acknowledged these numbers, and never takes that back."""
+
+    sequence: int
+    ranges: Ranges
+
+
+class MessagesWithdrawn(Fact, frozen=True):
+    """Messages with these numbers left their queue without an acknowledgement."""
+
+    sequence: int
+    numbers: tuple[int, ...]
+
+
+class SequenceClosing(Fact, frozen=True):
+    """No message is sent in this sequence any more."""
+
+    sequence: int
+    last_message: bool = False
+    """The next number is that of the empty LastMessage of WS-RM 1.0."""
+
+
+class SequenceDecided(Fact, frozen=True):
+    """It is known which messages arrived; the others have no number any more."""
+
+    sequence: int
+
+
+class SequenceEnded(Fact, frozen=True):
+    """The sequence is over, and forgotten; messages without an acknowledgement have no number any more."""
+
+    sequence: int

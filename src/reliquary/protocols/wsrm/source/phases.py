@@ -1,0 +1,73 @@
+"""The phases of a sequence that goes out, as one table: phase x move -> phase.
+
+                 CREATED           CLOSE              DECIDE                 GONE
+    CREATING ------------> OPEN ----------> CLOSING ----------> TERMINATING ------> ENDED
+        |                   |                  |                     |                ^
+        |                   '------ DECIDE ----+-------------------> |                |
+        '----- CLOSE, LOSE -'------ LOSE ------'------- LOSE --------'----------------'
+
+CLOSING   no message is sent any more.  WS-RM 1.1 asks with CloseSequence, and the Final acknowledgement says
+          which messages arrived.  WS-RM 1.0 sends LastMessage, or AckRequested where messages are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+
+class Phase(Enum):
+    """How far a sequence that goes out is."""
+
+    CREATING = "creating"
+    """CreateSequence has no response."""
+    OPEN = "open"
+    """Messages are sent."""
+    CLOSING = "closing"
+    """No message is sent any more, and the last acknowledgement has not come."""
+    TERMINATING = "terminating"
+    """It is known which messages arrived; TerminateSequence has no response."""
+    ENDED = "ended"
+    """The row is deleted."""
+
+
+class Move(Enum):
+    """What brings a sequence from one phase to another."""
+
+    CREATED = "created"
+    """CreateSequenceResponse came."""
+    CLOSE = "close"
+    """No further message is to be sent in it."""
+    DECIDE = "decide"
+    """It is known which messages arrived."""
+    GONE = "gone"
+    """TerminateSequence was answered, or was repeated often enough."""
+    LOSE = "lose"
+    """The peer does not know the sequence, has terminated it, or refuses to create it."""
+
+
+def _table() -> dict[tuple[Phase, Move], Phase | None]:
+    """Return the table, a row for each move; None: the move must not happen in this phase."""
+    c, o, g, t, e = Phase.CREATING, Phase.OPEN, Phase.CLOSING, Phase.TERMINATING, Phase.ENDED
+    n = None
+    rows: dict[Move, tuple[Phase | None, ...]] = {
+        #              from: c  o  g  t  e
+        Move.CREATED:       (o, n, n, n, n),
+        Move.CLOSE:         (e, g, n, n, n),
+        Move.DECIDE:        (n, t, t, n, n),  # a peer may close the sequence of its own accord
+        Move.GONE:          (n, n, n, e, n),
+        Move.LOSE:          (e, e, e, e, n),
+    }  # fmt: skip
+    columns = (c, o, g, t, e)
+    return {(phase, move): rows[move][column] for move in rows for column, phase in enumerate(columns)}
+
+
+NEXT: Final[Mapping[tuple[Phase, Move], Phase | None]] = _table()
+
+
+def moved(phase: Phase, move: Move) -> Phase:
+    """Return the phase after a move; a move that must not happen is an error of ours."""
+    following = NEXT[phase, move]
+    assert following is not None, f"a sequence that is {phase.value} must not {move.value}"
+    return following

@@ -1,0 +1,37 @@
+"""How far the sequence of an outgoing queue got, as the manager shows it: OutgoingTransferInfo."""
+
+from __future__ import annotations
+
+from reliquary.base.time import SECOND
+from reliquary.protocols.wsrm.source.state import Sequence, Session
+from reliquary.protocols.wsrm.source.waits import span_of
+from reliquary.protocols.wsrm.state import State
+from reliquary.queueing.message import SequenceId
+from reliquary.queueing.travel.link import OutgoingTransfer, SequenceInfo
+from reliquary.queueing.travel.transfer import TransferProgressed
+
+
+def tell_progress(state: State, session: Session, sequence: Sequence) -> None:
+    """Tell the manager how far a sequence got."""
+    name = SequenceId(sequence.number, 0)
+    row, flights = sequence.row, sequence.flights
+    first = next(iter(flights), 0)
+    last = next(reversed(flights), 0)
+    acknowledged = first - 1 if first else row.last
+    transfer = OutgoingTransfer(
+        first_unacknowledged=_info(name, first) if first else None,
+        last_acknowledged=_info(name, acknowledged),
+        last_unacknowledged=_info(name, last) if last else None,
+        next_to_send=_info(name, row.last + 1),
+        acknowledged_count=session.acknowledgements,
+        acknowledged_time=session.acknowledged_at,
+        unacknowledged=len(flights),
+        resent=sequence.timeouts,
+        resend_interval=span_of(state, sequence) // SECOND,
+        resend_time=sequence.deadline,
+    )
+    state.draft.tell(TransferProgressed(session.queue, transfer))
+
+
+def _info(name: SequenceId, number: int) -> SequenceInfo:
+    return SequenceInfo(name, number, max(number - 1, 0))

@@ -1,0 +1,89 @@
+"""No acknowledgement or response came in time: what is outstanding goes again.
+
+messages that were answered without an acknowledgement go again, oldest first, at most a window of them;
+it counts for the oldest, because those behind it may only wait for it
+messages whose request has no response yet do not: the network says when there will be none
+a peer that is silent is asked by the end of the sequence what it has (`silence`)
+a message that was sent as often as is allowed, or whose content is gone, ends the sequence (`closing`)
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from reliquary.base.time import Instant
+from reliquary.protocols.wsrm.source.closing import close, close_again, terminate
+from reliquary.protocols.wsrm.source.flow import Polling
+from reliquary.protocols.wsrm.source.phases import Phase
+from reliquary.protocols.wsrm.source.posting import can_post, is_posted, session_of
+from reliquary.protocols.wsrm.source.routes import Kind
+from reliquary.protocols.wsrm.source.sending import limit_of
+from reliquary.protocols.wsrm.source.sessions import fail
+from reliquary.protocols.wsrm.source.silence import is_silent, is_under_way, outstanding
+from reliquary.protocols.wsrm.source.state import Flight, Purpose, Sequence, Session
+from reliquary.protocols.wsrm.source.stirring import stir
+from reliquary.protocols.wsrm.source.waits import is_over, start_wait
+from reliquary.protocols.wsrm.state import State
+from reliquary.queueing.travel.link import ConnectionStatus
+
+
+def on_time_out(state: State, number: int, now: Instant) -> None:
+    """The wait for an acknowledgement or a response is over."""
+    sequence = state.source.sequences.get(number)
+    if sequence is None or not is_over(state, sequence, now):
+        return
+    session = session_of(state, sequence)
+    if not can_post(state, session):
+        return
+    if sequence.phase is Phase.CREATING:
+        _create_again(state, session, sequence, now)
+    elif sequence.phase is Phase.OPEN:
+        _send_again(state, session, sequence, now)
+    elif sequence.phase is Phase.CLOSING:
+        close_again(state, sequence, now)
+    else:
+        terminate(state, sequence, now)
+
+
+def _create_again(state: State, session: Session, sequence: Sequence, now: Instant) -> None:
+    """Let the queue rest; messages whose time is over leave, then CreateSequence goes again."""
+    if is_posted(session, sequence, Purpose.CREATE):
+        start_wait(state, sequence, now)
+    else:
+        fail(state, session, ConnectionStatus.CONNECTION_NOT_READY)
+
+
+def _send_again(state: State, session: Session, sequence: Sequence, now: Instant) -> None:
+    idle = [flight for flight in sequence.flights.values() if not flight.ticket]
+    if not idle:
+        if sequence.flights:
+            start_wait(state, sequence, now)
+        return
+    if session.way.kind is Kind.DIAL and not session.is_open:
+        return  # the queue rests
+    silent = is_silent(session)
+    if silent and is_under_way(sequence):
+        start_wait(state, sequence, now)
+        return
+    missing = outstanding(session, sequence)
+    if session.way.kind is Kind.DIAL and (not missing or _is_hopeless(state, missing)):
+        close(state, sequence, now)
+        return
+    oldest = islice(sequence.flights.values(), max(limit_of(session, sequence), 1))
+    sequence.due.update(flight.number for flight in oldest if flight in missing)
+    sequence.overdue = True
+    first = missing[0] if silent else next(iter(sequence.flights.values()))
+    if not first.ticket and sequence.flow.polling is not Polling.POLLING:  # a peer without room says so
+        first.retries += 1  # those behind it may be dropped because of it
+    sequence.timeouts += 1
+    start_wait(state, sequence, now)
+    stir(state, session.queue)
+
+
+def _is_hopeless(state: State, idle: list[Flight]) -> bool:
+    """Whether a message was sent too often, or cannot be sent at all.
+
+    The content of a message that left its queue is gone after a restart.  So is that of one that does not
+    come again because many of a higher priority stand before it.
+    """
+    return any(flight.message is None or flight.retries >= state.settings.retries for flight in idle)

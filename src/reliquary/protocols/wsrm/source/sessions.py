@@ -1,0 +1,216 @@
+"""Sessions of outgoing queues open and close.
+
+ConnectionWanted          open: the manager hands out messages, and what is unacknowledged goes again
+a request failed          close; the queue rests, then wants a connection again
+QueuePaused               close
+nothing to send for long  the sequence ends (`ending`), then the session closes
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.time import Duration, Instant
+from reliquary.base.turn import SetTimer
+from reliquary.protocols.wsrm.schemes import BACK, offered_in
+from reliquary.protocols.wsrm.source.apply import apply
+from reliquary.protocols.wsrm.source.facts import QueueAssigned
+from reliquary.protocols.wsrm.source.phases import Phase
+from reliquary.protocols.wsrm.source.posting import hang_up
+from reliquary.protocols.wsrm.source.routes import name_of, way_of, way_to
+from reliquary.protocols.wsrm.source.silence import outstanding
+from reliquary.protocols.wsrm.source.state import Sequence, Session
+from reliquary.protocols.wsrm.source.stirring import stir
+from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
+from reliquary.protocols.wsrm.state import State
+from reliquary.queueing.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.travel.transfer import (
+    ConnectionChanged,
+    ConnectionWanted,
+    ManagerOnline,
+    QueuePaused,
+    QueueResumed,
+)
+
+IDLE: Final = "wsrm-idle"
+"""One for each sequence that we created: without messages it is ended."""
+AHEAD: Final = 2
+"""The manager hands out this multiple of the window: with an acknowledgement the next can go at once."""
+_ENDING: Final = frozenset({Phase.CLOSING, Phase.TERMINATING})
+
+
+# -- open
+
+
+def on_addressed(state: State, now: Instant) -> None:
+    """The server listens: open what is wanted, and go on with sequences of an earlier process."""
+    for sequence in state.source.sequences.values():
+        if sequence.phase in _ENDING:
+            start_wait(state, sequence, now)
+        watch_idleness(state, sequence, now)
+    _open_wanted(state)
+
+
+def on_connection_wanted(state: State, signal: ConnectionWanted, now: Instant) -> None:
+    """Open a session, once it is known under which address acknowledgements can come."""
+    del now
+    state.source.wanted[signal.queue] = signal.destination
+    if state.origin:
+        _open_wanted(state)
+
+
+def watch_idleness(state: State, sequence: Sequence, now: Instant) -> None:
+    """Let a sequence that we created end when it has had nothing to do for long.
+
+    One that a client offered ends with the sequence of that client.
+    """
+    if not sequence.row.offered_by:
+        sequence.used = now
+        state.draft.ask(SetTimer((IDLE, sequence.number), state.settings.idle))
+
+
+def _open_wanted(state: State) -> None:
+    wanted, state.source.wanted = state.source.wanted, {}
+    for queue, destination in wanted.items():
+        _open(state, _session(state, queue, destination))
+
+
+def _session(state: State, queue: int, destination: str) -> Session:
+    """Return the session of a queue, with the way that leads to its destination now."""
+    source = state.source
+    sequence = _offered(state, queue, destination) or source.of_queue(queue)
+    way = way_to(destination, state.settings) if sequence is None else way_of(sequence.row, state.settings)
+    session = source.sessions.get(queue)
+    if session is None:
+        session = source.sessions[queue] = Session(queue, destination, way)
+    session.way = way
+    session.refusing = sequence is None and name_of(destination).authority == BACK
+    return session
+
+
+def _offered(state: State, queue: int, destination: str) -> Sequence | None:
+    """Return the sequence that a client offered for messages of this name, if it has not ended."""
+    source = state.source
+    number = source.by_identifier.get(offered_in(name_of(destination)))
+    sequence = None if number is None else source.sequences[number]
+    if sequence is None or not sequence.row.offered_by:
+        return None
+    if sequence.row.queue != queue:
+        apply(state, QueueAssigned(sequence.number, queue, destination))
+    return sequence
+
+
+def _open(state: State, session: Session) -> None:
+    session.is_open = True
+    state.draft.tell(
+        ConnectionChanged(
+            session.queue,
+            Happening.CONNECTED,
+            ConnectionStatus.ESTABLISHED,
+            addresses=_addresses(session),
+            at_once=AHEAD * session.peer.window,
+        )
+    )
+    sequence = state.source.of_queue(session.queue)
+    if sequence is not None:
+        sequence.due.update(flight.number for flight in outstanding(session, sequence))
+    stir(state, session.queue)
+
+
+def _addresses(session: Session) -> tuple[str, ...]:
+    return (session.way.next_hop,) if session.way.next_hop else ()
+
+
+# -- closed
+
+
+def fail(
+    state: State,
+    session: Session,
+    status: ConnectionStatus,
+    rest: Duration | None = None,
+) -> None:
+    """Close the session after a failure; the queue rests, longer each time, and wants a connection again.
+
+    The peer could not be reached, so this counts for no message as an attempt.
+    """
+    was_open = session.is_open
+    _close(state, session)
+    if was_open:
+        state.draft.tell(
+            ConnectionChanged(
+                session.queue, Happening.FAILED, status, addresses=_addresses(session), rest=rest
+            )
+        )
+    _forget(state, session)
+
+
+def clean_up(state: State, session: Session) -> None:
+    """Close a session whose sequence has ended, where nothing waits to be sent."""
+    queue, was_open = session.queue, session.is_open
+    _close(state, session)
+    if was_open:
+        status = ConnectionStatus.CONNECTION_NOT_READY
+        state.draft.tell(ConnectionChanged(queue, Happening.SESSION_CLEANED_UP, status))
+    _forget(state, session)
+
+
+def _forget(state: State, session: Session) -> None:
+    """Forget a session that is closed and has no sequence; the next connection has another one."""
+    if not _sequences_of(state, session.queue):
+        state.source.sessions.pop(session.queue, None)
+
+
+def _close(state: State, session: Session) -> None:
+    """Forget what has no number; the manager hands it out again.  What has one goes again under it."""
+    session.is_open = False
+    session.waiting.clear()
+    hang_up(state, session)
+    sequence = state.source.of_queue(session.queue)
+    if sequence is not None and sequence.phase not in _ENDING:
+        stop_wait(state, sequence)
+
+
+# -- on hold and offline
+
+
+def on_paused(state: State, signal: QueuePaused, now: Instant) -> None:
+    """Pause Queue: close the session; nothing leaves, also no request that ends a sequence."""
+    del now
+    session = state.source.sessions.get(signal.queue)
+    if session is None:
+        return
+    session.paused = True
+    _close(state, session)
+    for sequence in _sequences_of(state, signal.queue):
+        stop_wait(state, sequence)
+    state.draft.tell(
+        ConnectionChanged(signal.queue, Happening.DISCONNECTED, ConnectionStatus.CONNECTION_NOT_READY)
+    )
+
+
+def on_resumed(state: State, signal: QueueResumed, now: Instant) -> None:
+    """Resume Queue: sequences go on to end; the manager wants a connection if messages wait."""
+    session = state.source.sessions.get(signal.queue)
+    if session is not None:
+        session.paused = False
+        for sequence in _sequences_of(state, signal.queue):
+            if sequence.phase in _ENDING:
+                start_wait(state, sequence, now)
+
+
+def on_online(state: State, signal: ManagerOnline, now: Instant) -> None:
+    """Go online or offline; offline nothing is sent, so nothing is waited for."""
+    state.source.online = signal.online
+    for sequence in state.source.sequences.values():
+        if not signal.online:
+            stop_wait(state, sequence)
+        elif sequence.phase in _ENDING or sequence.phase is Phase.CREATING or sequence.flights:
+            start_wait(state, sequence, now)
+    if signal.online:
+        for queue in state.source.sessions:
+            stir(state, queue)
+
+
+def _sequences_of(state: State, queue: int) -> list[Sequence]:
+    return [each for each in state.source.sequences.values() if each.row.queue == queue]

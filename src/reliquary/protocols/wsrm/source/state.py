@@ -1,0 +1,216 @@
+"""What the source knows: sequences that go out, and the sessions of outgoing queues.
+
+The rows of sequences, and which message has which number, are durable: facts change them, and their rows
+rebuild them.  All the rest ends with the process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from reliquary.base.ranges import NumberRanges
+from reliquary.protocols.wsrm.codec.values import Dialect, Reference
+from reliquary.protocols.wsrm.settings import PeerSettings
+from reliquary.protocols.wsrm.source.flow import Flow
+from reliquary.protocols.wsrm.source.phases import Phase
+from reliquary.protocols.wsrm.source.routes import Way
+from reliquary.protocols.wsrm.source.tables import Outbound
+from reliquary.queueing.message import Message
+
+
+class Purpose(Enum):
+    """What was posted."""
+
+    CREATE = "create"
+    MESSAGE = "message"
+    ACK_REQUEST = "ack-request"
+    CLOSE = "close"
+    """CloseSequence; of WS-RM 1.0 LastMessage, or the AckRequested that stands for CloseSequence."""
+    TERMINATE = "terminate"
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A request of ours without a response."""
+
+    purpose: Purpose
+    sequence: int
+    number: int = 0
+    """Of a message: its number in the sequence."""
+
+
+@dataclass(slots=True)
+class Flight:
+    """A message that has a number and no acknowledgement."""
+
+    number: int
+    lookup_id: int
+    """0 where it left its queue by itself: nobody has to be notified of its outcome."""
+    message: Message | None = None
+    """None until the manager hands it out again after a restart."""
+    ticket: int = 0
+    """Of the request it is in; 0 where none is under way."""
+    sent: bool = False
+    """It was sent in this process."""
+    taken: bool = False
+    """The last response to it was one of success, without an acknowledgement."""
+    retries: int = 0
+    """How often it was sent again because no acknowledgement came in time."""
+    hurried: int = -1
+    """The round of acknowledgements in which it was last sent again at once."""
+
+
+@dataclass(slots=True)
+class Sequence:
+    """A sequence that goes out."""
+
+    row: Outbound
+    acknowledged: NumberRanges = field(default_factory=NumberRanges)
+    """As in the row."""
+    flights: dict[int, Flight] = field(default_factory=dict)
+    """By number, in the order of numbers."""
+    numbers: dict[int, int] = field(default_factory=dict)
+    """Numbers by LookupIdentifier."""
+    due: set[int] = field(default_factory=set)
+    """Numbers that are to be sent, or sent again, as soon as there is room."""
+    overdue: bool = False
+    """A time-out made some of them due."""
+    dropped: set[int] = field(default_factory=set)
+    """Numbers that the peer did not take: the response to them acknowledged the sequence without them."""
+    flow: Flow = field(default_factory=Flow)
+    poll_due: bool = False
+    """An AckRequested waits for the next MakeConnection."""
+    winding: bool = False
+    """No further number is given: it is closed when all is acknowledged."""
+    round: int = 0
+    """How many acknowledgements told of something new."""
+    used: int = 0
+    """When something was last sent or heard, microseconds since 1970."""
+    timeouts: int = 0
+    """Of the wait for an acknowledgement, since the last progress."""
+    deadline: int = 0
+    """When that wait ends; 0 where nothing is waited for."""
+    fires: int = 0
+    """When its timer fires; 0 where it does not run."""
+    tries: int = 0
+    """How often CreateSequence, CloseSequence or TerminateSequence was sent in this phase."""
+    parting: bool = False
+    """Of WS-RM 1.0: TerminateSequence was sent to get the last acknowledgement on its response."""
+    heard_last: bool = False
+    """Of WS-RM 1.0: an acknowledgement came since LastMessage was sent, perhaps without it."""
+    retransmissions: int = 0
+    """Messages that were sent again."""
+
+    @property
+    def number(self) -> int:
+        """Our own number for it."""
+        return self.row.number
+
+    @property
+    def phase(self) -> Phase:
+        """How far it is."""
+        return self.row.phase
+
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether no message of it is in its queue any more."""
+        return not self.numbers
+
+
+@dataclass(slots=True)
+class Session:
+    """How an outgoing queue is connected."""
+
+    queue: int
+    destination: str
+    """The format name."""
+    way: Way
+    is_open: bool = False
+    """The manager hands out messages."""
+    epoch: int = 0
+    """Of the connection; 0 where there is none."""
+    paused: bool = False
+    refusing: bool = False
+    """Its messages were for a client that is gone, and are refused."""
+    posted: dict[int, Posted] = field(default_factory=dict)
+    """Requests without a response, by ticket."""
+    waiting: dict[int, Message] = field(default_factory=dict)
+    """Messages that the manager handed out and that have no number, by LookupIdentifier, in their order."""
+    unconfirmed: int = 0
+    """How many messages the peer took without an acknowledgement, since one came; see `silence`."""
+    fruitless: int = 0
+    """How many sequences in a row ended without any acknowledged message, at a peer that is silent."""
+    acknowledgements: int = 0
+    """How many came for the current sequence."""
+    acknowledged_at: int = 0
+    """When the last one came, microseconds since 1970."""
+
+    @property
+    def peer(self) -> PeerSettings:
+        """How we speak with its destination."""
+        return self.way.peer
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedOffer:
+    """A sequence that we offered for replies, and that a peer accepted."""
+
+    identifier: str
+    queue: str
+    """Where its messages go."""
+    dialect: Dialect
+    acks_to: Reference
+
+
+@dataclass(slots=True)
+class SourceState:
+    """Sequences that go out."""
+
+    sequences: dict[int, Sequence] = field(default_factory=dict)
+    """By our own number."""
+    by_identifier: dict[str, int] = field(default_factory=dict)
+    by_create_id: dict[str, int] = field(default_factory=dict)
+    """Sequences that are being created, by the MessageID of CreateSequence."""
+    current: dict[int, int] = field(default_factory=dict)
+    """The sequence of each outgoing queue that takes messages, or did until it was closed."""
+    sessions: dict[int, Session] = field(default_factory=dict)
+    """By outgoing queue."""
+    wanted: dict[int, str] = field(default_factory=dict)
+    """Destinations by outgoing queue; their sessions open when the server listens."""
+    stirred: dict[int, None] = field(default_factory=dict)
+    """Outgoing queues for which something may be sent at the end of this turn."""
+    accepted_offers: list[AcceptedOffer] = field(default_factory=list)
+    """Sequences that we offered and that peers accepted in this turn."""
+    last_epoch: int = 0
+    last_ticket: int = 0
+    online: bool = True
+    """The queue manager lets messages travel."""
+
+    def of_queue(self, queue: int) -> Sequence | None:
+        """Return the current sequence of an outgoing queue."""
+        number = self.current.get(queue)
+        return None if number is None else self.sequences[number]
+
+    def index(self, row: Outbound) -> None:
+        """Let a sequence be found by its names; only `apply` and `recover` call this."""
+        if row.identifier:
+            self.by_identifier[row.identifier] = row.number
+        if row.phase is Phase.CREATING:
+            self.by_create_id[row.create_id] = row.number
+        else:
+            self.by_create_id.pop(row.create_id, None)
+        if row.phase is Phase.TERMINATING:
+            if self.current.get(row.queue) == row.number:
+                del self.current[row.queue]
+        elif row.queue:
+            self.current[row.queue] = row.number
+
+    def forget(self, row: Outbound) -> None:
+        """Remove a sequence that has ended; only `apply` calls this."""
+        del self.sequences[row.number]
+        self.by_create_id.pop(row.create_id, None)
+        if self.by_identifier.get(row.identifier) == row.number:
+            del self.by_identifier[row.identifier]
+        if self.current.get(row.queue) == row.number:
+            del self.current[row.queue]

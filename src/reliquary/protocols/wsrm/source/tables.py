@@ -1,0 +1,70 @@
+"""Where the durable state of the source lies.
+
+wsrm_outbound   number of the sequence        how it is written, where it goes, and how far it got
+wsrm_numbered   sequence and message number   the message that has this number and no acknowledgement
+"""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import Any, Final
+
+import msgspec
+
+from reliquary.base.rows import Table
+from reliquary.protocols.wsrm.codec.values import Dialect, Incomplete, Reference
+from reliquary.protocols.wsrm.source.phases import Phase
+
+Ranges = tuple[tuple[int, int], ...]
+"""Disjoint and sorted; both ends belong to a range."""
+
+
+class Outbound(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A sequence that goes out."""
+
+    number: int
+    """Our own number for it, which no other sequence ever has."""
+    dialect: Dialect
+    queue: int = 0
+    """The outgoing queue; 0 for an offered sequence that no queue has used."""
+    destination: str = ""
+    """The format name of that queue."""
+    phase: Phase = Phase.CREATING
+    create_id: str = ""
+    """The MessageID of CreateSequence, by which a repeated one is known; empty for an offered sequence."""
+    identifier: str = ""
+    """What the peer calls it; empty until it is created."""
+    target: Reference | None = None
+    """What its messages have as To; None for a client that cannot be reached."""
+    offered_by: int = 0
+    """The sequence that came in with its offer; 0 where we created it."""
+    offer: str = ""
+    """The identifier of the sequence that we offered for replies; empty without an offer, or if refused."""
+    last: int = 0
+    """The highest message number that was given."""
+    acknowledged: Ranges = ()
+    renewed_at: int = 0
+    """From then on no number is given: the peer forgets it soon.  Microseconds since 1970; 0 for never."""
+    incomplete: Incomplete | None = None
+    """What the peer does with messages behind a gap when the sequence ends; None where it does not say."""
+    last_message: bool = False
+    """Of WS-RM 1.0: the number `last` is that of the empty LastMessage."""
+
+
+class Numbered(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A message that has a number and no acknowledgement."""
+
+    lookup_id: int = 0
+    """Its place in the outgoing queue; 0 for one that left the queue by itself."""
+
+
+OUTBOUND: Final = Table("wsrm_outbound", Outbound)
+NUMBERED: Final = Table("wsrm_numbered", Numbered)
+
+_ALL: Final[tuple[Table[Any], ...]] = (OUTBOUND, NUMBERED)
+TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
+
+_NUMBERED_KEY: Final = Layout(">IQ")
+numbered_key = _NUMBERED_KEY.pack
+"""The key of a message: its sequence, and its number in it."""
+read_numbered_key = _NUMBERED_KEY.unpack

@@ -9,6 +9,8 @@ from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.standard import ALL_TABLES, standard
+from reliquary.protocols.wsrm.machine import Wsrm
+from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.queueing.naming.formats import parse_single
 from reliquary.queueing.travel.carriers import Carriers
 from reliquary.queueing.travel.loopback import LOOPBACK
@@ -31,22 +33,25 @@ CARRIERS = Carriers(each.carrier for each in (LOOPBACK, *standard()) if each.car
         ("MULTICAST=224.1.1.1:1", "srmp"),
         ("DIRECT=HTTPR://a/b#c", "httpr"),
         ("DIRECT=HTTPRS://a/b#c", "httpr"),
+        ("DIRECT=WSRM://a/b", "wsrm"),
+        ("DIRECT=WSRMS://a/b", "wsrm"),
     ],
 )
-def test_urls_and_multicast_go_by_srmp_agents_by_httpr_and_all_else_waits(
-    name: str, carrier: str | None
-) -> None:
+def test_each_kind_of_name_has_its_carrier_and_all_else_waits(name: str, carrier: str | None) -> None:
     found = CARRIERS.of(parse_single(name))
     assert (found.name if found else None) == carrier
 
 
 def test_each_protocol_gets_its_settings_or_its_defaults() -> None:
     rows = StagedRows(MemoryDisk(ALL_TABLES))
-    srmp, httpr = (each.machine(rows) for each in standard(SrmpSettings(window=7)))
+    given = standard(SrmpSettings(window=7), WsrmSettings(window=9))
+    srmp, httpr, wsrm = (each.machine(rows) for each in given)
     assert isinstance(srmp, Srmp)
     assert isinstance(httpr, Httpr)
     assert srmp.state.settings == SrmpSettings(window=7)
     assert httpr.state.settings == HttprSettings()
+    assert isinstance(wsrm, Wsrm)
+    assert wsrm.state.settings == WsrmSettings(window=9)
 
 
 def test_settings_that_no_protocol_has_are_an_error_of_ours() -> None:

@@ -12,12 +12,15 @@ from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.wsrm.protocol import wsrm
+from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.queueing.protocol import Protocol
 from reliquary.queueing.tables import TABLES as MANAGER_TABLES
 
 BUILDERS: Final[Mapping[type, Callable[[Any], Protocol]]] = {
     SrmpSettings: srmp,
     HttprSettings: httpr,
+    WsrmSettings: wsrm,
 }
 """How each protocol is built from its settings."""
 

@@ -1,0 +1,238 @@
+"""What arrives, in a request to us or in the response to a request of ours: each part to its rule.
+
+    1. every SequenceAcknowledgement   the source
+    2. the body                        _BODIES: one rule for each kind
+    3. the Sequence header             the destination
+    4. every AckRequested              the destination, so that it confirms what came with it
+    5. the response                    written at once, with the verdict of the queue manager, or with a reply
+
+An envelope that breaks a rule is answered with a fault, and the parts behind the fault are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Warn
+from reliquary.protocols.wsrm import backchannel, plain
+from reliquary.protocols.wsrm.codec.addressing import is_anonymous
+from reliquary.protocols.wsrm.codec.decode import decode
+from reliquary.protocols.wsrm.codec.faults import FaultCode, WsrmFault
+from reliquary.protocols.wsrm.codec.values import (
+    CloseSequence,
+    CloseSequenceResponse,
+    CreateSequence,
+    CreateSequenceResponse,
+    Envelope,
+    Fault,
+    MakeConnection,
+    Payload,
+    Reference,
+    TerminateSequence,
+    TerminateSequenceResponse,
+)
+from reliquary.protocols.wsrm.destination import acknowledging, creation, messages
+from reliquary.protocols.wsrm.destination import ending as destination_ending
+from reliquary.protocols.wsrm.events import CallerLeft, PostArrived, PostEnded
+from reliquary.protocols.wsrm.exchange import Exchange
+from reliquary.protocols.wsrm.responding import refuse, respond
+from reliquary.protocols.wsrm.source import acknowledgements, answers, offered
+from reliquary.protocols.wsrm.source import creation as source_creation
+from reliquary.protocols.wsrm.source import ending as source_ending
+from reliquary.protocols.wsrm.state import Count, State
+from reliquary.queueing.travel.transfer import BatchJudged
+
+# -- events
+
+
+def on_post(state: State, event: PostArrived, now: Instant) -> None:
+    """Take a request to one of our endpoints."""
+    try:
+        envelope = decode(event.content_type, event.body)
+    except WsrmFault as refused:
+        refuse(state, event.to, refused, event.peer)
+        return
+    _take(
+        state,
+        Exchange(envelope, event.to, event.endpoint, event.by, event.peer, secure=event.secure),
+        now,
+    )
+
+
+def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
+    """Take what came back on a response, and let the route that asked for it know."""
+    envelope = _envelope_of(state, event)
+    if envelope is not None:
+        _take(state, Exchange(envelope, route=event.route, ticket=event.ticket), now)
+    if event.route > 0:
+        answers.on_post_ended(state, event, envelope, now)
+    elif event.failure is not None and event.epoch == state.epochs.get(event.route, 0):
+        state.epochs[event.route] = event.epoch + 1
+
+
+def on_judged(state: State, signal: BatchJudged, now: Instant) -> None:
+    """The queue manager has taken or refused the message of an exchange."""
+    exchange = state.exchanges.pop(signal.ticket)
+    exchange.judging = False
+    try:
+        if exchange.envelope.sequence is None:
+            plain.on_judged(state, exchange, signal)
+        else:
+            messages.on_judged(state, exchange, signal, now)
+            _request_acknowledgements(state, exchange, now)
+    except WsrmFault as refused:
+        _fail(state, exchange, refused)
+    _finish(state, exchange, now)
+
+
+def on_caller_left(state: State, event: CallerLeft, now: Instant) -> None:
+    """Nobody waits for a response that was held."""
+    del now
+    backchannel.on_caller_left(state, event.to)
+
+
+def _envelope_of(state: State, event: PostEnded) -> Envelope | None:
+    if not event.body:
+        return None
+    try:
+        return decode(event.content_type, event.body)
+    except WsrmFault as wrong:
+        state.draft.ask(Warn(f"WS-RM route {event.route}", "a response cannot be read", wrong.why))
+        return None
+
+
+# -- parts of an envelope
+
+
+def _take(state: State, exchange: Exchange, now: Instant) -> None:
+    try:
+        _dispatch(state, exchange, now)
+    except WsrmFault as refused:
+        _fail(state, exchange, refused)
+    if not exchange.judging:
+        _finish(state, exchange, now)
+
+
+def _dispatch(state: State, exchange: Exchange, now: Instant) -> None:
+    envelope = exchange.envelope
+    if envelope.foreign:
+        unknown = Fault(FaultCode.MUST_UNDERSTAND, f"{envelope.foreign[0]} is not understood here")
+        raise WsrmFault(unknown, envelope.dialect)
+    if envelope.malformed_buffers:
+        about = f"WS-RM from {exchange.peer or f'route {exchange.route}'}"
+        why = "it is no number from 0 to 2147483647, or there are two"
+        state.draft.ask(Warn(about, "BufferRemaining is ignored", why, envelope.malformed_buffers))  # H-18
+    for each in envelope.acknowledgements:
+        state.counts[Count.ACKNOWLEDGEMENTS_RECEIVED] += 1
+        acknowledgements.on_acknowledgement(state, exchange, each, now)
+    if envelope.sequence is not None:
+        messages.on_message(state, exchange, now)
+    else:
+        _BODIES[type(envelope.body)](state, exchange, envelope.body, now)
+    if not exchange.judging:
+        _request_acknowledgements(state, exchange, now)
+
+
+def _request_acknowledgements(state: State, exchange: Exchange, now: Instant) -> None:
+    for identifier in exchange.envelope.ack_requests:
+        # gSOAP asks for the acknowledgement of the sequence that it offered, which is its own to write; and a
+        # message that was taken is not answered with a fault about another sequence
+        if _is_alone(exchange) or identifier in state.destination.by_identifier:
+            acknowledging.on_ack_requested(state, exchange, identifier, now)
+
+
+def _is_alone(exchange: Exchange) -> bool:
+    """Whether an envelope has nothing but AckRequested, so that a fault can only be about that."""
+    envelope = exchange.envelope
+    return envelope.sequence is None and envelope.body == Payload() and not envelope.acknowledgements
+
+
+def _fail(state: State, exchange: Exchange, refused: WsrmFault) -> None:
+    state.counts[Count.FAULTS_SENT] += 1
+    request = exchange.envelope
+    exchange.response = Envelope(dialect=request.dialect, foreign=request.foreign, body=refused.fault)
+    exchange.reply_to = 0
+
+
+def _finish(state: State, exchange: Exchange, now: Instant) -> None:
+    if exchange.reply_to and exchange.to:
+        backchannel.hold(state, exchange, now)
+    else:
+        respond(state, exchange, now)
+
+
+# -- bodies
+
+
+def _on_create(state: State, exchange: Exchange, body: CreateSequence, now: Instant) -> None:
+    """Create a sequence, and the one that its client offers for replies."""
+    number = creation.on_create(state, exchange, body, now)
+    response = exchange.response
+    assert response is not None, "a sequence that is created is answered"
+    created = response.body
+    assert isinstance(created, CreateSequenceResponse), f"not the answer to CreateSequence: {created}"
+    if number and body.offer is not None and created.accept is not None:
+        reachable = _target(body.offer.endpoint, exchange.envelope.reply_to, body.acks_to)
+        outbound = offered.accept(state, body.offer, number, exchange.envelope.dialect, reachable, now)
+        if outbound:
+            creation.pair(state, number, outbound)
+        else:  # another client offered this identifier
+            exchange.response = replace(response, body=replace(created, accept=None))
+
+
+def _target(*references: Reference | None) -> Reference | None:
+    """Return where messages of an offered sequence are sent; None for a client that cannot be reached."""
+    given = next((each for each in references if each is not None and each.address), None)
+    return None if given is None or is_anonymous(given.address) else given
+
+
+def _on_create_response(state: State, exchange: Exchange, body: CreateSequenceResponse, now: Instant) -> None:
+    """A sequence of ours exists; so does the one that we offered, where it was accepted."""
+    source_creation.on_create_response(state, exchange, body, now)
+    accepted, state.source.accepted_offers = state.source.accepted_offers, []
+    for offer in accepted:
+        creation.begin_offered(state, offer.identifier, offer.queue, offer.dialect, offer.acks_to, now)
+
+
+def _on_fault(state: State, exchange: Exchange, body: Fault, now: Instant) -> None:
+    """A peer refuses something; the role whose sequence the fault names reacts."""
+    state.counts[Count.FAULTS_RECEIVED] += 1
+    source_ending.on_fault(state, exchange, body, now)
+    destination_ending.on_fault(state, exchange, body, now)
+
+
+def _on_terminate(state: State, exchange: Exchange, body: TerminateSequence, now: Instant) -> None:
+    """End a sequence.  In WS-RM 1.0 the answer is the end of what its client offered: WCF requires one.
+
+    An answer that ends nothing is one of gSOAP to a source that offered nothing.
+    """
+    if not body.identifier:
+        if exchange.to:
+            raise WsrmFault(Fault(FaultCode.SENDER, "there is no Identifier"), exchange.envelope.dialect)
+        return
+    destination_ending.on_terminate(state, exchange, body, now)
+    sequence = state.destination.sequences[state.destination.by_identifier[body.identifier]]
+    if exchange.response is None and sequence.row.offer and not sequence.row.reply_url:
+        exchange.response = Envelope(
+            dialect=exchange.envelope.dialect,
+            relates_to=exchange.envelope.message_id,
+            body=TerminateSequence(sequence.row.offer),
+        )
+        exchange.acknowledged.append(sequence.number)
+
+
+_BODIES: Final[dict[type, Callable[[State, Exchange, Any, Instant], None]]] = {
+    CreateSequence: _on_create,
+    CreateSequenceResponse: _on_create_response,
+    CloseSequence: destination_ending.on_close,
+    CloseSequenceResponse: source_ending.on_close_response,
+    TerminateSequence: _on_terminate,
+    TerminateSequenceResponse: source_ending.on_terminate_response,
+    MakeConnection: backchannel.on_make_connection,
+    Fault: _on_fault,
+    Payload: plain.on_payload,
+}

@@ -1,0 +1,41 @@
+"""WS-RM as a carrier: which destinations are its own, and which messages it can bring there.
+
+A message that cannot be written as an envelope is refused when it is sent, where its sender can correct it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.protocols.wsrm.mapping import check_sendable
+from reliquary.protocols.wsrm.schemes import names_endpoint
+from reliquary.queueing.message import AuthenticationLevel, Message, MessagePrivacy
+from reliquary.queueing.naming.formats import SingleName
+from reliquary.queueing.state import State
+from reliquary.queueing.travel.carriers import Carrier
+
+NAME: Final = "wsrm"
+"""Under which the queue manager knows this carrier."""
+
+
+def check(state: State, name: SingleName, message: Message, *, in_transaction: bool) -> None:
+    """Refuse a message that cannot go to this destination."""
+    del state, in_transaction
+    if message.privacy is not MessagePrivacy.NONE:
+        raise UsageError(f"no body is encrypted on its way to {name}; wsrms:// keeps the whole way secret")
+    if message.authentication is not AuthenticationLevel.NONE:
+        raise UsageError(f"no message is signed on its way to {name}; wsrms:// protects the whole way")
+    try:
+        check_sendable(message)
+    except UsageError as why:
+        raise UsageError(f"a message to {name} cannot be written as an envelope: {why}") from why
+
+
+CARRIER: Final = Carrier(
+    name=NAME,
+    claims=names_endpoint,
+    check=check,
+    reports_refusals=False,  # a destination does not write acknowledgements of a queue manager
+    acknowledgements=frozenset(),
+)

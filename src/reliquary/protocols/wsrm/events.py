@@ -1,0 +1,98 @@
+"""Events from the network and from administrators, and the answer to a request."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import msgspec
+
+from reliquary.base.turn import Event
+from reliquary.queueing.security.principals import ANONYMOUS, Principal
+
+# -- requests to our endpoints
+
+
+class PostArrived(Event, frozen=True):
+    """A peer posted an envelope to /wsrm/<endpoint>; `to` waits for a `PostAnswer`."""
+
+    to: int
+    endpoint: str
+    """The path behind /wsrm/, percent-decoded."""
+    content_type: str
+    body: bytes
+    by: Principal = ANONYMOUS
+    peer: str = ""
+    secure: bool = False
+    """It came over TLS."""
+
+
+class PostAnswer(msgspec.Struct, frozen=True, gc=False):
+    """The response to a request; without a body where the status says everything."""
+
+    status: int
+    content_type: str = ""
+    body: bytes = b""
+    why: str = ""
+    """Of a refusal, for the log."""
+
+
+class CallerLeft(Event, frozen=True):
+    """The connection of a request without an answer has ended: nobody waits for its response."""
+
+    to: int
+
+
+# -- responses to our own requests
+
+
+class Failure(Enum):
+    """Why a request of ours has no response."""
+
+    NO_ADDRESS = "no-address"
+    NO_CONNECTION = "no-connection"
+    NOT_TRUSTED = "not-trusted"
+    """TLS: the certificate of the server is not accepted."""
+    LOST = "lost"
+    """The connection broke, or what came was no HTTP."""
+    TIMED_OUT = "timed-out"
+
+
+class PostEnded(Event, frozen=True):
+    """A request of ours has its response, or will have none."""
+
+    route: int
+    epoch: int
+    ticket: int
+    """Those of the `Post`."""
+    status: int = 0
+    """0 where there is none."""
+    content_type: str = ""
+    body: bytes = b""
+    failure: Failure | None = None
+    why: str = ""
+
+
+class Addressed(Event, frozen=True):
+    """The server listens: our endpoints are `origin/wsrm/<queue>`."""
+
+    origin: str
+    """`http://host[:port]` or `https://host[:port]`."""
+    authorities: frozenset[str]
+    """All our host names, `host` and `host:port` in lower case."""
+
+
+# -- requests of administrators; the answer is a `Done`
+
+
+class CloseSequence(Event, frozen=True):
+    """Take no new messages of a sequence that comes in; of one that goes out, send no new ones and end it."""
+
+    to: int
+    sequence: int
+
+
+class TerminateSequence(Event, frozen=True):
+    """End a sequence now, whatever is missing; of one that goes out, what is missing goes on in the next."""
+
+    to: int
+    sequence: int

@@ -1,0 +1,25 @@
+"""WS-RM as a protocol beside the manager: what it claims is what its machine handles."""
+
+from __future__ import annotations
+
+from reliquary.protocols.wsrm import effects, machine
+from reliquary.protocols.wsrm.effects import Post
+from reliquary.protocols.wsrm.events import Failure, PostEnded
+from reliquary.protocols.wsrm.protocol import wsrm
+from reliquary.protocols.wsrm.tables import TABLES
+from tests.protocols.protocol_bench import effects_of
+
+PROTOCOL = wsrm()
+
+
+def test_it_takes_what_its_machine_has_rules_for() -> None:
+    assert (PROTOCOL.hears, PROTOCOL.takes) == (machine.HEARS, machine.TAKES)
+    assert (PROTOCOL.timers, PROTOCOL.tables) == (machine.TIMERS, TABLES)
+    assert PROTOCOL.carrier is not None
+
+
+def test_each_of_its_effects_is_answered_where_there_is_no_network() -> None:
+    assert set(PROTOCOL.unplugged) == effects_of(effects)
+    ended = PROTOCOL.unplugged[Post](Post(7, 2, 3, "http://h/", "text/xml", "", b""))
+    assert isinstance(ended, PostEnded)
+    assert (ended.route, ended.epoch, ended.ticket, ended.failure) == (7, 2, 3, Failure.NO_CONNECTION)

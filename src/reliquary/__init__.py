@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ChannelInfo,
         ConnectionAttempt,
         OutgoingInfo,
+        SequenceInfo,
         StreamInfo,
         TransactionInfo,
     )
@@ -110,6 +111,7 @@ __all__ = [
     "Recovered",
     "ReliquaryError",
     "Sent",
+    "SequenceInfo",
     "ServerUnreachable",
     "Settings",
     "SharingViolation",

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import reliquary
-from reliquary import Manager, QueueNotFound
+from reliquary import Manager, NotFound, QueueNotFound
 from reliquary.cli.main import cli
 from reliquary.client import nouns
 from reliquary.client.administration import Administration, AsyncAdministration
@@ -116,6 +116,22 @@ def test_a_noun_of_the_data_plane_is_listed_in_process_too(server: Served, tmp_p
             [known] = client.consumers("bills")
         [listed] = manager.list_records(CONSUMER, queue="bills")
         assert (listed.name, int(listed.cursor), listed.created) == (known.name, known.cursor, known.created)
+
+
+def test_a_sequence_that_does_not_exist_is_not_found_by_any_method(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with await reliquary.connect_async(tmp_path / "data") as manager:
+            assert await manager.sequences() == []
+            for method in (manager.sequence, manager.close_sequence, manager.terminate_sequence):
+                with pytest.raises(NotFound, match="there is no sequence 9"):
+                    await method(9)
+
+    asyncio.run(scene())
+    with reliquary.connect(tmp_path / "data") as manager:
+        assert manager.sequences() == []
+        for method in (manager.sequence, manager.close_sequence, manager.terminate_sequence):
+            with pytest.raises(NotFound, match="there is no sequence 9"):
+                method(9)
 
 
 def test_the_async_face_has_it_too(tmp_path: Path) -> None:

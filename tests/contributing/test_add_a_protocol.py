@@ -34,7 +34,7 @@ DESTINATION = "DIRECT=FERRY://there/private$/orders"
 # -- the page
 
 
-@pytest.mark.parametrize("name", ["srmp", "httpr"])
+@pytest.mark.parametrize("name", ["srmp", "httpr", "wsrm"])
 def test_every_protocol_has_the_files_of_the_page(name: str) -> None:
     assert len(FILES) == 12
     assert [file for file in FILES if not (ROOT / file.replace("NAME", name)).exists()] == []
@@ -46,6 +46,7 @@ def test_the_lists_of_the_page_are_where_a_protocol_is_named() -> None:
         text = (ROOT / file).read_text().casefold()
         assert "srmp" in text, file
         assert "httpr" in text, file
+        assert "wsrm" in text, file
 
 
 def test_the_page_tells_of_every_field_of_a_protocol() -> None:

@@ -14,11 +14,13 @@ from reliquary.net.identity.users import User
 from reliquary.net.multicast.options import Encapsulation, MulticastOptions
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.queueing.message import FOREVER
 from reliquary.server.config import Settings
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.loading import NAMES, load
 from reliquary.server.srmp_options import SrmpOptions
+from reliquary.server.wsrm_options import WsrmOptions
 
 
 def written(folder: Path, text: str) -> Path:
@@ -66,6 +68,8 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         store_and_forward = true
         [httpr]
         forward = true
+        [wsrm]
+        window = 9
         [multicast]
         enabled = false
         interface = "eth1"
@@ -103,6 +107,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         tables=(
             SrmpOptions(protocol=SrmpSettings(store_and_forward=True)),
             HttprOptions(protocol=HttprSettings(forward=True)),
+            WsrmOptions(protocol=WsrmSettings(window=9)),
         ),
         multicast=MulticastOptions(
             enabled=False,
@@ -116,10 +121,12 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
-    names = [name for name in NAMES if name not in ("users", "srmp", "httpr", "multicast", "history")]
+    tables = ("users", "srmp", "httpr", "wsrm", "multicast", "history")
+    names = [name for name in NAMES if name not in tables]
     environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
     environment["RELIQUARY_SRMP_STORE_AND_FORWARD"] = "true"
     environment["RELIQUARY_HTTPR_FORWARD"] = "true"
+    environment["RELIQUARY_WSRM_WINDOW"] = "9"
     environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
     environment["RELIQUARY_DIRECTORY_SERVERS"] = "dc1, dc2.shop.example"
     for name in fields(MulticastOptions):
@@ -172,6 +179,8 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("srmp.windw = 1", "there is no setting 'windw' in [srmp]; these are enabled", id="srmp"),
         pytest.param("srmp.window = '1'", "srmp.window: Expected `int`, got `str`", id="srmp type"),
         pytest.param("httpr = 1", "httpr is a table, [httpr], not 1", id="no table of HTTPR"),
+        pytest.param("wsrm = 1", "wsrm is a table, [wsrm], not 1", id="no table of WS-RM"),
+        pytest.param("wsrm.seed = 'a'", "there is no setting 'seed' in [wsrm]; these are", id="wsrm"),
         pytest.param("httpr.x = 1", "there is no setting 'x' in [httpr]; these are enabled", id="httpr"),
         pytest.param("multicast = 1", "multicast is a table, [multicast], not 1", id="no table of groups"),
         pytest.param("multicast.tll = 1", "no setting 'tll' in [multicast]; these are", id="multicast"),
@@ -232,6 +241,6 @@ def test_multicast_can_be_told_by_the_environment() -> None:
 
 
 def test_the_names_of_tables_stand_among_those_of_settings() -> None:
-    assert NAMES[-6:] == ("directory_servers", "srmp", "httpr", "multicast", "history", "users")
+    assert NAMES[-7:] == ("directory_servers", "srmp", "httpr", "wsrm", "multicast", "history", "users")
     with pytest.raises(UsageError, match="there is no setting 'tables'; these are folder, data_host"):
         load(None, None, {"tables": ()})

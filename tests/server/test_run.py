@@ -59,10 +59,16 @@ def test_it_says_where_other_managers_send_to(tmp_path: Path) -> None:
         assert f"  others send to {address}/msmq/sales\n" in server.said
         agent = address.replace("http", "httpr")
         assert f"  others send to {agent}/httpr/mq#./sales\n" in server.said
+        assert f"  others send to {address.replace('http', 'wsrm')}/wsrm/./sales\n" in server.said
         assert stop(server) == (Exit.OK, "")
-    with running(tmp_path / "data", SRMP_ENABLED="false", HTTPR_ORIGIN="httpr://mq.example") as server:
-        assert re.findall("others send to (.*)", server.said) == ["httpr://mq.example/httpr/mq#orders"]
-    with running(tmp_path / "data", SRMP_ENABLED="false", HTTPR_ENABLED="false") as server:
+    origins = {"HTTPR_ORIGIN": "httpr://mq.example", "WSRM_ORIGIN": "https://mq.example"}
+    with running(tmp_path / "data", SRMP_ENABLED="false", **origins) as server:
+        assert re.findall("others send to (.*)", server.said) == [
+            "httpr://mq.example/httpr/mq#orders",
+            "wsrms://mq.example/wsrm/orders",
+        ]
+    off = dict.fromkeys(("SRMP_ENABLED", "HTTPR_ENABLED", "WSRM_ENABLED"), "false")
+    with running(tmp_path / "data", **off) as server:
         assert "others send" not in server.said
         assert "msmq" not in server.said
     with running(tmp_path / "data", SRMP_RECEIPTS_HOST="mq.example:80") as server:
@@ -211,8 +217,8 @@ def test_a_bug_is_told_with_its_trace_and_ends_the_process(
 def test_a_sync_that_fails_ends_the_process_and_loses_nothing_acknowledged(
     tmp_path: Path, error: str, code: Exit, said: str
 ) -> None:
-    """Every sync from the 45th on fails; some 25 belong to the start."""
-    inject = f"inject=fsync,fdatasync:error={error}:when=45+"
+    """Every sync from the 80th on fails; some 55 belong to the start, most of them to its tables."""
+    inject = f"inject=fsync,fdatasync:error={error}:when=80+"
     strace = [
         "strace",
         "-f",

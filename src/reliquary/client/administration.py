@@ -12,6 +12,7 @@ from reliquary.client.sync.portal import OnPortal
 from reliquary.client.transport import Transport
 from reliquary.protocols.httpr.nouns import CHANNEL, BatchInfo, ChannelInfo
 from reliquary.protocols.srmp.nouns import STREAM, StreamInfo
+from reliquary.protocols.wsrm.nouns import SEQUENCE, SequenceInfo
 from reliquary.queueing.administration import Key, Noun, R
 from reliquary.queueing.nouns import TransactionInfo
 from reliquary.queueing.travel.nouns import OUTGOING, ConnectionAttempt, OutgoingInfo
@@ -23,6 +24,7 @@ __all__ = [
     "ChannelInfo",
     "ConnectionAttempt",
     "OutgoingInfo",
+    "SequenceInfo",
     "StreamInfo",
     "TransactionInfo",
 ]
@@ -93,6 +95,22 @@ class AsyncAdministration:
         """
         return await self.act_on(CHANNEL, number, "settle", arrived=arrived)
 
+    async def sequences(self) -> list[SequenceInfo]:
+        """Sequences of WS-ReliableMessaging: how far messages got that come from a peer, or go to one."""
+        return await self.list_records(SEQUENCE)
+
+    async def sequence(self, number: int) -> SequenceInfo:
+        """One sequence by its number."""
+        return await self.show_record(SEQUENCE, number)
+
+    async def close_sequence(self, number: int) -> SequenceInfo:
+        """Let a sequence take no new message; one that goes out ends when all of it is acknowledged."""
+        return await self.act_on(SEQUENCE, number, "close")
+
+    async def terminate_sequence(self, number: int) -> SequenceInfo:
+        """End a sequence now, whatever is missing; what is not acknowledged goes out in a new one."""
+        return await self.act_on(SEQUENCE, number, "terminate")
+
 
 Inner = TypeVar("Inner", bound=AsyncAdministration)
 
@@ -154,3 +172,19 @@ class Administration(OnPortal[Inner]):
         With `arrived` the messages leave; else they can be received and sent again.
         """
         return self.act_on(CHANNEL, number, "settle", arrived=arrived)
+
+    def sequences(self) -> list[SequenceInfo]:
+        """Sequences of WS-ReliableMessaging: how far messages got that come from a peer, or go to one."""
+        return self.list_records(SEQUENCE)
+
+    def sequence(self, number: int) -> SequenceInfo:
+        """One sequence by its number."""
+        return self.show_record(SEQUENCE, number)
+
+    def close_sequence(self, number: int) -> SequenceInfo:
+        """Let a sequence take no new message; one that goes out ends when all of it is acknowledged."""
+        return self.act_on(SEQUENCE, number, "close")
+
+    def terminate_sequence(self, number: int) -> SequenceInfo:
+        """End a sequence now, whatever is missing; what is not acknowledged goes out in a new one."""
+        return self.act_on(SEQUENCE, number, "terminate")

@@ -121,6 +121,8 @@ class Message(
     """The certificate, in DER, of who signed body and extension."""
     httpr: dict[str, str] | None = None
     """The fields of the header with which it came by HTTPR, or which its sender chose for it."""
+    wsrm: dict[str, str] | None = None
+    """Of a message that came by WS-ReliableMessaging: `to`, `action`, `message_id`, `reply_to`."""
 
     @property
     def text(self) -> str:

@@ -18,10 +18,13 @@ from typing import Any, Final
 from reliquary.client.queue_noun import QUEUE
 from reliquary.protocols.httpr.nouns import CHANNEL
 from reliquary.protocols.srmp.nouns import STREAM
+from reliquary.protocols.wsrm.nouns import SEQUENCE
 from reliquary.queueing.administration import Noun
 from reliquary.queueing.feed.nouns import CONSUMER
 from reliquary.queueing.nouns import TRANSACTION
 from reliquary.queueing.staging.nouns import WRITER
 from reliquary.queueing.travel.nouns import OUTGOING
 
-NOUNS: Final[tuple[Noun[Any], ...]] = (QUEUE, TRANSACTION, OUTGOING, STREAM, CHANNEL, CONSUMER, WRITER)
+NOUNS: Final[tuple[Noun[Any], ...]] = (
+    QUEUE, TRANSACTION, OUTGOING, STREAM, CHANNEL, SEQUENCE, CONSUMER, WRITER,
+)  # fmt: skip

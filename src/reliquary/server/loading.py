@@ -5,6 +5,7 @@
     queues = ["orders", "invoices"]     RELIQUARY_QUEUES=orders,invoices
     [srmp]                              RELIQUARY_SRMP_..., see `srmp_options`
     [httpr]                             RELIQUARY_HTTPR_..., see `httpr_options`
+    [wsrm]                              RELIQUARY_WSRM_..., see `wsrm_options`
     [multicast]                         RELIQUARY_MULTICAST_..., see `net.multicast.options`
     [history]                           RELIQUARY_HISTORY_..., see `history_options`
     store_and_forward = true

@@ -8,10 +8,12 @@ from reliquary.server.api import API
 from reliquary.server.endpoint import ServerProtocol
 from reliquary.server.httpr import HTTPR
 from reliquary.server.srmp import SRMP
+from reliquary.server.wsrm import WSRM
 
 PROTOCOLS: Final[tuple[ServerProtocol, ...]] = (
     API,
     SRMP,
     HTTPR,
+    WSRM,
 )
 """In the order in which they begin to listen and stop accepting; they hang up in the reverse order."""

@@ -11,6 +11,7 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.net.api.messages import REACH, MessageIn, message_of, moment, shown
 from reliquary.net.identity.origin import differs
+from reliquary.protocols.wsrm.kept import Kept, carrier_header_of
 from reliquary.queueing.events import Delivered
 from reliquary.queueing.message import (
     Acknowledgement,
@@ -81,6 +82,14 @@ def test_a_signature_is_asked_for_and_shown_with_who_made_it() -> None:
     assert (out["authentication"], out["sender_certificate"]) == ("xmlsig", "ZGVy")
     unsigned = msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), message_of(MessageIn()))))
     assert not {"authentication", "sender_certificate"} & msgspec.json.decode(unsigned).keys()
+
+
+def test_a_message_that_came_by_ws_rm_shows_its_addresses() -> None:
+    kept = carrier_header_of(Kept(to="http://here/wsrm/orders", message_id="any text"))
+    message = Message(label="urn:act", carrier_header=kept)
+    out = msgspec.json.decode(msgspec.json.encode(shown(Delivered(Position(1, 1, 1, 1), message))))
+    assert out["wsrm"] == {"to": "http://here/wsrm/orders", "action": "urn:act", "message_id": "any text"}
+    assert "httpr" not in out
 
 
 def test_fields_of_httpr_are_chosen_and_shown_and_left_out_where_there_are_none() -> None:

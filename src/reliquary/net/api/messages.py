@@ -12,6 +12,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import SECOND, as_text
 from reliquary.net.api.numbers import delay_of, object_id_of, queue_name, tracing_queue_of, whole_seconds
 from reliquary.protocols.httpr.fields import chosen_header, fields_of
+from reliquary.protocols.wsrm.kept import FIELD_NAME, shown_header
 from reliquary.queueing.events import Delivered
 from reliquary.queueing.message import (
     FOREVER,
@@ -95,6 +96,7 @@ class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
     authentication: AuthenticationLevel = AuthenticationLevel.NONE
     sender_certificate: bytes = b""
     httpr: dict[str, str] | None = None
+    wsrm: dict[str, str] | None = None
 
 
 def message_of(given: MessageIn) -> Message:
@@ -139,6 +141,7 @@ def shown(delivered: Delivered) -> MessageOut:
     """A message to show."""
     message, position = delivered.message, delivered.position
     correlation = message.correlation
+    httpr, wsrm = _carried(message) if message.carrier_header else (None, None)
     return MessageOut(
         f"{_guid(message.identifier.lineage.int)}\\{message.identifier.uniquifier}",
         str(position.lookup_id),
@@ -171,8 +174,15 @@ def shown(delivered: Delivered) -> MessageOut:
         position.moved,
         message.authentication,
         message.sender_certificate,
-        (fields_of(message) or None) if message.carrier_header else None,
+        httpr,
+        wsrm,
     )
+
+
+def _carried(message: Message) -> tuple[dict[str, str] | None, dict[str, str] | None]:
+    """What came in the header of the protocol that brought it: fields of HTTPR, and what WS-RM keeps."""
+    fields = dict(fields_of(message))
+    return {name: fields[name] for name in fields if name != FIELD_NAME} or None, shown_header(message)
 
 
 def _class_word(message: Message, position: Position) -> str:

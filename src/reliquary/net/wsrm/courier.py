@@ -1,0 +1,172 @@
+"""The courier of WS-ReliableMessaging: the POSTs of a route, in their order, on one connection.
+
+    Post -------> POST, sent again where the peer closed a connection that had worked
+    HangUp -----> the connection is closed
+    PostEnded <-- status, content type and body, or a failure for this POST and for each one behind it
+
+Routes with numbers from 1 are those of outgoing queues, routes with negative numbers lead to addresses of
+peers.  A message that is sent twice is known to its destination by its number.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import quote
+
+from reliquary.base.time import Duration
+from reliquary.engine.loop import EngineStopped
+from reliquary.engine.open import OpenedEngine
+from reliquary.net.http.courier import PostCourier, Terms
+from reliquary.net.http.failures import Failure as HttpFailure
+from reliquary.net.http.headers import Headers, find
+from reliquary.net.http.pending_response import PendingResponse
+from reliquary.net.http.request_head import authorization, encode_request, target_and_host
+from reliquary.protocols.wsrm.effects import HangUp, Post
+from reliquary.protocols.wsrm.events import Failure, PostEnded
+
+PIPELINED_BYTES: Final = 1024 * 1024
+"""With this many bytes unanswered the next POST waits, so that a slow peer does not fill our memory."""
+NO_TOKENS: Final[Mapping[str, str]] = MappingProxyType({})
+FAILURES: Final[Mapping[HttpFailure, Failure]] = {
+    each: Failure.LOST if each is HttpFailure.BAD_RESPONSE else Failure(each.value) for each in HttpFailure
+}
+PLAIN: Final = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) not in '"\\')
+"""What may stand inside the quotes of a SOAPAction; other characters are percent-encoded."""
+
+Ended = Callable[[PostEnded], None]
+
+
+class PostResponse(PendingResponse[Post]):
+    """The response to a POST, which may bring an envelope."""
+
+    __slots__ = ("_largest", "_parts", "content_type", "status")
+
+    def __init__(self, request: Post, changed: Callable[[], None], largest: int) -> None:
+        super().__init__(request, changed)
+        self._largest = largest
+        self._parts: list[bytes] = []
+        self.status = 0
+        self.content_type = ""
+
+    @property
+    def body(self) -> bytes:
+        """What has come of its body."""
+        return b"".join(self._parts)
+
+    def begun(self, status: int, headers: Headers) -> None:
+        """Keep the status, and the type of the body that follows."""
+        self.status = status
+        self.content_type = (find(headers, b"content-type") or b"").decode("latin-1")
+
+    def taken(self, data: bytes) -> None:
+        """Keep a part of the body, as far as the limit allows."""
+        self.body_bytes += len(data)
+        if self.body_bytes > self._largest:
+            why = f"a response may have {self._largest} bytes, {self.body_bytes} came"
+            self.fail(HttpFailure.BAD_RESPONSE, why)
+        else:
+            self._parts.append(data)
+
+    def ended(self) -> None:
+        """All of it has come."""
+        self.is_whole = True
+        self.changed()
+
+
+class Courier(PostCourier[Post, PostResponse]):
+    """Performs `Post` and `HangUp`."""
+
+    def __init__(
+        self,
+        ended: Ended,
+        *,
+        response_time: Duration,
+        largest: int,
+        tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+        tokens: Mapping[str, str] = NO_TOKENS,
+    ) -> None:
+        """`ended` takes what became of each POST; `largest` is the limit of a response's body.
+
+        `tls` is called when the first https server is met.  `tokens` say who we are to servers, by their
+        origins such as `https://host`; no other server gets them.
+        """
+        terms = Terms(
+            response_time=response_time,
+            overdue="no response",
+            unanswered_bytes=PIPELINED_BYTES,
+            resends=True,
+        )
+        super().__init__(terms, tls)
+        self._ended = ended
+        self._largest = largest
+        self._tokens = tokens
+        self.failures: Counter[Failure] = Counter()
+        """How many have no usable response, by reason."""
+
+    def post(self, post: Post) -> None:
+        """Send an envelope behind those that its route was given before."""
+        self.send(post, post.route, post.epoch)
+
+    def hang_up(self, effect: HangUp) -> None:
+        """Close the connection of a route; what was in flight is not reported."""
+        self.routes.end(effect.route, effect.epoch)
+
+    # -- what routes ask for
+
+    def url_of(self, request: Post) -> str:
+        """Return the URL of the peer."""
+        return request.url
+
+    def encode(self, request: Post) -> bytes:
+        """Return the request; SOAP 1.1 says its action in a header of HTTP, SOAP 1.2 in the content type."""
+        target, host = target_and_host(request.url)
+        headers = [(b"content-type", request.content_type.encode("ascii"))]
+        if request.action:
+            headers.append((b"SOAPAction", b'"%b"' % quote(request.action, safe=PLAIN).encode()))
+        headers += authorization(request.url, self._tokens)
+        return encode_request("POST", target, host, tuple(headers), request.body)
+
+    def expect(self, request: Post, changed: Callable[[], None]) -> PostResponse:
+        """Return what takes the response."""
+        return PostResponse(request, changed, self._largest)
+
+    # -- what routes report
+
+    def arrived(self, response: PostResponse) -> None:
+        """A POST has its response."""
+        post, status = response.request, response.status
+        self.answers[status] += 1
+        self._ended(
+            PostEnded(post.route, post.epoch, post.ticket, status, response.content_type, response.body)
+        )
+
+    def report(self, request: Post, failure: HttpFailure, why: str) -> None:
+        """A POST will have no response."""
+        reason = FAILURES[failure]
+        self.failures[reason] += 1
+        self._ended(PostEnded(request.route, request.epoch, request.ticket, failure=reason, why=why))
+
+
+def plug_in(
+    opened: OpenedEngine,
+    *,
+    response_time: Duration,
+    largest: int,
+    tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+    tokens: Mapping[str, str] = NO_TOKENS,
+) -> Courier:
+    """Let an engine's POSTs be sent."""
+    engine = opened.engine
+
+    def ended(event: PostEnded) -> None:
+        with suppress(EngineStopped):
+            engine.submit(event)
+
+    courier = Courier(ended, response_time=response_time, largest=largest, tls=tls, tokens=tokens)
+    engine.performers |= {Post: courier.post, HangUp: courier.hang_up}
+    return courier

@@ -1,0 +1,195 @@
+"""The web endpoint of WS-ReliableMessaging: envelopes come to /wsrm/<endpoint>, and one may go back.
+
+    request          status
+    POST             200 with an envelope, 202 without one, 400 and 500 with a fault: the machine decides
+    GET ...?wsdl     200: the endpoint's description, from which tools make a client
+    GET              200: one sentence
+    other methods    405
+
+    before the machine sees it
+    401 403          a token that nobody has; a page of another site
+    413              the body is larger than allowed
+    503              the server stops, or the queue manager is not ready
+
+A client says who it is as in the API: by a bearer token; without one it is anonymous.
+A response may be held until an application has replied.  If the client leaves before, the machine gets a
+`CallerLeft`, so that the reply does not go to a connection that is gone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from functools import partial
+from typing import Final
+from urllib.parse import quote
+
+from reliquary.base.turn import Warn
+from reliquary.engine.loop import Engine, EngineStopped
+from reliquary.net.http import Mount, Refusals, Request, Responder
+from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.shown import Denied
+from reliquary.net.identity.users import CHALLENGE, NotKnown
+from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
+from reliquary.protocols.wsrm.policy import wsdl
+from reliquary.protocols.wsrm.schemes import ENDPOINT_PATH
+from reliquary.protocols.wsrm.settings import WsrmSettings
+from reliquary.queueing.queue import ManagerState
+from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.state import State
+
+NO_TYPE: Final = b""
+XML: Final = b"text/xml; charset=utf-8"
+TEXT: Final = b"text/plain; charset=utf-8"
+ALLOW: Final = ((b"allow", b"GET, HEAD, POST"),)
+READS: Final = ("GET", "HEAD")
+DESCRIPTIONS: Final = (b"wsdl", b"singlewsdl")
+"""The queries that tools ask for a description with, in lower case."""
+STOPPING: Final = "the server is stopping"
+
+
+class Receiving:
+    """Takes requests for one engine."""
+
+    def __init__(self, engine: Engine, state: State, settings: WsrmSettings, admission: Admission) -> None:
+        self._engine = engine
+        self._state = state
+        self._settings = settings
+        self._admission = admission
+        self._stopping = False
+        self._waiting: dict[Responder, int] = {}
+        """Requests that the machine has not answered, and the callers under which it does."""
+        self.origin = ""
+        """`http://host[:port]` of our endpoints; known when the server listens."""
+        self.authorities: frozenset[str] = frozenset()
+        """All our host names, `host` and `host:port` in lower case."""
+        self.answers: Counter[int] = Counter()
+        """How many requests were answered with each status."""
+
+    @property
+    def waiting(self) -> int:
+        """How many requests have no answer yet."""
+        return len(self._waiting)
+
+    def mount(self) -> Mount:
+        """Where a listener hands requests on, and what it refuses before one is whole."""
+        return Mount(
+            prefix=ENDPOINT_PATH,
+            handler=self.take,
+            body_bytes=self._settings.largest_message,
+            refusals=Refusals({}, self._count_refusal),
+            admit=self._admission,
+        )
+
+    def stop(self) -> None:
+        """Take nothing new; requests that come now are refused."""
+        self._stopping = True
+
+    def finish(self) -> None:
+        """Refuse the requests that still wait; the engine has stopped."""
+        waiting, self._waiting = self._waiting, {}
+        for responder in waiting:
+            self._refuse(responder, 503, STOPPING)
+
+    def take(self, request: Request, responder: Responder) -> None:
+        """Take a request to an endpoint."""
+        try:
+            by = request.mount.admit(request)
+        except NotKnown as why:
+            self._refuse(responder, 401, str(why), CHALLENGE)
+            return
+        except Denied as why:
+            self._refuse(responder, 403, str(why))
+            return
+        if request.method in READS:
+            self._describe(request, responder)
+        elif request.method != "POST":
+            self._refuse(responder, 405, f"{request.method} is not for this path", ALLOW)
+        else:
+            self._take_envelope(request, responder, by)
+
+    def _take_envelope(self, request: Request, responder: Responder, by: Principal) -> None:
+        largest = self._settings.largest_message
+        if len(request.body) > largest:
+            why = f"a body may have {largest} bytes, this has {len(request.body)}"
+            self._refuse(responder, 413, why)
+        elif self._stopping:
+            self._refuse(responder, 503, STOPPING)
+        elif self._state.manager_state is not ManagerState.READY:
+            self._refuse(responder, 503, "the queue manager is not ready")
+        else:
+            self._submit(request, responder, by)
+
+    def _submit(self, request: Request, responder: Responder, by: Principal) -> None:
+        engine = self._engine
+        caller = engine.caller(partial(self._answer, responder))
+        event = PostArrived(
+            caller,
+            request.path[len(ENDPOINT_PATH) :],
+            (request.header(b"content-type") or b"").decode("latin-1"),
+            request.body,
+            by,
+            responder.peer,
+            responder.is_secure,
+        )
+        try:
+            engine.submit(event)
+        except EngineStopped:
+            engine.forget(caller)
+            self._refuse(responder, 503, STOPPING)
+            return
+        self._waiting[responder] = caller
+        responder.on_gone(partial(self._left, responder))
+
+    def _answer(self, responder: Responder, answer: object) -> None:
+        assert isinstance(answer, PostAnswer), f"no answer to a POST: {answer!r}"
+        del self._waiting[responder]
+        self.answers[answer.status] += 1
+        if answer.why:
+            self._warn(answer.status, responder.peer, answer.why)
+        responder.respond(answer.status, answer.body, answer.content_type.encode("latin-1"))
+
+    def _left(self, responder: Responder) -> None:
+        """The client hung up before it was answered."""
+        caller = self._waiting.pop(responder)
+        self._engine.forget(caller)
+        with suppress(EngineStopped):
+            self._engine.submit(CallerLeft(caller))
+
+    # -- what an endpoint says of itself
+
+    def _describe(self, request: Request, responder: Responder) -> None:
+        name = request.path[len(ENDPOINT_PATH) :]
+        endpoint = self._settings.endpoint(name)
+        if endpoint is None:
+            self._refuse(responder, 404, f"there is no endpoint {name[:200]!r}")
+            return
+        url = self._origin_for(request, responder) + ENDPOINT_PATH + quote(name, safe="/$")
+        self.answers[200] += 1
+        if request.query.lower() in DESCRIPTIONS:
+            responder.respond(200, wsdl(name, url, endpoint, self._settings), XML)
+        else:
+            text = f"This is an endpoint of WS-ReliableMessaging. Its description is {url}?wsdl\n"
+            responder.respond(200, text.encode(), TEXT)
+
+    def _origin_for(self, request: Request, responder: Responder) -> str:
+        """Return the origin that the client used, where it is one of our other names; else our origin."""
+        host = (request.header(b"host") or b"").decode("latin-1").lower()
+        if host not in self.authorities or host == self.origin.partition("://")[2].lower():
+            return self.origin
+        return f"{'https' if responder.is_secure else 'http'}://{host}"
+
+    # -- refusals
+
+    def _refuse(
+        self, responder: Responder, status: int, why: str, headers: tuple[tuple[bytes, bytes], ...] = ()
+    ) -> None:
+        self._count_refusal(status, responder.peer, why)
+        responder.respond(status, f"{why}\n".encode(), TEXT, headers)
+
+    def _count_refusal(self, status: int, peer: str, why: str) -> None:
+        self.answers[status] += 1
+        self._warn(status, peer, why)
+
+    def _warn(self, status: int, peer: str, why: str) -> None:
+        self._engine.warn(Warn(f"WS-RM from {peer or 'somebody'}", f"answered with {status}", why))

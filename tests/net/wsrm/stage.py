@@ -1,0 +1,72 @@
+"""A stage for WS-RM on sockets: an endpoint over a machine that answers as a test wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event, Reply, Turn
+from reliquary.net.http import Limits, Listener
+from reliquary.net.identity.admission import admission_of
+from reliquary.net.identity.users import User, Users
+from reliquary.net.wsrm.receiving import Receiving
+from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
+from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
+from reliquary.queueing.message import NO_GUID
+from tests.net.endpoint_stage import DeafClerk, EndpointStage, opened
+from tests.net.http.stage import echo, everywhere
+
+LARGEST = 100_000
+SETTINGS = WsrmSettings(largest_message=LARGEST)
+CLOSED = WsrmSettings(endpoints=(EndpointSettings(name="in"),), open_endpoints=False)
+"""Only listed names are endpoints."""
+
+
+def taken(_: PostArrived) -> PostAnswer | None:
+    """The answer to an envelope that nothing is sent back for."""
+    return PostAnswer(202)
+
+
+class Clerk(DeafClerk):
+    """Takes envelopes as the machine does; None is no answer yet."""
+
+    def __init__(self) -> None:
+        self.came: list[PostArrived] = []
+        self.left: list[int] = []
+        self.answer: Callable[[PostArrived], PostAnswer | None] = taken
+        self.late: list[Reply] = []
+        """Answers to earlier requests, which leave with the next event."""
+
+    def handle(self, event: Event, now: Instant) -> Turn:
+        del now
+        if isinstance(event, CallerLeft):
+            self.left.append(event.to)
+            return Turn()
+        assert isinstance(event, PostArrived)
+        self.came.append(event)
+        late, self.late = self.late, []
+        answer = self.answer(event)
+        return Turn(effects=tuple(late if answer is None else [*late, Reply(event.to, answer)]))
+
+
+class Office(EndpointStage[Clerk]):
+    """An endpoint on a free port."""
+
+    def __init__(
+        self, started: bool = True, users: tuple[User, ...] = (), settings: WsrmSettings = SETTINGS
+    ) -> None:
+        super().__init__(Clerk(), (PostArrived, CallerLeft), started)
+        admission = admission_of(Users(NO_GUID, users))
+        self.receiving = Receiving(self.engine, self.state, settings, admission)
+        self.receiving.origin = "https://mq.example"
+        self.receiving.authorities = frozenset({"mq.example", "other.example:81"})
+        mounts = (self.receiving.mount(), everywhere(echo))
+        self.listener = Listener(mounts, limits=Limits(body_bytes=10 * LARGEST))
+
+
+def office(
+    started: bool = True, users: tuple[User, ...] = (), settings: WsrmSettings = SETTINGS
+) -> AbstractAsyncContextManager[Office]:
+    """An endpoint that is open."""
+    return opened(Office(started, users, settings))

@@ -13,9 +13,10 @@ from reliquary.sim.reports import Report
 from reliquary.sim.srmp.plugin import SrmpPlugin
 from reliquary.sim.world.plugin import Plugin
 from reliquary.sim.world.run import simulate
+from reliquary.sim.wsrm.plugin import WsrmPlugin
 
 ONE: Final = "one"
-PLUGINS: Final[dict[str, type[Plugin]]] = {each.name: each for each in (SrmpPlugin, HttprPlugin)}
+PLUGINS: Final[dict[str, type[Plugin]]] = {each.name: each for each in (SrmpPlugin, HttprPlugin, WsrmPlugin)}
 
 
 def main(arguments: list[str]) -> int:

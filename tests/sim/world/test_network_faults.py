@@ -13,6 +13,6 @@ def test_seeds_have_different_faults_and_some_have_none() -> None:
 
 
 def test_after_the_end_nothing_goes_wrong() -> None:
-    faults = NetworkFaults(0.1, 0.1, 0.1, 0.1, 0.1, 0.1, partition_every=5)
+    faults = NetworkFaults(0.1, 0.1, 0.1, 0.1, 0.1, 0.1, overtaken=0.1, partition_every=5)
     faults.end()
     assert faults == NetworkFaults()

@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.base.time import SECOND
 from reliquary.sim.world.requests import REJECTIONS, Failure
-from tests.sim.world.two_sites import DoNothing, HangUp, TwoSites
+from tests.sim.world.two_sites import AskerLeft, DoNothing, HangUp, TwoSites
 
 
 def test_requests_of_a_connection_arrive_in_their_order_and_so_do_their_answers() -> None:
@@ -148,3 +148,28 @@ def test_an_effect_that_asks_nothing_of_the_network_does_nothing() -> None:
     sites.perform(DoNothing())
     sites.passes()
     assert (sites.arrived, sites.ended) == ([], [])
+
+
+def test_requests_that_are_overtaken_arrive_in_any_order_and_are_answered_in_theirs() -> None:
+    orders = set()
+    for seed in range(40):
+        sites = TwoSites(seed, overtaken=0.5)
+        sites.ask(1, 2, 3)
+        sites.passes()
+        for event in sites.server.events:
+            sites.server.answer(event)
+        sites.passes()
+        assert sites.ended == [(1, "done"), (2, "done"), (3, "done")]
+        orders.add(tuple(sites.arrived))
+    assert len(orders) > 3
+
+
+def test_a_server_notices_that_a_client_left_which_it_has_not_answered() -> None:
+    sites = TwoSites()
+    sites.ask(1, 2)
+    sites.passes()
+    first, second = sites.server.events
+    sites.server.answer(first)
+    sites.perform(HangUp(1))
+    sites.passes()
+    assert sites.server.events[2:] == [AskerLeft(second.to)]

@@ -40,6 +40,12 @@ class Asked(Event, frozen=True):
     number: int
 
 
+class AskerLeft(Event, frozen=True):
+    """The client is gone, and has no answer."""
+
+    to: int
+
+
 class AskEnded(Event, frozen=True):
     """What became of a number."""
 
@@ -51,7 +57,7 @@ def request_of(effect: Effect) -> Request | Close | None:
     """What the network is to do."""
     match effect:
         case Ask(number=number, epoch=epoch, server=server):
-            return Request(server, lambda to: Asked(to, number), partial(AskEnded, number), epoch)
+            return Request(server, lambda to: Asked(to, number), partial(AskEnded, number), epoch, AskerLeft)
         case HangUp(epoch=epoch):
             return Close(epoch)
         case _:
@@ -117,7 +123,7 @@ class TwoSites:
     @property
     def arrived(self) -> list[int]:
         """What reached the server, in its order."""
-        return [event.number for event in self.server.events]
+        return [event.number for event in self.server.events if isinstance(event, Asked)]
 
     @property
     def ended(self) -> list[tuple[int, object]]:

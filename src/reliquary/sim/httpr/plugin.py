@@ -8,12 +8,14 @@ left          nothing is in doubt, nothing is held
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from reliquary.base.turn import Event
 from reliquary.protocols.httpr.events import Addressed
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.protocol import httpr
+from reliquary.protocols.httpr.settings import Service
 from reliquary.protocols.httpr.state import State
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.protocol import Protocol
@@ -41,6 +43,7 @@ class HttprPlugin(Plugin):
     """HTTPR in one run: every site has both agents."""
 
     name: ClassVar[str] = "httpr"
+    is_gateway: ClassVar[bool] = True
     fetched_queues: ClassVar[frozenset[str]] = frozenset({OUTBOX, TRANSIT})
 
     def __init__(self) -> None:
@@ -81,6 +84,24 @@ class HttprPlugin(Plugin):
         if sending.queue in self.fetched_queues:
             return self.plan.target_of(self.register.home(sending), sending.queue)
         return super().target(sending)
+
+    # -- messages that go on by another protocol
+
+    def gateway_name(self, site: str, queue: str) -> str:
+        """The name of a service of its own; a Destination of the manager's service is a queue."""
+        return f"DIRECT=HTTPR://{site}/httpr/{queue}"
+
+    def pass_on(self, site: str, queue: str, onward: str) -> None:
+        """Let a service lead elsewhere."""
+        chosen = self.plan.settings[site]
+        services = (*chosen.services, Service(name=queue, into=onward))
+        self.plan.settings[site] = replace(chosen, services=services)
+
+    def can_carry(self, source: str, target: str, *, to_gateway: bool) -> bool:
+        """Whether there is a single way; nobody fetches for a service that passes messages on."""
+        if to_gateway:
+            return self.plan.may_dial(source, target)
+        return self.plan.is_single_path(source, "", target)
 
     # -- applications
 

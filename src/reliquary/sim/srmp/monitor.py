@@ -133,8 +133,8 @@ class SrmpMonitor(Monitor):
         if not super().has_arrived(place):
             return False
         waits = sending.transaction is not None and place.position.dead_letter
-        if not waits or register.home(sending) != self.site:
-            return True
+        if not waits or register.home(sending) != self.site or sending.queue in register.chains:
+            return True  # a site that passes it on by another protocol counts as its reader
         return self._end_of(place.body) is MessageClass.ACK_RECEIVE
 
     def was_refused(self, place: Place, reason: MessageClass) -> bool:

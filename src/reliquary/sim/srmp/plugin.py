@@ -7,6 +7,7 @@ left      no number is outstanding, no POST is waited for
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -16,7 +17,7 @@ from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import Addressed, Failure, PostArrived, PostEnded
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.protocol import srmp
-from reliquary.protocols.srmp.redirection import Redirection
+from reliquary.protocols.srmp.redirection import Redirection, redirected
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
 from reliquary.queueing.protocol import Protocol
@@ -40,6 +41,7 @@ class SrmpPlugin(Plugin):
     name: ClassVar[str] = "srmp"
     steps: ClassVar[int] = 350
     site_counts: ClassVar[tuple[int, ...]] = (2, 2, 3, 3, 4)
+    is_gateway: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self.posts = Posts()
@@ -78,6 +80,19 @@ class SrmpPlugin(Plugin):
     def queue_name(self, site: str, queue: str) -> str:
         """The name of a queue for senders at other sites."""
         return f"DIRECT=http://{site}/msmq/private$/{queue}"
+
+    # -- messages that go on by another protocol
+
+    def pass_on(self, site: str, queue: str, onward: str) -> None:
+        """Redirect what comes to the URL of a queue."""
+        chosen, url = self.settings[site], self.queue_name(site, queue).removeprefix("DIRECT=")
+        redirections = (*chosen.inbound_redirections, Redirection(url, onward))
+        self.settings[site] = replace(chosen, inbound_redirections=redirections)
+
+    def can_carry(self, source: str, target: str, *, to_gateway: bool) -> bool:
+        """Whether messages go straight to the target: a forwarder may itself be a site of the chain."""
+        del to_gateway
+        return redirected(self.settings[source].outbound_redirections, f"http://{target}/") is None
 
     # -- applications
 

@@ -15,6 +15,7 @@ monitor         what a protocol checks at one site while it runs
 witness         the general checks at one site, and the calls of the monitors
 reasons         why a message may leave an outgoing queue
 register        what all sites together know of a message
+chains          ways of messages over several protocols
 promises        what must hold in the end: loss, order, nothing left
 network         the hosts of the sites, and what all networks do
 requests        a network that carries requests and their answers over connections

@@ -6,6 +6,7 @@ cut               a connection breaks while requests are on it
 repeated          a proxy delivers a request a second time, maybe much later
 rejected          a proxy answers with an error status, and the server never saw the request
 answer replaced   a proxy answers with 502 a request that the server has accepted
+overtaken         a proxy with several connections lets later requests pass one, where a protocol allows that
 partitioned       two sites cannot reach each other for a while
 """
 
@@ -27,6 +28,7 @@ class NetworkFaults:
     repeated: float = 0.0
     rejected: float = 0.0
     answer_replaced: float = 0.0
+    overtaken: float = 0.0
     partition_every: int = 0
     slowest: int = 5 * MILLISECOND
     latest_repeat: int = 2 * SECOND
@@ -49,4 +51,5 @@ class NetworkFaults:
     def end(self) -> None:
         """From now on nothing goes wrong."""
         self.lost = self.answer_lost = self.cut = self.repeated = self.rejected = self.answer_replaced = 0.0
+        self.overtaken = 0.0
         self.partition_every = 0

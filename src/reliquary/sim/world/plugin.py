@@ -48,8 +48,12 @@ class Plugin(ABC):
     """How many sites there may be; one of them is drawn."""
     patience: ClassVar[Duration] = Duration(SECOND)
     """How long a client waits for an answer."""
+    settling: ClassVar[Duration] = Duration(0)
+    """How long it takes after the faults until all that was given up has ended by itself."""
     fetched_queues: ClassVar[frozenset[str]] = frozenset()
     """Queues of every site from which other sites fetch: no application reads them there."""
+    is_gateway: ClassVar[bool] = False
+    """Whether it can bring messages to a site that passes them on by another protocol."""
     register: Register
     """Set by the world before anything else happens."""
 
@@ -100,6 +104,21 @@ class Plugin(ABC):
         name = parse_single(sending.queue)
         assert isinstance(name, DirectName), f"{sending.queue} does not say which site has the queue"
         return name.authority, local_name(name.queue_path)
+
+    # -- messages that go on by another protocol
+
+    def gateway_name(self, site: str, queue: str) -> str:
+        """Return the name, for senders at other sites, of a queue whose messages the site passes on."""
+        return self.queue_name(site, queue)
+
+    def pass_on(self, site: str, queue: str, onward: str) -> None:
+        """Change the settings of a site, so that what comes to this name goes on to another destination."""
+        raise AssertionError(f"{self.name} is no gateway, and cannot pass {queue} of {site} on to {onward}")
+
+    def can_carry(self, source: str, target: str, *, to_gateway: bool) -> bool:
+        """Whether messages get from one site to another in their order, with the settings that were drawn."""
+        del source, target, to_gateway
+        return True
 
     # -- applications
 

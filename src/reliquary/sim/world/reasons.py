@@ -1,7 +1,7 @@
 """Why a message left an outgoing queue: another site has it, its time is over, or it was refused.
 
 arrived     another site has it on its disk; an express one was at least in its memory
-expired     its time to reach the queue has run out
+expired     its time to reach the queue has run out, or its protocol may give it up
 purged      the outgoing queue was purged
 refused     its destination did not accept it, as the monitor of the protocol says
 fetched     it left a queue from which another site fetches, and that site has it
@@ -61,7 +61,8 @@ class TravelReasons(Reasons):
             case MessageClass.ACK_REACH_QUEUE:
                 return monitor.has_arrived(place)
             case MessageClass.NACK_REACH_QUEUE_TIMEOUT | MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER:
-                return 0 < place.position.expires <= turned.now + SECOND
+                expired = 0 < place.position.expires <= turned.now + SECOND
+                return expired or monitor.was_refused(place, reason)
             case MessageClass.NACK_PURGED if self._last_purge(ledger, queue) > place.since:
                 return True
             case _:

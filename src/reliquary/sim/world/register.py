@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from reliquary.sim.history import Sending
 
 if TYPE_CHECKING:
+    from reliquary.sim.world.chains import Chain
     from reliquary.sim.world.plugin import Plugin
     from reliquary.sim.world.witness import SiteWitness
 
@@ -20,6 +21,8 @@ class Register:
         self.plugins = plugins
         self._carriers: dict[str, Plugin] = {}
         """The protocols by the names of queues, as far as they were asked for."""
+        self.chains: dict[str, Chain] = {}
+        """Ways over several protocols, by the name that applications send to."""
         self.sendings: dict[bytes, Sending] = {}
         """What was sent anywhere."""
         self.sites: dict[str, SiteWitness] = {}
@@ -32,7 +35,10 @@ class Register:
         """Whether another site has a message or had it: on its disk; of an express one, in its memory."""
         if express:
             return bool(self.seen[name] - {site})
-        return any(other.keeps(name) for authority, other in self.sites.items() if authority != site)
+        sending = self.sendings.get(name)
+        chain = None if sending is None else self.chains.get(sending.queue)
+        others = self.sites if chain is None else chain.sites_after(site)
+        return any(self.sites[other].keeps(name) for other in others if other != site)
 
     def home(self, sending: Sending) -> str:
         """The authority of the site whose application sent it."""
@@ -40,7 +46,14 @@ class Register:
 
     def target(self, sending: Sending) -> tuple[str, str]:
         """The site and the queue that a message is for."""
-        return self.plugin_for(sending.queue).target(sending)
+        chain = self.chains.get(sending.queue)
+        return self.plugin_for(sending.queue).target(sending) if chain is None else chain.target
+
+    def may_come_again(self, sending: Sending) -> bool:
+        """Whether a message may be stored at a site where it was stored before."""
+        chain = self.chains.get(sending.queue)
+        carriers = (self.plugin_for(sending.queue),) if chain is None else chain.plugins
+        return any(each.may_come_again(sending.body) for each in carriers)
 
     def is_fetched(self, queue: str) -> bool:
         """Whether other sites fetch from a queue of this name: it is not the end of a message's way."""

@@ -3,7 +3,8 @@
     client --perform--> [ request | request | request ] --arrive--> server
                           ^ answered in this order; all that is left fails when the connection breaks
 
-What reached the server before a connection broke was done there, and the client does not learn it.
+What reached the server before a connection broke was done there, and the client does not learn it.  Where
+requests may be overtaken, they arrive in any order; their answers leave in order all the same.
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ class Request:
     """The event at the client when the request has ended."""
     connection: Hashable = None
     """Requests of a process with the same value share a connection; None stands for one to each server."""
+    left: Callable[[int], Event] | None = None
+    """The event at the server when the connection ends before its machine has replied to this caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,8 @@ class _Flight:
     answer_left: bool = False
     process: Process | None = None
     """The process that has it."""
+    caller: int = 0
+    """The number of its caller in that process."""
 
 
 class RequestNetwork(SiteNetwork):
@@ -137,8 +142,11 @@ class RequestNetwork(SiteNetwork):
         if self._chance.happens(self._faults.lost):
             self._stick(connection)
             return
-        connection.last_arrival = max(connection.last_arrival + 1, self._scheduler.now + self._delay())
-        self._scheduler.at(connection.last_arrival, partial(self._arrive, flight))
+        if self._faults.overtaken and self._chance.happens(self._faults.overtaken):
+            self._after(self._chance.between(1, 4 * self._faults.slowest), self._arrive, flight)
+        else:
+            connection.last_arrival = max(connection.last_arrival + 1, self._scheduler.now + self._delay())
+            self._scheduler.at(connection.last_arrival, partial(self._arrive, flight))
         if self._chance.happens(self._faults.cut):
             span = self._chance.between(1, 2 * self._faults.slowest)
             self._after(span, self._break, connection, Failure.LOST)
@@ -168,8 +176,8 @@ class RequestNetwork(SiteNetwork):
         elif self._chance.happens(self._faults.rejected):
             self._answer(flight, Ending(status=self._chance.pick(REJECTIONS)))
         else:
-            flight.process = process
-            process.submit(request.arrives(process.caller(partial(self._answered, flight))))
+            flight.process, flight.caller = process, process.caller(partial(self._answered, flight))
+            process.submit(request.arrives(flight.caller))
 
     def _repeat(self, request: Request) -> None:
         process = self._process_at(request.server)
@@ -226,7 +234,15 @@ class RequestNetwork(SiteNetwork):
 
     def _forget(self, connection: _Connection) -> None:
         connection.broken = True
+        for flight in connection.flights:
+            if flight.process is not None and flight.ending is None and flight.request.left is not None:
+                self._after(self._delay(), self._notice, flight.process, flight.request.left(flight.caller))
         connection.flights = []
+
+    def _notice(self, server: Process, event: Event) -> None:
+        """The server has noticed that a client is gone which it has not answered."""
+        if server.alive:
+            server.submit(event)
 
     def _ended(self, process: Process) -> None:
         """A process has ended: its connections break, at both ends."""

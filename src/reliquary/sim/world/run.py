@@ -18,6 +18,7 @@ from reliquary.sim.scheduler import Scheduler
 from reliquary.sim.site import Site
 from reliquary.sim.site_faults import SiteFaults
 from reliquary.sim.world.applications import INBOX, LEDGER, QueueCreator, readers_of
+from reliquary.sim.world.chains import check_chains, drawn_chains
 from reliquary.sim.world.plugin import Plugin
 from reliquary.sim.world.promises import Deliveries, check_left, check_loss, under_way
 from reliquary.sim.world.register import Register
@@ -50,15 +51,18 @@ class World:
         self.plugins = tuple(make() for make in plugins)
         self.register = Register(self.plugins)
         self.network_faults = [each.draw_faults(chance) for each in self.plugins]
-        names = NAMES[: chance.pick(self.plugins[0].site_counts)]
+        several = len(self.plugins) > 1
+        names = NAMES[: len(self.plugins) + 1 if several else chance.pick(self.plugins[0].site_counts)]
         for plugin in self.plugins:
             plugin.register = self.register
             plugin.draw_settings(chance, names)
+        self.chains = drawn_chains(chance, self.plugins, names)
         self.networks = [
             plugin.network(self.scheduler, chance, faults)
             for plugin, faults in zip(self.plugins, self.network_faults, strict=True)
         ]
         self.sites = {name: self._build_site(name, process, disk, say) for name in names}
+        self.register.chains = {each.entry: each for each in self.chains}
 
     def _build_site(
         self,
@@ -128,6 +132,8 @@ class World:
         stage, others = self.sites[name].stage, tuple(each for each in self.sites if each != name)
         for plugin in self.plugins:
             yield from plugin.applications(name, stage, others)
+        for chain in self.chains:
+            yield from chain.senders(name, stage)
         yield from readers_of(name, stage)
 
     def _check_promises(self) -> None:
@@ -135,6 +141,7 @@ class World:
         check_loss(self.register, deliveries)
         for plugin in self.plugins:
             plugin.check_promises(deliveries)
+        check_chains(self.chains, deliveries)
         for witness in self.register.sites.values():
             check_refusals(witness.history, witness.ledger)
 
@@ -163,7 +170,8 @@ class World:
             for site in self.sites.values():
                 site.host.calendar.jump(DAY)
             self._read_to_the_end()
-        self.scheduler.pass_time(ROUND)  # the last answers are on their way
+        settling = max(plugin.settling for plugin in self.plugins)
+        self.scheduler.pass_time(max(ROUND, settling))  # the last answers are on their way
         self._read_to_the_end()  # and a receipt may be due for what came just now
         for name, site in self.sites.items():
             check_left(name, {"messages": under_way(site.process.manager.state, self.register)})

@@ -67,7 +67,7 @@ class SiteWitness(Witness):
         sending = self.register.sendings.get(body)
         if sending is None:  # an acknowledgement: the protocol that carries it judges in the end
             return
-        if not self.register.plugin_for(sending.queue).may_come_again(body):
+        if not self.register.may_come_again(sending):
             raise Violation(
                 f"duplication: {shown(body)} is stored in turn {turned.number},"
                 f" and was in {ledger.stored[body]}"

@@ -1,0 +1,145 @@
+"""Ways of messages over several protocols: each site between the first and the last passes them on.
+
+    first site --one protocol--> gateway --another--> gateway --a third--> last site, `ledger`
+                 its queue leads nowhere: the settings name a destination of the next protocol
+
+What one application sends into a chain, in transactions, is stored at its end once and in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from reliquary.queueing.message import FOREVER, MessageClass
+from reliquary.sim.applications import Application, Stage
+from reliquary.sim.chance import SeededChance
+from reliquary.sim.history import Sending, Standing, Violation, named, shown
+from reliquary.sim.world.applications import LEDGER, Destinations, TransactionalSender
+
+if TYPE_CHECKING:
+    from reliquary.sim.world.plugin import Plugin
+    from reliquary.sim.world.promises import Deliveries
+
+LONG: Final = (FOREVER, 0x54600)
+"""No message expires on its way: a loss could be taken for that."""
+Item = TypeVar("Item")
+EXCUSES: Final = frozenset(
+    {MessageClass.NACK_PURGED, MessageClass.NACK_QUEUE_PURGED, MessageClass.NACK_REACH_QUEUE_TIMEOUT}
+)
+"""Why a message may never come to the end of a chain: somebody purged a queue, or a protocol gave up."""
+TRIES: Final = 12
+"""How often another way is drawn, where a protocol cannot carry messages along the one that was drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """One way: the sites in their order, and the protocol between each two of them."""
+
+    number: int
+    sites: tuple[str, ...]
+    plugins: tuple[Plugin, ...]
+
+    @property
+    def queue(self) -> str:
+        """The name under which gateways know its messages; no site has such a queue."""
+        return f"onward{self.number}"
+
+    @property
+    def entry(self) -> str:
+        """The name that applications at the first site send to."""
+        return self._names()[0]
+
+    @property
+    def target(self) -> tuple[str, str]:
+        """The site and the queue at its end."""
+        return self.sites[-1], LEDGER
+
+    def _names(self) -> list[str]:
+        """The name of each hop's destination, for senders at the site before it."""
+        between = zip(self.plugins[:-1], self.sites[1:-1], strict=True)
+        last = self.plugins[-1].queue_name(*self.target)
+        return [*(plugin.gateway_name(site, self.queue) for plugin, site in between), last]
+
+    def arrange(self) -> None:
+        """Let each site between pass messages on by the next protocol."""
+        onward = self._names()[1:]
+        for plugin, site, name in zip(self.plugins[:-1], self.sites[1:-1], onward, strict=True):
+            plugin.pass_on(site, self.queue, name)
+
+    def is_possible(self) -> bool:
+        """Whether each protocol can bring messages from site to site in their order."""
+        hops = zip(self.plugins, pairwise(self.sites), strict=True)
+        return all(
+            plugin.can_carry(source, target, to_gateway=target != self.sites[-1])
+            for plugin, (source, target) in hops
+        )
+
+    def sites_after(self, site: str) -> tuple[str, ...]:
+        """The sites that a message reaches later than this one; all of them for a site beside the chain."""
+        return self.sites[self.sites.index(site) + 1 :] if site in self.sites else self.sites
+
+    def senders(self, site: str, stage: Stage) -> Iterator[Application]:
+        """The application that sends into the chain, at its first site."""
+        if site == self.sites[0]:
+            destinations = Destinations(
+                self.sites[-1:], lambda *_: self.entry, mistakes=False, receipts=False, times=LONG
+            )
+            yield TransactionalSender(f"{site}/chain{self.number}", stage, destinations)
+
+
+def drawn_chains(chance: SeededChance, plugins: Sequence[Plugin], names: Sequence[str]) -> tuple[Chain, ...]:
+    """Draw one or two chains that go over all protocols, and arrange them; none for one protocol alone."""
+    if len(plugins) < 2 or len(names) <= len(plugins) or not all(each.is_gateway for each in plugins):
+        return ()
+    found: list[Chain] = []
+    wanted = chance.between(1, 2)
+    for _ in range(TRIES):
+        if len(found) == wanted:
+            break
+        sites = _some(chance, names, len(plugins) + 1)
+        chain = Chain(len(found) + 1, sites, _some(chance, plugins, len(plugins)))
+        if chain.is_possible():
+            chain.arrange()
+            found.append(chain)
+    return tuple(found)
+
+
+def _some(chance: SeededChance, items: Sequence[Item], count: int) -> tuple[Item, ...]:
+    """Draw so many of the items, in an order that is drawn too."""
+    left = list(items)
+    return tuple(left.pop(chance.between(0, len(left) - 1)) for _ in range(count))
+
+
+def _check_none_refused(entries: Mapping[str, Chain], deliveries: Deliveries) -> None:
+    """A chain leads to a queue that takes its messages: a site that refuses one was handed a wrong one."""
+    for sending in deliveries.register.sendings.values():
+        if sending.queue not in entries or sending.standing is not Standing.CONFIRMED:
+            continue
+        ends = set(deliveries.ends_of(sending.body))
+        if not deliveries.arrivals[sending.body] and ends.isdisjoint(EXCUSES):
+            raise Violation(f"loss: {shown(sending.body)} never came to the end of its chain, {sorted(ends)}")
+
+
+def check_chains(chains: Sequence[Chain], deliveries: Deliveries) -> None:
+    """What went over several protocols is at its end once, and in the order in which it was sent."""
+    entries = {each.entry: each for each in chains}
+    _check_none_refused(entries, deliveries)
+    last: dict[str, Sending] = {}
+    for site in deliveries.register.sites:
+        for arrival in deliveries.at(site):
+            sending = deliveries.register.sendings.get(named(arrival.message))
+            if sending is None or sending.queue not in entries or arrival.turned.lost:
+                continue
+            if any(plugin.may_be_late(sending.body) for plugin in entries[sending.queue].plugins):
+                continue
+            before = last.get(sending.sender)
+            if before is not None and before.number >= sending.number:
+                what = "duplication" if before is sending else "order"
+                raise Violation(
+                    f"{what}: {shown(sending.body)} came to {site} over several protocols in turn"
+                    f" {arrival.turned.number}, after {shown(before.body)}"
+                )
+            last[sending.sender] = sending

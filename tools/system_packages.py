@@ -46,6 +46,19 @@ def postgres_folder() -> Path | None:
     )
 
 
+def gsoap_folder() -> Path | None:
+    """Where gSOAP's imports and plugins are; None where the programs alone are installed."""
+    found = shutil.which("soapcpp2")
+    folder = Path(found).resolve().parents[1] / "share" / "gsoap" if found else None
+    return folder if folder and (folder / "plugin" / "wsrmapi.c").exists() else None
+
+
+def _gsoap_with_compiler() -> bool:
+    programs = all(shutil.which(name) for name in ("soapcpp2", "wsdl2h", "cc"))
+    folder = gsoap_folder()
+    return programs and folder is not None and (folder.parents[1] / "include" / "stdsoap2.h").exists()
+
+
 NEEDED: dict[str, Need] = {
     need.name: need
     for need in (
@@ -62,6 +75,12 @@ NEEDED: dict[str, Need] = {
             "tests of exactly once with PostgreSQL",
             ("postgresql",),
             lambda: postgres_folder() is not None,
+        ),
+        Need(
+            "gsoap",
+            "tests of WS-ReliableMessaging with another implementation",
+            ("gsoap", "libgsoap-dev", "gcc", "libc6-dev"),
+            _gsoap_with_compiler,
         ),
     )
 }

@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-SERVERS = frozenset({"e2e", "server", "spark"})
-"""Folders of tests/ whose tests start processes: servers, databases, Spark."""
+SERVERS = frozenset({"e2e", "peers", "server", "spark"})
+"""Folders of tests/ whose tests start processes: servers, databases, Spark, other implementations."""
 SEARCHES = ("test_seeds.py", "test_mutants*.py")
 """Files of tests/sim that run hundreds of seeds: they try our rules, which are alike in every Python."""
 _STARTS_SERVERS = ("tests.e2e", "tests.server.process")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tools import system_packages
@@ -63,6 +65,20 @@ def test_an_installation_that_failed_is_said(
     assert system_packages.provide([GONE], said.append) == [GONE]
     assert len(apt) == 2
     assert said[-1].startswith("missing: gone")
+
+
+def test_gsoap_is_there_only_with_its_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "soapcpp2"
+    plugin = tmp_path / "share" / "gsoap" / "plugin" / "wsrmapi.c"
+    for path in (program, plugin):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert system_packages.gsoap_folder() == tmp_path / "share" / "gsoap"
+    assert not system_packages.NEEDED["gsoap"].present()  # the compiler, the library and wsdl2h are missing
+    plugin.unlink()
+    assert system_packages.gsoap_folder() is None
 
 
 def test_every_need_has_a_name_that_a_mark_can_use() -> None:

@@ -1,0 +1,138 @@
+"""The proxy that loses and repeats HTTP messages: it does what its plan says, and counts it."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tests.peers.http_proxy import Fate, HttpProxy, Plan, every, scripted, seeded
+
+
+class Echo(ThreadingHTTPServer):
+    """Answers each POST with its body, and lists the bodies."""
+
+    daemon_threads = True
+
+    def __init__(self, chunked: bool = False) -> None:
+        self.bodies: list[bytes] = []
+        self.chunked = chunked
+        super().__init__(("127.0.0.1", 0), EchoHandler)
+
+
+class EchoHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Echo
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.bodies.append(body)
+        self.send_response(200)
+        if self.server.chunked:
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            self.wfile.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body))
+        else:
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing."""
+
+
+@contextmanager
+def echo(chunked: bool = False) -> Iterator[Echo]:
+    server = Echo(chunked)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def post(connection: http.client.HTTPConnection, body: str) -> str:
+    """The response's body; empty where there was none."""
+    try:
+        connection.request("POST", "/", body)
+        return connection.getresponse().read().decode()
+    except (http.client.RemoteDisconnected, ConnectionError):
+        connection.close()
+        return ""
+
+
+def run(plan: Plan, bodies: list[str], chunked: bool = False) -> tuple[list[str], list[str], HttpProxy]:
+    """What came back, what the target saw, and the proxy."""
+    with echo(chunked) as server, HttpProxy(server.server_address[1], plan) as proxy:
+        connection = http.client.HTTPConnection("127.0.0.1", proxy.port)
+        responses = [post(connection, body) for body in bodies]
+        connection.close()
+    return responses, [body.decode() for body in server.bodies], proxy
+
+
+@pytest.mark.parametrize(
+    ("fate", "answered", "seen"),
+    [
+        pytest.param(Fate.PASS, ["a", "b", "c"], ["a", "b", "c"], id="pass"),
+        pytest.param(Fate.LOSE_REQUEST, ["a", "", "c"], ["a", "c"], id="a request is lost"),
+        pytest.param(Fate.LOSE_RESPONSE, ["a", "", "c"], ["a", "b", "c"], id="a response is lost"),
+        pytest.param(Fate.REPEAT, ["a", "b", "c"], ["a", "b", "b", "c"], id="a request comes twice"),
+    ],
+)
+def test_each_fate(fate: Fate, answered: list[str], seen: list[str]) -> None:
+    responses, bodies, proxy = run(scripted({2: fate}), ["a", "b", "c"])
+    assert (responses, bodies) == (answered, seen)
+    assert proxy.counts[fate] == (3 if fate is Fate.PASS else 1)
+    assert proxy.counts.total() == 3
+
+
+def test_chunked_bodies_pass() -> None:
+    assert run(scripted({}), ["first", "second"], chunked=True)[0] == ["first", "second"]
+
+
+def test_only_requests_with_certain_bytes_are_counted() -> None:
+    plan = scripted({2: Fate.LOSE_REQUEST}, containing=b"order")
+    assert run(plan, ["order 1", "other", "order 2", "order 3"])[1] == ["order 1", "other", "order 3"]
+
+
+def test_every_nth_is_lost() -> None:
+    plan = every(3, Fate.LOSE_REQUEST, containing=b"order")
+    bodies = [f"order {number}" for number in range(1, 8)]
+    assert run(plan, ["other", *bodies])[1] == ["other", *(bodies[n] for n in (0, 1, 3, 4, 6))]
+
+
+def test_a_seed_gives_the_same_fates_each_time() -> None:
+    def fates(seed: int) -> list[Fate]:
+        plan = seeded(seed, {Fate.LOSE_REQUEST: 0.3, Fate.REPEAT: 0.3}, containing=b"order")
+        return [plan(b"order") for _ in range(200)]
+
+    assert fates(1) == fates(1) != fates(2)
+    assert {*fates(1)} == {Fate.LOSE_REQUEST, Fate.REPEAT, Fate.PASS}
+    assert 40 < fates(1).count(Fate.REPEAT) < 80
+
+
+def test_requests_without_the_bytes_pass_whatever_the_chance() -> None:
+    plan = seeded(1, {Fate.LOSE_REQUEST: 1.0}, containing=b"order")
+    assert [plan(b"other"), plan(b"order")] == [Fate.PASS, Fate.LOSE_REQUEST]
+
+
+def test_a_target_that_is_gone_looks_like_a_lost_response() -> None:
+    with echo() as server:
+        port = server.server_address[1]
+    with HttpProxy(port) as proxy:
+        assert post(http.client.HTTPConnection("127.0.0.1", proxy.port), "a") == ""
+
+
+def test_what_goes_wrong_in_a_plan_is_raised_at_the_end() -> None:
+    def broken(_request: bytes) -> Fate:
+        raise ValueError("a mistake of the test")
+
+    with pytest.raises(ValueError, match="a mistake of the test"):
+        run(broken, ["a"])

@@ -21,15 +21,23 @@ class Server:
     """A server on a folder, ready when the block is entered, stopped when it is left."""
 
     def __init__(
-        self, folder: Path, *, port: int = DATA_PORT, core: int | None = None, **settings: object
+        self,
+        folder: Path,
+        *,
+        port: int = DATA_PORT,
+        core: int | None = None,
+        toml: str = "",
+        **settings: object,
     ) -> None:
         """The control plane is on the port after `port`; `core` is the only processor it may use.
 
-        The settings are the server's, such as `history_enabled=False`.
+        The settings are the server's, such as `history_enabled=False`; `toml` is the text of a settings
+        file, for what the environment cannot say.
         """
         self.folder = folder
         self.host, self.port = "127.0.0.1", port
         self.core = core
+        self.toml = toml
         self.settings = settings
         self.seconds_to_ready = 0.0
         self._process: subprocess.Popen[str] | None = None
@@ -44,6 +52,10 @@ class Server:
         settings |= {name.upper(): value for name, value in self.settings.items()}
         environment = os.environ | {f"RELIQUARY_{name}": str(value) for name, value in settings.items()}
         command = [sys.executable, "-m", "reliquary.server"]
+        if self.toml:
+            file = self.folder.with_suffix(".toml")
+            file.write_text(self.toml)
+            command.append(str(file))
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         if self.core is not None:
             os.sched_setaffinity(self._process.pid, {self.core})

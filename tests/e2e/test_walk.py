@@ -33,14 +33,14 @@ from tests.e2e.call_recorder import MOST, CallRecord, Connection, Recorder, chec
 from tests.protocols.srmp import peer
 
 CALLS: Final = {
-    "API: send": 162,
+    "API: send": 165,
     "API: receive": 182,
-    "API: send 100 at once": 15.48,
+    "API: send 100 at once": 15.49,
     "API: receive 100 at once": 6.77,
-    "SRMP in: a message": 209,
-    "SRMP in: a message of a stream": 242,
-    "HTTPR out: a message": 539,
-    "HTTPR out: 100 at once": 34.1,
+    "SRMP in: a message": 212,
+    "SRMP in: a message of a stream": 245,
+    "HTTPR out: a message": 544,
+    "HTTPR out: 100 at once": 34.13,
     "Spark: plan 1,000 rows": 1.19,
     "Spark: read 1,000 rows": 0.46,
 }

@@ -42,6 +42,7 @@ from reliquary.queueing.travel.transfer import (
     Outcome,
     QueuesWatched,
     ResendWanted,
+    RoomWatched,
     TransferAccepted,
     TransferEnded,
     TransferProgressed,
@@ -144,7 +145,7 @@ def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_noth
     for signal in words:
         assert Bench().manager.hear(signal, NOON) == Turn()
     of_no_queue = {DuplicatesDropped, MessageArrived, AddressesKnown, RemoteReadsEnded, BodiesUnwanted}
-    of_batches = {BatchArrived, QueuesWatched, HoldWanted, HoldsEnded}
+    of_batches = {BatchArrived, QueuesWatched, HoldWanted, HoldsEnded, RoomWatched}
     assert {type(signal) for signal in words} | of_no_queue | of_batches == set(HEARS)
 
 

@@ -48,7 +48,8 @@ def tables(onward: str = "") -> tuple[Options, ...]:
     httpr: dict[str, Any] = {"retry_ladder": (seconds(0.1),)}
     wsrm: dict[str, Any] = {"retransmission": seconds(0.2), "acknowledgement_interval": seconds(0.02)}
     if onward:
-        srmp["inbound_redirections"] = (Redirection("http://localhost:*", onward),)
+        if not onward.upper().startswith("DIRECT=HTTP:"):  # what goes on by SRMP came by another protocol
+            srmp["inbound_redirections"] = (Redirection("http://localhost:*", onward),)
         httpr["services"] = (Service(name=ONWARD, into=onward),)
         wsrm["endpoints"] = (EndpointSettings(name=ONWARD, queue=onward),)
     return (

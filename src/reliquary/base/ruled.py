@@ -34,6 +34,8 @@ class Ruled(Generic[State]):
         self._rules = rules
         self._heard = heard
         self._timers = timers
+        self._has_end = type(self).finish is not Ruled.finish
+        """Whether something is left to do behind every rule."""
 
     def handle(self, event: Event, now: Instant) -> Turn:
         """Take one event."""
@@ -41,13 +43,15 @@ class Ruled(Generic[State]):
             self._timers[event.name[0]](self.state, event.name[1], now)
         else:
             self._rules[type(event)](self.state, event, now)
-        self.finish(now)
+        if self._has_end:
+            self.finish(now)
         return self.state.draft.take()
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
         """Take what another machine says, inside its turn or one of ours."""
         self._heard[type(signal)](self.state, signal, now)
-        self.finish(now)
+        if self._has_end:
+            self.finish(now)
         return self.state.draft.take()
 
     def finish(self, now: Instant) -> None:

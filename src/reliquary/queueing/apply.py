@@ -361,7 +361,8 @@ def _weigh(
     state.total_bytes += size
     queue.stored_size += stored_size
     queue.express_size += size - stored_size
-    state.note_room(queue)
+    if state.rooms.watched:
+        state.note_room(queue)
     if stored:
         state.touch(queue)
 

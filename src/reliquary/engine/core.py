@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+from reliquary.base.ruled import Ruled
 from reliquary.base.time import Instant
 from reliquary.base.turn import (
     CancelTimer,
@@ -60,6 +61,8 @@ class Core:
         self._disk = disk
         self._rows = rows
         self._machines: list[Machine] = []
+        self._settling: list[Machine] = []
+        """Those that stage something once a batch."""
         self._routes: dict[type[Event], Machine] = {}
         self._timers: dict[str, Machine] = {}
         self._listeners: dict[type[Signal] | tuple[type[Signal], str], list[Machine]] = {}
@@ -81,6 +84,8 @@ class Core:
         The first machine gets all the others.  Directed signals reach a machine under its name.
         """
         self._machines.append(machine)
+        if not isinstance(machine, Ruled) or type(machine).settle is not Ruled.settle:
+            self._settling.append(machine)
         self._names.add(name)
         for signal in hears:
             heard = (signal, name) if issubclass(signal, DirectedSignal) else signal
@@ -128,7 +133,7 @@ class Core:
 
     def close(self) -> Batch:
         """End the batch: its changes are applied, in order, and may be synced from now on."""
-        for machine in self._machines:
+        for machine in self._settling:
             machine.settle()
         batch, self._batch = self._batch, Batch()
         if not self._rows.is_empty:

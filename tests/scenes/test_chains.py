@@ -59,7 +59,14 @@ def tables(onward: str = "") -> tuple[Options, ...]:
     )
 
 
-@pytest.mark.parametrize("protocols", list(permutations(("srmp", "wsrm", "httpr"))), ids="-".join)
+ORDERS = list(permutations(("srmp", "wsrm", "httpr")))
+CHAINS = [
+    pytest.param(each, id="-".join(each), marks=[] if each in ORDERS[:2] else [pytest.mark.long])
+    for each in ORDERS
+]
+
+
+@pytest.mark.parametrize("protocols", CHAINS)
 def test_a_message_changes_its_protocol_twice_and_arrives_once_and_in_order(
     tmp_path: Path, protocols: tuple[str, ...]
 ) -> None:

@@ -14,13 +14,14 @@ from reliquary.engine.protocols import assemble, tables_of, unplugged
 from reliquary.protocols.httpr.effects import CutConnection, HangUp
 from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
-from reliquary.protocols.srmp.events import Failure, PostEnded
+from reliquary.protocols.srmp.events import PostEnded
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.standard import ALL_TABLES, standard
 from reliquary.queueing.manager import TAKES, TIMERS
 from reliquary.queueing.protocol import Protocol
 from reliquary.queueing.tables import TABLES
 from reliquary.queueing.travel.carriers import Carrier
+from reliquary.queueing.travel.failures import Failure
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 from tests.queueing.manager_harness import NOON, Seeded

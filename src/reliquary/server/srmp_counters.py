@@ -10,10 +10,10 @@ from reliquary.net.multicast.carrier import Carrier
 from reliquary.net.multicast.carrier import Count as Multicast
 from reliquary.net.srmp.courier import Courier
 from reliquary.net.srmp.receiving import STATUSES, Receiving
-from reliquary.protocols.srmp.events import Failure
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.state import Count
 from reliquary.protocols.srmp.views import streams
+from reliquary.queueing.travel.failures import Failure
 
 
 def traffic(receiving: Receiving, courier: Courier) -> Iterable[Family]:

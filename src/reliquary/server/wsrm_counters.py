@@ -9,10 +9,10 @@ from reliquary.engine.open import OpenedEngine
 from reliquary.net.counters import Family, Section, single
 from reliquary.net.wsrm.courier import Courier
 from reliquary.net.wsrm.receiving import Receiving
-from reliquary.protocols.wsrm.events import Failure
 from reliquary.protocols.wsrm.machine import Wsrm
 from reliquary.protocols.wsrm.state import Count
 from reliquary.protocols.wsrm.views import totals
+from reliquary.queueing.travel.failures import Failure
 
 USUAL: Final = (200, 202)
 """Statuses that are shown though they were not counted yet."""

@@ -58,7 +58,7 @@ class Courier(HttpCourier[Question, Answer]):
     def __init__(self, terms: Terms) -> None:
         super().__init__(terms)
         self.came: list[tuple[int, bytes]] = []
-        self.failures: list[tuple[list[int], Failure, str]] = []
+        self.reported: list[tuple[list[int], Failure, str]] = []
         self.refused: list[tuple[int, Failure, str]] = []
 
     def url_of(self, request: Question) -> str:
@@ -76,7 +76,7 @@ class Courier(HttpCourier[Question, Answer]):
         self.came.append((response.request.number, response.text))
 
     def failed(self, requests: Sequence[Question], failure: Failure, why: str) -> None:
-        self.failures.append(([request.number for request in requests], failure, why))
+        self.reported.append(([request.number for request in requests], failure, why))
 
     def refuse(self, request: Question, failure: Failure, why: str) -> None:
         self.refused.append((request.number, failure, why))
@@ -98,7 +98,7 @@ class Asking:
 
     async def wait_for(self, count: int) -> None:
         """Until so many questions have an answer or a failure."""
-        await until(lambda: len(self.courier.came) + len(self.courier.failures) >= count)
+        await until(lambda: len(self.courier.came) + len(self.courier.reported) >= count)
 
 
 @asynccontextmanager

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from reliquary.net.http.courier import AFTER_A_FAILURE, PostCourier
 from reliquary.net.http.failures import Failure
+from reliquary.queueing.travel.failures import Failure as Unanswered
 from tests.net.http.questions import Answer, Courier, Question, asking
 from tests.net.http.stage import play, tick, until
 from tests.net.httpr.stage import answering, http, serving, silent
@@ -35,7 +38,7 @@ def test_an_answer_of_an_older_epoch_means_nothing() -> None:
             here.ask(3, epoch=1)
             await here.wait_for(1)
             assert here.courier.came == [(2, b"yes")]
-            assert here.courier.failures == []
+            assert here.courier.reported == []
             assert there.bodies == [b"question 1", b"question 2"]
 
     play(scene)
@@ -63,34 +66,36 @@ def test_a_stop_closes_all_connections_and_reports_nothing() -> None:
             assert here.courier.connections == 5
             here.courier.stop()
             await until(lambda: there.gone == 5)
-            assert (here.courier.connections, here.courier.came, here.courier.failures) == (0, [], [])
+            assert (here.courier.connections, here.courier.came, here.courier.reported) == (0, [], [])
 
     play(scene)
 
 
 class Posts(PostCourier[Question, Answer], Courier):
-    """Reports each question by itself."""
+    """Notes what each question has instead of a response."""
 
     def __init__(self) -> None:
-        self.reported: list[tuple[int, Failure, str]] = []
+        self.failures = Counter()
+        self.noted: list[tuple[int, Unanswered, str]] = []
 
-    def report(self, request: Question, failure: Failure, why: str) -> None:
-        self.reported.append((request.number, failure, why))
+    def unanswered(self, request: Question, reason: Unanswered, why: str) -> None:
+        self.noted.append((request.number, reason, why))
 
 
 @pytest.mark.parametrize(
-    ("failure", "behind"),
+    ("failure", "first", "behind"),
     [
-        (Failure.NO_CONNECTION, (Failure.NO_CONNECTION, "why")),
-        (Failure.TIMED_OUT, (Failure.LOST, AFTER_A_FAILURE)),
-        (Failure.BAD_RESPONSE, (Failure.LOST, AFTER_A_FAILURE)),
+        (Failure.NO_CONNECTION, Unanswered.NO_CONNECTION, (Unanswered.NO_CONNECTION, "why")),
+        (Failure.TIMED_OUT, Unanswered.TIMED_OUT, (Unanswered.LOST, AFTER_A_FAILURE)),
+        (Failure.BAD_RESPONSE, Unanswered.LOST, (Unanswered.LOST, AFTER_A_FAILURE)),
     ],
 )
 def test_each_request_without_a_response_can_be_reported_by_itself(
-    failure: Failure, behind: tuple[Failure, str]
+    failure: Failure, first: Unanswered, behind: tuple[Unanswered, str]
 ) -> None:
     courier = Posts()
     courier.failed([Question(number, "http://h") for number in (1, 2, 3)], failure, "why")
-    assert courier.reported == [(1, failure, "why"), (2, *behind), (3, *behind)]
+    assert courier.noted == [(1, first, "why"), (2, *behind), (3, *behind)]
     courier.refuse(Question(4, "http://h"), failure, "why")
-    assert courier.reported[3:] == [(4, failure, "why")]
+    assert courier.noted[3:] == [(4, first, "why")]
+    assert courier.failures == Counter(each[1] for each in courier.noted)

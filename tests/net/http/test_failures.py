@@ -6,6 +6,7 @@ from enum import Enum
 
 import pytest
 
+from reliquary.net.http.courier import UNANSWERED
 from reliquary.net.http.failures import (
     BadResponse,
     ConnectFailed,
@@ -14,8 +15,7 @@ from reliquary.net.http.failures import (
     RequestFailed,
     TimedOut,
 )
-from reliquary.net.httpr import courier as httpr
-from reliquary.net.srmp import courier as srmp
+from reliquary.net.httpr.courier import FAILURES as HTTPR_FAILURES
 from reliquary.net.tcp.dialing import Unreached
 
 
@@ -40,7 +40,7 @@ def test_only_a_request_for_which_there_was_no_connection_cannot_have_been_done(
     assert {each.value for each in Failure if not each.sent} == {each.value for each in Unreached}
 
 
-@pytest.mark.parametrize("failures", [srmp.FAILURES, httpr.FAILURES], ids=["srmp", "httpr"])
+@pytest.mark.parametrize("failures", [UNANSWERED, HTTPR_FAILURES], ids=["post", "httpr"])
 def test_each_courier_has_a_word_for_every_failure(failures: dict[Failure, Enum]) -> None:
     assert set(failures) == set(Failure)
     unsent = {failures[each].value for each in Failure if not each.sent}

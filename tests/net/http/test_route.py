@@ -144,7 +144,7 @@ class TestOrder:
                 here.ask(2, 3, 4, 5)
                 await here.wait_for(5)
                 assert here.courier.came == yes(1, 2, 3, 4, 5)
-                assert here.courier.failures == []
+                assert here.courier.reported == []
                 assert there.accepted == 3
                 # nothing was sent behind the second, into a connection that was closed
                 assert here.courier.bytes_sent == sum(map(len, there.heads + there.bodies))
@@ -162,7 +162,7 @@ class TestFailure:
                 await here.wait_for(1)
                 here.ask(2, 3, 4)
                 await here.wait_for(2)
-                ((numbers, failure, _),) = here.courier.failures
+                ((numbers, failure, _),) = here.courier.reported
                 assert (numbers, failure) == ([2, 3, 4], Failure.LOST)
                 await until(lambda: there.gone == there.accepted)
                 assert there.accepted == 1
@@ -175,7 +175,7 @@ class TestFailure:
                 here.ask(1)
                 await here.wait_for(1)
                 here.ask(2)
-                assert here.courier.failures == [([1], Failure.BAD_RESPONSE, "status 500")]
+                assert here.courier.reported == [([1], Failure.BAD_RESPONSE, "status 500")]
                 assert here.courier.refused == [(2, Failure.BAD_RESPONSE, "status 500")]
                 assert here.courier.connections == 0
 
@@ -194,7 +194,7 @@ class TestFailure:
                 async with asking(url) as here:
                     here.ask(1, 2)
                     await here.wait_for(1)
-                    ((numbers, failure, _),) = here.courier.failures
+                    ((numbers, failure, _),) = here.courier.reported
                     assert (numbers, failure) == ([1, 2], expected)
 
         play(scene)
@@ -207,7 +207,7 @@ class TestFailure:
                 here.ask(3, key=2)
                 await until(lambda: len(there.bodies) == 1)
                 here.ask(4, key=2, target="no path")
-                first, second = here.courier.failures
+                first, second = here.courier.reported
                 assert first[:2] == ([1, 2], Failure.NO_ADDRESS)
                 assert second[:2] == ([3, 4], Failure.LOST)
 
@@ -223,7 +223,7 @@ class TestFailure:
                 here.ask(1, pieces=pieces)
                 await here.wait_for(1)
                 why = "the request could not be sent to its end: gone"
-                assert here.courier.failures == [([1], Failure.LOST, why)]
+                assert here.courier.reported == [([1], Failure.LOST, why)]
                 await until(lambda: there.gone == 1)
                 assert there.bodies == []
 
@@ -235,7 +235,7 @@ class TestFailure:
                 here.ask(1, wait=seconds(0.03))
                 here.ask(2)
                 await here.wait_for(1)
-                assert here.courier.failures == [([1, 2], Failure.TIMED_OUT, "no answer within 0.05 s")]
+                assert here.courier.reported == [([1, 2], Failure.TIMED_OUT, "no answer within 0.05 s")]
 
         play(scene)
 
@@ -252,7 +252,7 @@ class TestResend:
                 await here.wait_for(4)
                 assert here.courier.came == yes(1, 2, 3, 4)
                 assert there.bodies == bodies(1, 2, 2, 3, 4)
-                assert here.courier.failures == []
+                assert here.courier.reported == []
 
         play(scene)
 
@@ -275,7 +275,7 @@ class TestResend:
             async with serving(answering(answer)) as there, asking(there, resends=True) as here:
                 here.ask(1)
                 await here.wait_for(1)
-                ((numbers, failure, _),) = here.courier.failures
+                ((numbers, failure, _),) = here.courier.reported
                 assert (numbers, failure) == ([1], Failure.LOST)
                 assert there.accepted == 1
 
@@ -288,7 +288,7 @@ class TestResend:
                 await here.wait_for(1)
                 here.ask(2)
                 await here.wait_for(2)
-                ((numbers, failure, _),) = here.courier.failures
+                ((numbers, failure, _),) = here.courier.reported
                 assert (numbers, failure) == ([2], Failure.LOST)
                 assert there.accepted == 1
 
@@ -302,6 +302,6 @@ def test_nothing_is_reported_after_the_end() -> None:
             await until(lambda: len(there.bodies) == 2)
             here.courier.routes[1].end()
             await until(lambda: there.gone == 1)
-            assert (here.courier.came, here.courier.failures) == ([], [])
+            assert (here.courier.came, here.courier.reported) == ([], [])
 
     play(scene)

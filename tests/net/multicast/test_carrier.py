@@ -13,7 +13,8 @@ from reliquary.net.multicast.carrier import Carrier, Count, parse
 from reliquary.net.multicast.links import Heard, Link
 from reliquary.net.multicast.options import MulticastOptions
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, SendApdu
-from reliquary.protocols.srmp.events import ApduArrived, Failure, PostEnded
+from reliquary.protocols.srmp.events import ApduArrived, PostEnded
+from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.pgm import packets
 from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm
 from tests.protocols.pgm.pgm_network import SeededChance

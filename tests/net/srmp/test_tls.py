@@ -12,7 +12,8 @@ from reliquary.base.time import seconds
 from reliquary.net.http import Listener
 from reliquary.net.srmp.courier import Courier
 from reliquary.protocols.srmp.effects import Post
-from reliquary.protocols.srmp.events import Failure, PostEnded
+from reliquary.protocols.srmp.events import PostEnded
+from reliquary.queueing.travel.failures import Failure
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.trust import trust_of
 from tests.net.http.stage import echo, everywhere, play, until

@@ -10,10 +10,12 @@ from itertools import product
 import pytest
 
 from reliquary.base.time import Duration, seconds
+from reliquary.net.http.courier import UNANSWERED
 from reliquary.net.http.failures import Failure as HttpFailure
-from reliquary.net.wsrm.courier import FAILURES, NO_TOKENS, PIPELINED_BYTES, Courier
+from reliquary.net.wsrm.courier import NO_TOKENS, PIPELINED_BYTES, Courier
 from reliquary.protocols.wsrm.effects import HangUp, Post
-from reliquary.protocols.wsrm.events import Failure, PostAnswer, PostEnded
+from reliquary.protocols.wsrm.events import PostAnswer, PostEnded
+from reliquary.queueing.travel.failures import Failure
 from tests.net.http.stage import play, tick, until
 from tests.net.httpr.stage import answering, http, http_chunked, serving, silent
 from tests.net.wsrm.stage import LARGEST, office
@@ -181,8 +183,8 @@ class TestFailures:
     """POSTs without a response."""
 
     def test_every_failure_of_http_has_a_name_of_the_protocol(self) -> None:
-        assert set(FAILURES) == set(HttpFailure)
-        assert set(FAILURES.values()) == set(Failure)
+        assert set(UNANSWERED) == set(HttpFailure)
+        assert set(UNANSWERED.values()) == set(Failure)
 
     def test_nobody_listens(self) -> None:
         with socket.socket() as bound:
@@ -278,5 +280,5 @@ class TestEpochs:
 def test_a_failure_is_either_sent_or_not() -> None:
     """The machine may tell by the name whether the peer can have seen a request."""
     for one, other in product(HttpFailure, repeat=2):
-        if FAILURES[one] is FAILURES[other]:
+        if UNANSWERED[one] is UNANSWERED[other]:
             assert one.sent == other.sent

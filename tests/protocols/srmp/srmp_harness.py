@@ -13,12 +13,13 @@ from typing import Any
 
 from reliquary.protocols.srmp import tables
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
-from reliquary.protocols.srmp.events import Addressed, Failure, PostAnswer, PostArrived, PostEnded
+from reliquary.protocols.srmp.events import Addressed, PostAnswer, PostArrived, PostEnded
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing import tables as manager_tables
 from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.travel.failures import Failure
 from tests.protocols.protocol_bench import ProtocolBench
 
 HOST = "bench.example"

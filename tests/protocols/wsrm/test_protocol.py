@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from reliquary.protocols.wsrm import effects, machine
 from reliquary.protocols.wsrm.effects import Post
-from reliquary.protocols.wsrm.events import Failure, PostEnded
+from reliquary.protocols.wsrm.events import PostEnded
 from reliquary.protocols.wsrm.protocol import wsrm
 from reliquary.protocols.wsrm.tables import TABLES
+from reliquary.queueing.travel.failures import Failure
 from tests.protocols.protocol_bench import effects_of
 
 PROTOCOL = wsrm()

@@ -6,7 +6,7 @@ from reliquary.protocols.wsrm import transport
 from reliquary.protocols.wsrm.codec.addressing import POLLED
 from reliquary.protocols.wsrm.codec.values import Dialect, Envelope, Reference
 from reliquary.protocols.wsrm.effects import Post
-from reliquary.protocols.wsrm.events import Failure
+from reliquary.queueing.travel.failures import Failure
 from tests.protocols.wsrm.wsrm_harness import ANONYMOUS, WsrmBench, acknowledged, message
 
 THERE = Reference("http://client.example/acks", b'<p xmlns="urn:p">7</p>')

@@ -26,7 +26,7 @@ from reliquary.protocols.wsrm.codec.values import (
     SequenceHeader,
 )
 from reliquary.protocols.wsrm.effects import HangUp, Post
-from reliquary.protocols.wsrm.events import Addressed, Failure, PostAnswer, PostArrived, PostEnded
+from reliquary.protocols.wsrm.events import Addressed, PostAnswer, PostArrived, PostEnded
 from reliquary.protocols.wsrm.machine import Wsrm
 from reliquary.protocols.wsrm.protocol import wsrm
 from reliquary.protocols.wsrm.settings import WsrmSettings
@@ -34,6 +34,7 @@ from reliquary.protocols.wsrm.state import State as WsrmState
 from reliquary.protocols.wsrm.tables import TABLES
 from reliquary.queueing import tables as manager_tables
 from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.travel.failures import Failure
 from tests.protocols.protocol_bench import ProtocolBench
 
 HOST = "bench.example"

@@ -13,7 +13,7 @@ import ssl
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic
 
@@ -23,6 +23,7 @@ from reliquary.net.http.pending_response import Req
 from reliquary.net.http.route import Resp, Route
 from reliquary.net.tcp.dialing import Places
 from reliquary.net.tcp.epochs import Epochs
+from reliquary.queueing.travel.failures import Failure as Unanswered
 
 AFTER_A_FAILURE: Final = "a request before it on the same connection has no answer"
 
@@ -93,6 +94,12 @@ class HttpCourier(ABC, Generic[Req, Resp]):
         """A request came for an epoch that has failed already; it was not sent."""
 
 
+UNANSWERED: Final[Mapping[Failure, Unanswered]] = {
+    each: Unanswered.LOST if each is Failure.BAD_RESPONSE else Unanswered(each.value) for each in Failure
+}
+"""What a carrier calls each failure: a response that cannot be read is as good as a lost one."""
+
+
 class PostCourier(HttpCourier[Req, Resp]):
     """A courier of POSTs, whose protocol is told of each one by itself that it has no response."""
 
@@ -101,6 +108,8 @@ class PostCourier(HttpCourier[Req, Resp]):
         self.posted = 0
         self.answers: Counter[int] = Counter()
         """How many POSTs were answered with each status."""
+        self.failures: Counter[Unanswered] = Counter()
+        """How many POSTs have no usable response, by reason."""
 
     def send(self, request: Req, key: int, epoch: int) -> None:
         """Send a POST behind those that its epoch was given before, unless the epoch is over."""
@@ -110,8 +119,14 @@ class PostCourier(HttpCourier[Req, Resp]):
             route.send(request)
 
     @abstractmethod
-    def report(self, request: Req, failure: Failure, why: str) -> None:
+    def unanswered(self, request: Req, reason: Unanswered, why: str) -> None:
         """Turn the lack of a response into an event of the protocol."""
+
+    def report(self, request: Req, failure: Failure, why: str) -> None:
+        """Count a POST that has no usable response, and hand it to the protocol."""
+        reason = UNANSWERED[failure]
+        self.failures[reason] += 1
+        self.unanswered(request, reason, why)
 
     def failed(self, requests: Sequence[Req], failure: Failure, why: str) -> None:
         """Report the first request with its failure; those behind it may have been seen if it was."""

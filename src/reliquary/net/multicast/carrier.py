@@ -23,7 +23,8 @@ from reliquary.protocols.pgm.actions import Deliver, Lost, Multicast, Sent, Step
 from reliquary.protocols.pgm.receiver import Receiver
 from reliquary.protocols.pgm.source import Life, Source
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, SendApdu
-from reliquary.protocols.srmp.events import ApduArrived, Failure, PostEnded
+from reliquary.protocols.srmp.events import ApduArrived, PostEnded
+from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.packet.fields import PacketFault
 from reliquary.wire.pgm import packets
 from reliquary.wire.pgm.packets import Data, Kind, Nak, Tsi

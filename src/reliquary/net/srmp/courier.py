@@ -11,8 +11,7 @@ identifier.
 from __future__ import annotations
 
 import ssl
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 from reliquary.base.time import Duration
@@ -22,7 +21,8 @@ from reliquary.net.http.headers import Headers, format_headers
 from reliquary.net.http.pending_response import PendingResponse
 from reliquary.net.http.request_head import encode_request
 from reliquary.protocols.srmp.effects import EndSession, Post
-from reliquary.protocols.srmp.events import Failure, PostEnded
+from reliquary.protocols.srmp.events import PostEnded
+from reliquary.queueing.travel.failures import Failure
 
 ANSWER_BYTES: Final = 1024 * 1024
 """An answer has no body that means anything; a web server may put a page there."""
@@ -31,14 +31,6 @@ PIPELINED_BYTES: Final = 1024 * 1024
 BEHIND: Final = format_headers(
     ((b"SOAPAction", b'"MSMQMessage"'), (b"Proxy-Accept", b"NonInteractiveClient"))
 )
-FAILURES: Final[Mapping[HttpFailure, Failure]] = {
-    HttpFailure.NO_ADDRESS: Failure.NO_ADDRESS,
-    HttpFailure.NO_CONNECTION: Failure.NO_CONNECTION,
-    HttpFailure.NOT_TRUSTED: Failure.NOT_TRUSTED,
-    HttpFailure.LOST: Failure.LOST,
-    HttpFailure.TIMED_OUT: Failure.TIMED_OUT,
-    HttpFailure.BAD_RESPONSE: Failure.LOST,
-}
 
 Ended = Callable[[PostEnded], None]
 
@@ -89,8 +81,6 @@ class Courier(PostCourier[Post, PostResponse]):
         )
         super().__init__(terms, tls)
         self._ended = ended
-        self.failures: Counter[Failure] = Counter()
-        """How many have no answer, by reason."""
 
     def post(self, post: Post) -> None:
         """Send a message behind those that its session was given before."""
@@ -126,8 +116,6 @@ class Courier(PostCourier[Post, PostResponse]):
         self.answers[status] += 1
         self._ended(PostEnded(post.session, post.epoch, post.lookup_id, status))
 
-    def report(self, request: Post, failure: HttpFailure, why: str) -> None:
+    def unanswered(self, request: Post, reason: Failure, why: str) -> None:
         """A POST will have no status."""
-        reason = FAILURES[failure]
-        self.failures[reason] += 1
         self._ended(PostEnded(request.session, request.epoch, request.lookup_id, 0, reason, why))

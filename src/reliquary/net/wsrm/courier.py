@@ -11,7 +11,6 @@ peers.  A message that is sent twice is known to its destination by its number.
 from __future__ import annotations
 
 import ssl
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
@@ -27,14 +26,12 @@ from reliquary.net.http.headers import Headers, find
 from reliquary.net.http.pending_response import PendingResponse
 from reliquary.net.http.request_head import authorization, encode_request, target_and_host
 from reliquary.protocols.wsrm.effects import HangUp, Post
-from reliquary.protocols.wsrm.events import Failure, PostEnded
+from reliquary.protocols.wsrm.events import PostEnded
+from reliquary.queueing.travel.failures import Failure
 
 PIPELINED_BYTES: Final = 1024 * 1024
 """With this many bytes unanswered the next POST waits, so that a slow peer does not fill our memory."""
 NO_TOKENS: Final[Mapping[str, str]] = MappingProxyType({})
-FAILURES: Final[Mapping[HttpFailure, Failure]] = {
-    each: Failure.LOST if each is HttpFailure.BAD_RESPONSE else Failure(each.value) for each in HttpFailure
-}
 PLAIN: Final = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) not in '"\\')
 """What may stand inside the quotes of a SOAPAction; other characters are percent-encoded."""
 
@@ -105,8 +102,6 @@ class Courier(PostCourier[Post, PostResponse]):
         self._ended = ended
         self._largest = largest
         self._tokens = tokens
-        self.failures: Counter[Failure] = Counter()
-        """How many have no usable response, by reason."""
 
     def post(self, post: Post) -> None:
         """Send an envelope behind those that its route was given before."""
@@ -145,10 +140,8 @@ class Courier(PostCourier[Post, PostResponse]):
             PostEnded(post.route, post.epoch, post.ticket, status, response.content_type, response.body)
         )
 
-    def report(self, request: Post, failure: HttpFailure, why: str) -> None:
+    def unanswered(self, request: Post, reason: Failure, why: str) -> None:
         """A POST will have no response."""
-        reason = FAILURES[failure]
-        self.failures[reason] += 1
         self._ended(PostEnded(request.route, request.epoch, request.ticket, failure=reason, why=why))
 
 

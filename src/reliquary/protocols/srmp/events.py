@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 import msgspec
 
 from reliquary.base.turn import Event
+from reliquary.queueing.travel.failures import Failure
 
 
 class PostArrived(Event, frozen=True):
@@ -22,18 +21,6 @@ class PostAnswer(msgspec.Struct, frozen=True, gc=False):
 
     status: int
     why: str = ""
-
-
-class Failure(Enum):
-    """Why a POST has no status."""
-
-    NO_ADDRESS = "no-address"
-    NO_CONNECTION = "no-connection"
-    NOT_TRUSTED = "not-trusted"
-    """TLS: the certificate of the server is not accepted."""
-    LOST = "lost"
-    """The connection broke, or what came was no HTTP."""
-    TIMED_OUT = "timed-out"
 
 
 class PostEnded(Event, frozen=True):

@@ -7,11 +7,12 @@ from reliquary.base.turn import Event
 from reliquary.protocols.srmp import machine
 from reliquary.protocols.srmp.carrier import NAME, carrier
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApdu
-from reliquary.protocols.srmp.events import Failure, PostEnded
+from reliquary.protocols.srmp.events import PostEnded
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.tables import TABLES
 from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.travel.failures import Failure
 
 
 def srmp(settings: SrmpSettings | None = None) -> Protocol:

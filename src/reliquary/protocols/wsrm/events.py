@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 import msgspec
 
 from reliquary.base.turn import Event
 from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.travel.failures import Failure
 
 # -- requests to our endpoints
 
@@ -43,18 +42,6 @@ class CallerLeft(Event, frozen=True):
 
 
 # -- responses to our own requests
-
-
-class Failure(Enum):
-    """Why a request of ours has no response."""
-
-    NO_ADDRESS = "no-address"
-    NO_CONNECTION = "no-connection"
-    NOT_TRUSTED = "not-trusted"
-    """TLS: the certificate of the server is not accepted."""
-    LOST = "lost"
-    """The connection broke, or what came was no HTTP."""
-    TIMED_OUT = "timed-out"
 
 
 class PostEnded(Event, frozen=True):

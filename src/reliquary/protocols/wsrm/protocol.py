@@ -7,11 +7,12 @@ from reliquary.base.turn import Event
 from reliquary.protocols.wsrm import machine
 from reliquary.protocols.wsrm.carrier import CARRIER, NAME
 from reliquary.protocols.wsrm.effects import HangUp, Post
-from reliquary.protocols.wsrm.events import Failure, PostEnded
+from reliquary.protocols.wsrm.events import PostEnded
 from reliquary.protocols.wsrm.machine import Wsrm
 from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.protocols.wsrm.tables import TABLES
 from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.travel.failures import Failure
 
 
 def wsrm(settings: WsrmSettings | None = None) -> Protocol:

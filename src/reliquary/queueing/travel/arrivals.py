@@ -189,7 +189,7 @@ class _Part:
 
 def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     """Take all messages of a batch in, or none."""
-    batch = f"{signal.ticket}:{signal.transaction.int & _BATCH}"
+    batch = f"{signal.transaction.int >> 64}:{signal.transaction.int & _BATCH}"
     state.bringer = Bringer(signal.carrier, signal.peer, batch)
     if len(signal.messages) == 1 and _put_alone(state, signal, now):
         _taken(state, signal)

@@ -14,13 +14,14 @@ from typing import ClassVar
 from reliquary.base.time import HOUR, MILLISECOND, SECOND, Duration
 from reliquary.base.turn import Effect, Event
 from reliquary.protocols.srmp.effects import EndSession, Post
-from reliquary.protocols.srmp.events import Addressed, Failure, PostArrived, PostEnded
+from reliquary.protocols.srmp.events import Addressed, PostArrived, PostEnded
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.redirection import Redirection, redirected
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
 from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.travel.failures import Failure
 from reliquary.sim.applications import Application, Stage
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Sending

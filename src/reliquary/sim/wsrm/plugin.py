@@ -16,13 +16,14 @@ from urllib.parse import unquote, urlsplit
 from reliquary.base.time import Duration
 from reliquary.base.turn import Effect, Event
 from reliquary.protocols.wsrm.effects import HangUp, Post
-from reliquary.protocols.wsrm.events import Addressed, CallerLeft, Failure, PostArrived, PostEnded
+from reliquary.protocols.wsrm.events import Addressed, CallerLeft, PostArrived, PostEnded
 from reliquary.protocols.wsrm.machine import Wsrm
 from reliquary.protocols.wsrm.protocol import wsrm
 from reliquary.protocols.wsrm.schemes import ENDPOINT_PATH
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
 from reliquary.protocols.wsrm.state import State
 from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.travel.failures import Failure
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Sending
 from reliquary.sim.process import Process

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.protocols.srmp.events import Failure
-from reliquary.protocols.srmp.sender.answers import BY_HUNDRED, FAILED_WITH, Reaction, reaction_to, reason_for
+from reliquary.protocols.srmp.sender.answers import BY_HUNDRED, Reaction, reaction_to, reason_for
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.travel.link import ConnectionStatus
 
 PERMANENT = SrmpSettings().permanent_statuses
 
@@ -32,12 +30,6 @@ def test_every_status_has_its_reaction_and_only_what_is_listed_gives_a_message_u
 def test_an_administrator_may_give_up_more() -> None:
     assert reaction_to(404, (400, 404)) is Reaction.REFUSED
     assert reaction_to(400, ()) is Reaction.RETRY
-
-
-def test_every_failure_has_its_entry_in_the_history_of_connections() -> None:
-    assert set(FAILED_WITH) == {None, *Failure}
-    assert len(set(FAILED_WITH.values())) == len(FAILED_WITH)
-    assert ConnectionStatus.ESTABLISHED not in FAILED_WITH.values()
 
 
 def test_every_reason_is_one_of_a_message_that_did_not_arrive() -> None:

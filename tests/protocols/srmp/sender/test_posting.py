@@ -9,12 +9,13 @@ import pytest
 from reliquary.base.time import seconds
 from reliquary.protocols.srmp.codec.decode import decode_apdu
 from reliquary.protocols.srmp.effects import Post
-from reliquary.protocols.srmp.events import Addressed, Failure
+from reliquary.protocols.srmp.events import Addressed
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.sender.sessions import AHEAD
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.events import DeleteQueue, PurgeQueue
 from reliquary.queueing.message import Acknowledgement, Delivery, Message, MessageClass, ObjectId
+from reliquary.queueing.travel.failures import Failure
 from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
 from reliquary.queueing.travel.transfer import AddressesKnown, MessageArrived
 from tests.protocols.srmp.sending import LARGEST, SHOP, Sender

@@ -6,10 +6,10 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.protocols.srmp.effects import EndSession
-from reliquary.protocols.srmp.events import Failure
 from reliquary.protocols.srmp.sender.resending import RECEIPT_WAIT
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.events import BringOnline, TakeOffline
+from reliquary.queueing.travel.failures import Failure
 from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
 from tests.protocols.srmp.sending import Sender
 

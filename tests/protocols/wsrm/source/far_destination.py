@@ -23,7 +23,7 @@ from reliquary.protocols.wsrm.codec.values import (
     Version,
 )
 from reliquary.protocols.wsrm.effects import HangUp, Post
-from reliquary.protocols.wsrm.events import Failure
+from reliquary.queueing.travel.failures import Failure
 from tests.protocols.wsrm.source.source_bench import Came, SourceBench, word_of
 
 

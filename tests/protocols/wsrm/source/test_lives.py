@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.protocols.wsrm.codec.values import Dialect, Version
-from reliquary.protocols.wsrm.events import CloseSequence, Failure, TerminateSequence
+from reliquary.protocols.wsrm.events import CloseSequence, TerminateSequence
 from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
 from reliquary.protocols.wsrm.source.flow import Polling
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.state import Count
 from reliquary.queueing.events import BringOnline, PauseQueue, PurgeQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.travel.failures import Failure
 from tests.protocols.wsrm.source.far_destination import FarDestination, Network
 from tests.protocols.wsrm.source.source_bench import SHOP, Source, SourceBench, durable
 

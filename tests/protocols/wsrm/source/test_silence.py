@@ -15,9 +15,9 @@ from reliquary.protocols.wsrm.codec.values import (
     Version,
 )
 from reliquary.protocols.wsrm.effects import Post
-from reliquary.protocols.wsrm.events import Failure
 from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
 from reliquary.protocols.wsrm.source.silence import SILENT_AFTER, is_silent
+from reliquary.queueing.travel.failures import Failure
 from tests.protocols.wsrm.source.source_bench import FIRST, SourceBench, closed, terminated
 
 DEAD = "system$;deadletter"

@@ -11,9 +11,7 @@ from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import Final
 
-from reliquary.protocols.srmp.events import Failure
 from reliquary.queueing.message import MessageClass
-from reliquary.queueing.travel.link import ConnectionStatus
 
 
 class Reaction(Enum):
@@ -34,16 +32,6 @@ BY_HUNDRED: Final[Mapping[int, Reaction]] = {
     4: Reaction.RETRY,
     5: Reaction.RETRY,  # SR-293
 }
-
-FAILED_WITH: Final[Mapping[Failure | None, ConnectionStatus]] = {
-    None: ConnectionStatus.CONNECTION_REFUSED,  # there was a status
-    Failure.NO_ADDRESS: ConnectionStatus.DNS_FAILURE,
-    Failure.NO_CONNECTION: ConnectionStatus.SOCKET_CONNECT_FAILURE,
-    Failure.NOT_TRUSTED: ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE,
-    Failure.LOST: ConnectionStatus.SOCKET_SEND_FAILURE,
-    Failure.TIMED_OUT: ConnectionStatus.CONNECTION_NOT_READY,
-}
-"""The status in the history of connections, by the failure."""
 
 _REASONS: Final[Mapping[int, MessageClass]] = {
     401: MessageClass.NACK_ACCESS_DENIED,

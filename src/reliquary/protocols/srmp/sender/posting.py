@@ -23,7 +23,7 @@ from reliquary.protocols.srmp.codec.values import StreamPlace
 from reliquary.protocols.srmp.effects import Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.protocols.srmp.sender.addresses import own_origin, receipts_url
-from reliquary.protocols.srmp.sender.answers import FAILED_WITH, Reaction, reaction_to, reason_for
+from reliquary.protocols.srmp.sender.answers import Reaction, reaction_to, reason_for
 from reliquary.protocols.srmp.sender.phases import Phase
 from reliquary.protocols.srmp.sender.resending import go_again, start_wait
 from reliquary.protocols.srmp.sender.sessions import fail, open_wanted
@@ -32,6 +32,7 @@ from reliquary.protocols.srmp.signing import is_to_be_signed, parts_source, sign
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.message import Message, MessageClass
 from reliquary.queueing.naming.schemes import HTTP, HTTPS
+from reliquary.queueing.travel.failures import FAILED_WITH
 from reliquary.queueing.travel.link import ConnectionStatus
 from reliquary.queueing.travel.transfer import (
     AddressesKnown,

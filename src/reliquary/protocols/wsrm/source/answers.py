@@ -14,7 +14,7 @@ from typing import Final
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
 from reliquary.protocols.wsrm.codec.values import Envelope
-from reliquary.protocols.wsrm.events import Failure, PostEnded
+from reliquary.protocols.wsrm.events import PostEnded
 from reliquary.protocols.wsrm.source.ending import on_answered
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.sessions import fail
@@ -23,6 +23,7 @@ from reliquary.protocols.wsrm.source.state import Posted, Purpose, Sequence, Ses
 from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import keep_waiting
 from reliquary.protocols.wsrm.state import State
+from reliquary.queueing.travel.failures import FAILED_WITH
 from reliquary.queueing.travel.link import ConnectionStatus
 
 
@@ -44,16 +45,6 @@ BY_HUNDRED: Final[Mapping[int, Reaction]] = {
 }
 GATEWAYS: Final = frozenset({429, 502, 503, 504})
 """Without an envelope, something on the way says that the peer cannot be reached now."""
-
-FAILED_WITH: Final[Mapping[Failure | None, ConnectionStatus]] = {
-    None: ConnectionStatus.CONNECTION_REFUSED,  # there was a status
-    Failure.NO_ADDRESS: ConnectionStatus.DNS_FAILURE,
-    Failure.NO_CONNECTION: ConnectionStatus.SOCKET_CONNECT_FAILURE,
-    Failure.NOT_TRUSTED: ConnectionStatus.CERTIFICATE_VALIDATION_FAILURE,
-    Failure.LOST: ConnectionStatus.SOCKET_SEND_FAILURE,
-    Failure.TIMED_OUT: ConnectionStatus.CONNECTION_NOT_READY,
-}
-"""The status in the history of connections, by the failure."""
 
 
 def reaction_to(status: int, *, has_envelope: bool) -> Reaction:

@@ -436,6 +436,7 @@ def _transaction_prepared(state: State, fact: facts.TransactionPrepared) -> None
             waits = msgspec.structs.replace(position, arrival=PENDING)
             state.rows.put(POSITIONS, position_key(queue.number, position.lookup_id), waits, fresh=True)
             queue.order.hold(waits)
+            state.note_room(queue)
     state.rows.put(TRANSACTIONS, transaction_key(fact.identifier), fact.record)
 
 

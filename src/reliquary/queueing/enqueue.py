@@ -168,6 +168,7 @@ def insert(
         lookup_ids.append(position.lookup_id)
     if transaction is not None:
         _join(transaction, queue, positions, stamped)
+        state.note_room(queue)
     elif positions:
         admit(state, queue, positions, stamped, now, travelled=travelled)
     return verdict, lookup_ids

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from reliquary.queueing.events import AbortTransaction, ChangeQueue, DeleteQueue
+from reliquary.queueing.events import AbortTransaction, ChangeQueue, DeleteQueue, PrepareTransaction
 from reliquary.queueing.message import size_of
 from reliquary.queueing.queue import KILOBYTE
 from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, RoomKnown, RoomWatched
@@ -81,6 +81,19 @@ def test_a_message_in_a_transaction_that_has_not_ended_is_unread() -> None:
     assert rooms(exchange)[-1] == ("orders", 1, None)
     exchange.ask(AbortTransaction(0, transaction))
     assert [each for each in rooms(exchange) if each[1] != 1] == []
+
+
+def test_what_is_sent_in_a_transaction_takes_room_before_it_is_committed() -> None:
+    exchange = watching("bounded", quota=2, transactional=True)
+    rooms(exchange)
+    transaction = exchange.begin()
+    exchange.send("bounded", b"a", transaction=transaction)
+    ((_, unread, free),) = rooms(exchange)
+    assert (unread, free) == (0, 2 * KILOBYTE - exchange.queue("bounded").reserved)
+    exchange.ask(PrepareTransaction(0, transaction, single_phase=False))
+    assert rooms(exchange) == [("bounded", 1, free)]
+    exchange.ask(AbortTransaction(0, transaction))
+    assert rooms(exchange)[-1] == ("bounded", 0, 2 * KILOBYTE)
 
 
 def test_the_carrier_knows_the_room_before_it_hears_the_verdict() -> None:

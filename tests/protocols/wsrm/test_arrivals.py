@@ -25,6 +25,7 @@ from reliquary.protocols.wsrm.codec.values import (
 from reliquary.protocols.wsrm.events import PostArrived
 from reliquary.protocols.wsrm.state import Count
 from tests.protocols.wsrm.wsrm_harness import ANONYMOUS, URL, WsrmBench, acknowledged, message
+from tests.queueing.history.chronicle import events_of, words
 
 OFFER = Offer("urn:uuid:00000000-0000-4000-8000-00000000000f")
 
@@ -47,6 +48,17 @@ def test_a_message_is_taken_and_acknowledged_on_the_response() -> None:
     response = bench.post(message(sequence, 1, b"<a>1</a>"))
     assert acknowledged(response) == Acknowledgement(sequence, ((1, 1),), buffer=8)
     assert bench.bodies() == [b"<a>1</a>"]
+
+
+def test_the_history_tells_the_sequence_and_the_number_of_a_message() -> None:
+    bench = WsrmBench(history=True)
+    sequence = bench.sequence()
+    bench.post(message(sequence, 1), peer="10.0.0.7")
+    bench.post(message(sequence, 2), peer="10.0.0.7")
+    bench.flush()
+    (number,) = bench.wsrm.destination.sequences
+    found = words(events_of(bench.disk), "queue", "protocol", "peer", "batch")
+    assert found == [("arrived", "orders", "wsrm", "10.0.0.7", f"{number}:{each}") for each in (1, 2)]
 
 
 def test_an_ack_requested_with_a_message_confirms_that_message() -> None:

@@ -63,6 +63,7 @@ from reliquary.queueing.protocol import Protocol
 from reliquary.queueing.state import QueueState
 from reliquary.queueing.travel import transfer
 from reliquary.queueing.travel.carriers import Carrier
+from reliquary.queueing.travel.failures import Failure
 from reliquary.queueing.travel.outgoing import link_of
 from tests.protocols.protocol_bench import ProtocolBench
 from tests.queueing.manager_harness import walk
@@ -257,7 +258,7 @@ class SourceBench(ProtocolBench):
             )
         )
 
-    def fail(self, post: Post, failure: events.Failure = events.Failure.LOST) -> None:
+    def fail(self, post: Post, failure: Failure = Failure.LOST) -> None:
         """A request of ours will have no response."""
         self.handle(events.PostEnded(post.route, post.epoch, post.ticket, failure=failure))
 

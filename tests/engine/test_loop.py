@@ -123,6 +123,26 @@ def test_nothing_is_answered_before_its_sync_and_many_turns_share_one() -> None:
     run(story)
 
 
+def test_a_sync_waits_a_moment_for_a_source_that_a_protocol_has_just_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loop_module, "LINGER", 1_000_000_000)
+
+    async def story(room: Room) -> None:
+        room.engine.answered_to(-7)
+        for number in range(MANY):
+            room.write(f"{number}")
+        for _ in range(50):
+            await tick()
+        assert (room.disk.applies, room.disk.begins) == (1, 0)
+        room.engine.asked_by(-7)
+        await room.sync_begun()
+        assert room.disk.begins == 1
+        await room.stop()
+
+    run(story)
+
+
 def test_the_next_batch_is_built_while_the_last_one_syncs_and_waits_for_a_sync_of_its_own() -> None:
     async def story(room: Room) -> None:
         for number in range(MANY):

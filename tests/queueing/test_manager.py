@@ -27,6 +27,7 @@ from reliquary.queueing.history import events as history_events
 from reliquary.queueing.manager import HEARS, QueueManager
 from reliquary.queueing.message import Delivery, MessageClass
 from reliquary.queueing.staging import events as staging_events
+from reliquary.queueing.travel.asking import RequestMade
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
 from reliquary.queueing.travel.remote import RemoteReadsEnded
 from reliquary.queueing.travel.transfer import (
@@ -144,7 +145,14 @@ def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_noth
     )
     for signal in words:
         assert Bench().manager.hear(signal, NOON) == Turn()
-    of_no_queue = {DuplicatesDropped, MessageArrived, AddressesKnown, RemoteReadsEnded, BodiesUnwanted}
+    of_no_queue = {
+        DuplicatesDropped,
+        MessageArrived,
+        AddressesKnown,
+        RemoteReadsEnded,
+        RequestMade,
+        BodiesUnwanted,
+    }
     of_batches = {BatchArrived, QueuesWatched, HoldWanted, HoldsEnded, RoomWatched}
     assert {type(signal) for signal in words} | of_no_queue | of_batches == set(HEARS)
 

@@ -11,6 +11,7 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event
+from reliquary.queueing.checks import COUNT_LIMIT, LONGEST_TIME, LOOKUP_LIMIT
 from reliquary.queueing.events import (
     AbortTransaction,
     Access,
@@ -37,7 +38,6 @@ from reliquary.queueing.message import (
     LABEL_LIMIT,
     Delivery,
 )
-from reliquary.queueing.requests import COUNT_LIMIT, LONGEST_TIME, LOOKUP_LIMIT
 from reliquary.queueing.tables import MESSAGES
 from tests.queueing.answers import body, everything
 from tests.queueing.manager_harness import Bench, check, every, message
@@ -78,7 +78,7 @@ BAD: list[tuple[str, Event, str, str]] = [
     ("receive too many", ReceiveMessages(0, "orders", count=COUNT_LIMIT + 1), str(COUNT_LIMIT), "10001"),
     ("receive: time-out below", ReceiveMessages(0, "orders", timeout=Duration(-2)), LONG, "not -2"),
     ("receive: time-out above", ReceiveMessages(0, "orders", timeout=Duration(2**63)), LONG, str(2**63)),
-    ("receive: hold below", ReceiveMessages(0, "orders", hold=Duration(-1)), LONG, "not -1"),
+    ("receive: hold below", ReceiveMessages(0, "orders", hold=Duration(-2)), LONG, "not -2"),
     ("receive: hold above", ReceiveMessages(0, "orders", hold=Duration(2**63)), LONG, str(2**63)),
     ("peek: time-out", PeekMessage(0, "orders", Duration(-7)), LONG, "not -7"),
     ("peek: cursor", PeekMessage(0, "orders", cursor=77), "cursor", "77"),
@@ -86,7 +86,7 @@ BAD: list[tuple[str, Event, str, str]] = [
     ("browse too many", BrowseMessages(0, "orders", limit=COUNT_LIMIT + 1), str(COUNT_LIMIT), "10001"),
     ("look up: id above", LookUpMessage(0, "orders", 2**64), str(LOOKUP_LIMIT), str(2**64)),
     ("look up: id below", LookUpMessage(0, "orders", -1), str(LOOKUP_LIMIT), "-1"),
-    ("look up: hold", LookUpMessage(0, "orders", 1, peek=False, hold=Duration(-1)), LONG, "not -1"),
+    ("look up: hold", LookUpMessage(0, "orders", 1, peek=False, hold=Duration(-2)), LONG, "not -2"),
     ("move: id above", MoveMessage(0, "orders", 2**64, "other"), str(LOOKUP_LIMIT), str(2**64)),
     ("move: id below", MoveMessage(0, "orders", -1, "other"), str(LOOKUP_LIMIT), "-1"),
     ("move: target", MoveMessage(0, "orders", 1, "x" * 125), "124", "125"),

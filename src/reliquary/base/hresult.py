@@ -14,6 +14,7 @@ class HResult(IntEnum):
     """What an event returned."""
 
     OK = 0x00000000
+    ERROR = 0xC00E0001
     PROPERTY = 0xC00E0002
     QUEUE_NOT_FOUND = 0xC00E0003
     QUEUE_EXISTS = 0xC00E0005
@@ -37,7 +38,9 @@ class HResult(IntEnum):
     QUEUE_NOT_AVAILABLE = 0xC00E004B
     TRANSACTION_USAGE = 0xC00E0050
     TRANSACTION_SEQUENCE = 0xC00E0051
+    REMOTE_MACHINE_NOT_AVAILABLE = 0xC00E0069
     MESSAGE_NOT_FOUND = 0xC00E0088
+    OPERATION_NOT_SUPPORTED_BY_REMOTE_COMPUTER = 0xC00E008B
     OBJECT_NOT_FOUND = 0xC00E050F
     OBJECT_EXISTS = 0x80071392
     """ERROR_OBJECT_ALREADY_EXISTS of Win32 (DM-007)."""
@@ -51,6 +54,8 @@ class HResult(IntEnum):
     STAGE_GONE = 0xE00E0004
     """A part of a batch is not there any more, or is not complete."""
     BATCH_TOO_LARGE = 0xE00E0005
+    OUTCOME_UNKNOWN = 0xE00E0006
+    """Another manager may have done what it was asked, or not."""
 
     @property
     def sentence(self) -> str:
@@ -60,6 +65,7 @@ class HResult(IntEnum):
 
 _SENTENCES: Final[dict[HResult, str]] = {
     HResult.OK: "done",
+    HResult.ERROR: "another manager failed, and does not say why",
     HResult.PROPERTY: "there is no such attribute",
     HResult.QUEUE_NOT_FOUND: "there is no such queue",
     HResult.QUEUE_EXISTS: "a queue of this name exists already",
@@ -83,7 +89,9 @@ _SENTENCES: Final[dict[HResult, str]] = {
     HResult.QUEUE_NOT_AVAILABLE: "the queue has been deleted",
     HResult.TRANSACTION_USAGE: "the message is locked by a transaction or the queue needs one",
     HResult.TRANSACTION_SEQUENCE: "the transaction is not in a state that allows this",
+    HResult.REMOTE_MACHINE_NOT_AVAILABLE: "the other manager cannot be reached",
     HResult.MESSAGE_NOT_FOUND: "there is no such message",
+    HResult.OPERATION_NOT_SUPPORTED_BY_REMOTE_COMPUTER: "the other manager cannot do this",
     HResult.OBJECT_NOT_FOUND: "the directory has no such object",
     HResult.OBJECT_EXISTS: "the directory has such an object already",
     HResult.STATUS_NOT_FOUND: "nothing was waiting under this tag",
@@ -92,4 +100,5 @@ _SENTENCES: Final[dict[HResult, str]] = {
     HResult.WRITER_TAKEN: "another query writes under this name",
     HResult.STAGE_GONE: "a part of the batch is not there, or is not complete",
     HResult.BATCH_TOO_LARGE: "the batch is too large",
+    HResult.OUTCOME_UNKNOWN: "the other manager may have done it or not",
 }

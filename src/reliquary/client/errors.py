@@ -23,6 +23,7 @@ ReliquaryError           `code` for programs, `sentence` for people
   StageGone              a part of a batch is not there any more, or is not complete
   BatchTooLarge          it must be cut into smaller ones
   StoreUnusable          in process: the folder cannot be opened, or its disk failed
+  RemoteManagerFailed    the queue is on another manager, which failed or cannot do this
   ServerUnreachable      there is no answer, and nothing was lost or changed
   OutcomeUnknown         there is no answer, and the change may or may not have been made
 """
@@ -137,6 +138,10 @@ class StoreUnusable(ReliquaryError):
     """The folder of a manager in process cannot be used."""
 
 
+class RemoteManagerFailed(ReliquaryError):
+    """The manager that has the queue failed, or cannot do this; nothing was changed there."""
+
+
 class ServerUnreachable(ReliquaryError):
     """No answer came, and nothing was lost or changed."""
 
@@ -195,6 +200,10 @@ _BY_CODE: Final[dict[str, type[ReliquaryError]]] = {
     "STAGE_GONE": StageGone,
     "BATCH_TOO_LARGE": BatchTooLarge,
     "SERVICE_NOT_AVAILABLE": ServerUnreachable,
+    "REMOTE_MACHINE_NOT_AVAILABLE": ServerUnreachable,
+    "ERROR": RemoteManagerFailed,
+    "OPERATION_NOT_SUPPORTED_BY_REMOTE_COMPUTER": RemoteManagerFailed,
+    "OUTCOME_UNKNOWN": OutcomeUnknown,
 }
 
 _BY_STATUS: Final[dict[int, type[ReliquaryError]]] = {

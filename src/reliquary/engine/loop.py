@@ -120,6 +120,15 @@ class Engine:
         self._expected_before.discard(source)
         return self._last_caller
 
+    def asked_by(self, source: int) -> None:
+        """Note that a source asked something that a protocol answers by an effect of its own."""
+        self._expected.discard(source)
+        self._expected_before.discard(source)
+
+    def answered_to(self, source: int) -> None:
+        """Note that a source was answered by an effect of a protocol, and may ask again soon."""
+        self._expected.add(source)
+
     def forget(self, caller: int) -> None:
         """Nobody listens for this answer any more."""
         self._callers.pop(caller, None)

@@ -308,7 +308,10 @@ class ReceiveMessages(Request, frozen=True):
     timeout: Duration = Duration(0)
     transaction: UUID | None = None
     hold: Duration = Duration(0)
-    """Not 0: only lock the messages (iTwoPhaseRead); they come back when the time runs out."""
+    """Not 0: only lock the messages (iTwoPhaseRead); they come back when the time runs out.
+
+    With FOREVER_WAIT they come back only when the queue is closed.
+    """
     acknowledge: int = 0
     """A receipt whose messages are done with: Dequeue Message End is run first."""
     cursor: int = 0

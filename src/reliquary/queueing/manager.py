@@ -19,6 +19,7 @@ from reliquary.queueing.feed.events import TrimFeed
 from reliquary.queueing.feed.rules import RULES as FEED_RULES
 from reliquary.queueing.history import keeping
 from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
+from reliquary.queueing.history.notes import API, Bringer
 from reliquary.queueing.losses import warn
 from reliquary.queueing.naming.formats import IllegalFormatName
 from reliquary.queueing.news import send_news
@@ -30,7 +31,17 @@ from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.staging.events import SweepStages
 from reliquary.queueing.staging.rules import RULES as STAGING_RULES
 from reliquary.queueing.state import Sizes, State
-from reliquary.queueing.travel import arrivals, dispatch, holds, listeners, remote, rooms, steering, transfer
+from reliquary.queueing.travel import (
+    arrivals,
+    asking,
+    dispatch,
+    holds,
+    listeners,
+    remote,
+    rooms,
+    steering,
+    transfer,
+)
 from reliquary.queueing.travel.carriers import Carriers
 
 
@@ -56,25 +67,11 @@ class QueueManager:
         state = self.state
         if state.history is not None:
             state.history.notes.at(now)
-        if state.manager_state is not ManagerState.READY and type(event) not in AT_ANY_TIME:
-            why = f"the queue manager is {state.manager_state.value}"
-            if state.manager_state is ManagerState.INITIALIZING:
-                why += f" and waits for the outcome of {len(state.transactions)} transactions"
-            state.reply(getattr(event, "to", 0), Answer(HResult.SERVICE_NOT_AVAILABLE, why))
+        if state.manager_state is not ManagerState.READY and not _is_ready(state, event):
             return state.draft.take()
-        state.by = event.by if isinstance(event, Request) else MANAGER
         if state.ways_of_turn:
             state.ways_of_turn = {}
-        try:
-            refused = state.by is not MANAGER and _is_refused(state, event)
-            if not refused and not (state.carriers.readers and remote.hand_over(state, event)):
-                _RULES[type(event)](state, event, now)
-        except UsageError as wrong:
-            assert not state.draft.has_facts, f"{type(event).__name__} was refused half-way: {wrong}"
-            state.draft.take()
-            illegal = isinstance(wrong, IllegalFormatName)
-            status = HResult.ILLEGAL_FORMATNAME if illegal else HResult.INVALID_PARAMETER
-            state.reply(getattr(event, "to", 0), Answer(status, str(wrong)))
+        _take(state, event, now)
         self._finish(now)
         if state.stirred:
             dispatch.run(state, now)
@@ -112,12 +109,49 @@ class QueueManager:
         settle(self.state)
 
 
-def _is_refused(state: State, event: Any) -> bool:
-    """Whether whoever asks lacks a right; he is told which."""
-    why = refusal(state, event)
-    if why:
-        state.reply(event.to, Answer(HResult.ACCESS_DENIED, why))
-    return bool(why)
+def _is_ready(state: State, event: Event) -> bool:
+    """Whether a manager that is not ready takes this event; who asks is answered if not."""
+    if type(event) in AT_ANY_TIME:
+        return True
+    why = f"the queue manager is {state.manager_state.value}"
+    if state.manager_state is ManagerState.INITIALIZING:
+        why += f" and waits for the outcome of {len(state.transactions)} transactions"
+    state.reply(getattr(event, "to", 0), Answer(HResult.SERVICE_NOT_AVAILABLE, why))
+    return False
+
+
+def _take(state: State, event: Any, now: Instant, *, reads_elsewhere: bool = True) -> None:
+    """Check whether an event is allowed, and take it to its rule or to the reader of a queue elsewhere."""
+    state.by = event.by if isinstance(event, Request) else MANAGER
+    try:
+        why = "" if state.by is MANAGER else refusal(state, event)
+        if why:
+            state.reply(getattr(event, "to", 0), Answer(HResult.ACCESS_DENIED, why))
+            return
+        if reads_elsewhere and type(event) in remote.TAKES and remote.hand_over(state, event):
+            return
+        _RULES[type(event)](state, event, now)
+    except UsageError as wrong:
+        assert not state.draft.has_facts, f"{type(event).__name__} was refused half-way: {wrong}"
+        state.draft.take()
+        illegal = isinstance(wrong, IllegalFormatName)
+        status = HResult.ILLEGAL_FORMATNAME if illegal else HResult.INVALID_PARAMETER
+        state.reply(getattr(event, "to", 0), Answer(status, str(wrong)))
+
+
+def _on_request(state: State, signal: asking.RequestMade, now: Instant) -> None:
+    """Take what a protocol asks for one of its clients."""
+    request, asker = signal.request, Bringer(signal.machine, signal.peer)
+    if isinstance(request, Request):
+        caller = getattr(request, "to", 0)
+        assert caller < 0, f"the callers of protocols have negative numbers, not {caller}"
+        assert caller not in state.askers, f"caller {caller} of {signal.machine} asks twice"
+        state.askers[caller] = asker
+    if state.manager_state is not ManagerState.READY and not _is_ready(state, request):
+        return
+    state.bringer = asker
+    _take(state, request, now, reads_elsewhere=False)
+    state.bringer = API
 
 
 AT_ANY_TIME: Final = frozenset[type[Event]](
@@ -216,6 +250,7 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.DuplicatesDropped: arrivals.on_duplicates,
     transfer.BodiesUnwanted: spool.on_unwanted,
     remote.RemoteReadsEnded: remote.on_reads_ended,
+    asking.RequestMade: _on_request,
 }
 HEARS: Final = tuple(_HEARD)
 """The signals of other machines that the queue manager takes."""

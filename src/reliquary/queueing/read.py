@@ -17,6 +17,7 @@ from reliquary.queueing.access import begin_wait, close_if_done, queue_of, stop_
 from reliquary.queueing.cursors import STATUS, Ask, Cursor, Outcome
 from reliquary.queueing.descriptors import Descriptor
 from reliquary.queueing.events import (
+    FOREVER_WAIT,
     Access,
     Answer,
     BrowseMessages,
@@ -29,6 +30,7 @@ from reliquary.queueing.events import (
     Seek,
 )
 from reliquary.queueing.expiry import expire, is_over
+from reliquary.queueing.history.notes import API
 from reliquary.queueing.leave import leave, may_receive
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.poison import give_back, hand_out, is_poison, put_aside
@@ -143,7 +145,7 @@ def _answer(
     if isinstance(request, ReceiveMessages) and request.acknowledge:
         state.draft.wait()  # the answer also says that the old receipt is done with
     receipt = descriptor.handle if request.hold and descriptor.held else 0
-    if receipt:
+    if receipt and request.hold != FOREVER_WAIT:
         state.draft.ask(SetTimer(("hold", receipt), request.hold))
     _hand_over(state, request.to, taken, receipt)
 
@@ -428,7 +430,9 @@ def serve(state: State, now: Instant) -> None:
         # open handles, because the reader of an old handle would starve all others.
         for waiter in list(queue.waiting.values()):
             if waiter.number in queue.waiting:
+                state.bringer = state.askers.get(waiter.request.to, API)
                 _serve_one(state, queue, waiter, woken, now)
+    state.bringer = API
 
 
 def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int], now: Instant) -> None:

@@ -13,7 +13,7 @@ from uuid import UUID
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.ruled import TimerRule
-from reliquary.base.time import SECOND, Duration, Instant
+from reliquary.base.time import Instant
 from reliquary.base.turn import TimerFired
 from reliquary.queueing import (
     access,
@@ -27,9 +27,10 @@ from reliquary.queueing import (
     spool,
     transactions,
 )
+from reliquary.queueing.checks import COUNT_LIMIT, check_lookup_id, check_receive, check_request, check_time
 from reliquary.queueing.directory import operations, upkeep
-from reliquary.queueing.events import FOREVER_WAIT, Access, Answer
-from reliquary.queueing.message import FOREVER, AuthenticationLevel, check, size_of
+from reliquary.queueing.events import Access, Answer
+from reliquary.queueing.message import AuthenticationLevel, check, size_of
 from reliquary.queueing.naming import destinations, paths
 from reliquary.queueing.queue import Queue, QueueType
 from reliquary.queueing.security import permissions
@@ -41,10 +42,6 @@ from reliquary.queueing.transactions import Step
 from reliquary.queueing.travel import dispatch, outgoing
 from reliquary.queueing.waiting import Happening as Waiting
 
-COUNT_LIMIT: Final = 10_000
-"""Messages in one request or answer."""
-LONGEST_TIME: Final = Duration(FOREVER * SECOND)
-LOOKUP_LIMIT: Final = 2**64 - 1
 OWNER_LIMIT: Final = 128
 
 
@@ -81,11 +78,9 @@ def _transaction(state: State, to: int, identifier: UUID | None) -> Transaction 
 
 def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None:
     """Dequeue Message and Dequeue Message Begin."""
-    if not 1 <= request.count <= COUNT_LIMIT:
-        raise UsageError(f"one request receives 1 to {COUNT_LIMIT} messages, not {request.count}")
-    _check_time("a time-out", request.timeout, least=0)
-    _check_hold(request.hold, request.transaction)
-    _check_cursor(state, request.cursor, request.queue)
+    check_receive(request)
+    if request.cursor:
+        _check_cursor(state, request.cursor, request.queue)
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is None or transaction is not None:
         read.receive(state, request, transaction, now)
@@ -93,53 +88,26 @@ def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None
 
 def peek(state: State, request: events.PeekMessage, now: Instant) -> None:
     """Peek Message and Peek Next Message."""
-    _check_time("a time-out", request.timeout, least=0)
-    _check_cursor(state, request.cursor, request.queue)
-    if request.next and not request.cursor:
-        raise UsageError("the next message is relative to a cursor, and none is given")
+    check_request(request)
+    if request.cursor:
+        _check_cursor(state, request.cursor, request.queue)
     read.peek(state, request, now)
 
 
-def _check_time(what: str, span: Duration, *, least: int) -> None:
-    """A span that a timer can run, or none at all."""
-    if span != FOREVER_WAIT and not least <= span <= LONGEST_TIME:
-        raise UsageError(
-            f"{what} is {least} to {LONGEST_TIME} microseconds, or {FOREVER_WAIT} for no limit, not {span}"
-        )
-
-
-def _check_hold(hold: Duration, transaction: UUID | None) -> None:
-    if not 0 <= hold <= LONGEST_TIME:
-        raise UsageError(f"a hold is 0 to {LONGEST_TIME} microseconds, not {hold}")
-    # DEPARTS from 3.1.7.1.11 (AN-32, DM-212): a read is not begun with both, because there would be
-    # nothing for Dequeue Message End to end.
-    if transaction is not None and hold:
-        raise UsageError("a receive is held or in a transaction, not both")  # DM-198
-
-
-def _check_lookup_id(lookup_id: int) -> None:
-    if not 0 <= lookup_id <= LOOKUP_LIMIT:
-        raise UsageError(f"a LookupIdentifier is 0 to {LOOKUP_LIMIT}, not {lookup_id}")
-
-
 def _check_cursor(state: State, cursor: int, queue: int | str) -> None:
-    if cursor and (cursor not in state.cursors or state.cursors[cursor].descriptor != queue):
+    if cursor not in state.cursors or state.cursors[cursor].descriptor != queue:
         raise UsageError(f"cursor {cursor} is not open on this handle")
 
 
 def browse(state: State, request: events.BrowseMessages, now: Instant) -> None:
     """A look at what lies behind a place."""
-    if not 1 <= request.limit <= COUNT_LIMIT:
-        raise UsageError(f"one request shows 1 to {COUNT_LIMIT} messages, not {request.limit}")
+    check_request(request)
     read.browse(state, request, now)
 
 
 def look_up(state: State, request: events.LookUpMessage, now: Instant) -> None:
     """Read Message By Lookup Identifier."""
-    _check_lookup_id(request.lookup_id)
-    _check_hold(request.hold, request.transaction)
-    if request.peek and request.transaction is not None:
-        raise UsageError("a peek is in no transaction")  # DM-216
+    check_request(request)
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is None or transaction is not None:
         read.look_up(state, request, transaction, now)
@@ -147,15 +115,14 @@ def look_up(state: State, request: events.LookUpMessage, now: Instant) -> None:
 
 def end_read(state: State, request: events.EndRead, now: Instant) -> None:
     """Dequeue Message End."""
-    if request.reject and not request.delete:
-        raise UsageError("a message is rejected or given back, not both")
+    check_request(request)
     status = read.end_read(state, request, now)
     state.reply(request.to, Answer(status, status.sentence))
 
 
 def move(state: State, request: events.MoveMessage, now: Instant) -> None:
     """Move Message, 3.1.7.1.16."""
-    _check_lookup_id(request.lookup_id)
+    check_lookup_id(request.lookup_id)
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is not None and transaction is None:
         return
@@ -259,7 +226,7 @@ def purge_queue(state: State, request: events.PurgeQueue, now: Instant) -> None:
 
 def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
     """Open Queue."""
-    _check_time("a lease", request.lease, least=1)
+    check_request(request)
     opened = access.open_queue(state, request.path, request.access, request.share, now, lease=request.lease)
     if isinstance(opened, HResult):
         state.reply(request.to, events.Opened(opened, opened.sentence))
@@ -306,7 +273,7 @@ def close_cursor(state: State, request: events.CloseCursor, now: Instant) -> Non
 
 def begin(state: State, request: events.BeginTransaction, now: Instant) -> None:
     """Create Transaction."""
-    _check_time("a transaction's time-out", request.timeout, least=1)
+    check_time("a transaction's time-out", request.timeout, least=1)
     if len(request.owner) > OWNER_LIMIT or not request.owner.isprintable():
         raise UsageError(f"an owner is a name of at most {OWNER_LIMIT} printable characters")
     state.reply(request.to, coordinator.begin(state, request, now))

@@ -31,6 +31,7 @@ from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
 from reliquary.queueing.staging.holdings import Staging
 from reliquary.queueing.tables import Consumer, Copy, Hold, Operation, Outcome
+from reliquary.queueing.travel.asking import RequestAnswered
 from reliquary.queueing.travel.carriers import Carrier, Carriers
 from reliquary.queueing.travel.link import Link
 from reliquary.queueing.travel.transfer import AddressesKnown
@@ -257,6 +258,8 @@ class State:
         self.handles: dict[int, Descriptor] = {}
         self.cursors: dict[int, Cursor] = {}
         self.remote_handles: dict[int, RemoteHandle] = {}
+        self.askers: dict[int, Bringer] = {}
+        """Which protocol hears the answer, and for whom, by the number of the caller that has none yet."""
         self.transactions: dict[UUID, Transaction] = {}
         self.outcomes: dict[UUID, Outcome] = {}
         """How the last prepared transactions ended, the oldest first."""
@@ -325,8 +328,11 @@ class State:
     # -- answers
 
     def reply(self, to: int, answer: Answer) -> None:
-        """Answer a caller."""
-        self.draft.ask(Reply(to, answer))
+        """Answer a caller; a negative one is a protocol's (`travel.asking`)."""
+        if to < 0:
+            self.draft.tell(RequestAnswered(self.askers.pop(to).by, to, answer))
+        else:
+            self.draft.ask(Reply(to, answer))
 
     # -- numbers
 

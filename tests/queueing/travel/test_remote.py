@@ -64,11 +64,16 @@ class Reading(Bench):
     """A manager with a reader beside it."""
 
     librarian: Librarian
+    own_addresses = False
 
     def _build(self) -> None:
         super()._build()
         self.librarian = Librarian()
-        reader = RemoteReader(name="reader", claims=lambda name: name.host == "far")
+        reader = RemoteReader(
+            name="reader",
+            claims=lambda name: name.host in ("far", ".", "bench", "localhost"),
+            own_addresses=self.own_addresses,
+        )
         protocol = Protocol(
             name="reader",
             machine=lambda _: self.librarian,
@@ -115,6 +120,22 @@ def test_what_is_ours_is_read_here(name: str) -> None:
     bench.send("orders", b"m")
     assert [each.message.body for each in bench.receive(name).messages] == [b"m"]
     assert bench.requests == []
+
+
+class ReadingEverything(Reading):
+    """A manager whose reader also reads at addresses of this computer."""
+
+    own_addresses = True
+
+
+@pytest.mark.parametrize("host", [".", "bench", "localhost"])
+def test_a_reader_may_have_the_addresses_of_this_computer_too(host: str) -> None:
+    bench = ReadingEverything()
+    bench.send("orders", b"m")
+    name = rf"DIRECT=OS:{host}\private$\orders"
+    assert bench.ask(events.PeekMessage(0, name)).status is HResult.OK
+    assert [each.queue for each in bench.requests] == [name]
+    assert [each.message.body for each in bench.receive("orders").messages] == [b"m"]
 
 
 def test_sends_and_looks_into_outgoing_queues_are_the_managers() -> None:

@@ -75,6 +75,8 @@ class RemoteReader:
     """The name of its machine in the engine."""
     claims: Callable[[DirectName], bool]
     """Whether it can read the queue of this name."""
+    own_addresses: bool = False
+    """It also reads at addresses of this computer, for a manager that has no queues of its own."""
 
 
 class Carriers:

@@ -9,8 +9,8 @@ r"""Reads of queues that another manager has: they are handed to the protocol th
        |                        | <------------- RemoteReadsEnded |   the connection broke: handles are closed
 
 The reader answers the caller itself, keeps the lease of a handle, and ends the numbers of what it refuses to
-open.  Where no reader claims the name, the rules of the manager refuse the request, as they do without any
-reader.
+open.  What it is handed is within its ranges (`checks`).  Where no reader claims the name, the rules of the
+manager refuse the request, as they do without any reader.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import DirectedSignal, Event, Signal
 from reliquary.queueing import events
+from reliquary.queueing.checks import check_request
 from reliquary.queueing.events import Access, Answer, Request
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.naming.formats import DirectName
@@ -38,7 +39,7 @@ class ReadElsewhere(DirectedSignal, frozen=True):
 
 
 class ReaderGone(DirectedSignal, frozen=True):
-    """Nobody waits for the answer to this caller any more."""
+    """A caller wants no more: the reader answers it with OPERATION_CANCELLED, or with what came before."""
 
     caller: int
 
@@ -52,27 +53,34 @@ class RemoteReadsEnded(Signal, frozen=True):
 class _Aspect(NamedTuple):
     """What a kind of request says about a queue elsewhere."""
 
-    given: Callable[[Any], int | str]
-    """Returns the name of the queue, or the number of a handle, cursor or receipt."""
+    given: str
+    """The attribute with the name of the queue, or with the number of a handle, cursor or receipt."""
     opens: Callable[[Any], bool] = lambda _: False
     """Whether the answer names something that later requests use."""
-    closes: bool = False
+    closes: Callable[[Any], bool] = lambda _: False
+    """Whether the number names nothing any more; of a receipt that is ended in part, the reader says so."""
 
 
 ASPECTS: Final[Mapping[type[Event], _Aspect]] = {
-    events.OpenQueue: _Aspect(lambda request: request.path, opens=lambda _: True),
-    events.CloseQueue: _Aspect(lambda request: request.handle, closes=True),
-    events.OpenCursor: _Aspect(lambda request: request.handle, opens=lambda _: True),
-    events.CloseCursor: _Aspect(lambda request: request.cursor, closes=True),
-    events.ReceiveMessages: _Aspect(lambda request: request.queue, opens=lambda request: bool(request.hold)),
-    events.LookUpMessage: _Aspect(lambda request: request.queue, opens=lambda request: bool(request.hold)),
-    events.EndRead: _Aspect(lambda request: request.receipt, closes=True),
-    events.PeekMessage: _Aspect(lambda request: request.queue),
-    events.BrowseMessages: _Aspect(lambda request: request.queue),
-    events.PurgeQueue: _Aspect(lambda request: request.path),
-    events.CancelRead: _Aspect(lambda request: request.queue),
+    events.OpenQueue: _Aspect("path", opens=lambda _: True),
+    events.CloseQueue: _Aspect("handle", closes=lambda _: True),
+    events.OpenCursor: _Aspect("handle", opens=lambda _: True),
+    events.CloseCursor: _Aspect("cursor", closes=lambda _: True),
+    events.ReceiveMessages: _Aspect("queue", opens=lambda request: bool(request.hold)),
+    events.LookUpMessage: _Aspect("queue", opens=lambda request: bool(request.hold)),
+    events.EndRead: _Aspect("receipt", closes=lambda request: not request.lookup_ids),
+    events.PeekMessage: _Aspect("queue"),
+    events.BrowseMessages: _Aspect("queue"),
+    events.PurgeQueue: _Aspect("path"),
+    events.CancelRead: _Aspect("queue"),
 }
 """The requests that a remote reader takes."""
+
+TAKES: Final = frozenset((*ASPECTS, events.CallerGone))
+"""The events that `hand_over` has to see."""
+
+_ADDRESS: Final = "DIRECT="
+"""How each name begins that a reader can claim."""
 
 
 def hand_over(state: State, event: Event) -> bool:
@@ -81,23 +89,26 @@ def hand_over(state: State, event: Event) -> bool:
         for each in state.carriers.readers:
             state.draft.tell(ReaderGone(each.name, event.caller))
         return False
-    aspect = ASPECTS.get(type(event))
-    if aspect is None or not isinstance(event, Request):
-        return False
-    given = aspect.given(event)
+    assert isinstance(event, Request), f"{event} is no request"
+    aspect = ASPECTS[type(event)]
+    given = getattr(event, aspect.given)
     if isinstance(given, int):
-        reader = _reader_by_number(state, given)
-    else:
-        reader = _reader_by_name(state, event, given)
-    if reader is None:
-        return False
-    if isinstance(given, int):
-        if state.remote_handles[given].by.user != event.by.user:
+        known = state.remote_handles.get(given)
+        if known is None:
+            return False
+        if known.by.user != event.by.user:
             why = f"what the request uses is another user's, and {event.by} may not use it"
             state.reply(getattr(event, "to", 0), Answer(HResult.ACCESS_DENIED, why))
             return True
-        if aspect.closes:
-            del state.remote_handles[given]
+        reader: str | None = known.reader
+    else:
+        is_address = given[: len(_ADDRESS)].upper() == _ADDRESS
+        reader = _reader_by_name(state, event, given) if is_address else None
+    if reader is None:
+        return False
+    check_request(event)
+    if isinstance(given, int) and aspect.closes(event):
+        del state.remote_handles[given]
     number = 0
     if aspect.opens(event):
         number = state.next_handle()
@@ -106,21 +117,18 @@ def hand_over(state: State, event: Event) -> bool:
     return True
 
 
-def _reader_by_number(state: State, number: int) -> str | None:
-    known = state.remote_handles.get(number)
-    return None if known is None else known.reader
-
-
 def _reader_by_name(state: State, request: Request, text: str) -> str | None:
     """Return the reader of a queue by its address; a send, and a look into an outgoing queue, are ours."""
     access = request.access if isinstance(request, events.OpenQueue) else Access.RECEIVE
     if access is Access.SEND or access in destinations.ADMIN:
         return None
     name = destinations.read_name(state, text)
-    if not isinstance(name, DirectName) or destinations.is_own_address(state, name):
+    if not isinstance(name, DirectName):
         return None
     reader = state.carriers.reader(name)
-    return None if reader is None else reader.name
+    if reader is None or (destinations.is_own_address(state, name) and not reader.own_addresses):
+        return None
+    return reader.name
 
 
 def on_reads_ended(state: State, signal: RemoteReadsEnded, now: Instant) -> None:

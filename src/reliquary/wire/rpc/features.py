@@ -1,0 +1,41 @@
+"""Bind-time feature negotiation, [MS-RPCE] 2.2.2.14, 2.2.2.15 and 3.3.1.5.3.
+
+A client offers a transfer syntax that is none: the first 8 bytes of its UUID are a constant, the last 8 are a
+mask of features.  The answer is `Result.NEGOTIATE_ACK` with the features of both sides as its reason.
+"""
+
+from __future__ import annotations
+
+from enum import IntFlag
+from typing import Final
+from uuid import UUID
+
+from reliquary.wire.rpc.syntaxes import SyntaxId
+
+_PREFIX: Final = UUID("6cb71c2c-9812-4540-0000-000000000000").bytes_le[:8]
+
+
+class Feature(IntFlag):
+    """What a client and a server can do beyond C706."""
+
+    SECURITY_CONTEXTS = 0x01
+    """Several security contexts on one connection, 3.3.1.5.4."""
+    KEEP_ON_ORPHAN = 0x02
+    """The connection stays open after an orphaned PDU, 3.3.1.5.10."""
+
+
+FEATURES: Final = int(Feature.SECURITY_CONTEXTS | Feature.KEEP_ON_ORPHAN)
+"""What is supported here."""
+
+
+def offered_features(transfer: SyntaxId) -> int | None:
+    """Return the features that a transfer syntax offers, or None if it is a real one."""
+    raw = transfer.uuid.bytes_le
+    if raw[:8] != _PREFIX or (transfer.major, transfer.minor) != (1, 0):
+        return None
+    return int.from_bytes(raw[8:], "little")
+
+
+def features_syntax(features: int) -> SyntaxId:
+    """Return the transfer syntax that offers features."""
+    return SyntaxId(UUID(bytes_le=_PREFIX + features.to_bytes(8, "little")), 1)

@@ -1,0 +1,20 @@
+"""Levels of authentication, [MS-RPCE] 2.2.1.1.8: what of a call is protected."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Protection(IntEnum):
+    """From nothing at all to everything; each level protects what those below it protect."""
+
+    NONE = 1
+    CONNECT = 2
+    """Who calls is known when the connection is made, and nothing is signed."""
+    CALL = 3
+    """Over a connection it is the next one."""
+    PACKET = 4
+    INTEGRITY = 5
+    """Each PDU is signed."""
+    PRIVACY = 6
+    """Each stub is encrypted too."""

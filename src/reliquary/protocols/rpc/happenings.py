@@ -1,0 +1,81 @@
+"""What the bytes of a connection mean to the net above: the values that `server` and `client` return."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from reliquary.wire.ndr.encoding import Encoding
+from reliquary.wire.rpc.protection import Protection
+from reliquary.wire.rpc.syntaxes import SyntaxId
+
+
+class Bound(NamedTuple):
+    """A client may call this interface from now on."""
+
+    association: int
+    """The group of connections that share context handles; never 0, and unique among those that live."""
+    interface: SyntaxId
+    encoding: Encoding
+
+
+class Called(NamedTuple):
+    """A call is whole."""
+
+    association: int
+    call: int
+    """call_id: unique among the calls of this connection that have no answer yet."""
+    interface: SyntaxId
+    opnum: int
+    stub: bytes
+    """Without padding for authentication; a verification trailer was checked and cut off."""
+    encoding: Encoding
+    user: str
+    """Who calls, as NTLM names the user; empty for an anonymous caller."""
+    protection: Protection
+
+
+class Cancelled(NamedTuple):
+    """The client wants no more of a call (co_cancel); it still waits for a response or a fault."""
+
+    call: int
+
+
+class Orphaned(NamedTuple):
+    """The client has forgotten a call (orphaned): nothing may be sent for it."""
+
+    call: int
+
+
+class Opened(NamedTuple):
+    """Our connection may be used for calls."""
+
+    association: int
+    """What further connections name, so that they share context handles with this one."""
+    encoding: Encoding
+    multiplexed: bool
+    """Whether several calls may be under way."""
+
+
+class Returned(NamedTuple):
+    """Our call is answered."""
+
+    call: int
+    stub: bytes
+    encoding: Encoding
+
+
+class Faulted(NamedTuple):
+    """Our call was refused, or its method raised a status."""
+
+    call: int
+    status: int
+
+
+class Closed(NamedTuple):
+    """The connection is to be closed, once what was written has been sent."""
+
+    why: str
+
+
+ServerHappening = Bound | Called | Cancelled | Orphaned | Closed
+ClientHappening = Opened | Returned | Faulted | Closed

@@ -1,0 +1,33 @@
+"""How much one client may have: contexts, calls, bytes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+LEAST_FRAGMENT: Final = 1432
+"""MustRecvFragSize: every implementation takes fragments of this length, C706 12.6.3.1."""
+UNSAID_FRAGMENT: Final = 2048
+"""What is used when a client names a length that is not allowed, as Windows and Samba do."""
+
+
+class Limits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """The limits of one accepted connection."""
+
+    contexts: int = 32
+    """Presentation contexts."""
+    calls: int = 64
+    """Calls that have no answer yet."""
+    stub: int = 4_700_000
+    """Bytes of the stub of a request."""
+    fragment: int = 5840
+    """Bytes of a PDU, in both directions."""
+    logins: int = 16
+    """Security contexts."""
+
+
+def agreed_fragment(transmit: int, receive: int, own: int) -> int:
+    """Return the length of fragments in both directions, a multiple of 8, from what the two sides offer."""
+    asked = min(transmit, receive, own)
+    return (asked if asked >= LEAST_FRAGMENT else UNSAID_FRAGMENT) & ~7

@@ -1,0 +1,89 @@
+"""What an accepted connection does with each PDU, [MS-RPCE] 3.3.3 and C706 chapter 11.
+
+          bind without a token
+NEW ------------------------------------> BOUND     requests, more alter_contexts
+ |                                         |  ^
+ | bind with a token                       |  | auth3, or the last token of an alter_context
+ '-------------> SECURING <----------------'  |
+                     |   alter_context, token |
+                     '------------------------'
+A PDU that must not come ends the connection: CLOSED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Final
+
+from reliquary.wire.rpc.header import PduType
+
+
+class Phase(Enum):
+    """How far an accepted connection has come."""
+
+    NEW = auto()
+    """Nothing was bound."""
+    SECURING = auto()
+    """A security context waits for a token of the client."""
+    BOUND = auto()
+    """Calls may come."""
+    CLOSED = auto()
+    """Nothing is read any more."""
+
+
+class Task(Enum):
+    """What is done with a PDU."""
+
+    BIND = auto()
+    ALTER = auto()
+    AUTHENTICATE = auto()
+    CALL = auto()
+    CANCEL = auto()
+    FORGET = auto()
+    NAK = auto()
+    """A bind that comes when it must not."""
+    REFUSE = auto()
+    """A protocol error."""
+
+
+_OF_SERVERS: Final = (
+    PduType.RESPONSE,
+    PduType.FAULT,
+    PduType.BIND_ACK,
+    PduType.BIND_NAK,
+    PduType.ALTER_CONTEXT_RESP,
+    PduType.SHUTDOWN,
+)
+"""PDUs that no client sends."""
+OPEN_PHASES: Final = (Phase.NEW, Phase.SECURING, Phase.BOUND)
+
+TASKS: Final[Mapping[tuple[Phase, PduType], Task]] = {
+    **{(phase, kind): Task.REFUSE for phase in OPEN_PHASES for kind in _OF_SERVERS},
+    (Phase.NEW, PduType.BIND): Task.BIND,
+    (Phase.NEW, PduType.ALTER_CONTEXT): Task.REFUSE,
+    (Phase.NEW, PduType.AUTH3): Task.REFUSE,
+    (Phase.NEW, PduType.REQUEST): Task.REFUSE,
+    (Phase.NEW, PduType.CO_CANCEL): Task.REFUSE,
+    (Phase.NEW, PduType.ORPHANED): Task.REFUSE,
+    (Phase.SECURING, PduType.BIND): Task.NAK,
+    (Phase.SECURING, PduType.ALTER_CONTEXT): Task.ALTER,
+    (Phase.SECURING, PduType.AUTH3): Task.AUTHENTICATE,
+    (Phase.SECURING, PduType.REQUEST): Task.REFUSE,
+    (Phase.SECURING, PduType.CO_CANCEL): Task.CANCEL,
+    (Phase.SECURING, PduType.ORPHANED): Task.FORGET,
+    (Phase.BOUND, PduType.BIND): Task.NAK,
+    (Phase.BOUND, PduType.ALTER_CONTEXT): Task.ALTER,
+    (Phase.BOUND, PduType.AUTH3): Task.REFUSE,
+    (Phase.BOUND, PduType.REQUEST): Task.CALL,
+    (Phase.BOUND, PduType.CO_CANCEL): Task.CANCEL,
+    (Phase.BOUND, PduType.ORPHANED): Task.FORGET,
+}
+
+
+def task_of(phase: Phase, kind: int) -> Task:
+    """Return what is done with a PDU; a type that does not exist is a protocol error."""
+    try:
+        return TASKS[phase, PduType(kind)]
+    except ValueError:
+        return Task.REFUSE

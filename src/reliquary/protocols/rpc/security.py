@@ -1,0 +1,48 @@
+"""What a connection asks of a security provider, [MS-RPCE] 2.2.2.11 and 3.3.1.5.2.
+
+The provider draws challenges and looks at the clock, so it lives in `net/rpc`; here is what is asked of it.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from reliquary.wire.rpc.protection import Protection
+
+
+class SecurityRefused(Exception):
+    """A token, a signature or a user is not accepted; the text says why, for the log alone."""
+
+
+class SecurityContext(Protocol):
+    """One authentication of one connection, from the first token to the last signature."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the peer is known, so that signatures can be made."""
+
+    @property
+    def user(self) -> str:
+        """Who the peer is, once `complete`."""
+
+    @property
+    def signature_size(self) -> int:
+        """Bytes of every signature."""
+
+    def protects(self, level: Protection) -> bool:
+        """Whether the two sides agreed upon what a level needs, once `complete`."""
+
+    def step(self, token: bytes) -> bytes:
+        """Take a token of the peer and return the next one, or nothing; SecurityRefused for a wrong one."""
+
+    def sign(self, message: bytes) -> bytes:
+        """Return the signature of a message."""
+
+    def verify(self, message: bytes, signature: bytes) -> None:
+        """Check the signature of a message; SecurityRefused when it is wrong."""
+
+    def seal(self, before: bytes, data: bytes, after: bytes) -> tuple[bytes, bytes]:
+        """Encrypt `data` and sign all three; return what replaces `data`, and the signature."""
+
+    def unseal(self, before: bytes, data: bytes, after: bytes, signature: bytes) -> bytes:
+        """Decrypt `data` and check the signature of all three; SecurityRefused when it is wrong."""

@@ -35,10 +35,9 @@ from reliquary.net.http.responder import Responder
 from reliquary.net.http.response import CLOSE, CONTINUE, HEAD_ONLY, KEEP, KEEP_SAID, error_body
 from reliquary.net.http.shared import Shared
 from reliquary.net.http.streams import Arriving
-from reliquary.net.tcp.accepted import AcceptedConnection
+from reliquary.net.tcp.accepted import UNREAD, AcceptedConnection
 
-PIPELINED: Final = 2  # why reading is stopped: too many requests without an answer
-UNREAD: Final = 4  # the client does not take its answers
+PIPELINED: Final = 4  # why reading is stopped: too many requests without an answer
 SINK: Final = 8  # the sink of a body asked for it
 
 
@@ -51,11 +50,8 @@ class Connection(AcceptedConnection):
         "_most_waiting",
         "_queue",
         "_reader",
-        "_shut",
         "_slice",
-        "_stalled",
         "_undelivered",
-        "_unsent",
         "is_secure",
         "working",
     )
@@ -74,9 +70,6 @@ class Connection(AcceptedConnection):
         self._most_waiting = shared.limits.pipelined
         self._slice = SLICE
         self._linger = False  # the client may still be sending when we close
-        self._shut = False  # closing: only the rest of the answers leaves
-        self._stalled = shared.now
-        self._unsent = 0
         self._keep_mode: int | None = None
 
     # The transport's side.
@@ -129,14 +122,9 @@ class Connection(AcceptedConnection):
             responder.lose()
         super().connection_lost(exc)
 
-    def pause_writing(self) -> None:
-        """The client takes its answers more slowly than they are made."""
-        self._stalled = self.shared.now
-        self.hold(UNREAD)
-
     def resume_writing(self) -> None:
-        """The client has taken most of them."""
-        self.release(UNREAD)
+        """The client has taken most of its answers."""
+        super().resume_writing()
         self._ask_for_more()
 
     # Back-pressure.
@@ -381,41 +369,26 @@ class Connection(AcceptedConnection):
     def sweep(self, now: int) -> None:
         """Once a second: has the client used up a time?"""
         if self._shut or self._held & UNREAD:
-            self._sweep_unsent(now)
-        elif self._held or self.ended:
-            return
-        elif self._reader.phase != IDLE:
-            late = self._reader.overdue(now)
-            if late is not None:
-                self._refuse(408, late)
-        else:
             super().sweep(now)
+        elif not self._held and not self.ended:
+            self._sweep_request(now)
+
+    def _sweep_request(self, now: int) -> None:
+        """Refuse a request that comes too slowly, or close a connection on which none has begun."""
+        if self._reader.phase == IDLE:
+            super().sweep(now)
+        elif late := self._reader.overdue(now):
+            self._refuse(408, late)
 
     def is_idle(self) -> bool:
         """Whether every request was answered."""
         return not self._queue
-
-    def _sweep_unsent(self, now: int) -> None:
-        """Cut off a client that takes no byte of what waits for it."""
-        assert self._transport is not None, "a connection without a transport has left the listener"
-        unsent = self._transport.get_write_buffer_size()
-        if unsent < self._unsent:
-            self._stalled = now
-        self._unsent = unsent
-        limits = self.shared.limits
-        if now - self._stalled > (limits.unread_time if unsent else limits.linger_time):
-            self._transport.abort()
 
     def finish(self) -> None:
         """The listener stops: take nothing new; what was begun is answered, then we hang up."""
         if self._reader.phase == IDLE and not self._unfed:
             self.ended = True
             self.flush()
-
-    def abort(self) -> None:
-        """Cut the connection now; what was not sent will not be."""
-        self._shut = True
-        super().abort()
 
     def abort_soon(self) -> None:
         """Send nothing more, and cut the connection at the end of this tick.
@@ -430,11 +403,7 @@ class Connection(AcceptedConnection):
     def close(self) -> None:
         """Hang up once all is sent."""
         assert self._transport is not None, "only a connected one can hang up"
-        self.ended = self._shut = True
-        self._stalled = self.shared.now
-        self._unsent = self._transport.get_write_buffer_size()
-        if self._linger and not self.is_secure and self._transport.can_write_eof():
-            self._transport.write_eof()
-            self._transport.resume_reading()
+        if self._linger and not self.is_secure:
+            self.hear_out()
         else:
-            self._transport.close()
+            super().close()

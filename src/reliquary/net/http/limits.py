@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import MINUTE, Duration, seconds
+from reliquary.net.tcp.connections import LINGER_TIME, UNREAD_TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,9 @@ class Limits:
     body_rate: int = 16 * 1024
     """Bytes a second that a body must keep up once `body_time` is over."""
     idle_time: Duration = field(default=seconds(120))
-    unread_time: Duration = MINUTE
+    unread_time: Duration = UNREAD_TIME
     """How long a client may take no byte of the answers that wait for it."""
-    linger_time: Duration = field(default=seconds(5))
+    linger_time: Duration = LINGER_TIME
     """How long a refused client is heard out, so that it can read why before it is reset."""
 
     def __post_init__(self) -> None:

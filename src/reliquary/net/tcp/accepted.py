@@ -1,6 +1,7 @@
 """One connection that was accepted, whatever protocol it speaks.
 
     connection_made --> data ... --> idle too long, finish: close --> connection_lost: what it opened ends
+          |                |                               '-- the rest is not taken: cut by the sweep
           |                '-- held: nothing is read while any reason holds
           '--> refuse: too many connections, or the server stops
 
@@ -8,6 +9,9 @@ A protocol derives from `AcceptedConnection`, reads in `feed` and says how it re
 whenever the client was active, keeps in `belongings` what the client opened, and may hold its reading for
 reasons of its own.  What has come already is kept then, for a transport may deliver more after it was
 paused.
+
+A client that does not take what is sent to it is not read from either, and is cut off when it has taken no
+byte for `unread_time`: a connection that was closed would otherwise stay until its last byte is taken.
 """
 
 from __future__ import annotations
@@ -21,7 +25,9 @@ from reliquary.net.tcp.belongings import Belongings
 from reliquary.net.tcp.connections import Connections
 
 ENGINE: Final = 1
-"""Why reading is held: the engine has enough to do.  Protocols have other bits for other reasons."""
+"""Why reading is held: the engine has enough to do.  Protocols have other bits, from 4, for other reasons."""
+UNREAD: Final = 2
+"""Why reading is held: the client does not take what is sent to it."""
 
 
 class AcceptedConnection(asyncio.Protocol):
@@ -30,8 +36,11 @@ class AcceptedConnection(asyncio.Protocol):
     __slots__ = (
         "_held",
         "_reading",
+        "_shut",
+        "_stalled",
         "_transport",
         "_unfed",
+        "_unsent",
         "belongings",
         "ended",
         "idle_since",
@@ -52,6 +61,9 @@ class AcceptedConnection(asyncio.Protocol):
         self._unfed: deque[bytes | memoryview] = deque()
         self._held = 0
         self._reading = True
+        self._shut = False  # closing: only the rest of what was written leaves
+        self._stalled = shared.now  # when the client last took something, while it is watched
+        self._unsent = 0
 
     # What a protocol says.
 
@@ -62,6 +74,9 @@ class AcceptedConnection(asyncio.Protocol):
     @abstractmethod
     def refuse(self, why: str) -> None:
         """Send the client away with one sentence."""
+
+    def flush(self) -> None:
+        """Send what is ready; called at the end of a tick in which the connection was woken."""
 
     def is_idle(self) -> bool:
         """Whether nothing is under way, so that the connection may be closed."""
@@ -87,11 +102,20 @@ class AcceptedConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing can be sent any more; what the client opened is closed."""
-        self.ended = True
+        self.ended = self._shut = True
         self._transport = None
         self._unfed.clear()
         self.shared.leave(self)
         self.belongings.close()
+
+    def pause_writing(self) -> None:
+        """The client takes what is sent more slowly than it is made."""
+        self._watch_unsent()
+        self.hold(UNREAD)
+
+    def resume_writing(self) -> None:
+        """The client has taken most of what was sent."""
+        self.release(UNREAD)
 
     @property
     def connected(self) -> bool:
@@ -145,8 +169,10 @@ class AcceptedConnection(asyncio.Protocol):
     # The end.
 
     def sweep(self, now: int) -> None:
-        """Close a connection that was idle for too long."""
-        if self.is_idle() and now - self.idle_since > self.shared.idle_time:
+        """Close a connection that was idle for too long, and cut one whose client takes nothing."""
+        if self._shut or self._held & UNREAD:
+            self._sweep_unsent(now)
+        elif self.is_idle() and now - self.idle_since > self.shared.idle_time:
             self.close()
 
     def finish(self) -> None:
@@ -156,12 +182,46 @@ class AcceptedConnection(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the connection once all is sent."""
-        self.ended = True
+        self._begin_to_close()
         if self._transport is not None:
             self._transport.close()
 
+    def hear_out(self) -> None:
+        """Close our side of the connection, and drop what the client still sends until it closes the other.
+
+        Closing both sides would reset the connection, and the client might never read the last answer.
+        """
+        self._begin_to_close()
+        if self._transport is None:
+            return
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+            self._transport.resume_reading()
+        else:
+            self._transport.close()
+
+    def _begin_to_close(self) -> None:
+        """Take and write nothing more; the client has `unread_time` for each part of the rest."""
+        self.ended = self._shut = True
+        self._watch_unsent()
+
+    def _watch_unsent(self) -> None:
+        """Note how much the client has to take from now on."""
+        self._stalled = self.shared.now
+        self._unsent = 0 if self._transport is None else self._transport.get_write_buffer_size()
+
+    def _sweep_unsent(self, now: int) -> None:
+        """Cut off a client that takes no byte of what waits for it, or does not go when it has all."""
+        assert self._transport is not None, "a connection without a transport has left the acceptor"
+        unsent = self._transport.get_write_buffer_size()
+        if unsent < self._unsent:
+            self._stalled = now
+        self._unsent = unsent
+        if now - self._stalled > (self.shared.unread_time if unsent else self.shared.linger_time):
+            self._transport.abort()
+
     def abort(self) -> None:
         """Close the connection now; what was not sent is lost."""
-        self.ended = True
+        self.ended = self._shut = True
         if self._transport is not None:
             self._transport.abort()

@@ -1,11 +1,19 @@
-"""What the connections of one acceptor share: who is there, the coarse time, pause and drain."""
+"""What the connections of one acceptor share: who is there, the coarse time, pause and drain.
+
+Answers come out of the engine in batches.  Each connection that got one is put on a list, and at
+the end of the loop's tick every one of them sends all it has, in one write.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
-from reliquary.base.time import Duration
+from reliquary.base.time import MINUTE, Duration, seconds
+
+UNREAD_TIME: Final = MINUTE
+LINGER_TIME: Final = seconds(5)
 
 
 class Managed(Protocol):
@@ -27,6 +35,9 @@ class Managed(Protocol):
     def finish(self) -> None:
         """Take nothing new, answer what was begun, then close."""
 
+    def flush(self) -> None:
+        """Send all that is ready."""
+
     def abort(self) -> None:
         """Close now; what was not sent is lost."""
 
@@ -38,23 +49,39 @@ class Connections(Generic[AnyConnection]):
     """The part of an acceptor that its connections see."""
 
     __slots__ = (
+        "_loop",
+        "_ready",
         "connections",
         "draining",
         "idle_time",
         "last_number",
+        "linger_time",
         "most",
         "now",
         "on_empty",
         "paused",
+        "unread_time",
     )
 
-    def __init__(self, most: int, idle_time: Duration, now: int) -> None:
+    def __init__(
+        self,
+        most: int,
+        idle_time: Duration,
+        now: int,
+        *,
+        unread_time: Duration = UNREAD_TIME,
+        linger_time: Duration = LINGER_TIME,
+    ) -> None:
         self.connections: dict[int, AnyConnection] = {}
         """By their numbers."""
         self.most = most
         """Connections at one time; those beyond are refused."""
         self.idle_time = idle_time
         """How long a connection may be idle."""
+        self.unread_time = unread_time
+        """How long a client may take no byte of what waits for it."""
+        self.linger_time = linger_time
+        """How long a connection that was closed may stay when the client has taken all."""
         self.now = now
         """Monotonic microseconds, as of the last sweep: time-outs need no better clock."""
         self.paused = False
@@ -63,6 +90,8 @@ class Connections(Generic[AnyConnection]):
         self.last_number = 0
         self.on_empty: Callable[[], None] | None = None
         """Called when the last connection has gone."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ready: list[AnyConnection] = []
 
     def next_number(self) -> int:
         """The number of a new connection."""
@@ -85,3 +114,15 @@ class Connections(Generic[AnyConnection]):
         self.connections.pop(connection.number, None)
         if not self.connections and self.on_empty is not None:
             self.on_empty()
+
+    def wake(self, connection: AnyConnection) -> None:
+        """Let a connection send at the end of this tick."""
+        if not self._ready:
+            self._loop = self._loop or asyncio.get_running_loop()
+            self._loop.call_soon(self._flush)
+        self._ready.append(connection)
+
+    def _flush(self) -> None:
+        ready, self._ready = self._ready, []
+        for connection in ready:
+            connection.flush()

@@ -1,0 +1,23 @@
+"""How a connection that may be silent for days finds out that the other end has crashed."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Final
+
+KEEPALIVE: Final = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 60),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 6),
+)
+"""The system asks after a minute of silence, and gives up a minute later."""
+
+
+def keep_alive(transport: asyncio.BaseTransport) -> None:
+    """Let the system ask a silent peer whether it is still there."""
+    underlying = transport.get_extra_info("socket")
+    if underlying is not None:
+        for option in KEEPALIVE:
+            underlying.setsockopt(*option)

@@ -10,6 +10,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from reliquary.cli.main import cli
+from reliquary.net.identity.nt_hash import nt_hash
 from reliquary.server.exits import Exit
 from reliquary.server.loading import load
 
@@ -24,6 +25,23 @@ def test_a_token_is_shown_once_and_the_lines_are_settings(tmp_path: Path) -> Non
     (user,) = load(file).users
     assert (user.name, user.groups) == ("alice", ("administrators",))
     assert user.token_sha256 == sha256(found[1].encode()).hexdigest()
+    assert user.nt_hash == ""
+
+
+def test_the_token_is_the_password_of_ntlm_on_demand(tmp_path: Path) -> None:
+    made = CliRunner().invoke(cli, ["user", "token", "alice", "--ntlm"])
+    token = made.stderr.removeprefix("# token of alice: ").strip()
+    file = tmp_path / "reliquary.toml"
+    file.write_text(made.stdout, encoding="utf-8")
+    (user,) = load(file).users
+    assert user.nt_hash == nt_hash(token)
+
+
+def test_a_password_that_the_user_has_is_asked_for_and_not_shown() -> None:
+    made = CliRunner().invoke(cli, ["user", "token", "alice", "--ask-password"], input="password\n")
+    assert made.exit_code == 0
+    assert 'nt_hash = "8846f7eaee8fb117ad06bdd830b7586c"\n' in made.stdout
+    assert "password\n" not in made.stdout + made.stderr.removeprefix("password: \n")
 
 
 def test_each_token_is_another() -> None:

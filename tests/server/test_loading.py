@@ -19,6 +19,7 @@ from reliquary.queueing.message import FOREVER
 from reliquary.server.config import Settings
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.loading import NAMES, load
+from reliquary.server.mqqp_options import MqqpOptions
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.wsrm_options import WsrmOptions
 
@@ -70,6 +71,8 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         forward = true
         [wsrm]
         window = 9
+        [mqqp]
+        enabled = true
         [multicast]
         enabled = false
         interface = "eth1"
@@ -108,6 +111,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
             SrmpOptions(protocol=SrmpSettings(store_and_forward=True)),
             HttprOptions(protocol=HttprSettings(forward=True)),
             WsrmOptions(protocol=WsrmSettings(window=9)),
+            MqqpOptions(enabled=True),
         ),
         multicast=MulticastOptions(
             enabled=False,
@@ -121,12 +125,13 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )
     assert load(file) == expected
-    tables = ("users", "srmp", "httpr", "wsrm", "multicast", "history")
+    tables = ("users", "srmp", "httpr", "wsrm", "mqqp", "multicast", "history")
     names = [name for name in NAMES if name not in tables]
     environment = {"RELIQUARY_" + name.upper(): str(getattr(expected, name)) for name in names}
     environment["RELIQUARY_SRMP_STORE_AND_FORWARD"] = "true"
     environment["RELIQUARY_HTTPR_FORWARD"] = "true"
     environment["RELIQUARY_WSRM_WINDOW"] = "9"
+    environment["RELIQUARY_MQQP_ENABLED"] = "true"
     environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
     environment["RELIQUARY_DIRECTORY_SERVERS"] = "dc1, dc2.shop.example"
     for name in fields(MulticastOptions):
@@ -208,7 +213,7 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param(
             "directory_integrated = true\nmachine_sid = 'me'", "a SID looks like", id="no machine's SID"
         ),
-        pytest.param("[[users]]\nname = 'a'", "missing required field `token_sha256`", id="no token"),
+        pytest.param("[[users]]\nname = 'a'", "needs a token_sha256 or an nt_hash", id="no token"),
         pytest.param("[[users]]\nname = 'a'\ntoken_sha256 = 'x'", "64 hexadecimal digits", id="no hash"),
         pytest.param("[[users]]\ntoken = 'a'", "unknown field `token`", id="a token in the clear"),
     ],
@@ -241,6 +246,7 @@ def test_multicast_can_be_told_by_the_environment() -> None:
 
 
 def test_the_names_of_tables_stand_among_those_of_settings() -> None:
-    assert NAMES[-7:] == ("directory_servers", "srmp", "httpr", "wsrm", "multicast", "history", "users")
+    tables = ("srmp", "httpr", "wsrm", "mqqp", "multicast", "history", "users")
+    assert NAMES[-8:] == ("directory_servers", *tables)
     with pytest.raises(UsageError, match="there is no setting 'tables'; these are folder, data_host"):
         load(None, None, {"tables": ()})

@@ -19,22 +19,38 @@ def user() -> None:
 @user.command()
 @click.argument("name")
 @click.option("--group", "groups", multiple=True, metavar="GROUP", help="A group that the user is in.")
-@examples("reliquary user token alice", "reliquary user token root --group administrators")
-def token(name: str, groups: tuple[str, ...]) -> None:
+@click.option("--ntlm", is_flag=True, help="Let the user in over NTLM too; the token is the password.")
+@click.option(
+    "--ask-password", is_flag=True, help="Let the user in over NTLM too, with a password that is asked for."
+)
+@examples(
+    "reliquary user token alice",
+    "reliquary user token root --group administrators",
+    "reliquary user token alice --ntlm",
+)
+def token(name: str, groups: tuple[str, ...], ntlm: bool, ask_password: bool) -> None:
     """Make a token for the user NAME, and the lines that let a server know it.
 
     The lines belong into the server's settings file.  The token is for the user, who gives it with
     --token or RELIQUARY_TOKEN; it is shown only now.
+
+    Clients of MQQP prove who they are with NTLM, for which the settings need an NT hash: --ntlm makes one
+    of the token, --ask-password one of a password that the user has already.  For NTLM the hash is as good
+    as the password, so the settings file must be readable by the server alone.
     """
     from reliquary.net.chance import SystemChance
+    from reliquary.net.identity.nt_hash import nt_hash
     from reliquary.net.identity.users import User, check_users
 
     made = urlsafe_b64encode(SystemChance().bits(256).to_bytes(32, "big")).rstrip(b"=").decode()
     known = User(name=name, token_sha256=sha256(made.encode()).hexdigest(), groups=groups)
     check_users((known,))
+    password = click.prompt("password", hide_input=True, err=True) if ask_password else made
     click.echo(f"# token of {name}: {made}", err=True)
     click.echo("[[users]]")
     click.echo(f"name = {json.dumps(name)}")
     click.echo(f'token_sha256 = "{known.token_sha256}"')
+    if ntlm or ask_password:
+        click.echo(f'nt_hash = "{nt_hash(password)}"')
     if groups:
         click.echo(f"groups = {json.dumps(list(groups))}")

@@ -11,7 +11,8 @@
     store_and_forward = true
     [[users]]                           only here; `reliquary user token` writes the lines
     name = "alice"
-    token_sha256 = "..."
+    token_sha256 = "..."                for HTTP; of the two hashes one is needed
+    nt_hash = "..."                     for NTLM over MQQP
 
 A setting that is not known is refused by name: a misspelled one must not become a default.
 """

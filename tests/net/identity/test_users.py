@@ -23,7 +23,8 @@ def known(name: str, token: str, **fields: Any) -> User:
 
 ALICE = known("alice", "open sesame", groups=("clerks", "administrators"))
 BOB = known("bob", "swordfish", sid=SID)
-USERS = Users(HERE, (ALICE, BOB))
+CAROL = User(name="Carol", nt_hash="8846f7eaee8fb117ad06bdd830b7586c")
+USERS = Users(HERE, (ALICE, BOB, CAROL))
 
 
 def test_a_token_stands_for_its_user() -> None:
@@ -40,6 +41,27 @@ def test_each_user_is_one_principal_for_all_his_requests() -> None:
 
 def test_without_a_token_one_is_anonymous() -> None:
     assert USERS.who(None) is ANONYMOUS
+
+
+def test_a_user_is_found_by_the_name_that_was_proved() -> None:
+    assert USERS.named("ALICE") is USERS.who(b"Bearer open sesame")
+    assert USERS.named("carol").user == user_sid(HERE, "carol")
+    assert USERS.named("") is ANONYMOUS
+    for name in ("clerks", "everyone", "dave"):
+        with pytest.raises(NotKnown, match=f"there is no user '{name}'"):
+            USERS.named(name)
+
+
+def test_an_nt_hash_is_found_by_its_user() -> None:
+    assert USERS.nt_hash_of("carol") == CAROL.nt_hash
+    assert [USERS.nt_hash_of(name) for name in ("alice", "dave", "")] == ["", "", ""]
+
+
+def test_a_user_without_a_token_makes_the_others_no_anonymous_ones() -> None:
+    users = Users(HERE, (CAROL,))
+    assert users.any
+    with pytest.raises(NotKnown):
+        users.who(b"Bearer swordfish")
 
 
 def test_where_nobody_is_known_all_are_anonymous() -> None:
@@ -70,8 +92,8 @@ def test_a_name_is_of_a_user_a_group_or_well_known() -> None:
 
 
 def test_a_name_that_nobody_has_is_refused() -> None:
-    with pytest.raises(UsageError, match="there is no user or group 'carol'; there is everyone"):
-        USERS.sid_of("carol")
+    with pytest.raises(UsageError, match="there is no user or group 'dave'; there is everyone"):
+        USERS.sid_of("dave")
     with pytest.raises(UsageError, match="a SID looks like"):
         USERS.sid_of("S-1-x")
 
@@ -85,6 +107,8 @@ def test_a_name_that_nobody_has_is_refused() -> None:
         ((known("a", "x", groups=("b;c",)),), "1 to 64 letters or digits"),
         ((known("Everyone", "x"),), "no user"),
         ((User(name="a", token_sha256="abc"),), "token_sha256 of a is 64 hexadecimal digits"),
+        ((User(name="a"),), "the user a needs a token_sha256 or an nt_hash"),
+        ((User(name="a", nt_hash="AB" * 16),), "nt_hash of a is 32 hexadecimal digits"),
         ((known("a", "x"), known("A", "y")), "two users have the name 'a'"),
         ((known("a", "x"), known("b", "x")), "two users have the token"),
         ((known("a", "x", sid="S-2"),), "a SID looks like"),
@@ -96,4 +120,4 @@ def test_users_that_cannot_be_are_refused(users: tuple[User, ...], why: str) -> 
 
 
 def test_users_that_can_be_are_let_through() -> None:
-    check_users((ALICE, BOB))
+    check_users((ALICE, BOB, CAROL, User(name="dave", nt_hash=CAROL.nt_hash)))

@@ -1,4 +1,4 @@
-"""The users of a server: a bearer token stands for one of them, and no token for the anonymous one."""
+"""The users of a server: who a bearer token or an NTLM name stands for; without either one is anonymous."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ UNAUTHENTICATED: Final = "UNAUTHENTICATED"
 CHALLENGE: Final = ((b"www-authenticate", b'Bearer realm="reliquary"'),)
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
+_NT_HASH: Final = re.compile("[0-9a-f]{32}")
 _NAME: Final = re.compile(r"[\w.@-]{1,64}")
 
 
@@ -45,8 +46,13 @@ class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """A user as the settings name it."""
 
     name: str
-    token_sha256: str
+    token_sha256: str = ""
     """The SHA-256 digest of the token; the token itself is written nowhere."""
+    nt_hash: str = ""
+    """The NT hash of the password ([MS-NLMP] 3.3.1): 32 hexadecimal digits; NTLM is refused without one.
+
+    For NTLM it is as good as the password: a settings file with one must be readable by the server alone.
+    """
     groups: tuple[str, ...] = ()
     sid: str = ""
     """By default one that follows from the name."""
@@ -63,14 +69,29 @@ def check_users(users: Sequence[User]) -> None:
                 )
         if user.name.casefold() in WELL_KNOWN:
             raise UsageError(f"{user.name!r} is a group that everybody knows, and no user")
-        if not _DIGEST.fullmatch(user.token_sha256):
-            raise UsageError(f"token_sha256 of {user.name} is 64 hexadecimal digits in lower case")
-        for what in (f"the name {user.name.casefold()!r}", f"the token of {user.token_sha256}"):
+        _check_proofs(user)
+        for what in _unique_parts(user):
             if what in seen:
                 raise UsageError(f"two users have {what}")
             seen.add(what)
         if user.sid:
             parse_sid(user.sid)
+
+
+def _check_proofs(user: User) -> None:
+    """Refuse a user that cannot show who he is, or shows it with something that is no hash."""
+    if not user.token_sha256 and not user.nt_hash:
+        raise UsageError(f"the user {user.name} needs a token_sha256 or an nt_hash")
+    if user.token_sha256 and not _DIGEST.fullmatch(user.token_sha256):
+        raise UsageError(f"token_sha256 of {user.name} is 64 hexadecimal digits in lower case")
+    if user.nt_hash and not _NT_HASH.fullmatch(user.nt_hash):
+        raise UsageError(f"nt_hash of {user.name} is 32 hexadecimal digits in lower case")
+
+
+def _unique_parts(user: User) -> list[str]:
+    """What no other user may have; two users may have one password, for the name is shown with it."""
+    token = [f"the token of {user.token_sha256}"] if user.token_sha256 else []
+    return [f"the name {user.name.casefold()!r}", *token]
 
 
 class Users:
@@ -85,22 +106,27 @@ class Users:
             for group in user.groups:
                 self._sids.setdefault(group.casefold(), user_sid(manager, group))
         self._names = {sid: name for name, sid in self._sids.items()}
-        self._tokens = tuple(
-            (
-                bytes.fromhex(user.token_sha256),
-                Principal(self.sid_of(user.name), tuple(map(self.sid_of, user.groups)), user.name),
+        self._principals = {
+            user.name.casefold(): Principal(
+                self.sid_of(user.name), tuple(map(self.sid_of, user.groups)), user.name
             )
             for user in users
+        }
+        self._tokens = tuple(
+            (bytes.fromhex(user.token_sha256), self._principals[user.name.casefold()])
+            for user in users
+            if user.token_sha256
         )
+        self._nt_hashes = {user.name.casefold(): user.nt_hash for user in users if user.nt_hash}
 
     @property
     def any(self) -> bool:
         """Whether there is a user; without one all clients are anonymous, whatever they say."""
-        return bool(self._tokens)
+        return bool(self._principals)
 
     def who(self, authorization: bytes | None) -> Principal:
         """The user whose Authorization header this is."""
-        if authorization is None or not self._tokens:
+        if authorization is None or not self.any:
             return ANONYMOUS
         scheme, _, token = authorization.strip().partition(b" ")
         if scheme.lower() != b"bearer":
@@ -113,6 +139,19 @@ class Users:
         if found is None:
             raise NotKnown("nobody has this token")
         return found
+
+    def named(self, name: str) -> Principal:
+        """The user of this name, which was proved already; the anonymous one for an empty name."""
+        if not name:
+            return ANONYMOUS
+        found = self._principals.get(name.casefold())
+        if found is None:
+            raise NotKnown(f"there is no user {name[:80]!r}")
+        return found
+
+    def nt_hash_of(self, name: str) -> str:
+        """The NT hash of a user's password in hexadecimal digits; empty where no such user has one."""
+        return self._nt_hashes.get(name.casefold(), "")
 
     def sid_of(self, name: str) -> Sid:
         """The SID of a user or a group; a SID may also be given as it is."""

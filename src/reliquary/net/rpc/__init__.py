@@ -1,0 +1,7 @@
+"""DCE/RPC over sockets, both sides; what the bytes mean is the matter of `protocols/rpc`.
+
+listener, connection, shared   connections that clients open: limits, drain, calls to the services
+service                        what stands behind an interface
+ntlm, ntlm_claims              NTLM and SPNEGO for both sides, through pyspnego
+dialing, outgoing, mapper      connections that we open, and at which port
+"""

@@ -1,0 +1,208 @@
+"""One connection of an RPC listener: bytes to the state of the connection, calls to the services.
+
+    bytes --> ServerConnection --Bound, Called, Cancelled, Orphaned--> RpcService
+                      |        '--mgmt, epm--> answered here
+    bytes <-----------'<----------------------respond, fault---------- listener
+
+A client may send calls faster than it takes the answers: then nothing more is read from it.  What was
+answered during one tick of the loop leaves in one write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from ipaddress import IPv4Address
+
+from reliquary.net.rpc.service import RpcService
+from reliquary.net.rpc.shared import RpcShared
+from reliquary.net.tcp.accepted import AcceptedConnection
+from reliquary.net.tcp.keepalive import keep_alive
+from reliquary.protocols.rpc import epm, mgmt
+from reliquary.protocols.rpc.happenings import Bound, Called, Cancelled, Closed, Orphaned, ServerHappening
+from reliquary.protocols.rpc.server import ServerConnection
+from reliquary.wire.rpc.statuses import FaultStatus
+from reliquary.wire.rpc.syntaxes import EPM, MGMT
+from reliquary.wire.rpc.towers import ANY_HOST
+
+
+class RpcConnection(AcceptedConnection):
+    """The protocol between one socket and the services."""
+
+    __slots__ = ("_calls", "_closing", "_host", "_port", "_rpc", "_since", "_working", "association", "host")
+
+    shared: RpcShared
+
+    def __init__(self, shared: RpcShared) -> None:
+        super().__init__(shared)
+        self._rpc: ServerConnection | None = None
+        self._calls: dict[int, RpcService] = {}
+        """Who answers each call that has no answer yet."""
+        self._since = shared.now
+        self._port = 0
+        self._host = ANY_HOST
+        self._working = False
+        """Answers given now are sent at the end of this work, not of the tick."""
+        self._closing = False
+        """The client broke the protocol: the connection is closed once it can know why."""
+        self.association = 0
+        """The client's association; 0 before its first bind."""
+        self.host = ""
+        """The client's address, also when it has gone."""
+
+    # The transport's side.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Register a client that has connected, or refuse one too many."""
+        here = transport.get_extra_info("sockname") or ("", 0)
+        self._port = here[1]
+        self._host = ANY_HOST if ":" in here[0] or not here[0] else IPv4Address(here[0])
+        keep_alive(transport)
+        super().connection_made(transport)
+        self.host = self.peer
+        self._rpc = ServerConnection(
+            self.shared.interfaces_at(self._port),
+            self.shared.associations,
+            self.shared.limits,
+            self.shared.secure,
+            str(self._port),
+            self.host,
+        )
+        self.belongings.keep("association", self._lose_association)
+
+    def refuse(self, why: str) -> None:
+        """Close the connection of one client too many: before its first PDU there is nothing to answer."""
+        del why
+        self.shared.refused += 1
+        self.close()
+
+    # From bytes to the services.
+
+    def feed(self, data: bytes | memoryview) -> None:
+        """Read what came, then send what was answered at once."""
+        assert self._rpc is not None, "a client that is not connected sends nothing"
+        self.idle_since = self.shared.now
+        self.shared.reads += 1
+        self._working = True
+        try:
+            for happening in self._rpc.receive(data):
+                self._take(happening)
+        finally:
+            self._working = False
+        self.flush()
+
+    def _take(self, happening: ServerHappening) -> None:
+        match happening:
+            case Called():
+                self._called(happening)
+            case Bound():
+                self._bound(happening)
+            case Cancelled(call=call):
+                if call in self._calls:
+                    self._calls[call].cancelled(self.number, call, forgotten=False)
+            case Orphaned(call=call):
+                if call in self._calls:
+                    self._calls.pop(call).cancelled(self.number, call, forgotten=True)
+            case Closed():
+                self.shared.refused += 1
+                self.ended = self._closing = True
+
+    def _bound(self, happening: Bound) -> None:
+        """Let the service of an interface know its client, and that it will lose it."""
+        self.association = happening.association
+        service = self.shared.services.get(happening.interface)
+        if service is None:
+            return
+        if id(service) not in self.belongings:
+            self.belongings.keep(id(service), partial(service.connection_lost, self.number))
+        service.bound(self.number, self.host, happening)
+
+    def _called(self, happening: Called) -> None:
+        """Hand a call to its service, or answer it here."""
+        self.shared.calls += 1
+        if self.shared.draining:
+            self.fault(happening.call, FaultStatus.SERVER_TOO_BUSY)
+            return
+        service = self.shared.services.get(happening.interface)
+        if service is not None:
+            self._calls[happening.call] = service
+            service.called(self.number, self.host, happening)
+            return
+        answer = self._answer_here(happening)
+        if isinstance(answer, FaultStatus):
+            self.fault(happening.call, answer)
+        else:
+            self.respond(happening.call, (answer,))
+
+    def _answer_here(self, called: Called) -> bytes | FaultStatus:
+        """Answer a call of one of the two interfaces that every server has."""
+        if called.interface == MGMT:
+            server = self.shared.server_at(self._port)
+            return mgmt.answer(called.opnum, called.stub, called.encoding, server)
+        assert called.interface == EPM, "no other interface can be bound"
+        endpoints = self.shared.endpoints
+        return epm.answer(called.opnum, called.stub, called.encoding, endpoints, self._host)
+
+    # The way back.
+
+    def respond(self, call: int, stub: Sequence[bytes | memoryview]) -> None:
+        """Answer a call with a stub; nothing happens for one that has its answer."""
+        if self._rpc is not None:
+            self._calls.pop(call, None)
+            self._rpc.respond(call, stub)
+            self._wake()
+
+    def fault(self, call: int, status: int) -> None:
+        """Answer a call with a status; nothing happens for one that has its answer."""
+        if self._rpc is not None:
+            self._calls.pop(call, None)
+            self._rpc.fault(call, status)
+            self._wake()
+
+    def _wake(self) -> None:
+        if not self._working:
+            self.shared.wake(self)
+
+    def flush(self) -> None:
+        """Send all that is ready, in one write; then close a connection that is at its end."""
+        if self._rpc is None or self._transport is None or self._shut:
+            return
+        ready = self._rpc.output()
+        if ready:
+            self.shared.writes += 1
+            self._transport.writelines(ready)
+        if self._closing:
+            self.hear_out()
+        elif self.shared.draining and not self._rpc.outstanding:
+            self.close()
+
+    # The end.
+
+    @property
+    def outstanding(self) -> int:
+        """Calls that have no answer yet."""
+        return 0 if self._rpc is None else self._rpc.outstanding
+
+    def is_idle(self) -> bool:
+        """Whether no call waits for its answer, and the client has nothing open."""
+        return not self.outstanding and not self.shared.keeps(self.association)
+
+    def finish(self) -> None:
+        """Close the connection, at once or when its calls have their answers."""
+        if not self.outstanding:
+            self.close()
+
+    def sweep(self, now: int) -> None:
+        """Close a connection that nobody bound in time, or that is idle for too long."""
+        if not self.association and not self._shut and now - self._since > self.shared.bind_time:
+            self.close()
+        super().sweep(now)
+
+    def _lose_association(self) -> None:
+        """Let all services know that a client has gone, when this was its last connection."""
+        assert self._rpc is not None, "a connection that was never made has no association"
+        ended = self._rpc.lost()
+        if ended:
+            for service in {id(each): each for each in self.shared.services.values()}.values():
+                service.association_lost(ended)

@@ -1,0 +1,150 @@
+"""The listener for DCE/RPC: an acceptor whose connections hand calls to services.
+
+listen            a port where the services are called, and the management interface
+listen_as_mapper  a port, 135 everywhere, where clients ask for the other ports
+called ... respond, fault
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from reliquary.base.time import Duration, seconds
+from reliquary.net.clock import RealClock
+from reliquary.net.identity.users import Users
+from reliquary.net.rpc.connection import RpcConnection
+from reliquary.net.rpc.ntlm import MECHANISMS, ntlm_server
+from reliquary.net.rpc.service import RpcService
+from reliquary.net.rpc.shared import RpcShared
+from reliquary.net.tcp.acceptor import Acceptor
+from reliquary.protocols.rpc.epm import Endpoint
+from reliquary.protocols.rpc.limits import Limits
+from reliquary.wire.rpc.syntaxes import SyntaxId
+
+IDLE_TIME: Final = seconds(600)
+BIND_TIME: Final = seconds(30)
+MOST_STUB: Final = 4 * 1024 * 1024
+"""Bytes of the stub of a request, as [MS-RPCE] 3.3.3.5.8 recommends; responses may be longer."""
+
+
+class RpcClient(NamedTuple):
+    """One connection, as administrators see it."""
+
+    connection: int
+    peer: str
+    association: int
+    """0 for a client that has bound nothing yet."""
+    outstanding: int
+    """Calls that have no answer yet."""
+
+
+def _keeps_nothing(association: int) -> bool:
+    del association
+    return False
+
+
+class RpcListener:
+    """Accepts connections and hands each call to the service of its interface."""
+
+    def __init__(
+        self,
+        services: Mapping[SyntaxId, RpcService],
+        *,
+        users: Users,
+        connections: int = 1024,
+        contexts: int = 32,
+        calls: int = 64,
+        idle_time: Duration = IDLE_TIME,
+        bind_time: Duration = BIND_TIME,
+        keeps: Callable[[int], bool] = _keeps_nothing,
+        clock: RealClock | None = None,
+    ) -> None:
+        """`keeps` says whether an association has something open, so that it may be idle for longer."""
+        clock = clock or RealClock()
+        self._shared = RpcShared(
+            services,
+            connections=connections,
+            idle_time=idle_time,
+            bind_time=bind_time,
+            limits=Limits(contexts=contexts, calls=calls, stub=MOST_STUB),
+            secure=ntlm_server(users),
+            keeps=keeps,
+            principals=dict.fromkeys(MECHANISMS, socket.gethostname()),
+            now=clock.monotonic(),
+        )
+        self._acceptor = Acceptor(
+            lambda: RpcConnection(self._shared), self._shared, clock=clock, handshake_time=bind_time
+        )
+        self.pause = self._acceptor.pause
+        """Read nothing from any client: the engine has enough to do."""
+        self.resume = self._acceptor.resume
+        self.stop_accepting = self._acceptor.stop_accepting
+        """Take no new connections; those that are there go on."""
+        self.drain = self._acceptor.drain
+        """Answer the calls that are there, close, and return how many connections had to be cut."""
+        self.sweep = self._acceptor.sweep
+
+    async def listen(
+        self, host: str = "127.0.0.1", port: int = 0, interfaces: Collection[SyntaxId] | None = None
+    ) -> int:
+        """Accept calls at an address and return its port (QP-002); OSError when it cannot be had.
+
+        All interfaces are served there; the endpoint mapper tells clients of `interfaces`, or of all.
+        """
+        _, bound = await self._acceptor.listen(host, port)
+        named = self._shared.services if interfaces is None else interfaces
+        self._shared.endpoints += [Endpoint(interface, bound) for interface in named]
+        return bound
+
+    async def listen_as_mapper(self, host: str = "127.0.0.1", port: int = 135) -> int:
+        """Answer at an address which interface is at which port (QP-004), and return its port."""
+        _, bound = await self._acceptor.listen(host, port)
+        self._shared.mapper_ports.add(bound)
+        return bound
+
+    def respond(self, connection: int, call: int, stub: Sequence[bytes | memoryview]) -> None:
+        """Answer a call with a stub in parts; nothing happens when nobody waits for it any more."""
+        found = self._shared.connections.get(connection)
+        if found is not None:
+            found.respond(call, stub)
+
+    def fault(self, connection: int, call: int, status: int) -> None:
+        """Answer a call with a status; nothing happens when nobody waits for it any more."""
+        found = self._shared.connections.get(connection)
+        if found is not None:
+            found.fault(call, status)
+
+    def end_association(self, association: int) -> None:
+        """Cut all connections of a client; its services will learn that they are lost."""
+        for each in list(self._shared.connections.values()):
+            if each.association == association:
+                each.abort()
+
+    @property
+    def connections(self) -> int:
+        """How many clients are connected."""
+        return self._acceptor.connections
+
+    @property
+    def associations(self) -> int:
+        """How many groups of connections there are."""
+        return len(self._shared.associations)
+
+    @property
+    def calls(self) -> int:
+        """How many calls have come."""
+        return self._shared.calls
+
+    @property
+    def refused(self) -> int:
+        """Connections closed because the client broke the protocol, or because there were too many."""
+        return self._shared.refused
+
+    def clients(self) -> list[RpcClient]:
+        """All connections, as they are now."""
+        return [
+            RpcClient(each.number, each.host, each.association, each.outstanding)
+            for each in self._shared.connections.values()
+        ]

@@ -1,0 +1,121 @@
+"""One connection that we opened to a server of DCE/RPC: bytes between a socket and `ClientConnection`.
+
+    connection_made --> bind --> Opened --> call ... Returned, Faulted
+                          |                   |
+                          '----- lost <-------'   the server refuses, breaks the protocol or closes
+
+What is lost is reported once, and nothing is reported after `close`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from reliquary.net.tcp.dialing import OutgoingConnection
+from reliquary.net.tcp.keepalive import keep_alive
+from reliquary.protocols.rpc.client import ClientConnection
+from reliquary.protocols.rpc.happenings import ClientHappening, Closed, Faulted, Opened, Returned
+from reliquary.protocols.rpc.security import SecurityRefused
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Bytes of all connections that count here."""
+
+    sent: int = 0
+    received: int = 0
+
+
+class CallingConnection(OutgoingConnection):
+    """The protocol between one socket and the calls that go over it."""
+
+    __slots__ = ("_heard", "_last_id", "_lost", "_rpc", "_traffic", "bound", "calls", "opened")
+
+    def __init__(
+        self,
+        rpc: ClientConnection,
+        heard: Callable[[CallingConnection, Opened | Returned | Faulted], None],
+        lost: Callable[[CallingConnection, str], None],
+        traffic: Traffic,
+    ) -> None:
+        """`heard` takes what the server says, and `lost` why the connection can no longer be used."""
+        super().__init__()
+        self._rpc = rpc
+        self._heard = heard
+        self._lost = lost
+        self._traffic = traffic
+        self.opened: Opened | None = None
+        """What was agreed on; None until the server has accepted the bind."""
+        self.bound = asyncio.Event()
+        """The server has accepted the bind."""
+        self.calls: dict[int, int] = {}
+        """The calls that have no answer yet: their numbers, by the call_id of their PDUs."""
+        self._last_id = 0
+
+    def call(self, number: int, opnum: int, stub: Sequence[bytes]) -> None:
+        """Send a call; identifiers rise on each connection, whatever numbers its caller uses."""
+        self._last_id += 1
+        self.calls[self._last_id] = number
+        self._rpc.call(self._last_id, opnum, stub)
+        self._flush()
+
+    def close(self) -> None:
+        """Send what was written and close; nothing is reported any more."""
+        self.usable = False
+        if self._transport is not None:
+            self._transport.close()
+
+    # -- the transport's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Send the bind; the system finds out when a server is silent because it has crashed."""
+        super().connection_made(transport)
+        keep_alive(transport)
+        try:
+            self._rpc.begin()
+        except SecurityRefused as why:
+            self._fail(f"no authentication can be begun: {why}")
+        self._flush()
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes that the server sent."""
+        self._traffic.received += len(data)
+        if not self.usable:
+            return
+        happenings = self._rpc.receive(data)
+        self._flush()
+        for happening in happenings:
+            self._take(happening)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Report a connection that the server, or the network, has closed."""
+        self._fail(str(exc or "the server closed the connection"))
+        super().connection_lost(exc)
+
+    def _take(self, happening: ClientHappening) -> None:
+        """Hand on what the server said, unless the connection was closed meanwhile."""
+        if not self.usable:
+            return
+        match happening:
+            case Closed(why):
+                self._fail(why)
+            case Opened():
+                self.opened = happening
+                self.bound.set()
+                self._heard(self, happening)
+            case Returned(call) | Faulted(call):
+                self._heard(self, happening._replace(call=self.calls.pop(call)))
+
+    def _flush(self) -> None:
+        """Hand to the transport what the connection wants to send."""
+        parts = self._rpc.output()
+        if parts and self._transport is not None:
+            self._traffic.sent += sum(map(len, parts))
+            self._transport.writelines(parts)
+
+    def _fail(self, why: str) -> None:
+        if self.usable:
+            self.close()
+            self._lost(self, why)

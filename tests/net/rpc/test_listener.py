@@ -1,0 +1,248 @@
+"""The listener on real sockets: limits, NTLM, long answers, the endpoint mapper, the end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import pytest
+
+from reliquary.base.time import seconds
+from reliquary.net.rpc.listener import RpcClient
+from reliquary.net.rpc.ntlm import NTLM, SPNEGO, ntlm_client
+from reliquary.protocols.rpc import mgmt
+from reliquary.protocols.rpc.epm import EPT_MAP, map_request, read_map_response
+from reliquary.protocols.rpc.happenings import Closed, Opened
+from reliquary.wire.ndr.encoding import NDR20, NDR64
+from reliquary.wire.rpc.protection import Protection
+from reliquary.wire.rpc.statuses import FaultStatus
+from reliquary.wire.rpc.syntaxes import EPM, MGMT, QM2QM, QMCOMM
+from tests.net.http.stage import play, tick, until
+from tests.net.rpc.stage import PASSWORD, Caller, Desk, EchoDesk, caller, listening
+
+MEGABYTE = 1024 * 1024
+
+
+async def bound(client: Caller) -> int:
+    opened = await client.bind()
+    assert isinstance(opened, Opened)
+    return opened.association
+
+
+@pytest.mark.spec("QP-002", "QP-006", "QP-012")
+def test_calls_are_answered_at_every_port() -> None:
+    async def scene() -> None:
+        desk = EchoDesk()
+        async with listening({QM2QM: desk, QMCOMM: desk}) as (listener, port):
+            for number in (port, await listener.listen()):
+                async with caller(number) as client:
+                    await bound(client)
+                    assert await client.call(3, b"hello") == b"hello"
+                    (seen,) = listener.clients()
+                    assert seen == RpcClient(seen.connection, "127.0.0.1", seen.association, 0)
+                    assert listener.associations == 1
+                await until(lambda: listener.connections == 0)
+            assert (listener.calls, listener.refused) == (2, 0)
+
+    play(scene)
+
+
+def test_a_long_request_and_a_long_answer_go_in_fragments() -> None:
+    async def scene() -> None:
+        desk = EchoDesk()
+        async with listening({QM2QM: desk}) as (_, port), caller(port) as client:
+            await bound(client)
+            stub = bytes(range(256)) * (4 * MEGABYTE // 256)
+            assert await client.call(1, stub) == stub
+            assert await client.call(1, stub + b"!") == FaultStatus.ACCESS_DENIED
+            assert await client.hear() is None
+
+    play(scene)
+
+
+@pytest.mark.parametrize("auth_type", [NTLM, SPNEGO])
+@pytest.mark.parametrize("protection", [Protection.CONNECT, Protection.INTEGRITY, Protection.PRIVACY])
+def test_a_user_logs_on_and_his_calls_are_protected(auth_type: int, protection: Protection) -> None:
+    async def scene() -> None:
+        desk = EchoDesk()
+        async with listening({QM2QM: desk}) as (_, port), caller(port) as client:
+            await client.bind(
+                auth_type=auth_type,
+                security=ntlm_client("alice", PASSWORD, auth_type, "localhost"),
+                protection=protection,
+            )
+            for stub in (b"", b"a secret", bytes(100_000)):
+                assert await client.call(1, stub) == stub
+            assert {(called.user, called.protection) for _, called in desk.calls} == {("alice", protection)}
+
+    play(scene)
+
+
+@pytest.mark.parametrize("auth_type", [NTLM, SPNEGO])
+def test_a_wrong_password_opens_nothing(auth_type: int) -> None:
+    async def scene() -> None:
+        desk = EchoDesk()
+        async with listening({QM2QM: desk}) as (_, port), caller(port) as client:
+            heard = await client.bind(
+                auth_type=auth_type,
+                security=ntlm_client("alice", "wrong", auth_type, "localhost"),
+                protection=Protection.INTEGRITY,
+            )
+            if isinstance(heard, Opened):  # after NTLM's last token there is no answer
+                assert await client.call(1) == FaultStatus.ACCESS_DENIED
+            else:
+                assert isinstance(heard, Closed)
+            assert desk.calls == []
+
+    play(scene)
+
+
+@pytest.mark.spec("QP-004")
+def test_the_endpoint_mapper_tells_the_ports_and_serves_nothing_else() -> None:
+    async def scene() -> None:
+        desk = EchoDesk()
+        async with listening({QM2QM: desk, QMCOMM: desk}) as (listener, port):
+            second = await listener.listen(interfaces=[QMCOMM])
+            mapper = await listener.listen_as_mapper(port=0)
+            for interface, ports in ((QM2QM, [port]), (QMCOMM, [port, second]), (MGMT, [])):
+                async with caller(mapper) as client:
+                    assert isinstance(await client.bind(EPM), Opened)
+                    answer = await client.call(EPT_MAP, map_request(interface))
+                    assert isinstance(answer, bytes)
+                    towers = read_map_response(answer)
+                    assert [(str(tower.host), tower.port) for tower in towers] == [
+                        ("127.0.0.1", number) for number in ports
+                    ]
+            async with caller(mapper) as client:
+                assert isinstance(await client.bind(QM2QM), Closed)
+            async with caller(mapper) as client:
+                await client.bind(MGMT)
+                identifiers = await client.call(mgmt.INQ_IF_IDS)
+                assert isinstance(identifiers, bytes)
+                assert EPM.uuid.bytes_le in identifiers
+            async with caller(port) as client:
+                assert isinstance(await client.bind(EPM), Closed)
+
+    play(scene)
+
+
+def test_the_server_says_its_name() -> None:
+    async def scene() -> None:
+        async with listening({}) as (_, port), caller(port) as client:
+            await client.bind(MGMT)
+            name = await client.call(mgmt.INQ_PRINC_NAME, bytes((10, 0, 0, 0, 255, 0, 0, 0)))
+            assert isinstance(name, bytes)
+            assert socket.gethostname().encode() in name
+
+    play(scene)
+
+
+def test_limits_of_connections_contexts_and_calls() -> None:
+    async def scene() -> None:
+        options = {"connections": 2, "contexts": 1, "calls": 1}
+        async with listening({QM2QM: Desk()}, **options) as (listener, port), caller(port) as client:
+            assert isinstance(await client.bind(encodings=[NDR20]), Opened)
+            client.ask(1)
+            assert await client.call(2) == FaultStatus.SERVER_TOO_BUSY
+            async with caller(port) as other:
+                assert isinstance(await other.bind(encodings=[NDR20, NDR64]), Closed)  # a context for each
+            await until(lambda: listener.connections == 1)
+            async with caller(port) as other:
+                await until(lambda: listener.connections == 2)
+                async with caller(port) as third:
+                    assert await third.is_cut()
+            assert listener.refused == 2
+
+    play(scene)
+
+
+def test_a_client_that_crashed_is_noticed_by_the_network() -> None:
+    async def scene() -> None:
+        desk = Desk()
+        async with listening({QM2QM: desk}) as (listener, port), caller(port) as client:
+            await bound(client)
+            (connection,) = listener._shared.connections.values()
+            assert connection._transport is not None
+            underlying = connection._transport.get_extra_info("socket")
+            assert underlying.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+            assert underlying.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 60
+
+    play(scene)
+
+
+def test_all_connections_of_an_association_are_cut() -> None:
+    async def scene() -> None:
+        desk = Desk()
+        async with (
+            listening({QM2QM: desk}) as (listener, port),
+            caller(port) as first,
+            caller(port) as second,
+            caller(port) as other,
+        ):
+            association = await bound(first)
+            await second.bind(association=association)
+            await bound(other)
+            desk.notes.clear()
+            listener.end_association(association)
+            assert await first.is_cut()
+            assert await second.is_cut()
+            await until(lambda: len(desk.notes) == 3)
+            assert sorted(desk.notes) == ["1 lost", "2 lost", "association lost"]
+            assert [each.connection for each in listener.clients()] == [3]
+            for number in (1, 99):
+                listener.respond(number, 1, [b"late"])
+                listener.fault(number, 1, 5)
+
+    play(scene)
+
+
+def test_while_it_pauses_nothing_is_read() -> None:
+    async def scene() -> None:
+        desk = EchoDesk()
+        async with listening({QM2QM: desk}) as (listener, port), caller(port) as client:
+            await bound(client)
+            listener.pause()
+            client.ask(1, b"meanwhile")
+            await tick(20)
+            assert desk.calls == []
+            listener.resume()
+            await until(lambda: desk.calls)
+
+    play(scene)
+
+
+def test_a_client_that_reads_no_answers_is_not_asked_for_more_and_is_cut_in_the_end() -> None:
+    async def scene() -> None:
+        desk = EchoDesk()
+        async with listening({QM2QM: desk}) as (listener, port), caller(port) as client:
+            await bound(client)
+            stub = bytes(4 * MEGABYTE)
+            for _ in range(12):
+                client.ask(1, stub)
+            await until(lambda: 1 <= len(desk.calls) < 12)
+            for _ in range(50):
+                await asyncio.get_running_loop().run_in_executor(None, lambda: None)
+            assert len(desk.calls) < 12
+            now = listener._shared.now
+            listener.sweep(now + seconds(61))
+            listener.sweep(now + seconds(122))
+            await until(lambda: listener.connections == 0)
+            assert "association lost" in desk.notes
+
+    play(scene)
+
+
+def test_a_drain_cuts_who_still_waits() -> None:
+    async def scene() -> None:
+        desk = Desk()
+        async with listening({QM2QM: desk}) as (listener, port), caller(port) as client:
+            await bound(client)
+            client.ask(1)
+            await until(lambda: desk.calls)
+            assert await listener.drain(seconds(0.05)) == 1
+            assert await client.is_cut()
+            assert desk.notes[-2:] == ["1 lost", "association lost"]
+            with pytest.raises(OSError, match=r"refused|Connect call failed"):
+                await asyncio.open_connection("127.0.0.1", port)
+
+    play(scene)

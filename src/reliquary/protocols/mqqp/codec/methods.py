@@ -1,0 +1,34 @@
+"""What `qm2qm_stubs` and `qmcomm_stubs` say about each method, for `stubs` to look up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from reliquary.protocols.mqqp.codec.qm2qm import Request, Response
+from reliquary.wire.ndr.reader import NdrFault, NdrReader
+from reliquary.wire.ndr.writer import NdrWriter
+
+
+class Method(NamedTuple):
+    """How the request of one method is read and written, and what the method returns."""
+
+    request: type[Request]
+    read: Callable[[NdrReader], Request]
+    write: Callable[[NdrWriter, Any], None]
+    answer: type[Response]
+
+
+class Answer(NamedTuple):
+    """How a kind of response is read and written; several methods may return one kind."""
+
+    read: Callable[[NdrReader], Response]
+    write: Callable[[NdrWriter, Any], None]
+
+
+def read_in_range(reader: NdrReader, name: str, least: int, most: int) -> int:
+    """Read a number that has a range attribute in the IDL."""
+    found = reader.u32()
+    if not least <= found <= most:
+        raise NdrFault(reader.at, f"{name} is {found}, not {least} to {most}")
+    return found

@@ -1,0 +1,210 @@
+"""The methods of qm2qm, [MS-MQQP] 3.1.4: requests and responses as values, in the order of the opnums."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+NO_HANDLE: Final = UUID(int=0)
+"""A context handle that is NULL."""
+FOREVER: Final = 0xFFFFFFFF
+"""ulTimeout of a read that waits without end (QP-017)."""
+LARGEST_PACKET: Final = 0x0042_0000
+"""dwSize at most (QP-019)."""
+LAST: Final = 0xFFFF_FFFF_FFFF_FFFF
+"""The LookupId behind the last message."""
+
+
+class Action(IntEnum):
+    """ulAction, [MS-MQQP] 3.1.4.1 and 3.1.4.11; a request may hold any other number."""
+
+    RECEIVE = 0x00000000
+    PEEK_CURRENT = 0x80000000
+    PEEK_NEXT = 0x80000001
+    LOOKUP_PEEK_CURRENT = 0x40000010
+    LOOKUP_PEEK_NEXT = 0x40000011
+    LOOKUP_PEEK_PREVIOUS = 0x40000012
+    LOOKUP_RECEIVE_CURRENT = 0x40000020
+    LOOKUP_RECEIVE_NEXT = 0x40000021
+    LOOKUP_RECEIVE_PREVIOUS = 0x40000022
+
+
+class Acknowledge(IntEnum):
+    """dwAck: REMOTEREADACK without RR_UNKNOWN, which may not be sent (QP-072)."""
+
+    NACK = 1
+    ACK = 2
+
+
+class PortKind(IntEnum):
+    """dwPortType, and fIP of qmcomm (QP-115)."""
+
+    HANDSHAKE = 0
+    READ = 1
+    IPX_HANDSHAKE = 2
+    IPX_READ = 3
+
+
+class ReadDescriptor(msgspec.Struct, frozen=True, gc=False):
+    """REMOTEREADDESC, [MS-MQQP] 2.2.2.1; eAckNack is 0 on the way out and not looked at (QP-025)."""
+
+    queue: int
+    """hRemoteQueue."""
+    action: int
+    timeout: int
+    """Milliseconds."""
+    request: int
+    """dwRequestID."""
+    cursor: int = 0
+    queue_again: int = 0
+    """dwQueue, which must be the value of hRemoteQueue (QP-054)."""
+    reserved: int = 0
+    """Not looked at; a server writes 1 (QP-023)."""
+    arrived: int = 0
+    """dwArriveTime, seconds since 1970."""
+    packet: bytes | None = None
+    """lpBuffer: a UserMessage packet in a response, None in a request (QP-020)."""
+
+
+class Request(msgspec.Struct, frozen=True, gc=False):
+    """What a client asks."""
+
+
+class Response(msgspec.Struct, frozen=True, gc=False):
+    """What the server returns."""
+
+
+# -- requests
+
+
+class StartReceive(Request, frozen=True, gc=False):
+    """RemoteQMStartReceive, opnum 0."""
+
+    read: ReadDescriptor
+
+
+class EndReceive(Request, frozen=True, gc=False):
+    """RemoteQMEndReceive, opnum 1."""
+
+    handle: UUID
+    acknowledge: Acknowledge
+
+
+class OpenQueue(Request, frozen=True, gc=False):
+    """RemoteQMOpenQueue, opnum 2."""
+
+    client: UUID
+    """pLicGuid: the identifier of the manager that reads (QP-087)."""
+    level: int
+    """dwMQS, 0 to 16; not looked at (QP-088)."""
+    queue: int
+    """hQueue; not looked at (QP-089)."""
+    queue_again: int
+    """pQueue."""
+    context: int
+    """dwpContext: the number that qmcomm gave (QP-092)."""
+
+
+class CloseQueue(Request, frozen=True, gc=False):
+    """RemoteQMCloseQueue, opnum 3."""
+
+    handle: UUID
+
+
+class CloseCursor(Request, frozen=True, gc=False):
+    """RemoteQMCloseCursor, opnum 4."""
+
+    queue: int
+    cursor: int
+
+
+class CancelReceive(Request, frozen=True, gc=False):
+    """RemoteQMCancelReceive, opnum 5."""
+
+    queue: int
+    queue_again: int
+    """pQueue, which must be the value of hQueue (QP-104)."""
+    request: int
+
+
+class PurgeQueue(Request, frozen=True, gc=False):
+    """RemoteQMPurgeQueue, opnum 6."""
+
+    queue: int
+
+
+class GetServerPort(Request, frozen=True, gc=False):
+    """RemoteQMGetQMQMServerPort, opnum 7."""
+
+    kind: PortKind
+
+
+class GetVersion(Request, frozen=True, gc=False):
+    """RemoteQmGetVersion, opnum 8."""
+
+
+class StartReceive2(Request, frozen=True, gc=False):
+    """RemoteQMStartReceive2, opnum 9."""
+
+    read: ReadDescriptor | None
+    """None for a NULL pointer, which the server refuses (QP-125)."""
+    sequential: int = 0
+
+
+class StartReceiveByLookupId(Request, frozen=True, gc=False):
+    """RemoteQMStartReceiveByLookupId, opnum 10."""
+
+    lookup_id: int
+    read: ReadDescriptor | None
+    sequential: int = 0
+
+
+# -- responses
+
+
+class ReadStarted(Response, frozen=True, gc=False):
+    """What opnum 0 returns."""
+
+    handle: UUID
+    read: ReadDescriptor
+    status: int
+
+
+class ReadStarted2(Response, frozen=True, gc=False):
+    """What opnums 9 and 10 return."""
+
+    handle: UUID
+    read: ReadDescriptor | None
+    sequential: int
+    """The low seven bytes of the LookupIdentifier (QP-123)."""
+    status: int
+
+
+class HandleReturned(Response, frozen=True, gc=False):
+    """What opnums 1, 2 and 3 return: a context handle and a status."""
+
+    handle: UUID
+    status: int
+
+
+class StatusReturned(Response, frozen=True, gc=False):
+    """What opnums 4, 5 and 6 return."""
+
+    status: int
+
+
+class PortReturned(Response, frozen=True, gc=False):
+    """What opnum 7, and opnum 31 of qmcomm, return; 0 for no port (QP-116)."""
+
+    port: int
+
+
+class VersionReturned(Response, frozen=True, gc=False):
+    """What opnum 8 returns."""
+
+    major: int
+    minor: int
+    build: int

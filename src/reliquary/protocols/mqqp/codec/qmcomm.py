@@ -1,0 +1,64 @@
+"""The methods of qmcomm that a remote read needs, [MS-MQMP] 3.1.4.2 to .4 and 3.1.4.24, as values."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from reliquary.protocols.mqqp.codec.qm2qm import Request, Response
+
+
+class OpenRemoteQueue(Request, frozen=True, gc=False):
+    """R_QMOpenRemoteQueue, opnum 2."""
+
+    name: str | None
+    r"""The format name in QUEUE_FORMAT, such as `DIRECT=OS:here\private$\orders`; None for NULL."""
+    access: int
+    """dwDesiredAccess: 1 receive, 0x20 peek."""
+    share: int
+    """dwShareMode: 0, or 1 for MQ_DENY_RECEIVE_SHARE."""
+    client: UUID
+    level: int = 0
+    process: int = 0
+    """dwCallingProcessID; not looked at."""
+
+
+class CloseRemoteQueueContext(Request, frozen=True, gc=False):
+    """R_QMCloseRemoteQueueContext, opnum 3."""
+
+    handle: UUID
+
+
+class CreateRemoteCursor(Request, frozen=True, gc=False):
+    """R_QMCreateRemoteCursor, opnum 4; its CACTransferBufferV1 is not looked at."""
+
+    queue: int
+
+
+class GetServerPort(Request, frozen=True, gc=False):
+    """R_QMGetRTQMServerPort, opnum 31."""
+
+    kind: int
+    """fIP: a PortKind; any other number gets port 0, since the IDL has no range for it."""
+
+
+class RemoteQueueOpened(Response, frozen=True, gc=False):
+    """What opnum 2 returns; `context`, `queue_again` and `queue` are one number (H-16)."""
+
+    handle: UUID
+    context: int
+    queue_again: int
+    queue: int
+    status: int
+
+
+class ContextClosed(Response, frozen=True, gc=False):
+    """What opnum 3 returns: a handle that is NULL, and no status."""
+
+    handle: UUID
+
+
+class CursorCreated(Response, frozen=True, gc=False):
+    """What opnum 4 returns."""
+
+    cursor: int
+    status: int

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.settings import HttprSettings
+from reliquary.protocols.mqqp.protocol import mqqp
+from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.wsrm.protocol import wsrm
@@ -21,6 +23,7 @@ BUILDERS: Final[Mapping[type, Callable[[Any], Protocol]]] = {
     SrmpSettings: srmp,
     HttprSettings: httpr,
     WsrmSettings: wsrm,
+    MqqpSettings: mqqp,
 }
 """How each protocol is built from its settings."""
 

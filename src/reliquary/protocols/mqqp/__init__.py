@@ -1,0 +1,8 @@
+"""[MS-MQQP]: queues of other managers are read over DCE/RPC, with the part of [MS-MQMP] that opens them.
+
+    codec      stubs <--> values, both transfer syntaxes
+    server     our queues are opened, read, purged by managers elsewhere
+    client     queues elsewhere, for applications of ours: `queueing/travel/remote.py`
+
+A message that somebody reads stays locked at its manager until the reader has said that it arrived.
+"""

@@ -1,0 +1,87 @@
+"""What applications are answered: the status of another manager as one of ours, with a sentence about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from reliquary.base.hresult import HResult
+from reliquary.base.turn import Reply
+from reliquary.protocols.mqqp.client.state import Ending, Link, Task
+from reliquary.protocols.mqqp.state import State
+from reliquary.queueing import events
+from reliquary.queueing.events import Answer, Opened, Request
+from reliquary.queueing.travel.failures import Failure
+from reliquary.queueing.travel.remote import RemoteReadsEnded
+from reliquary.wire.rpc.statuses import FaultStatus
+
+_TRANSLATED: Final[Mapping[int, HResult]] = {
+    0xC000000D: HResult.INVALID_PARAMETER,  # STATUS_INVALID_PARAMETER
+    0xC0000043: HResult.SHARING_VIOLATION,  # STATUS_SHARING_VIOLATION, [MS-MQMP] 3.1.4.2
+    0x400E03E9: HResult.OPERATION_CANCELLED,  # MQ_INFORMATION_REMOTE_CANCELED_BY_CLIENT, F-10
+    FaultStatus.ACCESS_DENIED: HResult.ACCESS_DENIED,
+    FaultStatus.SECURITY_ERROR: HResult.ACCESS_DENIED,
+    FaultStatus.CANCELLED: HResult.OPERATION_CANCELLED,
+    FaultStatus.CONTEXT_MISMATCH: HResult.INVALID_HANDLE,
+    FaultStatus.OP_RANGE: HResult.OPERATION_NOT_SUPPORTED_BY_REMOTE_COMPUTER,
+    FaultStatus.UNKNOWN_INTERFACE: HResult.OPERATION_NOT_SUPPORTED_BY_REMOTE_COMPUTER,
+    FaultStatus.SERVER_TOO_BUSY: HResult.INSUFFICIENT_RESOURCES,
+}
+_KNOWN: Final[Mapping[int, HResult]] = {each.value: each for each in HResult if each is not HResult.OK}
+
+
+def failure(server: str, status: int) -> Answer:
+    """Return the answer for a status but MQ_OK, returned or raised as a fault (QP-052, QP-160, F-05)."""
+    known = _KNOWN.get(status) or _TRANSLATED.get(status)
+    if known is None:
+        return Answer(HResult.ERROR, f"{server} failed with the status {status:#010x}")
+    return Answer(known, f"{server}: {known.sentence}")
+
+
+def is_hresult(status: int) -> bool:
+    """Whether the status of a fault is one that a method raised, and none of the RPC runtime's (F-05)."""
+    return status >> 16 in (0xC00E, 0x400E, 0xC000)
+
+
+def unreachable(server: str, why: Failure, detail: str) -> Answer:
+    """Return the answer for a connection that broke, or could not be made."""
+    status = HResult.ACCESS_DENIED if why is Failure.NOT_TRUSTED else HResult.REMOTE_MACHINE_NOT_AVAILABLE
+    return Answer(status, f"{server} cannot be reached ({why.value}){': ' if detail else ''}{detail}")
+
+
+def unknown(server: str, what: str, why: str) -> Answer:
+    """Return the answer for a change that the server may have made or not."""
+    return Answer(HResult.OUTCOME_UNKNOWN, f"{server} may have {what} or not: {why}")
+
+
+def as_answer_to(request: Request, given: Answer) -> Answer:
+    """Return a failure in the form that a request's answers have."""
+    if isinstance(request, (events.OpenQueue, events.OpenCursor)):
+        return Opened(given.status, given.why)
+    return given
+
+
+def await_answer(state: State, to: int, waits_for: Link | Task | Ending) -> None:
+    """Note what a caller waits for; 0 is one who does not want to know."""
+    if to:
+        state.client.waiting[to] = waits_for
+
+
+def reply(state: State, to: int, answer: Answer) -> None:
+    """Answer a caller; 0 is one who has gone, or does not want to know."""
+    if to:
+        state.client.waiting.pop(to, None)
+        state.draft.ask(Reply(to, answer))
+
+
+def refuse(state: State, request: Request, number: int, given: Answer) -> None:
+    """Answer a request that is not carried, and end the number that it was to open."""
+    end_numbers(state, number)
+    reply(state, getattr(request, "to", 0), as_answer_to(request, given))
+
+
+def end_numbers(state: State, *numbers: int) -> None:
+    """Let the manager forget handles, cursors and receipts; 0 is none."""
+    ended = tuple(number for number in numbers if number)
+    if ended:
+        state.draft.tell(RemoteReadsEnded(ended))

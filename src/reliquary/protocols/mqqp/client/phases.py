@@ -1,0 +1,146 @@
+"""The phases of a link and of a task, as two tables: phase x move -> phase.
+
+A link is what one opened queue of another manager is here:
+
+              OPENED           PORT               VERSION           ENTERED        CLOSE
+    OPENING --------> FINDING ------> COMPARING ---------> ENTERING --------> OPEN ------> CLOSING
+       |                 |                |                   |                |              |
+       '-----------------'--- CLOSE, END -'-------------------'------- END ----'--------------'--> ENDED
+
+A task is one request of an application:
+
+                OPENED            GATHERED             FINISHED
+    WAITING ------------> STARTED ----------> SETTLING ---------> DONE
+       |      STARTED <--|  | ^                  |                 ^
+       |       MORE      |  | | DROPPED          |                 |
+       |                 |  v |  KNOWN           |                 |
+       |                 | DROPPING              |                 |
+       |                 '----'--- GONE --> ABANDONED ------------>|
+       '-------------------------- FINISHED, GONE ---------------->'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+
+class LinkPhase(Enum):
+    """How far a link is (QP-145)."""
+
+    OPENING = "opening"
+    """R_QMOpenRemoteQueue has no response."""
+    FINDING = "finding"
+    """The port of qm2qm is asked for."""
+    COMPARING = "comparing"
+    """The version of the server is asked for."""
+    ENTERING = "entering"
+    """RemoteQMOpenQueue has no response."""
+    OPEN = "open"
+    CLOSING = "closing"
+    """RemoteQMCloseQueue has no response."""
+    ENDED = "ended"
+
+
+class LinkMove(Enum):
+    """What brings a link from one phase to another."""
+
+    OPENED = "opened"
+    PORT = "port"
+    VERSION = "version"
+    ENTERED = "entered"
+    CLOSE = "close"
+    """Nobody wants the queue any more."""
+    END = "end"
+    """The server refused, or closed the queue, or the connection is gone."""
+
+
+class TaskPhase(Enum):
+    """How far a request of an application is."""
+
+    WAITING = "waiting"
+    """The link is not open."""
+    STARTED = "started"
+    """The server was asked, and has not answered."""
+    DROPPING = "dropping"
+    """A message that was delivered before is removed; then the server is asked again."""
+    SETTLING = "settling"
+    """All messages have come, and the server removes them."""
+    ABANDONED = "abandoned"
+    """The application was answered without a message; one that comes nevertheless goes back."""
+    DONE = "done"
+
+
+class TaskMove(Enum):
+    """What brings a task from one phase to another."""
+
+    OPENED = "opened"
+    """Its link is open."""
+    MORE = "more"
+    """A message came, and another one is asked for."""
+    KNOWN = "known"
+    """A message came that was delivered before."""
+    DROPPED = "dropped"
+    """The server has removed it."""
+    GATHERED = "gathered"
+    """The last message came that the task will get."""
+    FINISHED = "finished"
+    """The application has its answer, or the last call of an abandoned task ended."""
+    GONE = "gone"
+    """The application wants no more: it went away, or cancelled the request."""
+
+
+def _links() -> dict[tuple[LinkPhase, LinkMove], LinkPhase | None]:
+    """Return the table of links; None: the move must not happen in this phase."""
+    _, f, c, e, p, g, x = LinkPhase
+    n = None
+    rows: dict[LinkMove, tuple[LinkPhase | None, ...]] = {
+        #         from: o  f  c  e  p  g  x
+        LinkMove.OPENED:  (f, n, n, n, n, n, n),
+        LinkMove.PORT:    (n, c, n, n, n, n, n),
+        LinkMove.VERSION: (n, n, e, n, n, n, n),
+        LinkMove.ENTERED: (n, n, n, p, n, n, n),
+        LinkMove.CLOSE:   (x, x, x, x, g, n, n),
+        LinkMove.END:     (x, x, x, x, x, x, n),
+    }  # fmt: skip
+    return {
+        (phase, move): row[column] for move, row in rows.items() for column, phase in enumerate(LinkPhase)
+    }
+
+
+def _tasks() -> dict[tuple[TaskPhase, TaskMove], TaskPhase | None]:
+    """Return the table of tasks; None: the move must not happen in this phase."""
+    _, s, r, t, a, d = TaskPhase
+    n = None
+    rows: dict[TaskMove, tuple[TaskPhase | None, ...]] = {
+        #           from: w  s  r  t  a  d
+        TaskMove.OPENED:   (s, n, n, n, n, n),
+        TaskMove.MORE:     (n, s, n, n, n, n),
+        TaskMove.KNOWN:    (n, r, n, n, n, n),
+        TaskMove.DROPPED:  (n, n, s, n, n, n),
+        TaskMove.GATHERED: (n, t, t, n, n, n),
+        TaskMove.FINISHED: (d, d, d, d, d, n),
+        TaskMove.GONE:     (d, a, a, t, a, n),
+    }  # fmt: skip
+    return {
+        (phase, move): row[column] for move, row in rows.items() for column, phase in enumerate(TaskPhase)
+    }
+
+
+LINKS: Final[Mapping[tuple[LinkPhase, LinkMove], LinkPhase | None]] = _links()
+TASKS: Final[Mapping[tuple[TaskPhase, TaskMove], TaskPhase | None]] = _tasks()
+
+
+def moved_link(phase: LinkPhase, move: LinkMove) -> LinkPhase:
+    """Return the phase after a move; a move that must not happen is an error of ours."""
+    following = LINKS[phase, move]
+    assert following is not None, f"a link that is {phase.value} must not {move.value}"
+    return following
+
+
+def moved_task(phase: TaskPhase, move: TaskMove) -> TaskPhase:
+    """Return the phase after a move; a move that must not happen is an error of ours."""
+    following = TASKS[phase, move]
+    assert following is not None, f"a task that is {phase.value} must not {move.value}"
+    return following

@@ -1,0 +1,36 @@
+"""A message and its place, from the packet that a server returned."""
+
+from __future__ import annotations
+
+from reliquary.base.time import SECOND, Instant
+from reliquary.queueing.events import Delivered
+from reliquary.queueing.message import PRIORITY_LIMIT, Message, Position, size_of
+from reliquary.queueing.packets.messages import deserialize
+from reliquary.queueing.tables import LANE_SHIFT, SEQUENCE_MASK
+
+
+def rebuild(packet: bytes, arrived: int, sequential: int, request: int) -> Delivered:
+    """Return the message of a packet (QP-151); PacketFault says where the bytes are no packet.
+
+    A server without RemoteQMStartReceive2 gives no SequentialId: the request number takes its place, which
+    tells the messages of a receipt apart and means nothing to the server.
+    """
+    message = deserialize(packet)
+    moment = Instant(arrived * SECOND)
+    position = Position(
+        _lane(message) << LANE_SHIFT | (sequential or request) & SEQUENCE_MASK,
+        sequential,
+        size_of(message),
+        moment,
+        message.deadline(moment),
+        express=message.is_express,
+    )
+    return Delivered(position, message)
+
+
+def _lane(message: Message) -> int:
+    """Return the high byte of the LookupIdentifier, which MQQP does not carry (F-14).
+
+    It is 7 - Priority, and 0 in a transactional queue, where messages have no priority.
+    """
+    return 0 if message.is_transactional else PRIORITY_LIMIT - message.priority

@@ -1,0 +1,154 @@
+"""Messages that an application holds: it ends their reads, or their time runs out.
+
+EndRead(delete)     RemoteQMEndReceive(ACK), one after another; the answer comes behind the last one
+EndRead             RemoteQMEndReceive(NACK)
+the timer           RemoteQMEndReceive(NACK), and nobody is answered
+the link is lost    given back: done, by the rundown; deleted: nobody knows, and the answer says so
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.protocols.mqqp.client.answers import (
+    await_answer,
+    end_numbers,
+    failure,
+    refuse,
+    reply,
+    unknown,
+)
+from reliquary.protocols.mqqp.client.calling import Returned, end_receive, forget_read, give_back
+from reliquary.protocols.mqqp.client.links import drop_receipt, release, renew
+from reliquary.protocols.mqqp.client.state import Call, Ending, Link, Purpose, Receipt
+from reliquary.protocols.mqqp.codec.qm2qm import Acknowledge
+from reliquary.protocols.mqqp.state import State
+from reliquary.queueing.events import Answer, EndRead, ReceiveMessages
+from reliquary.queueing.travel.remote import ReadElsewhere
+
+REJECTED: Final = "the messages are gone, but MQQP cannot say that their reader rejected them"
+COUNTED: Final = "the messages are back, but MQQP cannot say that nobody has tried them"
+NOT_KNOWN: Final = "the receipt is not known: its time may have run out"
+
+
+def end(state: State, signal: ReadElsewhere, now: Instant) -> None:
+    """End reads of a receipt: some of them, or all."""
+    del now
+    request = signal.request
+    assert isinstance(request, EndRead)
+    receipt = state.client.receipts.get(request.receipt)
+    if receipt is None:
+        status = HResult.INVALID_HANDLE
+        refuse(state, request, signal.number, Answer(status, status.sentence))
+        return
+    lookup_ids = tuple(dict.fromkeys(request.lookup_ids)) or tuple(sorted(receipt.held))
+    if not receipt.held.keys() >= set(lookup_ids):
+        status = HResult.TRANSACTION_SEQUENCE
+        refuse(state, request, signal.number, Answer(status, status.sentence))
+        return
+    note = REJECTED if request.reject else COUNTED if request.unseen and not request.delete else ""
+    acknowledge = Acknowledge.ACK if request.delete else Acknowledge.NACK
+    _begin(state, receipt, lookup_ids, acknowledge, request.to, note=note)
+
+
+def acknowledge(state: State, signal: ReadElsewhere) -> None:
+    """Remove the messages of an older receipt; then the receive begins that asked for it."""
+    request = signal.request
+    assert isinstance(request, ReceiveMessages)
+    receipt = state.client.receipts.get(request.acknowledge)
+    if receipt is None or receipt.by.user != request.by.user:
+        refuse(state, request, signal.number, Answer(HResult.INVALID_HANDLE, NOT_KNOWN))
+        return
+    then = replace(signal, request=replace(request, acknowledge=0))
+    _begin(state, receipt, tuple(sorted(receipt.held)), Acknowledge.ACK, request.to, then=then)
+
+
+def _begin(
+    state: State,
+    receipt: Receipt,
+    lookup_ids: Sequence[int],
+    acknowledge: Acknowledge,
+    to: int,
+    *,
+    note: str = "",
+    then: ReadElsewhere | None = None,
+) -> None:
+    client = state.client
+    link = client.links[receipt.link]
+    reads = [receipt.held.pop(each) for each in lookup_ids]
+    if not receipt.held:
+        end_numbers(state, receipt.number)
+        drop_receipt(state, receipt)
+    ending = Ending(client.next_number(), link.number, to, acknowledge, reads, note, then=then)
+    link.endings[ending.number] = ending
+    await_answer(state, to, ending)
+    renew(state, link)
+    _end_next(state, link, ending)
+
+
+def _end_next(state: State, link: Link, ending: Ending) -> None:
+    end_receive(state, link, Purpose.END, ending.left[0], ending.acknowledge, ending=ending.number)
+
+
+def on_ended(state: State, link: Link, call: Call, returned: Returned, now: Instant) -> Ending | None:
+    """A read is ended; the answer is the ending that was the last of its reads, if this was."""
+    del now
+    ending = link.endings[call.ending]
+    forget_read(state, link, ending.left.pop(0).request)
+    if returned.status != HResult.OK:
+        ending.failure = failure(link.server, returned.status)  # QP-076
+    if ending.left:
+        _end_next(state, link, ending)
+        return None
+    _finish(state, link, ending)
+    return ending
+
+
+def _finish(state: State, link: Link, ending: Ending) -> None:
+    """Answer the application, unless a receive follows."""
+    del link.endings[ending.number]
+    if ending.failure is not None and ending.then is not None:
+        end_numbers(state, ending.then.number)
+    if ending.failure is not None:
+        reply(state, ending.to, ending.failure)
+    elif ending.then is None:
+        reply(state, ending.to, Answer(HResult.OK, ending.note))
+    release(state, link)
+
+
+def lost(state: State, link: Link, ending: Ending, why: str) -> None:
+    """No response will come: messages that were to go back are back, of the others nobody knows."""
+    if ending.acknowledge is Acknowledge.ACK:
+        ending.failure = unknown(link.server, "removed the messages", why)
+    _finish(state, link, ending)
+
+
+def cancel(state: State, ending: Ending) -> None:
+    """Answer an application that wants no messages any more; the older receipt is ended nevertheless."""
+    if ending.then is not None:
+        status = HResult.OPERATION_CANCELLED
+        refuse(state, ending.then.request, ending.then.number, Answer(status, status.sentence))
+        ending.to, ending.then = 0, None
+
+
+def on_hold_end(state: State, number: int, now: Instant) -> None:
+    """Give the messages of a receipt back: their time ran out."""
+    del now
+    receipt = state.client.receipts.get(number)
+    if receipt is None:
+        return
+    link = state.client.links[receipt.link]
+    end_numbers(state, number)
+    drop_receipt(state, receipt)
+    give_all_back(state, link, receipt)
+
+
+def give_all_back(state: State, link: Link, receipt: Receipt) -> None:
+    """Let the server make all messages of a receipt available again."""
+    for read in receipt.held.values():
+        give_back(state, link, read)

@@ -1,0 +1,229 @@
+"""What the client knows: links to other managers, and what applications wait for.
+
+    Link          one opened queue of another manager; RemoteOpenQueueEntry, 3.2.1.3
+    Task          one request of an application that has no answer
+    PendingRead   one read that was begun and not ended; PendingRemoteReadEntry, 3.2.1.1
+    Receipt       messages that an application holds
+    Ending        messages whose reads are being ended because an application said so
+    Call          one call that has no response
+
+Only the doubts are durable.  All the rest ends with the process, and the servers run it down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.rows import Rows, every
+from reliquary.base.time import Duration, Instant
+from reliquary.protocols.mqqp.client.phases import LinkPhase, TaskPhase
+from reliquary.protocols.mqqp.client.tables import DOUBTS, Doubt
+from reliquary.protocols.mqqp.codec.qm2qm import NO_HANDLE, Acknowledge
+from reliquary.protocols.mqqp.settings import MqqpSettings
+from reliquary.queueing.events import FOREVER_WAIT, Access, Answer, Delivered, Request, Share
+from reliquary.queueing.message import ObjectId
+from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.travel.remote import ReadElsewhere
+from reliquary.wire.security import Sid
+
+HIGHEST: Final = 0xFFFF_FFFF
+"""The highest number of a call, and of dwRequestID."""
+
+
+class Purpose(Enum):
+    """What a call is for."""
+
+    OPEN = "open"
+    PORT = "port"
+    VERSION = "version"
+    ENTER = "enter"
+    """RemoteQMOpenQueue."""
+    FORGET = "forget"
+    """R_QMCloseRemoteQueueContext: qm2qm has the queue now."""
+    READ = "read"
+    DROP = "drop"
+    """RemoteQMEndReceive for a message that was delivered before."""
+    SETTLE = "settle"
+    """RemoteQMEndReceive for a message that is delivered when this is confirmed."""
+    END = "end"
+    """RemoteQMEndReceive because an application said so."""
+    RETURN = "return"
+    """RemoteQMEndReceive for a message that nobody wants; the response changes nothing."""
+    CANCEL = "cancel"
+    OPEN_CURSOR = "open-cursor"
+    CLOSE_CURSOR = "close-cursor"
+    PURGE = "purge"
+    CLOSE = "close"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that has no response."""
+
+    number: int
+    link: int
+    purpose: Purpose
+    task: int = 0
+    ending: int = 0
+    read: int = 0
+    """The request number of the read that it begins or ends."""
+
+
+@dataclass(slots=True)
+class Link:
+    """One opened queue of another manager."""
+
+    number: int
+    server: str
+    """The host, as the name of the queue has it."""
+    name: str
+    """The direct name of the queue, as the application wrote it."""
+    key: str
+    """What two names of one queue have in common."""
+    access: Access
+    share: Share
+    by: Principal
+    handle: int = 0
+    """What the application calls the queue; 0 for one that was opened by name for single requests."""
+    to: int = 0
+    """The caller who waits until the queue is open."""
+    lease: Duration = FOREVER_WAIT
+    phase: LinkPhase = LinkPhase.OPENING
+    port: int = 0
+    """Of qm2qm; 0 as long as it is not known."""
+    old: bool = False
+    """The server has neither RemoteQMStartReceive2 nor RemoteQMStartReceiveByLookupId (QP-150)."""
+    opened: UUID = NO_HANDLE
+    """The context handle of qmcomm."""
+    session: UUID = NO_HANDLE
+    """RRSessionHandle."""
+    queue: int = 0
+    """phQueue."""
+    queue_again: int = 0
+    """dwpQueue, which old servers give another value."""
+    context: int = 0
+    """pdwContext, by which RemoteQMOpenQueue finds the queue."""
+    cursors: dict[int, int] = field(default_factory=dict)
+    """hCursor of the server, by the application's number."""
+    tasks: dict[int, Task] = field(default_factory=dict)
+    endings: dict[int, Ending] = field(default_factory=dict)
+    receipts: dict[int, Receipt] = field(default_factory=dict)
+    reads: dict[int, PendingRead] = field(default_factory=dict)
+    """Reads that were begun and not ended, by their request numbers (QP-143)."""
+    calls: set[int] = field(default_factory=set)
+
+    @property
+    def busy(self) -> bool:
+        """Whether an application waits for something, or holds a message."""
+        return bool(self.tasks or self.endings or self.receipts or self.reads)
+
+
+@dataclass(slots=True)
+class PendingRead:
+    """A read that was begun and not ended."""
+
+    request: int
+    """dwRequestID, which no other read of this process has (QP-148)."""
+    handle: UUID = NO_HANDLE
+    """RemoteReadHandle, from the response that brought the message until the read is ended (QP-015)."""
+    delivered: Delivered | None = None
+
+
+@dataclass(slots=True)
+class Task:
+    """A request of an application that has no answer."""
+
+    number: int
+    link: int
+    request: Request
+    to: int
+    """The caller; 0 where nobody waits for the answer any more."""
+    opens: int = 0
+    """The receipt or cursor that the answer will name; 0 for none."""
+    deadline: Instant | None = None
+    """Until then a read waits for a message; None for a read without a limit, and for other requests."""
+    phase: TaskPhase = TaskPhase.WAITING
+    read: int = 0
+    """The request number of the read that was begun last."""
+    call: int = 0
+    """The call that began it."""
+    came: list[PendingRead] = field(default_factory=list)
+    """Messages that came, and are not settled."""
+    done: list[Delivered] = field(default_factory=list)
+    """Messages that the answer will bring."""
+    size: int = 0
+    """Bytes of all of them."""
+    failure: Answer | None = None
+    """Why the last message could not be had."""
+
+
+@dataclass(slots=True)
+class Receipt:
+    """Messages that an application holds."""
+
+    number: int
+    link: int
+    by: Principal
+    held: dict[int, PendingRead]
+    """By LookupIdentifier."""
+    timed: bool
+    """The messages go back when a timer fires."""
+
+
+@dataclass(slots=True)
+class Ending:
+    """Reads that an application ended, and whose ends are not all confirmed."""
+
+    number: int
+    link: int
+    to: int
+    acknowledge: Acknowledge
+    left: list[PendingRead]
+    """The first one is under way."""
+    note: str = ""
+    """What the answer says about a wish that MQQP cannot express."""
+    failure: Answer | None = None
+    then: ReadElsewhere | None = None
+    """The receive that asked for the end of an older receipt."""
+
+
+class ClientState:
+    """All that the rules of the client read and write."""
+
+    def __init__(self, rows: Rows, settings: MqqpSettings) -> None:
+        self.settings = settings
+        self.links: dict[int, Link] = {}
+        self.calls: dict[int, Call] = {}
+        self.handles: dict[int, Link] = {}
+        """Open queues, by the application's handles (QP-144)."""
+        self.shared: dict[tuple[str, Access, Sid], Link] = {}
+        """Queues that were opened by name: requests of one user share them for a short time."""
+        self.receipts: dict[int, Receipt] = {}
+        self.waiting: dict[int, Link | Task | Ending] = {}
+        """What each caller waits for."""
+        self.requests: set[int] = set()
+        """Request numbers of all reads that were begun and not ended."""
+        self.locked: dict[tuple[str, ObjectId], tuple[Link, PendingRead]] = {}
+        """How each message came that was not given back, by its queue and identifier."""
+        self.doubts: dict[tuple[str, ObjectId], Doubt] = {
+            (each.queue, each.identifier): each for _, each in every(rows, DOUBTS)
+        }
+        self.sweeping = False
+        """A timer is set for the next doubt to end."""
+        self._last = 0
+        self._last_number = 0
+
+    def next_number(self) -> int:
+        """Return a number that no link, task or ending of this process ever had."""
+        self._last += 1
+        return self._last
+
+    def next_request(self) -> int:
+        """Return a number of 32 bits that no call and no read without an end has (QP-021, QP-022)."""
+        while True:
+            self._last_number = self._last_number % HIGHEST + 1
+            if self._last_number not in self.calls and self._last_number not in self.requests:
+                return self._last_number

@@ -1,0 +1,101 @@
+"""What the network tells the machine of MQQP.
+
+A *connection* is one accepted TCP connection, an *association* the connections of one client that share
+context handles (C706 9.3.2); a *link* is what we opened to another manager for one opened queue.
+"""
+
+from __future__ import annotations
+
+from reliquary.base.turn import Event
+from reliquary.protocols.mqqp.codec.qm2qm import Request, Response
+from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.travel.failures import Failure
+from reliquary.wire.rpc.protection import Protection
+
+
+class PortsKnown(Event, frozen=True, gc=False):
+    """Our interfaces are listened to at these ports (QP-117); 0 for an interface that is not."""
+
+    handshake: int = 0
+    read: int = 0
+
+
+# -- clients elsewhere read our queues
+
+
+class ClientBound(Event, frozen=True, gc=False):
+    """A connection may call an interface from now on; a connection may be bound several times."""
+
+    association: int
+    connection: int
+    peer: str
+    interface: str
+    """`qm2qm` or `qmcomm`."""
+
+
+class ClientCalled(Event, frozen=True, gc=False):
+    """A client called a method; the call is answered by `Respond` or `RaiseFault`."""
+
+    association: int
+    connection: int
+    call: int
+    request: Request
+    by: Principal = ANONYMOUS
+    protection: Protection = Protection.NONE
+
+
+class CallCancelled(Event, frozen=True, gc=False):
+    """A client cancels its call; it still wants an answer, unless it has forgotten the call."""
+
+    connection: int
+    call: int
+    forgotten: bool = False
+
+
+class ConnectionLost(Event, frozen=True, gc=False):
+    """Nobody waits for the answers to the calls of this connection; reads that wait must take nothing."""
+
+    connection: int
+
+
+class AssociationLost(Event, frozen=True, gc=False):
+    """The last connection of an association is gone: its context handles are run down (QP-140 to QP-142)."""
+
+    association: int
+
+
+# -- we read queues of servers elsewhere
+
+
+class ServerResponded(Event, frozen=True, gc=False):
+    """A call of ours returned."""
+
+    link: int
+    call: int
+    response: Response
+
+
+class ServerFaulted(Event, frozen=True, gc=False):
+    """A call of ours was refused, or its method raised a status; the link goes on."""
+
+    link: int
+    call: int
+    status: int
+
+
+class LinkLost(Event, frozen=True, gc=False):
+    """A link is gone with all its calls, or could not be made; the server runs its handles down."""
+
+    link: int
+    failure: Failure
+    why: str = ""
+
+
+# -- a request of administrators; the answer is a `Done`
+
+
+class CloseAssociation(Event, frozen=True, gc=False):
+    """Close what `reliquary rpc list` calls by this name: connections, handles, reads that wait."""
+
+    to: int
+    name: str

@@ -1,0 +1,36 @@
+"""MQQP as a machine: each event, signal and timer goes to its rule in one of the two roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from reliquary.base.rows import Rows
+from reliquary.base.ruled import Rule, Ruled
+from reliquary.base.turn import Event
+from reliquary.protocols.mqqp.administration import on_close_wanted
+from reliquary.protocols.mqqp.client import rules as client
+from reliquary.protocols.mqqp.events import CloseAssociation
+from reliquary.protocols.mqqp.server import rules as server
+from reliquary.protocols.mqqp.settings import MqqpSettings
+from reliquary.protocols.mqqp.state import State
+
+
+class Mqqp(Ruled[State]):
+    """[MS-MQQP], server and client."""
+
+    def __init__(self, rows: Rows, settings: MqqpSettings) -> None:
+        super().__init__(State(rows, settings), _RULES, _HEARD, _TIMERS)
+
+
+_RULES: Final[Mapping[type[Event], Rule[State]]] = {
+    **server.RULES,
+    **client.RULES,
+    CloseAssociation: on_close_wanted,
+}
+_HEARD: Final = {**server.HEARD, **client.HEARD}
+_TIMERS: Final = {**client.TIMERS}
+
+TAKES: Final = tuple(_RULES)
+HEARS: Final = tuple(_HEARD)
+TIMERS: Final = tuple(_TIMERS)

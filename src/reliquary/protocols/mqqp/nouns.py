@@ -1,0 +1,82 @@
+"""Associations as a noun of administration: who reads queues here, and which queues elsewhere are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from reliquary.base.hresult import HResult
+from reliquary.protocols.mqqp.events import CloseAssociation
+from reliquary.queueing.administration import Act, Listing, Machines, Noun, Showing
+
+
+class AssociationInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """An association of DCE/RPC as it was a moment ago: what one client has open at one server."""
+
+    name: str
+    """`in-5` for a client that reads here, `out-3` for a queue elsewhere that is read from here."""
+    direction: str
+    """`in` or `out`."""
+    peer: str
+    """The address of the client, or the host of the server."""
+    user: str
+    """Who reads; empty for an anonymous reader."""
+    state: str
+    """`open`; of one that goes out also what it does to become open."""
+    connections: int = 0
+    """TCP connections of a client; 0 for one that goes out."""
+    interfaces: list[str]
+    """What its connections are bound to: `qmcomm`, `qm2qm`."""
+    contexts: int
+    """Context handles that the client has: opened queues, sessions, and messages that it holds."""
+    queues: list[str]
+    """The queues that are open."""
+    cursors: int
+    pending: int
+    """Reads that wait for a message."""
+    held: int
+    """Messages that were handed out, and are locked until their reader says that they arrived."""
+
+
+def _associations(machines: Machines) -> Iterator[AssociationInfo]:
+    from reliquary.protocols.mqqp.machine import Mqqp
+    from reliquary.protocols.mqqp.views import associations
+
+    return associations(machines.machine(Mqqp).state)
+
+
+def _association(machines: Machines, name: str) -> AssociationInfo | None:
+    return next((each for each in _associations(machines) if each.name == name), None)
+
+
+RPC: Final = Noun(
+    name="rpc",
+    plural="rpc",
+    record=AssociationInfo,
+    summary="List, show and close the associations of DCE/RPC: queues that are read over MQQP.",
+    listing=Listing(
+        records=_associations,
+        columns=("name", "peer", "user", "state", "queues", "contexts", "cursors", "pending", "held"),
+        help="List the clients that read queues here, and the queues elsewhere that are read from here.\n\n"
+        "`pending` are reads that wait; `held` are messages that were handed out and not acknowledged.",
+    ),
+    showing=Showing(
+        key="name",
+        kind=str,
+        record=_association,
+        missing=HResult.OBJECT_NOT_FOUND,
+        missing_sentence="there is no association {}",
+        help="Show all that is known of association NAME.",
+        example="in-1",
+    ),
+    acts=(
+        Act(
+            verb="close",
+            event=CloseAssociation,
+            help="Close association NAME: its connections end, reads that wait are cancelled, and messages "
+            "that it holds are there again.",
+        ),
+    ),
+)

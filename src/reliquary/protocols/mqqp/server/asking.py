@@ -1,0 +1,35 @@
+"""How the server asks the queue manager (`queueing/travel/asking.py`)."""
+
+from __future__ import annotations
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Event
+from reliquary.protocols.mqqp.reader import NAME
+from reliquary.protocols.mqqp.server.state import Asked
+from reliquary.protocols.mqqp.state import State
+from reliquary.queueing.events import Answer
+from reliquary.queueing.travel.asking import RequestMade
+
+
+class Unattended(Asked):
+    """A request whose answer changes nothing."""
+
+    __slots__ = ()
+
+
+def number_for(state: State, asked: Asked) -> int:
+    """Return the number for a request; its answer will be taken to the rule for `asked`."""
+    server = state.server
+    server.last_caller -= 1
+    server.asked[server.last_caller] = asked
+    return server.last_caller
+
+
+def ask(state: State, request: Event, peer: str = "") -> None:
+    """Ask the queue manager, which answers in this turn; reads that wait and purges may take longer."""
+    state.draft.tell(RequestMade(NAME, request, peer))
+
+
+def on_unattended(state: State, asked: Unattended, answer: Answer, now: Instant) -> None:
+    """Take an answer that nobody waits for."""
+    del state, asked, answer, now

@@ -1,0 +1,90 @@
+"""How an opened queue is closed: [MS-MQQP] 3.1.4.4 and [MS-MQMP] 3.1.4.3."""
+
+from __future__ import annotations
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.protocols.mqqp.codec.qm2qm import NO_HANDLE, CloseQueue, HandleReturned
+from reliquary.protocols.mqqp.codec.qmcomm import CloseRemoteQueueContext, ContextClosed
+from reliquary.protocols.mqqp.events import ClientCalled
+from reliquary.protocols.mqqp.server.asking import Unattended, ask, number_for
+from reliquary.protocols.mqqp.server.cancelling import end_wait
+from reliquary.protocols.mqqp.server.handles import handle_of
+from reliquary.protocols.mqqp.server.phases import NEXT, Phase, Step
+from reliquary.protocols.mqqp.server.responding import respond
+from reliquary.protocols.mqqp.server.state import Context, Ending, Held, OpenedQueue, Session
+from reliquary.protocols.mqqp.state import State
+from reliquary.queueing import events
+
+
+def advance(state: State, queue: OpenedQueue, step: Step) -> None:
+    """Take an opened queue to its next phase; one that is closed is closed at the queue manager too."""
+    before, queue.phase = queue.phase, NEXT[queue.phase, step]
+    if queue.phase is before:
+        return
+    if queue.phase in (Phase.ENDING, Phase.CLOSED):
+        state.server.queues.pop(queue.number, None)
+    if queue.phase is Phase.ENDING and not queue.held:
+        advance(state, queue, Step.ALL_READS_ENDED)
+    elif queue.phase is Phase.CLOSED:
+        ask(state, events.CloseQueue(number_for(state, Unattended()), queue.descriptor))  # QP-098
+
+
+# -- RemoteQMCloseQueue
+
+
+def close_queue(state: State, called: ClientCalled, now: Instant) -> None:
+    """RemoteQMCloseQueue (D.4)."""
+    del now
+    request = called.request
+    assert isinstance(request, CloseQueue)
+    session = handle_of(state, called, request.handle, Session)
+    if session is not None:
+        end_session(state, session)
+        respond(state, called, HandleReturned(NO_HANDLE, HResult.OK))
+
+
+def end_session(state: State, session: Session) -> None:
+    """Remove an OpenQueueEntry: the reads that wait end, and the queue is closed (QP-097, QP-098, QP-140)."""
+    del state.server.handles[session.handle]
+    del session.association.sessions[session.handle]
+    queue = session.queue
+    queue.session = None
+    for read in list(queue.pending.values()):
+        end_wait(state, read, Ending.BY_CLIENT)
+    advance(state, queue, Step.SESSION_CLOSED)
+
+
+# -- R_QMCloseRemoteQueueContext
+
+
+def close_context(state: State, called: ClientCalled, now: Instant) -> None:
+    """R_QMCloseRemoteQueueContext; a NULL handle is passed over, because the method has no status."""
+    del now
+    request = called.request
+    assert isinstance(request, CloseRemoteQueueContext)
+    if request.handle != NO_HANDLE:
+        context = handle_of(state, called, request.handle, Context)
+        if context is None:
+            return
+        end_context(state, context)
+    respond(state, called, ContextClosed(NO_HANDLE))
+
+
+def end_context(state: State, context: Context) -> None:
+    """Forget a handle of qmcomm; the queue is closed only while no session took it over."""
+    del state.server.handles[context.handle]
+    del context.association.contexts[context.handle]
+    advance(state, context.queue, Step.CONTEXT_CLOSED)
+
+
+# -- messages that were handed out
+
+
+def release(state: State, held: Held) -> None:
+    """Forget the handle of a message; with the last one, a queue whose session is over is closed (H-10)."""
+    del state.server.handles[held.handle]
+    del held.association.held[held.handle]
+    del held.queue.held[held.handle]
+    if not held.queue.held:
+        advance(state, held.queue, Step.ALL_READS_ENDED)

@@ -1,0 +1,55 @@
+"""What a queue that was opened from elsewhere may be used for: RemoteReadState, [MS-MQMP] 3.1.4.2 to .3.
+
+    R_QMOpenRemoteQueue      RemoteQMOpenQueue                RemoteQMCloseQueue
+    ---------------> OPENED -----------------> READY_FOR_READ -----------------> ENDING
+                        |                                                           |
+                        | context closed                                            | no message is locked
+                        '-----------------------> CLOSED <--------------------------'
+
+The rundown of a handle counts as closing it.  A queue that is CLOSED is closed at the queue manager too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+
+class Phase(Enum):
+    """RemoteReadState, with what follows it."""
+
+    OPENED = "opened"
+    """Only qmcomm knows it: cursors can be created, and nothing can be read."""
+    READY_FOR_READ = "ready-for-read"
+    ENDING = "ending"
+    """Its session is over; messages that were handed out may still be acknowledged (H-10)."""
+    CLOSED = "closed"
+
+
+class Step(Enum):
+    """What happens to an opened queue."""
+
+    CONTEXT_CLOSED = "R_QMCloseRemoteQueueContext, or rundown"
+    SESSION_OPENED = "RemoteQMOpenQueue"
+    SESSION_CLOSED = "RemoteQMCloseQueue, or rundown"
+    ALL_READS_ENDED = "no message of it is locked"
+
+
+NEXT: Final[Mapping[tuple[Phase, Step], Phase]] = {
+    (Phase.OPENED, Step.CONTEXT_CLOSED): Phase.CLOSED,
+    (Phase.OPENED, Step.SESSION_OPENED): Phase.READY_FOR_READ,  # H-11
+    (Phase.OPENED, Step.SESSION_CLOSED): Phase.OPENED,
+    (Phase.OPENED, Step.ALL_READS_ENDED): Phase.OPENED,
+    (Phase.READY_FOR_READ, Step.CONTEXT_CLOSED): Phase.READY_FOR_READ,  # a session took it over
+    (Phase.READY_FOR_READ, Step.SESSION_OPENED): Phase.READY_FOR_READ,
+    (Phase.READY_FOR_READ, Step.SESSION_CLOSED): Phase.ENDING,
+    (Phase.READY_FOR_READ, Step.ALL_READS_ENDED): Phase.READY_FOR_READ,
+    # DEPARTS from 3.1.4.4 (QP-098): Close Queue waits for the last EndReceive (H-10), because the queue
+    # manager could not tell afterwards which message is meant.
+    (Phase.ENDING, Step.CONTEXT_CLOSED): Phase.ENDING,
+    (Phase.ENDING, Step.SESSION_OPENED): Phase.ENDING,
+    (Phase.ENDING, Step.SESSION_CLOSED): Phase.ENDING,
+    (Phase.ENDING, Step.ALL_READS_ENDED): Phase.CLOSED,
+    **{(Phase.CLOSED, step): Phase.CLOSED for step in Step},
+}

@@ -1,0 +1,169 @@
+"""All that the server knows, none of it on disk.
+
+    Association --- Connection      one TCP connection of the client, with its peer and interfaces
+        |--- Context                PCTX_OPENREMOTE_HANDLE_TYPE: a queue that qmcomm opened
+        |--- Session                PCTX_RRSESSION_HANDLE_TYPE: an OpenQueueEntry
+        |--- Held                   PCTX_REMOTEREAD_HANDLE_TYPE: a message that was handed out, locked
+        '--- Read                   a RemoteReadEntry that waits (rRemoteReadEntryCollection)
+
+    OpenedQueue                     an OpenQueueDescriptor: known to clients by a DWORD, and to the manager
+                                    by its own handle; contexts, sessions, reads and locks refer to it
+
+The two collections of the specification are the reads and the sessions of all associations (QP-030, QP-033).
+One event is taken at a time, so that no two of them work on a collection at once (QP-031, QP-032, QP-034).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from uuid import UUID
+
+from reliquary.base.time import Instant
+from reliquary.protocols.mqqp.codec.qm2qm import ReadDescriptor
+from reliquary.protocols.mqqp.events import ClientCalled
+from reliquary.protocols.mqqp.server.phases import Phase
+from reliquary.protocols.mqqp.settings import MqqpSettings
+from reliquary.queueing.events import Access, Share
+from reliquary.queueing.security.principals import ANONYMOUS, Principal
+
+
+class Asked:
+    """What the queue manager was asked for; each kind has a rule for the answer (`rules.ANSWERED`)."""
+
+    __slots__ = ()
+
+
+class Ending(Enum):
+    """Why a read that waits is ended before a message came."""
+
+    BY_CLIENT = "RemoteQMCancelReceive, or the session is over"
+    CALL_CANCELLED = "the client cancelled the call"
+    UNWANTED = "nobody waits for the response"
+
+
+@dataclass(slots=True, eq=False)
+class OpenedQueue:
+    """OpenQueueDescriptor: one opened queue."""
+
+    number: int
+    """The DWORD that the client knows it by: pdwContext, dwpQueue and phQueue (H-16)."""
+    descriptor: int
+    """Its handle at the queue manager, which is also the receipt of the messages that are handed out."""
+    name: str
+    """The name that the queue manager knows it by."""
+    access: Access
+    share: Share
+    by: Principal
+    """The user that opened it; to all others its number is unknown."""
+    since: Instant
+    computer: str = ""
+    """The name that this client knows our computer by."""
+    phase: Phase = Phase.OPENED
+    session: Session | None = None
+    cursors: dict[int, int] = field(default_factory=dict)
+    """The cursors at the queue manager, by the DWORDs that the client knows them by."""
+    pending: dict[int, Read] = field(default_factory=dict)
+    """The reads that wait, by dwRequestID."""
+    held: dict[UUID, Held] = field(default_factory=dict)
+    """The messages that are handed out."""
+
+
+@dataclass(slots=True, eq=False)
+class ContextHandle:
+    """A context handle: it means something only in the association that it was given to."""
+
+    handle: UUID
+    association: Association
+    queue: OpenedQueue
+    since: Instant
+
+
+@dataclass(slots=True, eq=False)
+class Context(ContextHandle):
+    """RemoteQueueOpenContextHandle, [MS-MQMP] 3.1.1.8."""
+
+
+@dataclass(slots=True, eq=False)
+class Session(ContextHandle):
+    """OpenQueueEntry, [MS-MQQP] 3.1.1.4."""
+
+    client: UUID
+    """ClientId."""
+
+
+@dataclass(slots=True, eq=False)
+class Held(ContextHandle):
+    """RemoteReadEntry of a message that was handed out: it is locked until RemoteQMEndReceive."""
+
+    lookup_id: int
+    request: int
+    """dwRequestID of the call that took it."""
+
+
+@dataclass(slots=True, eq=False)
+class Read(Asked):
+    """RemoteReadEntry, [MS-MQQP] 3.1.1.2, of a call that has no response yet."""
+
+    called: ClientCalled
+    connection: Connection
+    queue: OpenedQueue
+    descriptor: ReadDescriptor
+    receives: bool
+    """Whether the message is locked; a peek leaves it alone."""
+    since: Instant
+    caller: int = 0
+    """The number under which the queue manager is asked."""
+    ending: Ending | None = None
+    """Not None: it is being ended, and takes no message."""
+
+
+@dataclass(slots=True, eq=False)
+class Connection:
+    """One connection of an association."""
+
+    number: int
+    association: Association
+    peer: str
+    interfaces: set[str] = field(default_factory=set)
+    reads: dict[int, Read] = field(default_factory=dict)
+    """Those of its calls that wait for a message, by the numbers of the calls."""
+
+
+@dataclass(slots=True, eq=False)
+class Association:
+    """A client: the connections that share context handles (C706 9.3.2)."""
+
+    number: int
+    peer: str = ""
+    """The address of its first connection."""
+    by: Principal = ANONYMOUS
+    """The user of its latest call."""
+    connections: dict[int, Connection] = field(default_factory=dict)
+    contexts: dict[UUID, Context] = field(default_factory=dict)
+    sessions: dict[UUID, Session] = field(default_factory=dict)
+    held: dict[UUID, Held] = field(default_factory=dict)
+    reads: dict[int, Read] = field(default_factory=dict)
+    """Reads that wait, by the numbers under which the queue manager is asked."""
+
+    @property
+    def load(self) -> int:
+        """How many reads wait, or have a message locked (`MqqpSettings.pending`)."""
+        return len(self.reads) + len(self.held)
+
+
+class ServerState:
+    """The clients, and what they have."""
+
+    def __init__(self, settings: MqqpSettings) -> None:
+        self.settings = settings
+        self.associations: dict[int, Association] = {}
+        self.connections: dict[int, Connection] = {}
+        self.queues: dict[int, OpenedQueue] = {}
+        """By the DWORDs that clients know them by; one that is ENDING is not known any more."""
+        self.handles: dict[UUID, ContextHandle] = {}
+        self.asked: dict[int, Asked] = {}
+        """What the queue manager was asked for, by the number of the request that has no answer yet."""
+        self.last_caller = 0
+        self.last_handle = 0
+        """How many handles and numbers were made."""

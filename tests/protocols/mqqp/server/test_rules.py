@@ -1,0 +1,24 @@
+"""The tables of the server role have a rule for everything that can come."""
+
+from __future__ import annotations
+
+from reliquary.protocols.mqqp import events
+from reliquary.protocols.mqqp.server.rules import ANSWERED, HEARD, RULES
+from reliquary.protocols.mqqp.server.state import Asked
+from reliquary.queueing.travel.asking import RequestAnswered
+
+
+def test_each_event_of_a_client_elsewhere_has_a_rule() -> None:
+    assert set(RULES) == {
+        events.PortsKnown,
+        events.ClientBound,
+        events.ClientCalled,
+        events.CallCancelled,
+        events.ConnectionLost,
+        events.AssociationLost,
+    }
+
+
+def test_each_request_to_the_manager_has_a_rule_for_its_answer() -> None:
+    assert set(ANSWERED) == set(Asked.__subclasses__())
+    assert set(HEARD) == {RequestAnswered}

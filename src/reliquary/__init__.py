@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from reliquary.client.administration import (
+        AssociationInfo,
         BatchInfo,
         ChannelInfo,
         ConnectionAttempt,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         QueueNotFound,
         QuotaExceeded,
         ReliquaryError,
+        RemoteManagerFailed,
         ServerUnreachable,
         SharingViolation,
         StoreUnusable,
@@ -76,6 +78,7 @@ __all__ = [
     "AccessInfo",
     "Agent",
     "AgentStatus",
+    "AssociationInfo",
     "AsyncAgent",
     "AsyncExactlyOnce",
     "AsyncManager",
@@ -110,6 +113,7 @@ __all__ = [
     "QuotaExceeded",
     "Recovered",
     "ReliquaryError",
+    "RemoteManagerFailed",
     "Sent",
     "SequenceInfo",
     "ServerUnreachable",

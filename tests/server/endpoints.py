@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from reliquary.server.build import Server
-from reliquary.server.endpoint import Endpoint
+from reliquary.server.endpoint import Endpoint, SwitchedOff
 
 Kind = TypeVar("Kind", bound=Endpoint)
 
@@ -13,4 +13,15 @@ Kind = TypeVar("Kind", bound=Endpoint)
 def endpoint_of(server: Server, kind: type[Kind]) -> Kind:
     """The only one of its kind."""
     [found] = [each for each in server.endpoints if isinstance(each, kind)]
+    return found
+
+
+def switched_off(server: Server, protocol: str) -> SwitchedOff:
+    """The endpoint of a protocol that is switched off, by the first word of what it counts."""
+    [found] = [
+        each
+        for each in server.endpoints
+        if isinstance(each, SwitchedOff)
+        and all(family.name.startswith(f"{protocol}_") for family in each.counters())
+    ]
     return found

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reliquary.server.endpoint import SwitchedOff
 from reliquary.server.httpr import HttprEndpoint
 from reliquary.server.httpr_options import HttprOptions
 from tests.console.stage import Stage, play
-from tests.server.endpoints import endpoint_of
+from tests.server.endpoints import endpoint_of, switched_off
 
 IN_DOUBT = ["httpr_batches_in_doubt", "httpr_messages_in_doubt"]
 
@@ -34,7 +33,7 @@ def test_requests_are_counted_by_command_and_error(tmp_path: Path) -> None:
 
 def test_batches_in_doubt_are_counted_where_the_endpoint_is_switched_off(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
-        families = endpoint_of(stage.server, SwitchedOff).counters()
+        families = switched_off(stage.server, "httpr").counters()
         assert [family.name for family in families] == IN_DOUBT
 
     play(tmp_path, scene, tables=(HttprOptions(enabled=False),))

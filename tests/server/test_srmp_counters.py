@@ -6,11 +6,10 @@ from pathlib import Path
 
 from reliquary.net.counters import Section
 from reliquary.net.multicast.options import MulticastOptions
-from reliquary.server.endpoint import SwitchedOff
 from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
 from tests.console.stage import Stage, play
-from tests.server.endpoints import endpoint_of
+from tests.server.endpoints import endpoint_of, switched_off
 
 
 def test_what_comes_and_goes_stands_before_what_the_machine_counts(tmp_path: Path) -> None:
@@ -35,7 +34,7 @@ def test_what_comes_and_goes_stands_before_what_the_machine_counts(tmp_path: Pat
 
 def test_the_machine_counts_where_its_endpoint_is_switched_off(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
-        families = endpoint_of(stage.server, SwitchedOff).counters()
+        families = switched_off(stage.server, "srmp").counters()
         assert [family.name for family in families] == ["srmp_messages_total"]
 
     play(tmp_path, scene, tables=(SrmpOptions(enabled=False),))

@@ -11,13 +11,12 @@ from reliquary.net.identity.users import User
 from reliquary.protocols.wsrm.machine import Wsrm
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
 from reliquary.server.config import Settings
-from reliquary.server.endpoint import SwitchedOff
 from reliquary.server.names import Listening
 from reliquary.server.wsrm import SEED_BITS, WsrmEndpoint, addressed, prepare
 from reliquary.server.wsrm_options import WsrmOptions
 from tests.console.stage import Stage, play
 from tests.net.http.stage import until
-from tests.server.endpoints import endpoint_of
+from tests.server.endpoints import endpoint_of, switched_off
 
 ORDERS = "/wsrm/orders"
 ADA = User(name="ada", token_sha256=sha256(b"secret").hexdigest())
@@ -98,7 +97,7 @@ def test_a_server_that_stops_takes_nothing_new(tmp_path: Path) -> None:
 def test_a_server_whose_wsrm_is_off_has_nothing_there(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         assert (await stage.data.request("POST", ORDERS, b"")).status == 404
-        endpoint = endpoint_of(stage.server, SwitchedOff)
+        endpoint = switched_off(stage.server, "wsrm")
         assert list(endpoint.mounts()) == []
         assert list(endpoint.names_of("orders")) == []
 

@@ -7,12 +7,11 @@ from pathlib import Path
 from reliquary.protocols.wsrm.effects import Post
 from reliquary.protocols.wsrm.machine import Wsrm
 from reliquary.protocols.wsrm.state import Count
-from reliquary.server.endpoint import SwitchedOff
 from reliquary.server.wsrm import WsrmEndpoint
 from reliquary.server.wsrm_options import WsrmOptions
 from tests.console.stage import Stage, play
 from tests.net.http.stage import until
-from tests.server.endpoints import endpoint_of
+from tests.server.endpoints import endpoint_of, switched_off
 
 OF_THE_MACHINE = ["wsrm_events_total", "wsrm_sequences", "wsrm_unacknowledged", "wsrm_held"]
 
@@ -50,7 +49,7 @@ def test_requests_and_posts_are_counted_by_how_they_ended(tmp_path: Path) -> Non
 def test_the_machine_counts_where_the_endpoint_is_switched_off(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         stage.server.opened.machine(Wsrm).state.counts[Count.DUPLICATES] += 3
-        families = {each.name: each.samples for each in endpoint_of(stage.server, SwitchedOff).counters()}
+        families = {each.name: each.samples for each in switched_off(stage.server, "wsrm").counters()}
         assert list(families) == OF_THE_MACHINE
         assert ({"kind": "duplicates"}, 3) in families["wsrm_events_total"]
         assert len(families["wsrm_events_total"]) == len(Count)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from reliquary.client.sync.portal import OnPortal
 from reliquary.client.transport import Transport
 from reliquary.protocols.httpr.nouns import CHANNEL, BatchInfo, ChannelInfo
+from reliquary.protocols.mqqp.nouns import RPC, AssociationInfo
 from reliquary.protocols.srmp.nouns import STREAM, StreamInfo
 from reliquary.protocols.wsrm.nouns import SEQUENCE, SequenceInfo
 from reliquary.queueing.administration import Key, Noun, R
@@ -19,6 +20,7 @@ from reliquary.queueing.travel.nouns import OUTGOING, ConnectionAttempt, Outgoin
 
 __all__ = [
     "Administration",
+    "AssociationInfo",
     "AsyncAdministration",
     "BatchInfo",
     "ChannelInfo",
@@ -111,6 +113,18 @@ class AsyncAdministration:
         """End a sequence now, whatever is missing; what is not acknowledged goes out in a new one."""
         return await self.act_on(SEQUENCE, number, "terminate")
 
+    async def associations(self) -> list[AssociationInfo]:
+        """Associations of DCE/RPC: clients that read queues here, and queues elsewhere that are read."""
+        return await self.list_records(RPC)
+
+    async def association(self, name: str) -> AssociationInfo:
+        """One association by its name, such as `in-1`."""
+        return await self.show_record(RPC, name)
+
+    async def close_association(self, name: str) -> AssociationInfo:
+        """Close its connections; messages that it holds are there again."""
+        return await self.act_on(RPC, name, "close")
+
 
 Inner = TypeVar("Inner", bound=AsyncAdministration)
 
@@ -188,3 +202,15 @@ class Administration(OnPortal[Inner]):
     def terminate_sequence(self, number: int) -> SequenceInfo:
         """End a sequence now, whatever is missing; what is not acknowledged goes out in a new one."""
         return self.act_on(SEQUENCE, number, "terminate")
+
+    def associations(self) -> list[AssociationInfo]:
+        """Associations of DCE/RPC: clients that read queues here, and queues elsewhere that are read."""
+        return self.list_records(RPC)
+
+    def association(self, name: str) -> AssociationInfo:
+        """One association by its name, such as `in-1`."""
+        return self.show_record(RPC, name)
+
+    def close_association(self, name: str) -> AssociationInfo:
+        """Close its connections; messages that it holds are there again."""
+        return self.act_on(RPC, name, "close")

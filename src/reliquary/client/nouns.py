@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from reliquary.client.queue_noun import QUEUE
 from reliquary.protocols.httpr.nouns import CHANNEL
+from reliquary.protocols.mqqp.nouns import RPC
 from reliquary.protocols.srmp.nouns import STREAM
 from reliquary.protocols.wsrm.nouns import SEQUENCE
 from reliquary.queueing.administration import Noun
@@ -26,5 +27,5 @@ from reliquary.queueing.staging.nouns import WRITER
 from reliquary.queueing.travel.nouns import OUTGOING
 
 NOUNS: Final[tuple[Noun[Any], ...]] = (
-    QUEUE, TRANSACTION, OUTGOING, STREAM, CHANNEL, SEQUENCE, CONSUMER, WRITER,
+    QUEUE, TRANSACTION, OUTGOING, STREAM, CHANNEL, SEQUENCE, RPC, CONSUMER, WRITER,
 )  # fmt: skip

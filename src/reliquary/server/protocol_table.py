@@ -10,6 +10,7 @@ tokens = {"https://host" = "..."}     only in the file
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar, get_origin, get_type_hints
 
 import msgspec
@@ -30,16 +31,19 @@ def protocol_table(
     settings: type,
     reads: Mapping[str, Read],
     hidden: Container[str] = (),
+    words: Mapping[str, Read] = MappingProxyType({}),
 ) -> Table:
     """Return the table of a protocol whose `options` have its `settings` as their field `protocol`.
 
-    `reads` has the settings that stand in the file alone, `hidden` those that nobody may choose.
+    `reads` has the settings that stand in the file alone, `hidden` those that nobody may choose, and `words`
+    those that are a word whose value is something else.
     """
     own = {field: hint for field, hint in get_type_hints(options).items() if field != "protocol"}
     hints = own | {field: hint for field, hint in get_type_hints(settings).items() if field not in hidden}
 
     def convert(name: str, value: object, *, strict: bool) -> Any:
-        return reads[name](value) if name in reads else convert_value(value, hints[name], strict=strict)
+        read = reads.get(name) or words.get(name)
+        return convert_value(value, hints[name], strict=strict) if read is None else read(value)
 
     return Table(
         name=table,

@@ -1,0 +1,272 @@
+"""The courier of MQQP's client: it calls methods of other managers over DCE/RPC.
+
+    CallServer --> the link --> the association of its interface --> ServerResponded, ServerFaulted
+    EndLink -----> the link is closed, and nothing of it is reported afterwards
+    LinkLost <---- a connection was lost or could not be made, or a response cannot be read
+
+Which port is called:
+
+    the effect names one --------------------------------> that one (QP-145)
+    else the settings name one --------------------------> that one, for both interfaces (F-02)
+    else the endpoint mapper on port 135 knows one ------> that one
+    else -------------------------------------------------> 2103 for qmcomm, 2105 for qm2qm
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Final, NamedTuple
+
+from reliquary.engine.loop import EngineStopped
+from reliquary.engine.open import RunningManager
+from reliquary.net.rpc.dialing import Association, Call, DialLimits
+from reliquary.net.rpc.mapper import ask_mapper
+from reliquary.net.rpc.ntlm import NTLM, ntlm_client
+from reliquary.net.rpc.outgoing import Traffic
+from reliquary.net.tcp.dialing import Place
+from reliquary.protocols.mqqp.codec import qm2qm
+from reliquary.protocols.mqqp.codec.qm2qm import Request
+from reliquary.protocols.mqqp.codec.stubs import (
+    StubFault,
+    decode_response,
+    encode_request,
+    interface_of,
+    opnum_of,
+)
+from reliquary.protocols.mqqp.effects import CallServer, EndLink
+from reliquary.protocols.mqqp.events import LinkLost, ServerFaulted, ServerResponded
+from reliquary.protocols.mqqp.settings import MqqpSettings, ServerSettings
+from reliquary.protocols.rpc.client import ClientConnection
+from reliquary.queueing.travel.failures import Failure
+from reliquary.wire.ndr.encoding import Encoding
+from reliquary.wire.rpc.protection import Protection
+from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
+
+WELL_KNOWN: Final[Mapping[SyntaxId, int]] = {QMCOMM: 2103, QM2QM: 2105}
+"""Where an interface is where nobody says otherwise."""
+MAY_WAIT: Final = (qm2qm.StartReceive, qm2qm.StartReceive2)
+"""The methods that a server answers when a message comes."""
+
+Submit = Callable[[ServerResponded | ServerFaulted | LinkLost], None]
+AskMapper = Callable[[str, SyntaxId], Awaitable[int]]
+"""Returns the port at which the endpoint mapper of a host knows an interface; 0 for none."""
+
+
+class Courier:
+    """Performs `CallServer` and `EndLink`."""
+
+    def __init__(
+        self,
+        submit: Submit,
+        settings: MqqpSettings,
+        *,
+        limits: DialLimits = DialLimits(),  # noqa: B008 - it is frozen
+        mapper: AskMapper = ask_mapper,
+    ) -> None:
+        """`submit` takes what became of each call; `mapper` asks a host for the port of an interface."""
+        self._submit = submit
+        self.settings = settings
+        self.limits = limits
+        self.mapper = mapper
+        self.links: dict[int, Link] = {}
+        self._last = 0
+        """The highest number of a link so far: links with lower numbers are not begun again."""
+        self.traffic = Traffic()
+        self.calls: Counter[str] = Counter()
+        """How many calls were made, by the name of the method's request."""
+        self.responses = 0
+        self.faults: Counter[int] = Counter()
+        """How many calls were refused, by the status of the fault."""
+        self.failures: Counter[Failure] = Counter()
+        """How many links were lost, by reason."""
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return sum(link.connections for link in self.links.values())
+
+    def call(self, effect: CallServer) -> None:
+        """Call a method; a call for a link that is lost already has been answered by that loss."""
+        link = self.links.get(effect.link)
+        if link is None:
+            if effect.link <= self._last:
+                return
+            self._last = effect.link
+            link = self.links[effect.link] = Link(self, effect.link)
+        self.calls[type(effect.request).__name__] += 1
+        link.call(effect)
+
+    def end(self, effect: EndLink) -> None:
+        """Close the connections of a link; its calls get no answer."""
+        link = self.links.pop(effect.link, None)
+        if link is not None:
+            link.close()
+
+    def stop(self) -> None:
+        """Close all connections; nothing is reported any more."""
+        for link in self.links.values():
+            link.close()
+        self.links.clear()
+
+    # -- what links report
+
+    def responded(self, event: ServerResponded) -> None:
+        """Count and hand on a response."""
+        self.responses += 1
+        self._submit(event)
+
+    def faulted(self, event: ServerFaulted) -> None:
+        """Count and hand on a fault."""
+        self.faults[event.status] += 1
+        self._submit(event)
+
+    def lost(self, event: LinkLost) -> None:
+        """Forget a link that is lost, and report it."""
+        del self.links[event.link]
+        self.failures[event.failure] += 1
+        self._submit(event)
+
+
+class _Route(NamedTuple):
+    """Where the calls to one interface go now."""
+
+    port: int
+    """As the effect named it."""
+    association: Association
+
+    def leads_to(self, port: int) -> bool:
+        """Whether it is the way to this port; 0 is any."""
+        place = self.association.place
+        return port in (0, self.port) or (place is not None and port == place.port)
+
+
+class Link:
+    """What was opened to another manager for one queue: an association for each interface."""
+
+    def __init__(self, courier: Courier, number: int) -> None:
+        self._courier = courier
+        self._number = number
+        self._routes: dict[SyntaxId, _Route] = {}
+        self._leaving: list[Association] = []
+        """Associations at ports that are no longer called; each is closed when it has all its answers."""
+        self._requests: dict[int, Request] = {}
+        """The calls that have no answer yet."""
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return sum(each.connections for each in self._associations())
+
+    def call(self, effect: CallServer) -> None:
+        """Make a call at the port that its effect asks for."""
+        request = effect.request
+        association = self._association(effect)
+        self._requests[effect.call] = request
+        stub = partial(encode_request, request)
+        association.call(
+            Call(
+                effect.call,
+                opnum_of(request),
+                lambda encoding: [stub(encoding)],
+                isinstance(request, MAY_WAIT),
+            )
+        )
+
+    def close(self) -> None:
+        """Close all connections; nothing is reported any more."""
+        for association in self._associations():
+            association.close()
+
+    # -- what associations report
+
+    def returned(self, call: int, stub: bytes, encoding: Encoding) -> None:
+        """A call is answered; a response that cannot be read ends the link."""
+        request = self._requests.pop(call)
+        try:
+            response = decode_response(request, stub, encoding)
+        except StubFault as fault:
+            self.lost(Failure.LOST, f"the response to {type(request).__name__} cannot be read: {fault}")
+            return
+        self._part()
+        self._courier.responded(ServerResponded(self._number, call, response))
+
+    def faulted(self, call: int, status: int) -> None:
+        """A call was refused, or its method raised a status."""
+        del self._requests[call]
+        self._part()
+        self._courier.faulted(ServerFaulted(self._number, call, status))
+
+    def lost(self, failure: Failure, why: str) -> None:
+        """One connection is lost, and with it the link."""
+        self.close()
+        self._courier.lost(LinkLost(self._number, failure, why))
+
+    # -- ports
+
+    def _associations(self) -> list[Association]:
+        return [*(route.association for route in self._routes.values()), *self._leaving]
+
+    def _association(self, effect: CallServer) -> Association:
+        """Return the association for a call; another port is a new binding, and the old one is closed."""
+        interface = interface_of(effect.request)
+        route = self._routes.get(interface)
+        if route is not None:
+            if route.leads_to(effect.port):
+                return route.association
+            self._leaving.append(route.association)  # QP-145
+            self._part()
+        association = self._begin(interface, effect)
+        self._routes[interface] = _Route(effect.port, association)
+        return association
+
+    def _part(self) -> None:
+        """Close associations that are no longer called and have all their answers."""
+        for association in [each for each in self._leaving if not each.is_busy]:
+            self._leaving.remove(association)
+            association.close()
+
+    def _begin(self, interface: SyntaxId, effect: CallServer) -> Association:
+        courier = self._courier
+        server = courier.settings.server(effect.server)
+        host = server.host or effect.server
+        return Association(
+            partial(_find, courier.mapper, host, interface, effect.port or server.port),
+            partial(_connection, interface, server, host),
+            self,
+            courier.limits,
+            courier.traffic,
+        )
+
+
+async def _find(mapper: AskMapper, host: str, interface: SyntaxId, port: int) -> Place:
+    """Return where an interface of a host is."""
+    return Place(host, port or await mapper(host, interface) or WELL_KNOWN[interface])
+
+
+def _connection(interface: SyntaxId, server: ServerSettings, host: str, association: int) -> ClientConnection:
+    """Return a connection of an association group, with the authentication that the settings ask for."""
+    if not server.user:
+        return ClientConnection(interface, association=association)
+    return ClientConnection(
+        interface,
+        association=association,
+        security=ntlm_client(server.user, server.password, NTLM, host),
+        auth_type=NTLM,
+        protection=max(server.protection, Protection.CONNECT),
+    )
+
+
+def plug_in(manager: RunningManager, settings: MqqpSettings, *, limits: DialLimits = DialLimits()) -> Courier:  # noqa: B008 - it is frozen
+    """Let the calls of an engine's client role leave."""
+    engine = manager.engine
+
+    def submit(event: ServerResponded | ServerFaulted | LinkLost) -> None:
+        with suppress(EngineStopped):
+            engine.submit(event)
+
+    courier = Courier(submit, settings, limits=limits)
+    engine.performers |= {CallServer: courier.call, EndLink: courier.end}
+    return courier

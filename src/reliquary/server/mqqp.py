@@ -1,0 +1,166 @@
+"""MQQP in a server: the ports at which queues are read, and who reads queues elsewhere."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+
+from reliquary.base.time import Duration
+from reliquary.engine.loop import EngineStopped
+from reliquary.engine.open import OpenedEngine
+from reliquary.net.chance import SystemChance
+from reliquary.net.counters import Family
+from reliquary.net.http import Listener
+from reliquary.net.identity.users import Users
+from reliquary.net.mqqp.courier import Courier, plug_in
+from reliquary.net.mqqp.serving import INTERFACES, Serving
+from reliquary.net.rpc.listener import RpcListener
+from reliquary.protocols.mqqp.effects import EndAssociation, RaiseFault, Respond
+from reliquary.protocols.mqqp.events import PortsKnown
+from reliquary.protocols.mqqp.machine import Mqqp
+from reliquary.protocols.mqqp.protocol import mqqp
+from reliquary.protocols.mqqp.server.state import ServerState
+from reliquary.protocols.mqqp.settings import MqqpSettings
+from reliquary.queueing.protocol import Protocol
+from reliquary.server import mqqp_counters
+from reliquary.server.config import Settings
+from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol, SwitchedOff
+from reliquary.server.mqqp_options import LAST_PORT, TABLE, MqqpOptions
+from reliquary.server.names import Listening
+from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
+
+NEXT_PORT: Final = 11
+"""A port that is in use gives way to the one so far above it (QP-118)."""
+SEED_BITS: Final = 256
+"""So many random bits make our handles unpredictable."""
+
+
+@dataclass(slots=True)
+class MqqpEndpoint(Endpoint):
+    """What of a server is there for MQQP."""
+
+    settings: Settings
+    opened: OpenedEngine
+    serving: Serving
+    listener: RpcListener
+    courier: Courier
+    ports: PortsKnown = field(default_factory=PortsKnown)
+
+    async def listen(self, listener: Listener, at: Listening) -> None:
+        """Open both ports, and that of the endpoint mapper if there is one; the machine learns them."""
+        del listener, at
+        options, host = self._options(), self._host()
+        handshake = await self._listen_from(host, options.handshake_port, QMCOMM)
+        self.ports = PortsKnown(handshake, await self._listen_from(host, options.read_port, QM2QM))
+        if options.mapper_port is not None:
+            await self.listener.listen_as_mapper(host, options.mapper_port)
+        with suppress(EngineStopped):
+            self.opened.engine.submit(self.ports)
+
+    async def _listen_from(self, host: str, port: int, interface: SyntaxId) -> int:
+        """Listen at this port or, where it is in use, at the next one that MSMQ would take (QP-118).
+
+        Both interfaces are served there, because old clients rebind and new ones do not; clients that ask the
+        endpoint mapper for `interface` are sent there.
+        """
+        while True:
+            try:
+                return await self.listener.listen(host, port, [interface])
+            except OSError as why:
+                if why.errno != errno.EADDRINUSE or port + NEXT_PORT > LAST_PORT:
+                    raise
+                port += NEXT_PORT
+
+    def pause(self, pressed: bool) -> None:
+        """Read nothing from clients while the engine has enough to do."""
+        (self.listener.pause if pressed else self.listener.resume)()
+
+    def stop_accepting(self) -> None:
+        """Take no new connections."""
+        self.listener.stop_accepting()
+
+    def hang_up(self) -> None:
+        """Close connections to servers elsewhere."""
+        self.courier.stop()
+
+    async def drain(self, within: Duration) -> None:
+        """Close the ports once the last answers have left."""
+        await self.listener.drain(within)
+
+    def own_addresses(self) -> Iterable[str]:
+        """Return the ports of MQQP."""
+        options, host = self._options(), self._host()
+        ports = (options.handshake_port, options.read_port, options.mapper_port)
+        return [f"{host}:{port} (MQQP)" for port in ports if port is not None]
+
+    def counters(self) -> Iterable[Family]:
+        """Return calls in both directions, and what the machine has open."""
+        yield from mqqp_counters.traffic(self.serving, self.listener, self.courier)
+        yield from mqqp_counters.machine(self.opened)
+
+    def _options(self) -> MqqpOptions:
+        return self.settings.table(MqqpOptions)
+
+    def _host(self) -> str:
+        return self._options().host or self.settings.data_host
+
+
+@dataclass(frozen=True, slots=True)
+class MqqpSetup:
+    """MQQP before the folder is opened."""
+
+    settings: Settings
+    machine_settings: MqqpSettings
+    anonymous_senders: bool = False
+    """MQQP brings no messages."""
+
+    @property
+    def protocol(self) -> Protocol:
+        """Return MQQP's machine; where it is switched off, no queue of another manager is read."""
+        return mqqp(self.machine_settings if self.settings.table(MqqpOptions).enabled else None)
+
+    def build(self, parts: Parts) -> Endpoint:
+        """Plug MQQP in: calls of others are taken, and ours leave."""
+        opened, engine = parts.opened, parts.opened.engine
+        options = self.settings.table(MqqpOptions)
+        if not options.enabled:
+            return SwitchedOff(partial(mqqp_counters.machine, opened))
+
+        users = Users(opened.state.identity().identifier, self.settings.users)
+        serving = Serving(engine, users)
+        listener = serving.listener = RpcListener(
+            dict.fromkeys(INTERFACES, serving),
+            connections=options.connections,
+            contexts=options.contexts,
+            calls=options.calls,
+            idle_time=options.idle_time,
+            users=users,
+            keeps=partial(has_something_open, opened.machine(Mqqp).state.server),
+            clock=parts.clock,
+        )
+        engine.performers |= {
+            Respond: serving.respond,
+            RaiseFault: serving.raise_fault,
+            EndAssociation: serving.end_association,
+        }
+        courier = plug_in(opened, self.machine_settings)
+        return MqqpEndpoint(self.settings, opened, serving, listener, courier)
+
+
+def prepare(settings: Settings) -> MqqpSetup:
+    """Draw what our handles are made from."""
+    seed = SystemChance().bits(SEED_BITS).to_bytes(SEED_BITS // 8)
+    return MqqpSetup(settings, replace(settings.table(MqqpOptions).protocol, seed=seed))
+
+
+def has_something_open(server: ServerState, association: int) -> bool:
+    """Whether a client has an open queue, a message or a read, so that its connections may be idle."""
+    found = server.associations.get(association)
+    return found is not None and bool(found.contexts or found.sessions or found.held or found.reads)
+
+
+MQQP: Final = ServerProtocol(prepare=prepare, table=TABLE)

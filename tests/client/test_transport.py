@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 from reliquary.client.local import LocalTransport
+from reliquary.client.mqqp import MqqpTransport
 from reliquary.client.remote import RemoteTransport
 from reliquary.client.transport import Transport
 
@@ -17,3 +18,11 @@ METHODS = [name for name, each in vars(Transport).items() if inspect.isfunction(
 @pytest.mark.parametrize("name", METHODS)
 def test_a_transport_does_all_of_it(kind: type, name: str) -> None:
     assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(Transport, name))
+
+
+READS = [name for name in METHODS if getattr(MqqpTransport, name) is not MqqpTransport._refuse]
+
+
+@pytest.mark.parametrize("name", READS)
+def test_what_mqqp_does_is_asked_with_the_usual_arguments(name: str) -> None:
+    assert inspect.signature(getattr(MqqpTransport, name)) == inspect.signature(getattr(Transport, name))

@@ -11,8 +11,9 @@ import pytest
 from reliquary.base.faults import StartFailed, StoreFailure
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, seconds
-from reliquary.engine.open import OpenedEngine, open_engine
+from reliquary.engine.open import OpenedEngine, open_engine, open_in_memory
 from reliquary.net.clock import RealClock
+from reliquary.protocols.standard import standard
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import (
     Answer,
@@ -216,3 +217,22 @@ def test_how_it_takes_part_in_a_directory_is_asked_once_the_folder_is_ours(tmp_p
 
     asyncio.run(scene())
     assert asked == [True]
+
+
+def test_a_manager_in_memory_works_and_forgets() -> None:
+    async def story() -> None:
+        for _ in range(2):
+            manager = await open_in_memory(
+                clock=RealClock(), chance=SeededChance(1), computer_name="HOST", protocols=standard()
+            )
+            await manager.ready()
+            assert manager.state.identity().computer_name == "HOST"
+            assert set(manager.machines) >= {each.name for each in standard()}
+            answer = await manager.engine.ask(lambda to: CreateQueue(to, "orders"))
+            assert isinstance(answer, Answer)
+            assert answer.status is HResult.OK
+            await manager.settled()
+            await manager.close()
+            assert manager.state.manager_state is ManagerState.STOPPED
+
+    asyncio.run(story())

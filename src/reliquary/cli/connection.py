@@ -27,9 +27,12 @@ class Where:
 
 def connected() -> Manager:
     """A connection to the server that the command line names."""
+    from reliquary.client.address import is_mqqp
     from reliquary.client.sync.manager import connect
 
     where = _where()
+    if is_mqqp(where.server):  # a control plane or a token in the environment is another server's
+        return connect(where.server)
     return connect(where.server, control=where.control, token=where.token)
 
 

@@ -1,11 +1,12 @@
-"""What a target names: a server by its address, or a folder."""
+"""What a target names: a server by its address, queues to be read over MQQP, or a folder."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from reliquary.client.errors import BadRequest
 
@@ -40,3 +41,41 @@ def control_of(address: str) -> str:
         raise BadRequest("INVALID_PARAMETER", f"{address!r} must be like http://host:port")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return urlunsplit((parts.scheme, f"{host}:{port + 1}", parts.path, "", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class MqqpAddress:
+    """Queues of another manager, or one of them: `mqqp://[user:password@]host[:port][/queue]`."""
+
+    host: str
+    port: int = 0
+    """The port of qmcomm; 0 where it is to be found."""
+    queue: str = ""
+    user: str = ""
+    password: str = field(default="", repr=False)
+
+
+def is_mqqp(target: str | Path) -> bool:
+    """Whether a target names queues that are read over MQQP."""
+    return isinstance(target, str) and target.casefold().startswith("mqqp://")
+
+
+def mqqp_address(target: str, user: str | None = None, password: str | None = None) -> MqqpAddress:
+    """Read an address of MQQP; `user` and `password` count before those in the address.
+
+    >>> mqqp_address("mqqp://far/private$/orders")
+    MqqpAddress(host='far', port=0, queue='private$/orders', user='')
+    """
+    try:
+        parts = urlsplit(target)
+        host, port, queue = parts.hostname, parts.port or 0, unquote(parts.path, errors="strict").lstrip("/")
+        user = unquote(parts.username or "") if user is None else user
+        password = unquote(parts.password or "") if password is None else password
+    except ValueError as why:
+        raise BadRequest("INVALID_PARAMETER", f"this is not an address of MQQP: {why}") from why
+    if not host or parts.query or parts.fragment:
+        wanted = "mqqp://host[:port]/private$/queue"
+        raise BadRequest("INVALID_PARAMETER", f"an address of MQQP must be like {wanted}")
+    if bool(user) != bool(password):
+        raise BadRequest("INVALID_PARAMETER", "a user needs a password, and a password a user")
+    return MqqpAddress(host, port, queue, user, password)

@@ -29,7 +29,8 @@ from reliquary.base.time import seconds
 from reliquary.client.agent_names import AgentNames, agent_names
 from reliquary.client.consumer import AsyncConsumer
 from reliquary.client.errors import BadRequest, ReliquaryError, ServerUnreachable
-from reliquary.client.local import LocalTransport, open_local, told
+from reliquary.client.faults import translate_errors
+from reliquary.client.local import LocalTransport, open_local
 from reliquary.client.manager import AsyncManager
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent, outgoing
 from reliquary.client.queue import AsyncQueue
@@ -317,7 +318,7 @@ class Opening:
     async def open(self) -> AsyncAgent:
         """Open the folder, and begin to speak."""
         names = self._names
-        with told():
+        with translate_errors():
             settings = HttprSettings(
                 requester=names.requester,
                 peers=tuple(

@@ -1,15 +1,17 @@
-"""Connect: to a server by its address, or to a folder, whose manager then runs in this process."""
+"""Connect: to a server by its address, to queues over MQQP, or to a folder with a manager in this process."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from dataclasses import dataclass, field
 from pathlib import Path
 from ssl import SSLContext
 from types import TracebackType
 from typing import Any
 
-from reliquary.client.address import DEFAULT, control_of, is_address
+from reliquary.client.address import DEFAULT, control_of, is_address, is_mqqp, mqqp_address
+from reliquary.client.errors import BadRequest
 from reliquary.client.local import open_local
 from reliquary.client.manager import AsyncManager
 from reliquary.client.remote import RemoteTransport
@@ -18,20 +20,45 @@ from reliquary.client.transport import Transport
 TOKEN_VARIABLE = "RELIQUARY_TOKEN"
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an application connects to, and how."""
+
+    where: str | Path
+    control: str | None = None
+    tls: SSLContext | None = None
+    token: str | None = field(default=None, repr=False)
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    async def transport(self) -> Transport:
+        """Return the transport that this target asks for."""
+        if is_mqqp(self.where):
+            from reliquary.client.mqqp import open_mqqp  # NTLM is slow to load, and few need it
+
+            if self.control is not None or self.tls is not None or self.token is not None:
+                raise BadRequest("INVALID_PARAMETER", "control, tls and token are not for MQQP")
+            return await open_mqqp(mqqp_address(str(self.where), self.user, self.password))
+        if self.user is not None or self.password is not None:
+            raise BadRequest(
+                "INVALID_PARAMETER", "user and password are for MQQP; here a token says who asks"
+            )
+        if is_address(self.where):
+            token = self.token or os.environ.get(TOKEN_VARIABLE) or None
+            address = str(self.where)
+            return RemoteTransport(address, self.control or control_of(address), self.tls, token)
+        return await open_local(self.where)
+
+
 class Connecting:
     """What `connect_async` returns: to be awaited, or entered with `async with`."""
 
-    def __init__(
-        self, target: str | Path, control: str | None, tls: SSLContext | None, token: str | None
-    ) -> None:
+    def __init__(self, target: Target) -> None:
         self._target = target
-        self._control = control
-        self._tls = tls
-        self._token = token
         self._manager: AsyncManager | None = None
 
     async def _connect(self) -> AsyncManager:
-        return AsyncManager(await transport_of(self._target, self._control, self._tls, self._token))
+        return AsyncManager(await self._target.transport())
 
     def __await__(self) -> Generator[Any, None, AsyncManager]:
         return self._connect().__await__()
@@ -47,22 +74,14 @@ class Connecting:
         await self._manager.close()
 
 
-async def transport_of(
-    target: str | Path, control: str | None, tls: SSLContext | None, token: str | None
-) -> Transport:
-    """The transport that a target asks for."""
-    if is_address(target):
-        token = token or os.environ.get(TOKEN_VARIABLE) or None
-        return RemoteTransport(str(target), control or control_of(str(target)), tls, token)
-    return await open_local(target)
-
-
 def connect_async(
     target: str | Path = DEFAULT,
     *,
     control: str | None = None,
     tls: SSLContext | None = None,
     token: str | None = None,
+    user: str | None = None,
+    password: str | None = None,
 ) -> Connecting:
     """A queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
 
@@ -73,5 +92,15 @@ def connect_async(
     default what the system trusts; `token` says who asks, by default that of RELIQUARY_TOKEN, and
     without any the anonymous user does.  A server is not spoken to before the first request; a
     folder is opened now, and nobody else can have it meanwhile.
+
+    With `mqqp://host[:port]/private$/orders` queues of another manager, ours or MSMQ, are read:
+
+        async with connect_async("mqqp://far/private$/orders", user="me", password="...") as qm:
+            message = await qm.queue().receive(timeout=5)
+
+    `qm.queue()` is the queue of the address, and `qm.queue("private$/other")` another one of that
+    manager.  `user` and `password` are for NTLM and may stand in the address; without them the reader
+    is anonymous.  Receiving, peeking, browsing, cursors and purging work as with a local queue;
+    sending and administration are refused.  Nothing is written to disk here.
     """
-    return Connecting(target, control, tls, token)
+    return Connecting(Target(target, control, tls, token, user, password))

@@ -28,9 +28,14 @@ from reliquary.queueing.nouns import TRANSACTION, TransactionInfo
 class AsyncManager(AsyncAdministration):
     """A queue manager; made by `connect_async`."""
 
-    def queue(self, name: str, *, transaction: AsyncTransaction | None = None) -> AsyncQueue:
-        """A queue by its name; asks nobody.  With a transaction, it is in it wherever it is used."""
-        return AsyncQueue(self, name, transaction)
+    def queue(self, name: str | None = None, *, transaction: AsyncTransaction | None = None) -> AsyncQueue:
+        """A queue by its name; asks nobody.  With a transaction, it is in it wherever it is used.
+
+        Without a name it is the queue that the address names: `mqqp://far/private$/orders`.
+        """
+        if name is None and not self.transport.named_queue:
+            raise BadRequest("INVALID_PARAMETER", "the address names no queue, so its name is needed here")
+        return AsyncQueue(self, self.transport.named_queue if name is None else name, transaction)
 
     async def create_queue(
         self, name: str, *, exist_ok: bool = False, **options: Unpack[QueueOptions]

@@ -89,6 +89,8 @@ _report = msgspec.json.Decoder(StoreReport)
 class RemoteTransport:
     """The two planes of one server."""
 
+    named_queue = ""
+
     def __init__(
         self, data: str, control: str, tls: SSLContext | None = None, token: str | None = None
     ) -> None:

@@ -34,6 +34,9 @@ from reliquary.queueing.administration import Key, Noun, R
 class Transport(Protocol):
     """Everything that can be asked of a queue manager."""
 
+    named_queue: str
+    """The queue that the address names; empty where it names none."""
+
     # -- messages
 
     async def send(

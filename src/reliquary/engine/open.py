@@ -1,4 +1,4 @@
-"""Open a queue manager on a folder: disk, rows, machines, core and engine, started and ready.
+"""Open a queue manager on a folder, or in memory: disk, rows, machines, core and engine, started and ready.
 
     Protocol, Protocol, ... --> tables of the disk, machines of the core, carriers and readers of the manager
 
@@ -32,7 +32,7 @@ from reliquary.queueing.history.events import ResumeHistory
 from reliquary.queueing.protocol import Protocol
 from reliquary.queueing.state import State
 from reliquary.queueing.travel.loopback import LOOPBACK
-from reliquary.store import RocksDisk, StagedRows
+from reliquary.store import MemoryDisk, RocksDisk, StagedRows
 
 BUILT_IN: Final = (LOOPBACK,)
 """The protocols that every manager has."""
@@ -41,16 +41,13 @@ Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedEngine:
+class RunningManager:
     """A running queue manager; `engine` takes events, `state` is for views, to be read only."""
 
     engine: Engine
     state: State
     machines: Mapping[str, Machine]
     """The machines of the protocols, by the names of the protocols."""
-    disk: RocksDisk
-    history: Exporter | None
-    """None where the history is off."""
     started: asyncio.Future[object]
     """The answer of the start: it comes when the manager is ready, or cannot be."""
 
@@ -67,10 +64,35 @@ class OpenedEngine:
         _check(await asyncio.shield(self.started))
 
     async def close(self) -> None:
+        """Finish all that was submitted, tell those who wait, let go of the disk."""
+        await self.engine.stop(StopManager())
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedEngine(RunningManager):
+    """A running queue manager on a folder."""
+
+    disk: RocksDisk
+    history: Exporter | None
+    """None where the history is off."""
+
+    async def close(self) -> None:
         """Finish all that was submitted, tell those who wait, let go of the folder."""
         if self.history is not None:
             await self.history.stop()
-        await self.engine.stop(StopManager())
+        await RunningManager.close(self)
+
+
+async def open_in_memory(
+    *, clock: Clock, chance: Chance, computer_name: str, protocols: Sequence[Protocol]
+) -> RunningManager:
+    """Start a queue manager that keeps nothing: it has no folder, and all it knows ends with it."""
+    disk = MemoryDisk(tables_of(protocols))
+    core, manager, machines = assemble(disk, StagedRows(disk), chance, (*BUILT_IN, *protocols))
+    engine = Engine(core, disk, clock)
+    engine.performers |= unplugged(engine, protocols)
+    started = await _start(engine, StartManager(computer_name), 0)
+    return RunningManager(engine, manager.state, machines, started)
 
 
 async def open_engine(
@@ -145,7 +167,7 @@ async def open_engine(
     started = await _start(engine, start, in_files)
     if exporter is not None:
         exporter.start()
-    return OpenedEngine(engine, manager.state, machines, disk, exporter, started)
+    return OpenedEngine(engine, manager.state, machines, started, disk, exporter)
 
 
 async def _start(engine: Engine, start: StartManager, in_files: int) -> asyncio.Future[object]:

@@ -1,4 +1,6 @@
-"""A disk in memory for the simulator: it forgets in a crash what was not synced, and fails on request.
+"""A disk in memory: for the simulator, and for a manager that keeps nothing.
+
+It forgets in a crash what was not synced, and fails on request.
 
     rows       what reads see: everything applied
     durable    what a crash cannot take: everything synced

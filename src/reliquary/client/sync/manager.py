@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from reliquary.client.address import DEFAULT
 from reliquary.client.administration import Administration
-from reliquary.client.connect import transport_of
+from reliquary.client.connect import Target
 from reliquary.client.manager import AsyncManager
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
 from reliquary.client.queue_noun import QUEUE
@@ -32,8 +32,8 @@ from reliquary.queueing.nouns import TRANSACTION, TransactionInfo
 class Manager(Administration[AsyncManager]):
     """As AsyncManager, without `await`; made by `connect`.  Threads may share it."""
 
-    def queue(self, name: str) -> Queue:
-        """A queue by its name; asks nobody."""
+    def queue(self, name: str | None = None) -> Queue:
+        """A queue by its name, or the one that the address names; asks nobody."""
         return Queue(self._portal, self._inner.queue(name))
 
     def create_queue(self, name: str, *, exist_ok: bool = False, **options: Unpack[QueueOptions]) -> Queue:
@@ -153,6 +153,8 @@ def connect(
     control: str | None = None,
     tls: SSLContext | None = None,
     token: str | None = None,
+    user: str | None = None,
+    password: str | None = None,
 ) -> Manager:
     """A queue manager: a server such as `http://127.0.0.1:8480`, or a folder to run one in process.
 
@@ -163,10 +165,21 @@ def connect(
     default what the system trusts; `token` says who asks, by default that of RELIQUARY_TOKEN, and
     without any the anonymous user does.  A server is not spoken to before the first request; a
     folder is opened now, and nobody else can have it meanwhile.
+
+    With `mqqp://host[:port]/private$/orders` queues of another manager, ours or MSMQ, are read:
+
+        with connect("mqqp://far/private$/orders", user="me", password="...") as qm:
+            message = qm.queue().receive(timeout=5)
+
+    `qm.queue()` is the queue of the address, and `qm.queue("private$/other")` another one of that
+    manager.  `user` and `password` are for NTLM and may stand in the address; without them the reader
+    is anonymous.  Receiving, peeking, browsing, cursors and purging work as with a local queue;
+    sending and administration are refused.  Nothing is written to disk here.
     """
+    wanted = Target(target, control, tls, token, user, password)
     portal = Portal()
     try:
-        return Manager(portal, AsyncManager(portal.call(transport_of(target, control, tls, token))))
+        return Manager(portal, AsyncManager(portal.call(wanted.transport())))
     except BaseException:
         portal.close()
         raise

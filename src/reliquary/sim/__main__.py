@@ -9,6 +9,7 @@ from typing import Final
 
 from reliquary.sim import run
 from reliquary.sim.httpr.plugin import HttprPlugin
+from reliquary.sim.mqqp.plugin import MqqpPlugin
 from reliquary.sim.reports import Report
 from reliquary.sim.srmp.plugin import SrmpPlugin
 from reliquary.sim.world.plugin import Plugin
@@ -16,7 +17,9 @@ from reliquary.sim.world.run import simulate
 from reliquary.sim.wsrm.plugin import WsrmPlugin
 
 ONE: Final = "one"
-PLUGINS: Final[dict[str, type[Plugin]]] = {each.name: each for each in (SrmpPlugin, HttprPlugin, WsrmPlugin)}
+PLUGINS: Final[dict[str, type[Plugin]]] = {
+    each.name: each for each in (SrmpPlugin, HttprPlugin, WsrmPlugin, MqqpPlugin)
+}
 
 
 def main(arguments: list[str]) -> int:

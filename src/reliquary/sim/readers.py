@@ -176,6 +176,12 @@ class Browser(Reader):
         handle = answer_of(opened).handle
         outcome = yield Call(lambda to: OpenCursor(to, handle))
         cursor = answer_of(outcome).handle if succeeded(outcome) else 0
+        answered = yield from self.step_along(handle, cursor, wait)
+        if answered:
+            self.tell((yield Call(lambda to: CloseQueue(to, handle))))
+
+    def step_along(self, handle: int, cursor: int, wait: Duration) -> Part[bool]:
+        """Peek and receive with a cursor, if there is one; whether each request was answered."""
         for step in range(self.chance.between(1, 6) if cursor else 0):
             if self.chance.happens(0.4):
                 outcome = yield from self._take_at(handle, cursor, wait)
@@ -184,8 +190,8 @@ class Browser(Reader):
                 outcome = yield Call(lambda to: PeekMessage(to, handle, wait, cursor, next=following))  # noqa: B023
                 self.tell(outcome)
             if outcome.answer is None:
-                return
-        self.tell((yield Call(lambda to: CloseQueue(to, handle))))
+                return False
+        return True
 
     def _take_at(self, handle: int, cursor: int, wait: Duration) -> Part[Outcome]:
         """Receive what the cursor stands at: for good, or on trial."""

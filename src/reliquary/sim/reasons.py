@@ -42,7 +42,7 @@ class Reasons:
         if isinstance(event, events.EmptyQueue) and event.reason is MessageClass.NACK_QUEUE_PURGED:
             self._purged[event.number] = turned.number
         elif isinstance(event, events.PurgeQueue):
-            self._purge_asked[_name(event.path)] = turned.number
+            self._note_purge(event.path, turned)
         for request, answer in received(self._history, turned):
             transaction = getattr(request, "transaction", None)
             on_trial = bool(getattr(request, "hold", 0)) or transaction is not None
@@ -51,6 +51,9 @@ class Reasons:
             if transaction is not None:
                 bodies = self._delivered_in.setdefault(transaction, set())
                 bodies.update(named(delivered.message) for delivered in answer.messages)
+
+    def _note_purge(self, path: str, turned: Turned) -> None:
+        self._purge_asked[_name(path)] = turned.number
 
     def _hand_out(self, ledger: Ledger, turned: Turned, answer: events.Received, *, on_trial: bool) -> None:
         """Nobody gets a message that was tried as often as its queue allows, not even after a crash."""

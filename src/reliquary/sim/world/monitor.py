@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from reliquary.base.turn import Effect, Reply, Turn
@@ -21,6 +22,25 @@ class Monitor:
         self.witness = witness
         self.register = witness.register
         self.site = witness.site
+
+    # -- reads of queues of other sites
+
+    def is_elsewhere(self, request: object) -> bool:
+        """Whether an application asks for messages of a queue of another site."""
+        del request
+        return False
+
+    # -- what a turn is for, before its facts are judged
+
+    def read_by(self, turned: Turned) -> Iterable[bytes]:
+        """The messages that an application of another site has received, which this turn removes."""
+        del turned
+        return ()
+
+    def purged_by(self, turned: Turned) -> Iterable[str]:
+        """The names of the queues that another site purges in this turn."""
+        del turned
+        return ()
 
     # -- turns and what leaves
 

@@ -52,6 +52,8 @@ class Plugin(ABC):
     """How long it takes after the faults until all that was given up has ended by itself."""
     fetched_queues: ClassVar[frozenset[str]] = frozenset()
     """Queues of every site from which other sites fetch: no application reads them there."""
+    local_queues: ClassVar[frozenset[str]] = frozenset()
+    """Queues to which applications of their own site send, for a protocol that only reads."""
     is_gateway: ClassVar[bool] = False
     """Whether it can bring messages to a site that passes them on by another protocol."""
     register: Register

@@ -5,6 +5,7 @@ expired     its time to reach the queue has run out, or its protocol may give it
 purged      the outgoing queue was purged
 refused     its destination did not accept it, as the monitor of the protocol says
 fetched     it left a queue from which another site fetches, and that site has it
+read        an application of another site has acknowledged it, or has purged the queue, over a protocol
 """
 
 from __future__ import annotations
@@ -29,6 +30,20 @@ class TravelReasons(Reasons):
     def __init__(self, history: History, witness: SiteWitness) -> None:
         super().__init__(history)
         self._witness = witness
+        self._read: set[bytes] = set()
+        """What applications of other sites acknowledge in this turn."""
+
+    def hear(self, ledger: Ledger, turned: Turned) -> None:
+        """Note what a turn asks for, also for another site, before its facts are judged."""
+        super().hear(ledger, turned)
+        monitors = self._witness.monitors.values()
+        self._read = {body for each in monitors for body in each.read_by(turned)}
+        for monitor in monitors:
+            for queue in monitor.purged_by(turned):
+                self._note_purge(queue, turned)
+
+    def _was_wanted(self, body: bytes, turned: Turned) -> bool:
+        return body in self._read or super()._was_wanted(body, turned)
 
     def judge(self, ledger: Ledger, queue: int, place: Place, reason: MessageClass, turned: Turned) -> None:
         """Whether a message may leave its queue for this reason now."""

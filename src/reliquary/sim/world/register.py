@@ -60,10 +60,10 @@ class Register:
         return any(queue in each.fetched_queues for each in self.plugins)
 
     def plugin_for(self, queue: str) -> Plugin:
-        """The protocol that carries messages to a queue of this name."""
+        """The protocol that carries messages to a queue of this name, or that fetches or reads them there."""
         plugin = self._carriers.get(queue)
         if plugin is None:
-            fetched = (each for each in self.plugins if queue in each.fetched_queues)
+            fetched = (each for each in self.plugins if queue in each.fetched_queues | each.local_queues)
             claimed = (each for each in self.plugins if each.claims(queue))
             plugin = self._carriers[queue] = next(chain(fetched, claimed))
         return plugin

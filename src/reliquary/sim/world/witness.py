@@ -101,6 +101,10 @@ class SiteWitness(Witness):
                 self._effects[id(effect)] = (effect, turned.number, max(needs, shown))
         return turned
 
+    def _is_from_here(self, turned: Turned, to: int) -> bool:
+        request = self.history.requests[turned.life, to]
+        return not any(each.is_elsewhere(request) for each in self.monitors.values())
+
     def _shown(self, turned: Turned, to: int, answer: object) -> int:
         return max(each.shown_by_answer(turned, to, answer) for each in self.monitors.values())
 

@@ -1,0 +1,244 @@
+"""Applications of MQQP: senders at the queues' own sites, readers at other sites, administrators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from reliquary.base.time import Duration
+from reliquary.protocols.mqqp.events import CloseAssociation
+from reliquary.protocols.mqqp.machine import Mqqp
+from reliquary.protocols.mqqp.views import IN, OUT
+from reliquary.queueing.administration import Done
+from reliquary.queueing.events import (
+    Access,
+    CancelRead,
+    CloseCursor,
+    CloseQueue,
+    Delivered,
+    OpenCursor,
+    OpenQueue,
+    PeekMessage,
+    PurgeQueue,
+    ReceiveMessages,
+    Share,
+)
+from reliquary.queueing.message import FOREVER, Message, MessageClass
+from reliquary.sim.applications import Application, Aside, Call, Pause, Script, Stage, answer_of, succeeded
+from reliquary.sim.history import Standing
+from reliquary.sim.mqqp.readings import Readings
+from reliquary.sim.network import Outcome
+from reliquary.sim.readers import Browser, Holder, Reader, Taker
+from reliquary.sim.senders import Sender
+from reliquary.sim.transactors import Transactor, Work
+from reliquary.sim.world.applications import INBOX, LEDGER
+
+LIVES: Final = (FOREVER, FOREVER, FOREVER, FOREVER, FOREVER, 1, 3600)
+"""How many seconds a message may live."""
+
+
+class _LocalSender(Sender):
+    """Sends to queues of its own site."""
+
+    def __init__(self, name: str, stage: Stage, *, receipts: bool) -> None:
+        """`receipts`: whether messages ask for acknowledgements."""
+        super().__init__(name, stage)
+        self.asking = 0.3 if receipts else 0.0
+
+    def wishes(self, *, express: bool) -> Message:
+        """Attributes that are drawn from chance."""
+        del express
+        chance = self.chance
+        return Message(
+            time_to_be_received=chance.pick(LIVES),
+            negative_journaling=chance.happens(0.2),
+            positive_journaling=chance.happens(0.1),
+            allow_peek_when_locked=chance.happens(0.2),
+        )
+
+
+class LocalSender(_LocalSender):
+    """Sends single messages, recoverable and express."""
+
+    def act(self) -> Script:
+        """Send one, two or four messages."""
+        yield from self.send(INBOX, self.chance.pick((1, 1, 2, 4)))
+
+
+class LocalTransactor(_LocalSender, Transactor):
+    """Sends several messages in a transaction."""
+
+    def _work(self, work: Work) -> Script:
+        sent = yield from self.send(LEDGER, self.chance.between(1, 4), work.transaction)
+        work.sent += [each for each in sent if each.standing is not Standing.REFUSED]
+
+
+class Elsewhere(Reader):
+    """Reads queues of other sites, and now and then one that does not exist."""
+
+    def __init__(
+        self, name: str, stage: Stage, sources: Sequence[str], wrong: Sequence[str], readings: Readings
+    ) -> None:
+        """`wrong` are names of queues and of sites that do not exist."""
+        super().__init__(name, stage)
+        self._sources = sources
+        self._wrong = wrong
+        self.readings = readings
+
+    def a_source(self) -> str:
+        """The name of a queue of another site."""
+        return self.chance.pick(self._wrong if self.chance.happens(0.03) else self._sources)
+
+    def a_queue(self) -> str:
+        """The name of a queue of another site."""
+        return self.a_source()
+
+    def a_wait(self) -> Duration:
+        """How long to wait for a message: long enough that connections are lost meanwhile."""
+        return Duration(0) if self.chance.happens(0.3) else self.a_while(800)
+
+    def own(self, messages: Sequence[Delivered]) -> list[bytes]:
+        """The messages that applications sent; the readers of MQQP read no queue with copies of them."""
+        return [each.message.body for each in messages if each.message.message_class == MessageClass.NORMAL]
+
+    def open(self) -> Script:
+        """Open a queue, use it and close it; now and then, forget to close it."""
+        source, access = self.a_source(), self.chance.pick((Access.RECEIVE, Access.RECEIVE, Access.PEEK))
+        lease, share = self.a_while(2000), self.chance.pick((*[Share.DENY_NONE] * 4, Share.DENY_RECEIVE))
+        opened = yield Call(lambda to: OpenQueue(to, source, access, share, lease))
+        self.tell(opened)
+        if succeeded(opened):
+            handle = answer_of(opened).handle
+            yield from self.use(handle)
+            if self.chance.happens(0.8):
+                self.tell((yield Call(lambda to: CloseQueue(to, handle))))
+
+    def use(self, handle: int) -> Script:
+        """Use a queue that is open."""
+        del handle
+        yield from self.rest()
+
+
+class RemoteTaker(Elsewhere, Taker):
+    """Receives for good, one message or some; its messages come in their order."""
+
+    def keep(self, outcome: Outcome) -> None:
+        """Note the order of what came."""
+        super().keep(outcome)
+        if succeeded(outcome):
+            self.readings.orders[self.name] += self.own(answer_of(outcome).messages)
+
+
+class RemoteHolder(Elsewhere, Holder):
+    """Receives on trial, and acknowledges, gives back, or forgets."""
+
+
+class RemoteBrowser(Elsewhere, Browser):
+    """Looks at messages, walks with cursors, and takes some messages from the middle."""
+
+    def _walk(self) -> Script:
+        yield from self.open()
+
+    def use(self, handle: int) -> Script:
+        """Walk along the queue with one cursor or two; those that are not closed end with the queue."""
+        for _ in range(self.chance.between(1, 2)):
+            outcome = yield Call(lambda to: OpenCursor(to, handle))
+            self.tell(outcome)
+            cursor = answer_of(outcome).handle if succeeded(outcome) else 0
+            answered = yield from self.step_along(handle, cursor, self.a_wait())
+            if answered and cursor and self.chance.happens(0.5):
+                self.tell((yield Call(lambda to: CloseCursor(to, cursor))))  # noqa: B023
+
+
+class Impatient(Elsewhere):
+    """Cancels its reads or closes its queue while they wait, and looks at what comes."""
+
+    def act(self) -> Script:
+        """Read by the name of a queue or with a handle, and do not wait for the answer."""
+        if self.chance.happens(0.5):
+            yield from self.open()
+        else:
+            yield from self._cancel(self.a_source())
+
+    def use(self, handle: int) -> Script:
+        """Read, and cancel that or leave it to the close."""
+        wait = self.a_while(1000)
+        if self.chance.happens(0.3):
+            yield Aside(lambda to: PeekMessage(to, handle, wait), self.tell)
+            yield from self.rest()
+        else:
+            yield from self._cancel(handle)
+
+    def _cancel(self, source: int | str) -> Script:
+        tag, wait = self.chance.between(1, 1 << 40), self.a_while(1500)
+        hold = self.a_while(500) if self.chance.happens(0.3) else Duration(0)
+        kept = self.tell if hold else self.keep
+        yield Aside(lambda to: ReceiveMessages(to, source, timeout=wait, hold=hold, tag=tag), kept)
+        yield from self.rest()
+        if self.chance.happens(0.8):
+            self.tell((yield Call(lambda to: CancelRead(to, source, tag))))
+
+
+class RemotePurger(Elsewhere):
+    """Purges a queue of another site, but rarely."""
+
+    def act(self) -> Script:
+        """Purge one queue."""
+        yield Pause(self.chance.between(1, 6_000_000))
+        source = self.a_source()
+        self.tell((yield Call(lambda to: PurgeQueue(to, source))))
+
+
+class AssociationAdministrator(Application):
+    """Closes associations of clients elsewhere, and links of its own site, at any time."""
+
+    def script(self) -> Script:
+        """Close one after another, until it is time to finish."""
+        while not self.stage.finishing:
+            yield Pause(self.chance.between(1, 3_000_000))
+            names = self._names()
+            if names:
+                name = self.chance.pick(names)
+                self.tell((yield Call(lambda to: CloseAssociation(to, name))))  # noqa: B023
+
+    def _names(self) -> Sequence[str]:
+        process = self.stage.host.process
+        if process is None:
+            return ()
+        state = process.machine(Mqqp).state
+        clients = [f"{IN}-{number}" for number in state.server.associations]
+        return [*clients, *(f"{OUT}-{number}" for number in state.client.links)]
+
+    def tell(self, outcome: Outcome) -> None:
+        """Note the answer, which has no HRESULT."""
+        said = outcome.answer
+        heard = f"{said.done} {said.why}" if isinstance(said, Done) else "nothing"
+        self.history.note(self.stage.around.scheduler.now, f"{self.name} hears {heard}")
+
+
+CAST: Final[tuple[tuple[type[Elsewhere], int], ...]] = (
+    (RemoteTaker, 2),
+    (RemoteHolder, 2),
+    (RemoteBrowser, 1),
+    (Impatient, 1),
+    (RemotePurger, 1),
+)
+
+
+def applications_of(
+    site: str,
+    stage: Stage,
+    sources: Sequence[str],
+    wrong: Sequence[str],
+    readings: Readings,
+    *,
+    receipts: bool,
+) -> Iterator[Application]:
+    """The applications of a site: senders to its own queues, readers of the queues of others."""
+    yield LocalSender(f"{site}/mqqp.sender", stage, receipts=receipts)
+    yield LocalTransactor(f"{site}/mqqp.transactor", stage, receipts=receipts)
+    yield AssociationAdministrator(f"{site}/mqqp.administrator", stage)
+    for kind, count in CAST:
+        for number in range(count):
+            name = f"{site}/mqqp.{kind.__name__.casefold()}{number}"
+            yield kind(name, stage, sources, wrong, readings)

@@ -1,0 +1,127 @@
+"""Links, connections and calls, as both ends of the simulated network see them.
+
+client process --Link--> [ Connection: qmcomm ] --accepted under a number--> server process
+                         [ Connection: qm2qm  ]      all of one association
+                         [ Connection: qm2qm  ]      where a connection takes one call at a time
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from reliquary.protocols.mqqp.effects import CallServer
+from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.sim.process import Process
+
+
+class Plan(Enum):
+    """How a link uses connections and associations; a client and a server agree on it when they bind."""
+
+    ONE = "one connection for both interfaces"
+    EACH = "one connection for each interface, in one association"
+    APART = "one connection and one association for each interface"
+    MANY = "a connection for each call that has no answer, and one association for each interface"
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A call on its way to the server, in its hands, or on its way back."""
+
+    connection: Connection
+    asked: CallServer
+    number: int
+    """Its call_id on the connection."""
+    forgotten: bool = False
+    """The client has said that it wants no answer."""
+
+
+@dataclass(slots=True, eq=False)
+class Connection:
+    """One TCP connection."""
+
+    group: Group
+    interface: str
+    """The interface that it was opened for."""
+    bound: set[str] = field(default_factory=set)
+    """The interfaces that the server has seen a bind for."""
+    process: Process | None = None
+    """The process of the server that has accepted it."""
+    number: int = 0
+    """The number of the connection in that process."""
+    usable: bool = False
+    """The client has seen the answer to its bind."""
+    stuck: bool = False
+    """Nothing gets through any more, and neither side has noticed."""
+    gone: bool = False
+    """The server has noticed the end, or has ended it."""
+    last_arrival: int = 0
+    last_answer: int = 0
+    calls_made: int = 0
+    open_calls: dict[int, Call] = field(default_factory=dict)
+    """Calls that the server has not answered, by their numbers."""
+    busy: int = 0
+    """Calls without an answer, as the client sees it."""
+    queued: list[CallServer] = field(default_factory=list)
+    """Calls that wait for the bind."""
+
+    @property
+    def link(self) -> Link:
+        """The link that it belongs to."""
+        return self.group.link
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """Connections of a link that share context handles: one association of the server."""
+
+    link: Link
+    association: int = 0
+    """Its number in the process of the server; 0 before the first bind."""
+    connections: list[Connection] = field(default_factory=list)
+    waiting: list[CallServer] = field(default_factory=list)
+    """Calls that wait until the first connection is there."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether a connection is there, so that the association is known."""
+        return any(each.usable for each in self.connections)
+
+    def is_open(self, process: Process) -> bool:
+        """Whether a process of the server knows a connection of it that is not gone."""
+        return any(each.process is process and not each.gone for each in self.connections)
+
+    def place(self, interface: str) -> Connection | None:
+        """Return the connection for a call of this interface; None where one has to be opened."""
+        plan = self.link.plan
+        for each in self.connections:
+            if plan is Plan.ONE:
+                return each
+            if each.interface == interface and (plan is not Plan.MANY or not each.busy):
+                return each
+        return None
+
+
+@dataclass(slots=True, eq=False)
+class Link:
+    """What a client opened to a server."""
+
+    client: Process
+    origin: str
+    """The authority of the client's site."""
+    number: int
+    server: str
+    """The authority of the server's site; empty where no site has the name that was called."""
+    plan: Plan
+    old: bool = False
+    """The server seems to be one of an early release, which lacks methods."""
+    by: Principal = ANONYMOUS
+    groups: dict[str, Group] = field(default_factory=dict)
+    """By the interface, or all under one name."""
+    over: bool = False
+    """The client has ended it, or has noticed that it is lost."""
+
+    def group(self, interface: str) -> Group:
+        """Return the group that the calls of an interface belong to."""
+        name = interface if self.plan in (Plan.APART, Plan.MANY) else ""
+        return self.groups.setdefault(name, Group(self))

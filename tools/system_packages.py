@@ -59,6 +59,9 @@ def _gsoap_with_compiler() -> bool:
     return programs and folder is not None and (folder.parents[1] / "include" / "stdsoap2.h").exists()
 
 
+SAMBA_TESTS = Path("/usr/lib/python3/dist-packages/samba/tests/dcerpc/raw_protocol.py")
+"""Samba's tests of DCE/RPC servers; they run with the system's own Python."""
+
 NEEDED: dict[str, Need] = {
     need.name: need
     for need in (
@@ -68,7 +71,7 @@ NEEDED: dict[str, Need] = {
             ("openssl",),
             _command("openssl"),
         ),
-        Need("iproute2", "tests of multicast between network namespaces", ("iproute2",), _command("ip")),
+        Need("iproute2", "tests in network namespaces", ("iproute2",), _command("ip")),
         Need("strace", "tests of a failing sync and a full disk", ("strace",), _command("strace")),
         Need(
             "postgres",
@@ -81,6 +84,12 @@ NEEDED: dict[str, Need] = {
             "tests of WS-ReliableMessaging with another implementation",
             ("gsoap", "libgsoap-dev", "gcc", "libc6-dev"),
             _gsoap_with_compiler,
+        ),
+        Need(
+            "samba",
+            "tests of DCE/RPC with another implementation",
+            ("python3-samba",),
+            SAMBA_TESTS.exists,
         ),
     )
 }

@@ -84,6 +84,19 @@ def _delete(name: str) -> None:
 
 
 @contextmanager
+def lone_host() -> Iterator[Host]:
+    """A computer that reaches itself alone, where all ports are free."""
+    clear_away()
+    host = Host(f"rq{os.getpid()}n{next(_numbers)}h0", "127.0.0.1")
+    try:
+        ip("netns", "add", host.name)
+        ip("-n", host.name, "link", "set", "lo", "up")
+        yield host
+    finally:
+        _delete(host.name)
+
+
+@contextmanager
 def network(count: int, *, loss: float, seed: int) -> Iterator[Network]:
     """So many hosts, 10.77.0.1 and on, and a switch that loses this share of all frames."""
     clear_away()

@@ -111,7 +111,14 @@ def trial(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Trial]:
 
 @pytest.mark.timeout(600)
 @pytest.mark.spec("DM-096", "DM-102", "DM-107", "DM-116")
-@pytest.mark.parametrize("victims", ["the worker", "the server", "the worker and the server"])
+@pytest.mark.parametrize(
+    "victims",
+    [
+        pytest.param("the worker", marks=pytest.mark.long),
+        pytest.param("the server", marks=pytest.mark.long),
+        "the worker and the server",
+    ],
+)
 def test_every_order_is_billed_exactly_once_whoever_is_killed_when(trial: Trial, victims: str) -> None:
     for point in POINTS:
         trial.kill_at(point, victims)

@@ -159,9 +159,9 @@ def _repeatable(trial: Trial, seed: int) -> Iterator[None]:
         raise
 
 
-def _case(seed: int, depth: int, command: tuple[str, ...]) -> ParameterSet:
+def _case(seed: int, depth: int, command: tuple[str, ...], *marks: pytest.MarkDecorator) -> ParameterSet:
     how = "kill" if command is SERVER else "power cut"
-    return pytest.param(seed, depth, command, id=f"seed{seed}, {how}, depth {depth}")
+    return pytest.param(seed, depth, command, marks=marks, id=f"seed{seed}, {how}, depth {depth}")
 
 
 @pytest.mark.timeout(300)
@@ -170,9 +170,9 @@ def _case(seed: int, depth: int, command: tuple[str, ...]) -> ParameterSet:
     [
         _case(1, 0, SERVER),
         _case(2, 100, power.COMMAND),
-        _case(3, 300, SERVER),
-        _case(4, 1200, power.COMMAND),
-        _case(5, 3000, SERVER),
+        _case(3, 300, SERVER, pytest.mark.long),
+        _case(4, 1200, power.COMMAND, pytest.mark.long),
+        _case(5, 3000, SERVER, pytest.mark.long),
     ],
 )
 def test_a_server_that_is_killed_under_load_loses_nothing_and_repeats_nothing(

@@ -8,7 +8,6 @@ folder as crash-…  `test_httpr.py` throws seeded mutations at the same functio
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -115,18 +114,11 @@ def try_both(data: bytes) -> None:
 
 def main() -> None:
     """Fuzz, beginning with the bodies H1 to H17."""
-    import atheris  # type: ignore[import-untyped]
-
     sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests.fuzz.driver import fuzz
     from tests.protocols.httpr.codec.vector import VECTORS
 
-    atheris.instrument_all()
-    corpus = Path(tempfile.gettempdir()) / "reliquary-fuzz-httpr"  # kept: the next run goes on from it
-    corpus.mkdir(exist_ok=True)
-    for name, vector in VECTORS.items():
-        (corpus / name).write_bytes(vector.data)
-    atheris.Setup([*sys.argv, str(corpus)], try_both)
-    atheris.Fuzz()
+    fuzz("httpr", {name: vector.data for name, vector in VECTORS.items()}, try_both)
 
 
 if __name__ == "__main__":

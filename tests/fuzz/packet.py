@@ -8,7 +8,6 @@ folder as crash-…  `test_packet.py` throws seeded mutations at the same functi
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 from reliquary.queueing.packets.messages import read
@@ -52,18 +51,11 @@ def try_both(data: bytes) -> None:
 
 def main() -> None:
     """Fuzz, beginning with packets that have all headers."""
-    import atheris  # type: ignore[import-untyped]
-
     sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests.fuzz.driver import fuzz
     from tests.fuzz.seeds import SEEDS
 
-    atheris.instrument_all()
-    corpus = Path(tempfile.gettempdir()) / "reliquary-fuzz-packet"  # kept: the next run goes on from it
-    corpus.mkdir(exist_ok=True)
-    for name, seed in SEEDS.items():
-        (corpus / name).write_bytes(seed)
-    atheris.Setup([*sys.argv, str(corpus)], try_both)
-    atheris.Fuzz()
+    fuzz("packet", SEEDS, try_both)
 
 
 if __name__ == "__main__":

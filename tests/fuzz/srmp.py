@@ -8,7 +8,6 @@ folder as crash-…  `test_srmp.py` throws seeded mutations at the same function
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -73,19 +72,13 @@ def try_both(data: bytes) -> None:
 
 def main() -> None:
     """Fuzz, beginning with messages of all kinds."""
-    import atheris  # type: ignore[import-untyped]
-
     sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests.fuzz.driver import fuzz
     from tests.protocols.srmp.codec.vector import VECTORS
 
-    atheris.instrument_all()
-    corpus = Path(tempfile.gettempdir()) / "reliquary-fuzz-srmp"  # kept: the next run goes on from it
-    corpus.mkdir(exist_ok=True)
-    for name, vector in VECTORS.items():
-        (corpus / name).write_bytes(vector.data)
-        (corpus / f"{name}-envelope").write_text(vector.envelope)
-    atheris.Setup([*sys.argv, str(corpus)], try_both)
-    atheris.Fuzz()
+    seeds = {name: vector.data for name, vector in VECTORS.items()}
+    seeds |= {f"{name}-envelope": vector.envelope.encode() for name, vector in VECTORS.items()}
+    fuzz("srmp", seeds, try_both)
 
 
 if __name__ == "__main__":

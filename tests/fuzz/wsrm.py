@@ -8,7 +8,6 @@ folder as crash-…  `test_wsrm.py` throws seeded mutations at the same function
 from __future__ import annotations
 
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -79,18 +78,12 @@ def try_both(data: bytes) -> None:
 
 def main() -> None:
     """Fuzz, beginning with envelopes of all kinds."""
-    import atheris  # type: ignore[import-untyped]
-
     sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests.fuzz.driver import fuzz
     from tests.protocols.wsrm.codec.mutations import SEEDS
 
-    atheris.instrument_all()
-    corpus = Path(tempfile.gettempdir()) / "reliquary-fuzz-wsrm"  # kept: the next run goes on from it
-    corpus.mkdir(exist_ok=True)
-    for name, (content_type, data) in SEEDS.items():
-        (corpus / name).write_bytes(f"{content_type}\n".encode() + data)
-    atheris.Setup([*sys.argv, str(corpus)], try_both)
-    atheris.Fuzz()
+    seeds = {name: f"{kind}\n".encode() + data for name, (kind, data) in SEEDS.items()}
+    fuzz("wsrm", seeds, try_both)
 
 
 if __name__ == "__main__":

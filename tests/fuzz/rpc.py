@@ -1,0 +1,96 @@
+"""Any bytes are PDUs of a client or of a server, or end the connection; nothing else may happen.
+
+By hand, with coverage for a guide:  python tests/fuzz/rpc.py -max_total_time=60
+The arguments are libFuzzer's; a file's name runs that file alone.  What is found stays in the present
+folder as crash-…  `test_rpc.py` throws seeded mutations at these functions in every run of the tests.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from reliquary.protocols.rpc.associations import Associations
+from reliquary.protocols.rpc.client import ClientConnection
+from reliquary.protocols.rpc.happenings import Called, Closed
+from reliquary.protocols.rpc.server import Limits, ServerConnection
+from reliquary.wire.rpc.binds import BindAck, ContextResult, Result, encode_ack
+from reliquary.wire.rpc.header import HEADER_SIZE, Flag, PduType, decode_header
+from reliquary.wire.rpc.syntaxes import MGMT, NDR20_SYNTAX, QM2QM
+
+ACK = encode_ack(
+    PduType.BIND_ACK,
+    0,
+    Flag.MULTIPLEX,
+    BindAck(5840, 5840, 7, "2105", (ContextResult(Result.ACCEPTED, 0, NDR20_SYNTAX),)),
+)
+SMALL = Limits(contexts=3, calls=4, stub=4000, logins=2)
+
+
+def try_server(data: bytes) -> bool:
+    """Let a server read bytes, at once and one half after the other; say whether it was called."""
+    groups = Associations()
+    whole, halves = (ServerConnection((QM2QM, MGMT), groups, SMALL, _nobody, "2105") for _ in range(2))
+    middle = len(data) // 2
+    happenings = whole.receive(data)
+    again = halves.receive(data[:middle]) + halves.receive(data[middle:])
+    assert [type(happening) for happening in happenings] == [type(happening) for happening in again]
+    calls = [happening for happening in happenings if isinstance(happening, Called)]
+    for call in calls:
+        whole.respond(call.call, [call.stub])
+    assert whole.outstanding == 0
+    _check_output(b"".join(whole.output()))
+    ends = [at for at, happening in enumerate(happenings) if isinstance(happening, Closed)]
+    assert ends in ([], [len(happenings) - 1])
+    assert whole.closed is bool(ends)
+    whole.lost()
+    halves.lost()
+    assert len(groups) == 0
+    return bool(calls)
+
+
+def try_client(data: bytes) -> bool:
+    """Let two clients read bytes, one that binds and one that has called; say whether the first goes on."""
+    binding, calling = ClientConnection(QM2QM), ClientConnection(QM2QM)
+    for client in (binding, calling):
+        client.begin()
+    calling.receive(ACK)
+    calling.call(1, 0, [b"stub"])
+    for client in (binding, calling):
+        happenings = client.receive(data)
+        _check_output(b"".join(client.output()))
+        assert client.closed is any(isinstance(happening, Closed) for happening in happenings)
+    return not binding.closed
+
+
+def _nobody(_auth_type: int) -> None:
+    """Know no type of authentication."""
+
+
+def _check_output(data: bytes) -> None:
+    """Check that what is sent are PDUs of the agreed length."""
+    at = 0
+    while at < len(data):
+        header = decode_header(data, at)
+        assert HEADER_SIZE <= header.length <= SMALL.fragment
+        at += header.length
+    assert at == len(data)
+
+
+def try_both(data: bytes) -> None:
+    """What the fuzzer calls."""
+    try_server(data)
+    try_client(data)
+
+
+def main() -> None:
+    """Fuzz, beginning with conversations that are complete."""
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests.fuzz.driver import fuzz
+    from tests.fuzz.test_rpc import SEEDS
+
+    fuzz("rpc", SEEDS, try_both)
+
+
+if __name__ == "__main__":
+    main()

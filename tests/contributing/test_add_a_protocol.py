@@ -34,7 +34,7 @@ DESTINATION = "DIRECT=FERRY://there/private$/orders"
 # -- the page
 
 
-@pytest.mark.parametrize("name", ["srmp", "httpr", "wsrm"])
+@pytest.mark.parametrize("name", ["srmp", "httpr", "wsrm", "mqqp"])
 def test_every_protocol_has_the_files_of_the_page(name: str) -> None:
     assert len(FILES) == 12
     assert [file for file in FILES if not (ROOT / file.replace("NAME", name)).exists()] == []
@@ -47,6 +47,7 @@ def test_the_lists_of_the_page_are_where_a_protocol_is_named() -> None:
         assert "srmp" in text, file
         assert "httpr" in text, file
         assert "wsrm" in text, file
+        assert "mqqp" in text, file
 
 
 def test_the_page_tells_of_every_field_of_a_protocol() -> None:

@@ -7,6 +7,7 @@ from reliquary.protocols.srmp import events, machine
 from reliquary.protocols.srmp.sender import posting
 from reliquary.queueing.manager import HEARS
 from reliquary.queueing.travel import transfer
+from reliquary.queueing.travel.asking import RequestMade
 from reliquary.queueing.travel.remote import RemoteReadsEnded
 
 
@@ -23,5 +24,6 @@ def test_every_signal_of_a_transfer_is_heard_on_one_side() -> None:
     assert defined - {Signal, DirectedSignal} - of_batches == (set(machine.HEARS) | set(HEARS)) - {
         posting.PostsDue,
         RemoteReadsEnded,
+        RequestMade,
     }
     assert not set(machine.HEARS) & set(HEARS)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from itertools import starmap
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.spark.crash.faults import Fault
 from tests.spark.crash.harness import Crossing, Drivers, Ground
 
@@ -47,8 +49,12 @@ def test_whatever_falls_every_row_arrives_once_and_in_order(crash_ground: Ground
     assert drivers.lives == 1
 
 
-def test_a_driver_that_is_killed_goes_on_where_it_was(crash_ground: Ground, drivers: Drivers) -> None:
+@pytest.mark.parametrize("kills", [KILLS[:1], pytest.param(KILLS, marks=pytest.mark.long)], ids=len)
+def test_a_driver_that_is_killed_goes_on_where_it_was(
+    crash_ground: Ground, drivers: Drivers, kills: list[tuple[str, str, int]]
+) -> None:
     lives = drivers.lives
-    faults = list(starmap(Fault, KILLS))
-    assert cross(Crossing(crash_ground, "kills", 60, 20), drivers, faults) == []
-    assert drivers.lives == lives + 2
+    faults = list(starmap(Fault, kills))
+    crossing = Crossing(crash_ground, f"kills{len(kills)}", 60, 20)
+    assert cross(crossing, drivers, faults) == []
+    assert drivers.lives == lives + len(kills)

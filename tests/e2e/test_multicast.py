@@ -19,6 +19,7 @@ from tests.e2e.namespaces import Network, ip, namespaces, network
 from tests.server.process import Process
 
 pytestmark = [
+    pytest.mark.xdist_group("namespaces"),  # what one test left, another would clear away
     pytest.mark.needs("iproute2"),
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces are for root"),
 ]

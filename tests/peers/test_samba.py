@@ -18,6 +18,7 @@ from tests.peers import samba_run
 from tests.peers.samba_server import PASSWORD, USER
 
 pytestmark = [
+    pytest.mark.xdist_group("namespaces"),  # what one test left, another would clear away
     pytest.mark.needs("samba", "iproute2"),
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces are for root"),
 ]

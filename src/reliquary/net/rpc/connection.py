@@ -171,7 +171,8 @@ class RpcConnection(AcceptedConnection):
         ready = self._rpc.output()
         if ready:
             self.shared.writes += 1
-            self._transport.writelines(ready)
+            # Not `writelines`: asyncio's own, up to Python 3.13.1, never asks a protocol to pause.
+            self._transport.write(ready[0] if len(ready) == 1 else b"".join(ready))
         if self._closing:
             self.hear_out()
         elif self.shared.draining and not self._rpc.outstanding:

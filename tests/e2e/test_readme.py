@@ -123,6 +123,7 @@ def test_the_reader_over_mqqp_of_the_readme_runs(tmp_path: Path) -> None:
     settings = {"MQQP_ENABLED": "true", **ports}
     with ServerProcess(tmp_path, "private$/orders", settings=settings).wait_until_ready() as server:
         typed(server, "reliquary message send 'private$/orders' 'two lamps'")
+        assert f"others read    mqqp://localhost:{handshake}/private$/orders\n" in server.welcome
         program = program.replace("mqqp://other/", f"mqqp://127.0.0.1:{handshake}/")
         done = subprocess.run(
             [sys.executable, "-c", f"import reliquary\n{program}print(message.text)"],

@@ -13,7 +13,8 @@ from pathlib import Path
 from reliquary.protocols.rpc.associations import Associations
 from reliquary.protocols.rpc.client import ClientConnection
 from reliquary.protocols.rpc.happenings import Called, Closed
-from reliquary.protocols.rpc.server import Limits, ServerConnection
+from reliquary.protocols.rpc.limits import Limits
+from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.wire.rpc.binds import BindAck, ContextResult, Result, encode_ack
 from reliquary.wire.rpc.header import HEADER_SIZE, Flag, PduType, decode_header
 from reliquary.wire.rpc.syntaxes import MGMT, NDR20_SYNTAX, QM2QM

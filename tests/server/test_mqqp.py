@@ -45,6 +45,8 @@ def test_the_machine_learns_the_ports_at_which_it_is_called(tmp_path: Path) -> N
         await until(lambda: state.ports.read)
         assert state.ports == endpoint.ports
         assert state.ports.handshake != state.ports.read
+        here = f"mqqp://localhost:{state.ports.handshake}"
+        assert list(endpoint.reading_names_of(r"private$\a b")) == [f"{here}/private$/a%20b"]
         for port in (state.ports.handshake, state.ports.read):
             _, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.close()

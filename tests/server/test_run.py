@@ -73,6 +73,7 @@ def test_it_says_where_other_managers_send_to(tmp_path: Path) -> None:
         assert "msmq" not in server.said
     with running(tmp_path / "data", SRMP_RECEIPTS_HOST="mq.example:80") as server:
         assert "others send to http://mq.example:80/msmq/private$/orders\n" in server.said
+        assert "others read" not in server.said
 
 
 def test_a_stop_ends_the_waits_with_an_answer(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
         history=settings.history.export(settings.folder),
     )
     users = Users(opened.state.identity().identifier, settings.users)
-    parts = Parts(settings, opened, admission_of(users), LIMITS, tls, clock, chance, release())
+    parts = Parts(settings, opened, users, admission_of(users), LIMITS, tls, clock, chance, release())
     endpoints = tuple(each.build(parts) for each in setups)
     mounts = [mount for endpoint in endpoints for mount in endpoint.mounts()]
     data = Listener(mounts, limits=LIMITS, tls=tls, clock=clock)

@@ -25,6 +25,7 @@ from reliquary.net.clock import RealClock
 from reliquary.net.counters import Family
 from reliquary.net.http import Limits, Listener, Mount
 from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.users import Users
 from reliquary.queueing.protocol import Protocol as MachineProtocol
 from reliquary.server.config import Settings
 from reliquary.server.names import Listening
@@ -65,6 +66,11 @@ class Endpoint:
         del queue
         return ()
 
+    def reading_names_of(self, queue: str) -> Iterable[str]:
+        """How readers elsewhere name a queue of this server, once it listens."""
+        del queue
+        return ()
+
     def counters(self) -> Iterable[Family]:
         """What it has counted, as it is now."""
         return ()
@@ -88,6 +94,7 @@ class Parts:
 
     settings: Settings
     opened: OpenedEngine
+    users: Users
     admission: Admission
     limits: Limits
     tls: ssl.SSLContext | None

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
+from urllib.parse import quote
 
 from reliquary.base.time import Duration
 from reliquary.engine.loop import EngineStopped
@@ -15,7 +16,6 @@ from reliquary.engine.open import OpenedEngine
 from reliquary.net.chance import SystemChance
 from reliquary.net.counters import Family
 from reliquary.net.http import Listener
-from reliquary.net.identity.users import Users
 from reliquary.net.mqqp.courier import Courier, plug_in
 from reliquary.net.mqqp.serving import INTERFACES, Serving
 from reliquary.net.rpc.listener import RpcListener
@@ -30,7 +30,7 @@ from reliquary.server import mqqp_counters
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol, SwitchedOff
 from reliquary.server.mqqp_options import LAST_PORT, TABLE, MqqpOptions
-from reliquary.server.names import Listening
+from reliquary.server.names import Listening, own_name
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId
 
 NEXT_PORT: Final = 11
@@ -97,6 +97,12 @@ class MqqpEndpoint(Endpoint):
         ports = (options.handshake_port, options.read_port, options.mapper_port)
         return [f"{host}:{port} (MQQP)" for port in ports if port is not None]
 
+    def reading_names_of(self, queue: str) -> Iterable[str]:
+        """Return the address that readers elsewhere connect to."""
+        name = own_name(self.settings, [Listening("mqqp", self._host(), self.ports.handshake)])
+        path = quote(queue.replace("\\", "/"), safe="/$")
+        return (f"mqqp://{name}:{self.ports.handshake}/{path}",)
+
     def counters(self) -> Iterable[Family]:
         """Return calls in both directions, and what the machine has open."""
         yield from mqqp_counters.traffic(self.serving, self.listener, self.courier)
@@ -130,15 +136,14 @@ class MqqpSetup:
         if not options.enabled:
             return SwitchedOff(partial(mqqp_counters.machine, opened))
 
-        users = Users(opened.state.identity().identifier, self.settings.users)
-        serving = Serving(engine, users)
+        serving = Serving(engine, parts.users)
         listener = serving.listener = RpcListener(
             dict.fromkeys(INTERFACES, serving),
             connections=options.connections,
             contexts=options.contexts,
             calls=options.calls,
             idle_time=options.idle_time,
-            users=users,
+            users=parts.users,
             keeps=partial(has_something_open, opened.machine(Mqqp).state.server),
             clock=parts.clock,
         )

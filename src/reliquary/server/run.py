@@ -142,10 +142,11 @@ def _no_address(server: Server, settings: Settings, why: OSError) -> str:
 
 
 def _welcome(settings: Settings, data: str, control: str, server: Server) -> None:
-    """Where everything is, and under which names others send to us."""
+    """Where everything is, and under which names others send to us and read from us."""
     queue = settings.queues[0] if settings.queues else "orders"
     create = "" if settings.queues else f'  curl {control}/api/v1/queues -d \'{{"name": "{queue}"}}\'\n'
     addresses = [name for endpoint in server.endpoints for name in endpoint.names_of(queue)]
+    readers = [name for endpoint in server.endpoints for name in endpoint.reading_names_of(queue)]
     path = f"{data}/api/v1/queues/{quote(queue, safe='')}"
     sys.stdout.write(
         f"Reliquary {release()} is ready.\n"
@@ -153,6 +154,7 @@ def _welcome(settings: Settings, data: str, control: str, server: Server) -> Non
         f"  control plane  {control}\n"
         f"  messages in    {settings.folder.resolve()}\n"
         + "".join(f"  others send to {address}\n" for address in addresses)
+        + "".join(f"  others read    {address}\n" for address in readers)
         + f"\nTry:\n{create}"
         f'  curl {path}/messages -d \'{{"text": "hello"}}\'\n'
         f"  curl {path}/messages\n"

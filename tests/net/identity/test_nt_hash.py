@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from spnego._ntlm_raw.md4 import md4
 
-from reliquary.net.identity.nt_hash import md4, nt_hash
+from reliquary.net.identity.nt_hash import nt_hash
 
 
 @pytest.mark.parametrize(

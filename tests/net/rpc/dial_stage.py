@@ -15,8 +15,9 @@ from typing import Final, NamedTuple, cast
 from reliquary.net.tcp.dialing import Place
 from reliquary.protocols.rpc.associations import Associations
 from reliquary.protocols.rpc.happenings import Called, Closed
+from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.security import SecurityContext
-from reliquary.protocols.rpc.server import Limits, ServerConnection
+from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.ndr.encoding import Encoding
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId

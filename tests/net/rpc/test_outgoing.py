@@ -9,8 +9,9 @@ from reliquary.net.rpc.outgoing import CallingConnection, Traffic
 from reliquary.protocols.rpc.associations import Associations
 from reliquary.protocols.rpc.client import ClientConnection
 from reliquary.protocols.rpc.happenings import Called, Faulted, Opened, Returned
+from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.security import SecurityRefused
-from reliquary.protocols.rpc.server import Limits, ServerConnection
+from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.syntaxes import QM2QM
 from tests.net.http.stage import Glass

@@ -15,8 +15,9 @@ from reliquary.protocols.rpc.happenings import (
     Opened,
     ServerHappening,
 )
+from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.security import SecurityContext
-from reliquary.protocols.rpc.server import Limits, ServerConnection
+from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
 from reliquary.wire.rpc.binds import Bind, BindAck, ContextElement, decode_ack, decode_nak, encode_bind
 from reliquary.wire.rpc.calls import Fault, decode_fault, request_head

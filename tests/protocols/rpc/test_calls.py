@@ -6,7 +6,8 @@ import pytest
 
 from reliquary.protocols.rpc.guards import Guard
 from reliquary.protocols.rpc.happenings import Called, Cancelled, Closed, Orphaned
-from reliquary.protocols.rpc.server import Limits, ServerConnection
+from reliquary.protocols.rpc.limits import Limits
+from reliquary.protocols.rpc.server import ServerConnection
 from reliquary.wire.ndr.encoding import NDR20, Encoding
 from reliquary.wire.rpc.calls import Fault, encode_bare, request_head
 from reliquary.wire.rpc.header import Flag, PduType

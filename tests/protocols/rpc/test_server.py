@@ -6,8 +6,9 @@ import pytest
 
 from reliquary.protocols.rpc.associations import Associations
 from reliquary.protocols.rpc.happenings import Bound, Called, Closed
+from reliquary.protocols.rpc.limits import Limits
 from reliquary.protocols.rpc.phases import Task
-from reliquary.protocols.rpc.server import _DO, Limits, ServerConnection
+from reliquary.protocols.rpc.server import _DO, ServerConnection
 from reliquary.wire.ndr.encoding import NDR20, NDR64
 from reliquary.wire.rpc.binds import ContextResult, Nak, Result, encode_auth3
 from reliquary.wire.rpc.calls import Fault, encode_bare, encode_fault, response_head

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.protocols.rpc.happenings import Called, Closed, Faulted, Returned
-from reliquary.protocols.rpc.server import Limits
+from reliquary.protocols.rpc.limits import Limits
 from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
 from reliquary.wire.rpc.protection import Protection
 from tests.protocols.rpc.links import Link, accepted, dialed

@@ -29,8 +29,6 @@ from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import SyntaxId
 from reliquary.wire.rpc.verifier import Verifier, decode_verifier
 
-__all__ = ["Limits", "ServerConnection"]
-
 
 class ServerConnection:
     """What is known of one accepted connection."""

@@ -32,6 +32,7 @@ from reliquary.queueing.travel.transfer import (
     BatchJudged,
     ConnectionChanged,
     ConnectionWanted,
+    EraBegan,
     ListenersChanged,
     ManagerOnline,
     MessagesHeld,
@@ -75,7 +76,7 @@ class Clerk:
         ConnectionWanted, SendUserMessage, QueuePaused, QueueResumed, ArrivalJudged, MessageWithdrawn,
         ReceiptDue, MessagesWaiting, MessagesHeld, BatchJudged, RoomKnown,
     )  # fmt: skip
-    HEARS: Final[tuple[type[Signal], ...]] = (*DIRECTED, ManagerOnline, ListenersChanged)
+    HEARS: Final[tuple[type[Signal], ...]] = (*DIRECTED, EraBegan, ManagerOnline, ListenersChanged)
 
     def __init__(self) -> None:
         self.heard: list[Signal] = []

@@ -22,6 +22,7 @@ from uuid import UUID
 
 import msgspec
 
+from reliquary.base.restoration import Restoration
 from reliquary.base.rows import Record, Table
 from reliquary.base.time import SECOND, Instant, later, seconds
 from reliquary.base.turn import (
@@ -100,6 +101,7 @@ class Bench:
         directory: Integration | None = None,
         signs: bool = False,
         history: bool = False,
+        restoration: Restoration | None = None,
         start: bool = True,
     ) -> None:
         """`queues` are created at once; without any, the private queue "orders" is."""
@@ -113,6 +115,8 @@ class Bench:
         self.directory = directory
         self.signs = signs
         self.history = history
+        self.restoration = restoration
+        """What the store says of itself at each start."""
         self.now = NOON
         self.disk = MemoryDisk(self.TABLES)
         self.patient = False
@@ -232,6 +236,7 @@ class Bench:
                 directory=self.directory,
                 signs=self.signs,
                 in_doubt_wait=seconds(self.in_doubt_wait),
+                restoration=self.restoration,
                 to=STARTER,
             )
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.faults import UsageError
+from reliquary.net.chance import SystemChance
 from reliquary.server.keys import own_keys
 from reliquary.store import restore
 from reliquary.store.backup import KEYS
@@ -75,7 +76,7 @@ def test_a_backup_holds_them_and_a_restored_manager_keeps_them(tmp_path: Path) -
         seen.append((record.identifier, record.public_encryption_keys, record.public_signing_keys))
 
     play(tmp_path / "old", first, **here)
-    restore(tmp_path / "backup", tmp_path / "new" / "data")
+    restore(tmp_path / "backup", tmp_path / "new" / "data", SystemChance())
     assert (tmp_path / "backup" / KEYS).stat().st_mode & 0o777 == 0o600
     play(tmp_path / "new", look, **here)
     assert seen[0] == seen[1]

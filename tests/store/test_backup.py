@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.faults import StoreFailure, UsageError
+from reliquary.net.chance import SystemChance
 from reliquary.store import Changes, RocksDisk, backup, backup_stopped, restore
 from reliquary.store.backup import KEYS
+from reliquary.store.restored import noted
 from tests.store.conftest import TABLES
 
 
@@ -36,7 +38,7 @@ def test_a_live_store_is_backed_up_as_it_is_at_that_moment(folder: Path, tmp_pat
     put(disk, b"a")
     backup(disk, tmp_path / "deep" / "backup")
     put(disk, b"b")
-    restore(tmp_path / "deep" / "backup", tmp_path / "new" / "restored")
+    restore(tmp_path / "deep" / "backup", tmp_path / "new" / "restored", SystemChance())
     disk.close()
     assert keys_in(tmp_path / "new" / "restored") == [b"a"]
     assert keys_in(folder) == [b"a", b"b"]
@@ -51,7 +53,7 @@ def test_the_keys_go_with_the_store_and_stay_secret(stopped: Path, tmp_path: Pat
     (stopped / KEYS).write_bytes(b"secret")
     (stopped / KEYS).chmod(0o600)
     backup_stopped(stopped, tmp_path / "backup")
-    restore(tmp_path / "backup", tmp_path / "restored")
+    restore(tmp_path / "backup", tmp_path / "restored", SystemChance())
     for folder in (tmp_path / "backup", tmp_path / "restored"):
         assert (folder / KEYS).read_bytes() == b"secret"
         assert (folder / KEYS).stat().st_mode & 0o777 == 0o600
@@ -62,7 +64,7 @@ def test_the_keys_go_with_the_store_and_stay_secret(stopped: Path, tmp_path: Pat
 def test_a_backup_restores_many_times_and_stays_what_it_is(stopped: Path, tmp_path: Path) -> None:
     backup_stopped(stopped, tmp_path / "backup")
     for name in ("one", "two"):
-        restore(tmp_path / "backup", tmp_path / name)
+        restore(tmp_path / "backup", tmp_path / name, SystemChance())
         disk = RocksDisk(tmp_path / name, TABLES)
         disk.apply(Changes({"letters": {b"a": None, name.encode(): b""}}))
         disk.close()
@@ -104,14 +106,14 @@ def test_a_backup_of_nothing_is_refused_and_makes_nothing(tmp_path: Path) -> Non
 def test_a_restore_does_not_go_into_a_folder_that_holds_something(stopped: Path, tmp_path: Path) -> None:
     backup_stopped(stopped, tmp_path / "backup")
     with pytest.raises(UsageError, match="empty folder"):
-        restore(tmp_path / "backup", stopped)
+        restore(tmp_path / "backup", stopped, SystemChance())
     assert keys_in(stopped) == [b"a", b"b"]
 
 
 def test_a_restore_into_an_empty_folder_is_done(stopped: Path, tmp_path: Path) -> None:
     backup_stopped(stopped, tmp_path / "backup")
     (tmp_path / "restored").mkdir()
-    restore(tmp_path / "backup", tmp_path / "restored")
+    restore(tmp_path / "backup", tmp_path / "restored", SystemChance())
     assert keys_in(tmp_path / "restored") == [b"a", b"b"]
 
 
@@ -119,7 +121,7 @@ def test_a_restore_from_what_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "note").write_text("milk")
     with pytest.raises(UsageError, match="not a backup"):
-        restore(tmp_path / "notes", tmp_path / "restored")
+        restore(tmp_path / "notes", tmp_path / "restored", SystemChance())
     assert not (tmp_path / "restored").exists()
 
 
@@ -127,7 +129,7 @@ def test_a_restore_of_a_newer_store_is_refused(stopped: Path, tmp_path: Path) ->
     backup_stopped(stopped, tmp_path / "backup")
     (tmp_path / "backup" / "FORMAT").write_text("reliquary store 2\n")
     with pytest.raises(StoreFailure) as failure:
-        restore(tmp_path / "backup", tmp_path / "restored")
+        restore(tmp_path / "backup", tmp_path / "restored", SystemChance())
     assert failure.value.kind == "newer"
 
 
@@ -137,7 +139,33 @@ def test_a_restore_that_was_cut_short_is_no_store(stopped: Path, tmp_path: Path)
         file.unlink()
         file.mkdir()  # cannot be copied
     with pytest.raises(StoreFailure):
-        restore(tmp_path / "backup", tmp_path / "restored")
+        restore(tmp_path / "backup", tmp_path / "restored", SystemChance())
     with pytest.raises(StoreFailure) as failure:
         RocksDisk(tmp_path / "restored", TABLES)
     assert failure.value.kind == "missing"
+
+
+def test_a_restored_store_says_so_until_its_new_era_is_on_disk(stopped: Path, tmp_path: Path) -> None:
+    backup_stopped(stopped, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "restored", SystemChance())
+    found = []
+    for begun in (False, True, True):
+        disk = RocksDisk(tmp_path / "restored", TABLES, create=False)
+        found.append(disk.restoration)
+        if begun:
+            disk.restoration_begun()
+        disk.close()
+    assert found[0] == found[1] is not None
+    assert found[2] is None
+
+
+def test_a_backup_of_a_restored_store_is_no_restored_store(stopped: Path, tmp_path: Path) -> None:
+    backup_stopped(stopped, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "one", SystemChance())
+    backup_stopped(tmp_path / "one", tmp_path / "second")
+    assert noted(tmp_path / "second") is None
+    restore(tmp_path / "second", tmp_path / "two", SystemChance())
+    first, second = noted(tmp_path / "one"), noted(tmp_path / "two")
+    assert first is not None
+    assert second is not None
+    assert first.identifier != second.identifier

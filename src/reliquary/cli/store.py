@@ -96,7 +96,8 @@ def backup(target: Path, data: Path | None) -> None:
 @examples("reliquary store restore /backups/monday ./reliquary-data")
 def restore(source: Path, data: Path) -> None:
     """Make the folder DIR from a BACKUP; DIR must be empty or missing."""
+    from reliquary.net.chance import SystemChance
     from reliquary.store import restore as bring_back
 
-    bring_back(source, data)
+    bring_back(source, data, SystemChance())
     click.echo(f"restored into {data}; start it with: reliquary serve --data {data}")

@@ -159,12 +159,14 @@ async def open_engine(
         first_list=first_list,
         signs=any(each.carrier is not None and each.carrier.signs for each in protocols),
         in_doubt_wait=in_doubt_wait,
+        restoration=disk.restoration,
     )
     in_files = 0
     if exporter is not None:
         record = manager.state.record
         in_files = await asyncio.to_thread(exporter.first_look, record.identifier if record else None)
     started = await _start(engine, start, in_files)
+    disk.restoration_begun()
     if exporter is not None:
         exporter.start()
     return OpenedEngine(engine, manager.state, machines, started, disk, exporter)

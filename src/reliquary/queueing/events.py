@@ -13,6 +13,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.hresult import HResult
+from reliquary.base.restoration import Restoration
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event
 from reliquary.queueing.directory.integration import Integration
@@ -94,6 +95,8 @@ class StartManager(Event, frozen=True):
     """There is a key for XML signatures of messages that leave by HTTP."""
     in_doubt_wait: Duration = Duration(0)
     """Not 0: the start waits so long for the outcomes of prepared transactions, and fails without."""
+    restoration: Restoration | None = None
+    """Not None where the store was restored from a backup."""
     to: int = 0
     """Answered when the manager is ready, or cannot be."""
 

@@ -12,6 +12,7 @@ Whoever asked for an acknowledgement gets it at the end of the turn (`news`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -26,6 +27,12 @@ from reliquary.queueing.queue import QueueType, exceeds
 from reliquary.queueing.state import Owed, QueueState, State
 from reliquary.queueing.tables import SEQUENCE_MASK, Copy
 from reliquary.queueing.travel.transfer import MessageWithdrawn
+
+ALWAYS_KEPT: Final = frozenset({MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED})
+"""A message that fails for one of these reasons is kept as a dead letter, whatever its sender asked for.
+
+Nobody knows whether it was delivered before the store was restored (`era`); a person decides.
+"""
 
 
 def leave(
@@ -51,8 +58,9 @@ def leave(
     gone = []
     journaled = reason is MessageClass.ACK_RECEIVE and queue.record.settings.journaling
     failed = reason.is_failure
+    kept = reason in ALWAYS_KEPT
     for position in positions:
-        if not (position.asks or journaled or (failed and position.dead_letter)):  # nobody cares
+        if not (position.asks or journaled or kept or (failed and position.dead_letter)):  # nobody cares
             gone.append(position)
             continue
         if position.asks and not told:
@@ -61,8 +69,8 @@ def leave(
         if refuge is None:
             gone.append(position)
         else:
-            kept = _copy(position, reason, queue)
-            apply(state, facts.PositionMoved(queue.number, refuge.number, kept, reason))
+            copy = _copy(position, reason, queue)
+            apply(state, facts.PositionMoved(queue.number, refuge.number, copy, reason))
     if gone:
         apply(state, facts.PositionsRemoved(queue.number, tuple(gone), reason))
     if facts.PositionDeleted in state.heard:
@@ -101,9 +109,9 @@ def _refuge(state: State, queue: QueueState, position: Position, reason: Message
     if reason is MessageClass.ACK_REACH_QUEUE and position.asks & JOURNALED:
         has_room = journal_has_room(state, queue.number, position.size)
         return state.system_queue("journal") if has_room else None
-    if not position.dead_letter or not reason.is_failure:
+    if not reason.is_failure or not (position.dead_letter or reason in ALWAYS_KEPT):
         return None
-    return _dead_letter_queue(state, queue.number, state.shelf.get(position, whole=False), position)
+    return _dead_letter_queue(state, queue.number, state.shelf.get(position, whole=False), position, reason)
 
 
 # -- the journal of a queue
@@ -139,14 +147,16 @@ def bury(state: State, message: Message, position: Position, reason: MessageClas
     asks = position.asks & ANSWERS[reason]
     if asks:
         state.owed.append(Owed(0, message, reason, asks))
-    if position.dead_letter:
-        refuge = _dead_letter_queue(state, 0, message, position)
+    if position.dead_letter or reason in ALWAYS_KEPT:
+        refuge = _dead_letter_queue(state, 0, message, position, reason)
         if refuge is not None:
             kept = msgspec.structs.replace(_copy(position, reason), origin_path=message.destination_queue)
             apply(state, facts.MessagesStored(refuge.number, (kept,), (message,)))
 
 
-def _dead_letter_queue(state: State, source: int, message: Message, position: Position) -> QueueState | None:
+def _dead_letter_queue(
+    state: State, source: int, message: Message, position: Position, reason: MessageClass
+) -> QueueState | None:
     """Where a failed message goes that asked for negative journaling (DM-050, DM-051)."""
     target = _application_queue(state, message)
     # DEPARTS from 3.1.1.12 (DM-051): a queue is no refuge from itself, because a purge would leave
@@ -154,7 +164,7 @@ def _dead_letter_queue(state: State, source: int, message: Message, position: Po
     if target is None or target.number == source:
         target = state.system_queue("deadxact" if message.is_transactional else "deadletter")
     quota = target.record.settings.quota
-    if not exceeds(quota, target.total_bytes + position.size):
+    if reason in ALWAYS_KEPT or not exceeds(quota, target.total_bytes + position.size):
         return target
     why = f"the quota of {target.record.pathname} is {quota} kilobytes"
     lose(state, source, Copy.DEAD_LETTER, why)

@@ -10,7 +10,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import DAY, Duration, Instant, in_whole_seconds
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
-from reliquary.queueing import facts, spool
+from reliquary.queueing import era, facts, spool
 from reliquary.queueing.access import end_wait
 from reliquary.queueing.apply import apply
 from reliquary.queueing.creation import create_at
@@ -75,6 +75,8 @@ def _initialize(state: State, request: StartManager, now: Instant) -> None:
             f"the wait for outcomes is 0 to {LONGEST_IN_DOUBT} microseconds, not {request.in_doubt_wait}"
         )
     initialize(state, request, now)
+    if request.restoration is not None:
+        era.begin(state, request.restoration, now)
     state.reserve()
     for name in SYSTEM_QUEUES:
         if f"system$;{name}" not in state.names:  # AN-49: those of an earlier start are kept

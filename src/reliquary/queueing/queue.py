@@ -138,6 +138,22 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Not None for a queue whose messages go elsewhere; its path name is the destination then."""
 
 
+class Era(msgspec.Struct, frozen=True):
+    """The life of a manager since its store was restored from a backup (`era`)."""
+
+    number: int
+    restoration: UUID
+    """Which restoration began it."""
+    lineage: UUID
+    """The GUID in the identifiers of the messages that the manager makes in this era."""
+    began: int
+    """When, microseconds since 1970."""
+    alive_until: int
+    """The manager of the era before may have worked until then."""
+    floor: int
+    """The last SequentialID that the backup may have given out."""
+
+
 class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename=STORED_NAMES):
     """LocalQueueManager, 3.1.1.1: every attribute that outlives the process."""
 
@@ -180,6 +196,13 @@ class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
     """They come and go by multicast, [MC-MQSRM] 2.1.3."""
     hardened_security: bool = False
     initialization_retry_seconds: int = 120
+    era: Era | None = None
+    """None until the store is restored from a backup for the first time."""
+
+    @property
+    def lineage(self) -> UUID:
+        """The GUID in the identifiers of new messages."""
+        return self.identifier if self.era is None else self.era.lineage
 
 
 def check_settings(settings: QueueSettings) -> None:

@@ -35,7 +35,7 @@ def send(
     if unsigned and any(each.authentication is AuthenticationLevel.XML_SIG for each in messages):
         why = f"only what leaves by HTTP or multicast is signed, and {unsigned.name} is reached otherwise"
         return Sent(HResult.INVALID_PARAMETER, why)
-    lineage = state.identity().identifier
+    lineage = state.identity().lineage
     if len(found) > 1:
         if any(message.stored_body for message in messages):
             return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
@@ -98,7 +98,7 @@ def _identified(state: State, message: Message, lookup_id: int, now: Instant) ->
     """All copies of a message bear the identifier that its first copy got."""
     if message.identifier != NO_OBJECT:
         return message
-    lineage = state.identity().identifier
+    lineage = state.identity().lineage
     return msgspec.structs.replace(
         message,
         identifier=ObjectId(lineage, lookup_id & 0xFFFFFFFF),

@@ -7,8 +7,8 @@ store like any other and can be opened, verified or carried away.
 The manager's private keys lie beside the rows and go with them, for the owner's eyes alone as ever:
 who holds a backup can speak as this manager.
 
-A restore copies, so that the backup stays what it is.  FORMAT comes last in both: a folder that was
-left half done is no store.
+A restore copies, so that the backup stays what it is, and notes in the copy that it was restored
+(`restored.py`).  FORMAT comes last in both: a folder that was left half done is no store.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from reliquary.base.chance import Chance, new_guid
 from reliquary.base.faults import StoreFailure, UsageError
+from reliquary.base.restoration import Restoration
 from reliquary.store import format as store_format
+from reliquary.store import restored
 from reliquary.store.complaints import told_of
 from reliquary.store.files import copy_durably, make_folder, sync_file, sync_folder
 from reliquary.store.mark import NAME as MARK
@@ -25,7 +28,7 @@ from reliquary.store.rocks import RocksDisk, tables_in
 
 KEYS: Final = "keys.pem"
 """The private keys of the manager whose store it is; a store may have none."""
-_LEFT_BEHIND: Final = {store_format.NAME, MARK, "LOCK", "LOG"}
+_LEFT_BEHIND: Final = {store_format.NAME, MARK, restored.NAME, "LOCK", "LOG"}
 """FORMAT is written anew at the end; the others speak of the place and the process, not of the rows."""
 
 
@@ -54,7 +57,7 @@ def backup_stopped(folder: str | Path, target: str | Path) -> None:
         disk.close()
 
 
-def restore(source: str | Path, folder: str | Path) -> None:
+def restore(source: str | Path, folder: str | Path, chance: Chance) -> None:
     """Make a store in an empty or new folder from a backup."""
     source, folder = Path(source), Path(folder)
     _must_be_a_store(source)
@@ -65,6 +68,7 @@ def restore(source: str | Path, folder: str | Path) -> None:
             if file.name not in _LEFT_BEHIND and not file.name.startswith("LOG.old."):
                 copy_durably(file, folder / file.name)
         sync_folder(folder)
+        restored.note(folder, Restoration(new_guid(chance)))
         store_format.stamp(folder)
 
 

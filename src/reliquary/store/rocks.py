@@ -36,7 +36,7 @@ from rocksdict import (
 
 from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
 from reliquary.store import format as store_format
-from reliquary.store import tuning
+from reliquary.store import restored, tuning
 from reliquary.store.complaints import fault_of, told_of
 from reliquary.store.disk import Changes
 from reliquary.store.mark import SyncedMark, read_mark
@@ -56,6 +56,8 @@ class RocksDisk:
             store_format.claim(self.folder, create=create)
             self._db = _opened(self.folder, self.tables)
             self._mark = SyncedMark(self.folder)
+            self.restoration = restored.noted(self.folder)
+            """Not None while the store is older than what its manager did last."""
         self._readers = {name: self._db.get_column_family(name) for name in self.tables}
         self._handles = {name: self._db.get_column_family_handle(name) for name in self.tables}
         self._checked = _checked_reads()
@@ -109,6 +111,13 @@ class RocksDisk:
         self._must_be_usable()
         with told_of(folder):
             Checkpoint(self._db).create_checkpoint(str(folder))
+
+    def restoration_begun(self) -> None:
+        """Note that the era of a restored store is on disk."""
+        if self.restoration is not None:
+            with told_of(self.folder):
+                restored.forget(self.folder)
+            self.restoration = None
 
     def close(self) -> None:
         """Sync and let go of the folder; a second close does nothing."""

@@ -126,7 +126,7 @@ def recover(state: State, history: History) -> None:
     for key, row in rows:
         history.last, history.total = int.from_bytes(key) + row.count - 1, row.total
     if state.record is not None:
-        history.notes.lineage = state.record.identifier
+        history.notes.lineage = state.record.lineage
         if mark is None and not rows:
             history.gap = True  # messages came before there was a history
 

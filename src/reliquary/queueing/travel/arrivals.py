@@ -25,9 +25,11 @@ from reliquary.queueing.enqueue import (
     too_late,
     why_full,
 )
+from reliquary.queueing.era import NOT_KNOWN, may_have_come
 from reliquary.queueing.events import Access
 from reliquary.queueing.history.notes import API, OURSELVES, Bringer
 from reliquary.queueing.history.telling import heard
+from reliquary.queueing.leave import bury
 from reliquary.queueing.message import (
     FOREVER,
     NO_OBJECT,
@@ -36,6 +38,7 @@ from reliquary.queueing.message import (
     MessageClass,
     MessagePrivacy,
     ObjectId,
+    Position,
     check,
     size_of,
 )
@@ -139,8 +142,19 @@ def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) 
         return Outcome.REFUSED, mismatch
     if queue.record.outgoing is not None and not message.destination_queue:
         message = msgspec.structs.replace(message, destination_queue=queue.record.outgoing.destination)
+    if message.is_transactional and may_have_come(state, message):
+        _put_aside(state, message, signal.destination, now)
+        return Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE
     verdict, _ = enqueue(state, queue, (message,), now, travelled=True, expires=signal.expires)
     return _VERDICTS[verdict]
+
+
+def _put_aside(state: State, message: Message, destination: str, now: Instant) -> None:
+    """Keep a message as a dead letter: whether it came before, nobody knows since the store was restored."""
+    message = msgspec.structs.replace(message, destination_queue=message.destination_queue or destination)
+    number, size = state.next_sequence(), size_of(message)
+    position = Position(number, number, size, now, express=message.is_express, spool=message.spool)
+    bury(state, message, position, NOT_KNOWN)
 
 
 def _mismatch(queue: QueueState, message: Message, *, in_transaction: bool) -> MessageClass | None:
@@ -194,7 +208,8 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     if len(signal.messages) == 1 and _put_alone(state, signal, now):
         _taken(state, signal)
         return
-    parts = _judge(state, signal, now)
+    doubtful: list[tuple[str, Message]] = []
+    parts = _judge(state, signal, now, doubtful)
     if isinstance(parts, _Refusal):
         if parts.outcome is Outcome.REFUSED:
             identifiers = [message.identifier for message in signal.messages]
@@ -209,6 +224,8 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
             insert(
                 state, queue, part.messages, part.sizes, now, travelled=True, expires=False, captured=captured
             )
+    for name, message in doubtful:
+        _put_aside(state, message, name, now)
     drop(state, [message.spool for message in signal.messages if message.stored_body])  # of those left out
     _taken(state, signal)
 
@@ -233,6 +250,7 @@ def _put_alone(state: State, signal: BatchArrived, now: Instant) -> bool:
         or message.sequence is not None
         or message.time_to_be_received != FOREVER
         or message.time_to_reach_queue != FOREVER
+        or (signal.once and may_have_come(state, message))
     ):
         return False
     try:
@@ -255,8 +273,10 @@ def _put_alone(state: State, signal: BatchArrived, now: Instant) -> bool:
     return True
 
 
-def _judge(state: State, signal: BatchArrived, now: Instant) -> list[_Part] | _Refusal:
-    """What goes where, or why nothing does.  Changes nothing."""
+def _judge(
+    state: State, signal: BatchArrived, now: Instant, doubtful: list[tuple[str, Message]]
+) -> list[_Part] | _Refusal:
+    """What goes where, or why nothing does; `doubtful` gets what is put aside.  Changes nothing."""
     if state.manager_state is not ManagerState.READY:
         why = f"the queue manager is {state.manager_state.value}"
         return _Refusal(Outcome.TRY_LATER, MessageClass.NORMAL, -1, why)
@@ -290,6 +310,9 @@ def _judge(state: State, signal: BatchArrived, now: Instant) -> list[_Part] | _R
         limited = message.time_to_be_received != FOREVER or message.time_to_reach_queue != FOREVER
         if limited and message.sent_time and _is_over(message, now):
             late.append(message.identifier)
+            continue
+        if signal.once and may_have_come(state, message):
+            doubtful.append((name, message))
             continue
         if part.destination and not message.destination_queue:
             message = msgspec.structs.replace(message, destination_queue=part.destination)  # noqa: PLW2901

@@ -25,7 +25,7 @@ import msgspec
 
 from reliquary.base.time import SECOND, Duration, Instant, in_whole_seconds
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
-from reliquary.queueing import facts
+from reliquary.queueing import era, facts
 from reliquary.queueing.apply import apply
 from reliquary.queueing.events import DispatchMessages
 from reliquary.queueing.expiry import expire, is_over, release
@@ -209,7 +209,7 @@ def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
     link.asked = True
     link.history.append(ConnectionRecord(ConnectionStatus.IN_PROCESS, in_whole_seconds(now)))
     if link.carrier is not None:  # else it waits until a protocol claims its name
-        manager = state.identity().identifier
+        manager = state.identity().lineage
         destination = str(destination_of(queue))
         state.draft.tell(ConnectionWanted(link.carrier.name, queue.number, destination, manager))
 
@@ -220,7 +220,10 @@ def _send(state: State, entry: DispatchEntry) -> None:
     assert carrier is not None, f"{queue.record.pathname} is connected, and nobody carries its messages"
     message = state.shelf.get(queue.order.locked[entry.lookup_id])
     destination = str(destination_of(queue))
-    state.draft.tell(SendUserMessage(carrier.name, queue.number, entry.lookup_id, destination, message))
+    older = era.of_older_era(state, entry.lookup_id)
+    state.draft.tell(
+        SendUserMessage(carrier.name, queue.number, entry.lookup_id, destination, message, older)
+    )
 
 
 # -- what became of it

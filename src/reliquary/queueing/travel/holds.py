@@ -11,12 +11,13 @@ of the hold along.  What is purged or expires meanwhile goes when it comes back,
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
 from reliquary.queueing import facts
 from reliquary.queueing.apply import apply
+from reliquary.queueing.era import of_older_era
 from reliquary.queueing.expiry import is_over, release_all
 from reliquary.queueing.history.notes import API, Bringer
 from reliquary.queueing.history.telling import noted
@@ -118,8 +119,19 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
             break
     if queue.record.settings.journal_required:
         fit = journalable(state, queue, fit)
+    fit = _of_one_era(state, fit, signal)
     least = 0 if hold_key(signal.holder, signal.key) in state.holds else 1
     return _as_many(fit, signal.most_bytes, least)
+
+
+def _of_one_era(state: State, positions: list[Position], signal: HoldWanted) -> list[Position]:
+    """As many of them, from the front, as are all of an era before a restore, or all of this one."""
+    if state.identity().era is None or not positions:
+        return positions
+    hold = state.holds.get(hold_key(signal.holder, signal.key))
+    first = hold.lookup_ids[0] if hold is not None and hold.lookup_ids else positions[0].lookup_id
+    older = of_older_era(state, first)
+    return list(takewhile(lambda each: of_older_era(state, each.lookup_id) is older, positions))
 
 
 def _as_many(positions: list[Position], most_bytes: int, least: int) -> list[Position]:
@@ -142,7 +154,8 @@ def _hold(state: State, queue: QueueState, positions: list[Position], signal: Ho
             state.draft.tell(refused)
             return False
     apply(state, facts.HoldBegun(signal.holder, signal.key, queue.number, tuple(positions)))
-    state.draft.tell(MessagesHeld(signal.holder, signal.key, queue.number, messages))
+    older = of_older_era(state, positions[0].lookup_id)
+    state.draft.tell(MessagesHeld(signal.holder, signal.key, queue.number, messages, of_older_era=older))
     return True
 
 

@@ -34,8 +34,8 @@ A carrier that promises room to its peers hears how much there is:
        | RoomKnown ----------------------> |   at once, and in each turn in which it changed
 
 What the manager says of one destination, message or batch names the carrier that it is for
-(`DirectedSignal.to`); ListenersChanged and ManagerOnline go to all.  All of it happens inside turns, so
-facts of both sides join one write.
+(`DirectedSignal.to`); EraBegan, ListenersChanged and ManagerOnline go to all.  All of it happens inside
+turns, so facts of both sides join one write.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from reliquary.base.time import Duration
 from reliquary.base.turn import DirectedSignal, Signal
 from reliquary.queueing.message import NO_GUID, Message, MessageClass, ObjectId
 from reliquary.queueing.naming.formats import DirectName
+from reliquary.queueing.queue import Era
 from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
 
@@ -78,13 +79,19 @@ class HoldRefusal(Enum):
 # -- the manager speaks
 
 
+class EraBegan(Signal, frozen=True):
+    """The store was restored from a backup: what peers saw after the backup is forgotten here (`era`)."""
+
+    era: Era
+
+
 class ConnectionWanted(DirectedSignal, frozen=True):
     """A message waits for this destination."""
 
     queue: int
     destination: str
     manager: UUID = NO_GUID
-    """Our own identifier, which is not that of a message that came from elsewhere and goes on."""
+    """Our own lineage, which is not that of a message that came from elsewhere and goes on."""
 
 
 class SendUserMessage(DirectedSignal, frozen=True):
@@ -94,6 +101,8 @@ class SendUserMessage(DirectedSignal, frozen=True):
     lookup_id: int
     destination: str
     message: Message
+    of_older_era: bool = False
+    """It waited when the backup was made from which the store was restored: it may have been delivered."""
 
 
 class QueuePaused(DirectedSignal, frozen=True):
@@ -164,6 +173,8 @@ class MessagesHeld(DirectedSignal, frozen=True):
     messages: tuple[Message, ...] = ()
     """Large bodies are not read: they have `stored_body`."""
     refusal: HoldRefusal | None = None
+    of_older_era: bool = False
+    """All of them waited when the backup was made from which the store was restored, or none did."""
 
 
 class BatchJudged(DirectedSignal, frozen=True):
@@ -354,6 +365,8 @@ class BatchArrived(Signal, frozen=True):
     by: Principal = ANONYMOUS
     checked: bool = False
     """Its carrier has seen that they are within their ranges."""
+    once: bool = True
+    """Its carrier promises that each comes once: one that may have come before a restore is put aside."""
     peer: str = ""
     """Whom they come from, as far as the carrier knows."""
 

@@ -1,0 +1,16 @@
+"""What a store knows about itself when it was restored from a backup, or put back as an older copy."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import msgspec
+
+
+class Restoration(msgspec.Struct, frozen=True, gc=False):
+    """The files of a store are older than what its manager did last."""
+
+    identifier: UUID
+    """Each restoration has its own, so that one restoration begins one era, also after a crash."""
+    alive_until: int = 0
+    """No process worked on a newer state after this, microseconds since 1970; 0 when it is not known."""

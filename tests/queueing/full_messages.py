@@ -57,6 +57,7 @@ FULL = Message(
     acknowledgements=(Acknowledgement.POS_ARRIVAL, Acknowledgement.NEG_RECEIVE),
     positive_journaling=True,
     negative_journaling=True,
+    discard_refused=True,
     application_deadletter_queue="host\\dead",
     allow_peek_when_locked=True,
     tracing_requested=True,

@@ -110,9 +110,9 @@ def test_what_may_have_been_delivered_is_a_dead_letter_whatever_its_sender_asked
     check(exchange.state)
 
 
-def test_another_refusal_makes_no_dead_letter_of_what_asked_for_none() -> None:
+def test_another_refusal_makes_no_dead_letter_of_what_wants_none() -> None:
     exchange = Exchange()
-    exchange.send(ELSEWHERE, b"old")
+    exchange.send(ELSEWHERE, b"old", discard_refused=True)
     exchange.end(Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED)
     assert not walk(exchange.queue(DEAD))
 

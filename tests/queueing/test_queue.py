@@ -177,7 +177,7 @@ def test_what_the_manager_has_only_while_we_run_begins_with_its_default(name: st
 
 def test_neither_has_an_attribute_that_is_not_explained() -> None:
     chosen = {name for name, _ in SETTINGS.values()}
-    ours = {"journal_required", "poison_limit", "retry_delay", "longest_retry_delay"}
+    ours = {"journal_required", "poison_limit", "retry_delay", "longest_retry_delay", "keep_refused"}
     assert set(QueueSettings.__struct_fields__) == chosen | ours
     ours = {"settings", "parent", "is_journal", "deleting", "outgoing"}
     assert set(Queue.__struct_fields__) == {name for name, _ in QUEUE.values()} | ours

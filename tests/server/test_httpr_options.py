@@ -36,6 +36,7 @@ retry_ladder = [0.5, 2]
 response_time = 3
 batch_bytes = 4
 forget_after = 5
+missing_queue_time = 6
 [[httpr.peers]]
 responder = "httpr://far.example/httpr/mq"
 url = "https://far.example:444/httpr/mq"

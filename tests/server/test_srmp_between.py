@@ -226,17 +226,31 @@ def test_a_relay_between_them_passes_a_stream_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.srmp("T-14", "F-66")
-def test_a_queue_that_is_not_there_gives_the_message_up_and_one_that_is_full_does_not(tmp_path: Path) -> None:
+def test_a_queue_that_is_made_later_gets_its_messages_and_one_that_is_full_does_not(tmp_path: Path) -> None:
     async def scene() -> None:
         async with site(tmp_path / "a") as a, site(tmp_path / "b") as b:
-            await a.send(b.destination("nowhere"), "lost")
+            answers = endpoint_of(b.server, SrmpEndpoint).receiving.answers
+            await a.send(b.destination("later"), "found")
+            await until(lambda: answers[400] >= 2)
+            assert a.waiting == 1
+            await b.create("later")
+            assert texts(await b.receive("later", 1)) == ["found"]
             await until(lambda: a.waiting == 0)
             await b.server.opened.engine.ask(lambda to: CreateQueue(to, "full", QueueSettings(quota=0)))
             await a.send(b.destination("full"), "x")
-            answers = endpoint_of(b.server, SrmpEndpoint).receiving.answers
             await until(lambda: answers[500] >= 2)
             assert a.waiting == 1
-            assert answers[400] == 1
+
+    play(scene)
+
+
+def test_a_body_of_exactly_four_mebibytes_arrives(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with site(tmp_path / "a") as a, site(tmp_path / "b") as b:
+            await b.create("large")
+            body = "x" * (4 * 1024 * 1024)
+            await a.send(b.destination("large"), body)
+            assert texts(await b.receive("large", 1)) == [body]
 
     play(scene)
 

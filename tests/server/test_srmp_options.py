@@ -53,6 +53,7 @@ window = 7
 history_size = 8
 history_age = 9
 largest_message = 10
+missing_queue_time = 11
 check_expiry_on_receive = true
 permanent_statuses = [400, 413]
 dead_letter_stream = true

@@ -53,7 +53,11 @@ def message() -> None:
 @click.option("--delay", type=Span(), default=0, help="Not to be seen earlier than after this: 90, 5m.")
 @click.option("--express", is_flag=True, help="Keep it in memory only; a crash loses it.")
 @click.option("--journal", is_flag=True, help="Keep a copy in system$;journal.")
-@click.option("--deadletter", is_flag=True, help="Keep it in a dead-letter queue when it expires.")
+@click.option(
+    "--deadletter/--no-deadletter",
+    default=None,
+    help="Keep it in a dead-letter queue when it expires, or never; else when it cannot be delivered.",
+)
 @click.option("--deadletter-queue", default="", metavar="QUEUE", help="Keep it in this queue instead.")
 @click.option("--response-queue", default="", metavar="QUEUE", help="Where an answer is wanted.")
 @click.option("--administration-queue", default="", metavar="QUEUE", help="Where acknowledgements go.")

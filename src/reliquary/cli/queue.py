@@ -42,6 +42,11 @@ yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--poison-limit", type=int, metavar="N", help="Put a message aside that came back N times.")
 @click.option("--retry-delay", type=int, metavar="SECONDS", help="Pause before a message is tried again.")
 @click.option("--longest-retry-delay", type=int, metavar="SECONDS", help="The pause doubles up to this.")
+@click.option(
+    "--keep-refused/--discard-refused",
+    default=None,
+    help="What a peer refuses for good becomes a dead letter, or is discarded.",
+)
 @click.option("--exist-ok", is_flag=True, help="It is no error that the queue exists.")
 @format_option
 @examples("reliquary queue create orders", "reliquary queue create orders --journaling --quota 1048576")

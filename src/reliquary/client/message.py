@@ -41,8 +41,9 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """False keeps it in memory only, and does not wait for the disk."""
     journal: bool = False
     """Keep a copy in `system$;journal`."""
-    deadletter: bool = False
-    """Keep it in a dead-letter queue when it expires, is purged or cannot be delivered."""
+    deadletter: bool | None = None
+    """Keep it in a dead-letter queue when it expires, is purged or cannot be delivered; None keeps only what
+    another manager refuses for good, False keeps nothing."""
     correlation: str | None = None
     """The `id` of the message that this one answers."""
     tag: int = 0

@@ -87,6 +87,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     retry_delay: int = 0
     """Seconds before a message that came back is handed out again, doubled each time."""
     longest_retry_delay: int = 3600
+    keep_refused: bool = True
+    """What its peer refuses for good becomes a dead letter, unless the sender wants none."""
 
 
 class QueueOptions(TypedDict, total=False):
@@ -106,6 +108,7 @@ class QueueOptions(TypedDict, total=False):
     poison_limit: int
     retry_delay: int
     longest_retry_delay: int
+    keep_refused: bool
 
 
 class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -158,17 +158,22 @@ def _dead_letter_queue(
     state: State, source: int, message: Message, position: Position, reason: MessageClass
 ) -> QueueState | None:
     """Where a failed message goes that asked for negative journaling (DM-050, DM-051)."""
-    target = _application_queue(state, message)
+    own, size = _application_queue(state, message), position.size
     # DEPARTS from 3.1.1.12 (DM-051): a queue is no refuge from itself, because a purge would leave
-    # in it what it was asked to take out.
-    if target is None or target.number == source:
-        target = state.system_queue("deadxact" if message.is_transactional else "deadletter")
+    # in it what it was asked to take out; and one that is full is none, because the manager's has room.
+    if own is not None and own.number != source and _has_room(own, size):
+        return own
+    target = state.system_queue("deadxact" if message.is_transactional else "deadletter")
     quota = target.record.settings.quota
-    if reason in ALWAYS_KEPT or not exceeds(quota, target.total_bytes + position.size):
+    if reason in ALWAYS_KEPT or _has_room(target, size):
         return target
     why = f"the quota of {target.record.pathname} is {quota} kilobytes"
     lose(state, source, Copy.DEAD_LETTER, why)
     return None
+
+
+def _has_room(queue: QueueState, size: int) -> bool:
+    return not exceeds(queue.record.settings.quota, queue.total_bytes + size)
 
 
 def _application_queue(state: State, message: Message) -> QueueState | None:

@@ -224,6 +224,8 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     acknowledgements: tuple[Acknowledgement, ...] = ()
     positive_journaling: bool = False
     negative_journaling: bool = False
+    discard_refused: bool = False
+    """Its sender wants no dead letter, not even where a peer refuses the message."""
     application_deadletter_queue: str = ""
     allow_peek_when_locked: bool = False
     tracing_requested: bool = False

@@ -98,6 +98,8 @@ class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """Seconds before a message that came back is handed out again, doubled each time it does."""
     longest_retry_delay: int = 3600
     """Seconds; the delay does not grow beyond this."""
+    keep_refused: bool = True
+    """A message that its peer refuses for good becomes a dead letter, also if its sender asked for none."""
 
 
 class Outgoing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -110,6 +112,8 @@ class Outgoing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """State OnHold; an administrator's word holds until he takes it back (AN-49)."""
     locked: bool = False
     """State Locked (AN-49, DM-095)."""
+    broken: tuple[tuple[UUID, int], ...] = ()
+    """Transactions of which a message was refused, with the reason: nothing more of them is sent."""
 
 
 class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

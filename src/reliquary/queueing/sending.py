@@ -14,8 +14,9 @@ from reliquary.queueing.enqueue import STATUS, Enqueued, enqueue, why_full
 from reliquary.queueing.events import Sent
 from reliquary.queueing.message import NO_OBJECT, AuthenticationLevel, Message, ObjectId
 from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.formats import is_format_name, parse_single
+from reliquary.queueing.naming.formats import PublicName, is_format_name, parse_single
 from reliquary.queueing.naming.names import Pathname
+from reliquary.queueing.naming.published import published_queue
 from reliquary.queueing.state import QueueState, State, Transaction, Way
 
 
@@ -75,9 +76,23 @@ def check_carriers(
 ) -> None:
     """Refuse messages that a carrier cannot bring to one of their destinations."""
     for way in found:
+        _check_kind(state, way, in_transaction=in_transaction)
         if way.carrier is not None and not isinstance(way.name, Pathname):
             for message in messages:
                 way.carrier.check(state, way.name, message, in_transaction=in_transaction)
+
+
+def _check_kind(state: State, way: Way, *, in_transaction: bool) -> None:
+    """Refuse what a queue elsewhere is known not to take: by the directory, or by what it refused before."""
+    known = None
+    if isinstance(way.name, PublicName) and not isinstance(way.to, QueueState):
+        public = published_queue(state, way.name.queue)
+        known = None if public is None else public.transactional
+    elif isinstance(way.to, QueueState) and way.to.link is not None:
+        known = way.to.link.transactional
+    if known is not None and known is not in_transaction:
+        only = "in transactions only" if known else "outside transactions only"
+        raise UsageError(f"{way.name} takes messages {only}")
 
 
 def _unsigned(found: Sequence[Way]) -> Way | None:

@@ -144,7 +144,7 @@ class SrmpSetup:
             ended, in_flight=chosen.in_flight, response_time=chosen.response_time, tls=self.trust
         )
         engine.performers |= {Post: courier.post, EndSession: courier.end}
-        receiving = Receiving(engine, opened.state, chosen.largest_message)
+        receiving = Receiving(engine, opened.state, chosen.largest_post)
         made = SrmpEndpoint(self.settings, opened, receiving, courier)
         mounts = (receiving.mount(), Mount(prefix="", handler=nothing))
         for scheme in own_ports(self.settings):

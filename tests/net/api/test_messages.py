@@ -145,3 +145,13 @@ def test_an_origin_is_ours_or_foreign() -> None:
     assert not differs(b"https://Queue.example:8480", b"queue.example:8480")
     assert differs(b"http://queue.example", b"queue.example:8480")
     assert differs(b"", b"queue.example")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [(None, (False, False)), (True, (True, False)), (False, (False, True))]
+)
+def test_a_sender_may_want_a_dead_letter_or_none_or_leave_it_open(
+    given: bool | None, expected: tuple[bool, bool]
+) -> None:
+    message = message_of(MessageIn(body=b"a", deadletter=given))
+    assert (message.negative_journaling, message.discard_refused) == expected

@@ -11,6 +11,8 @@ import pytest
 from reliquary.base.time import seconds
 from reliquary.net.srmp.courier import ANSWER_BYTES, PIPELINED_BYTES, Courier
 from reliquary.protocols.srmp.effects import EndSession, Post
+from reliquary.protocols.srmp.refusals import refusal_field
+from reliquary.queueing.message import MessageClass
 from reliquary.queueing.travel.failures import Failure
 from tests.net.http.stage import play, tick, until
 from tests.net.srmp.stage import OK, Behaviour, Peer, answering, desk, office, peer, silent
@@ -400,3 +402,21 @@ class TestEnd:
                 gc.collect()
 
         play(scene)
+
+
+def test_the_words_of_a_refusal_come_back() -> None:
+    reason = MessageClass.NACK_BAD_DEST_QUEUE
+    _, value = refusal_field(reason, "to: no such queue")
+    ours = b"HTTP/1.1 400 Bad Request\r\nX-Reliquary-Refusal: " + value + b"\r\nContent-Length: 0\r\n\r\n"
+    page = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 10\r\n\r\ngo\r\n away "
+
+    async def scene() -> None:
+        async with peer(answering(ours, page)) as there, desk(there.server) as here:
+            here.post(1, 2)
+            await here.wait_for(2)
+            assert [(each.status, each.reason, each.why) for each in here.ended] == [
+                (400, reason, "to: no such queue"),
+                (400, None, "go away"),
+            ]
+
+    play(scene)

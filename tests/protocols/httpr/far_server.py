@@ -51,6 +51,8 @@ class Far:
     capabilities: Fields | None = None
     error: ErrorNumber | None = None
     """What all PUSH and EXCHANGE are refused with."""
+    refusal: ErrorNumber = ErrorNumber.USERID_SECURITY
+    """The error for the bodies in `refused`."""
     refused: frozenset[bytes] = frozenset()
     """Bodies for which a batch is refused with 518."""
     stored: list[bytes] = field(default_factory=list)
@@ -125,7 +127,7 @@ class Far:
             known = batch <= self.received[1]
             return self._refusal(error, None if known else batch)
         if self.refused & set(bodies):
-            error = ErrorNumber.SINK_NOT_KNOWN
+            error = self.refusal
         if error is not None:
             self.received = (Outcome.ROLLBACK, batch)
             return self._refusal(error, batch)

@@ -84,7 +84,12 @@ class Sender(SrmpBench):
         assert not self.send(to, *bodies, **attributes).status.value
 
     def stream(self, *bodies: bytes, to: str = SHOP, **attributes: Any) -> None:
-        """Messages of a stream."""
+        """Messages of a stream, each in a transaction of its own."""
+        for body in bodies:
+            self.transaction(body, to=to, **attributes)
+
+    def transaction(self, *bodies: bytes, to: str = SHOP, **attributes: Any) -> None:
+        """Messages of a stream, in one transaction."""
         transaction = self.begin()
         assert not self.send(to, *bodies, transaction=transaction, **attributes).status.value
         self.ask(CommitTransaction(0, transaction))
@@ -140,9 +145,13 @@ class Sender(SrmpBench):
 
     def answer_all(self, status: int = 200) -> None:
         """Answer all that was posted and is still looked at, also what the answers let go."""
+        self.answer_all_with(status, MessageClass.NORMAL)
+
+    def answer_all_with(self, status: int, reason: MessageClass | None) -> None:
+        """As `answer_all`, with the reason of a refusal."""
         done = 0
         while done < len(self.posts):
-            self.answer(self.posts[done], status)
+            self.answer(self.posts[done], status, reason)
             done += 1
         self.forget()
 

@@ -18,6 +18,7 @@ from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing import tables as manager_tables
+from reliquary.queueing.message import MessageClass
 from reliquary.queueing.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
 from tests.protocols.protocol_bench import ProtocolBench
@@ -66,9 +67,16 @@ class SrmpBench(ProtocolBench):
         assert isinstance(answer, PostAnswer), f"no answer: {answer!r}"
         return answer
 
-    def answer(self, post: Post | SendApdu, status: int = 200) -> None:
-        """A POST of ours is answered."""
-        self.handle(PostEnded(post.session, post.epoch, post.lookup_id, status))
+    def answer(
+        self,
+        post: Post | SendApdu,
+        status: int = 200,
+        reason: MessageClass | None = MessageClass.NORMAL,
+        why: str = "",
+    ) -> None:
+        """A POST of ours is answered; `reason` None for a peer that says no more than the status."""
+        ended = PostEnded(post.session, post.epoch, post.lookup_id, status, None, why, reason)
+        self.handle(ended)
 
     def fail(self, post: Post | SendApdu, failure: Failure = Failure.TIMED_OUT) -> None:
         """A POST of ours will have no answer."""

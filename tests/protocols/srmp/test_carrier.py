@@ -8,6 +8,7 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.srmp.carrier import APDU_LIMIT, ENVELOPE, carrier
+from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.events import Access, CommitTransaction, OpenQueue
 from reliquary.queueing.message import Acknowledgement, Message, MessageClass, MessagePrivacy
 from reliquary.queueing.travel.transfer import AddressesKnown
@@ -160,3 +161,13 @@ def test_what_is_ours_under_its_port_too_goes_by_no_wire() -> None:
     own = OWN.replace("bench", "bench:8480")
     assert bench.send(own, b"m", message_class=0x0100).status is HResult.OK
     assert bench.bodies() == [b"m"]
+
+
+def test_a_body_of_exactly_the_limit_goes_and_one_byte_more_is_refused_at_the_send() -> None:
+    bench = a_bench()
+    limit = SrmpSettings().largest_message
+    assert limit == 4 * 1024 * 1024
+    assert bench.send(WEB, b"x" * (limit - 5), extension=b"12345").status is HResult.OK
+    refused = bench.send(WEB, b"x" * limit, extension=b"1")
+    assert refused.status is HResult.INVALID_PARAMETER
+    assert refused.why.endswith(f"has at most {limit} bytes of body and extension, this one has {limit + 1}")

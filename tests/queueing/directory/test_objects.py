@@ -70,7 +70,7 @@ def test_the_directory_attributes_are_those_that_a_manager_and_a_queue_have() ->
     own = set(QueueManagerRecord.__struct_fields__)
     assert set(ManagerObject.__struct_fields__) <= own
     assert own - set(ManagerObject.__struct_fields__) >= {"last_domain", "directory_servers"}
-    ours = {"journal_required", "poison_limit", "retry_delay", "longest_retry_delay"}
+    ours = {"journal_required", "poison_limit", "retry_delay", "longest_retry_delay", "keep_refused"}
     assert set(QueueSettings.__struct_fields__) - set(QueueObject.__struct_fields__) == ours
     assert QueueObject(pathname="A\\b", label="l", quota=7).settings == QueueSettings(label="l", quota=7)
 

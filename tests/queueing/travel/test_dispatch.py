@@ -263,21 +263,6 @@ def test_a_delivered_message_is_gone_for_good() -> None:
     check(exchange.state)
 
 
-@pytest.mark.spec("DM-050")
-def test_a_refused_message_goes_to_the_dead_letters_if_it_asked_for_that() -> None:
-    exchange = Exchange()
-    exchange.send(ELSEWHERE, b"kept", negative_journaling=True)
-    exchange.end(Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE)
-    exchange.send(ELSEWHERE, b"dropped")
-    exchange.end(Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED)
-    (position,) = exchange.queue("system$;deadletter").order.some(-1, 10)
-    assert position.reason is MessageClass.NACK_BAD_DEST_QUEUE
-    assert exchange.bodies("system$;deadletter") == [b"kept"]
-    assert exchange.link().refused == 2
-    assert exchange.waiting() == []
-    check(exchange.state)
-
-
 def test_a_failure_lets_the_queue_rest_longer_each_time_until_something_goes_through() -> None:
     exchange = Exchange()
     exchange.send(ELSEWHERE, b"a")

@@ -46,7 +46,7 @@ class MessageIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     reach: float = REACH
     durable: bool = True
     journal: bool = False
-    deadletter: bool = False
+    deadletter: bool | None = None
     correlation: str = ""
     tag: int = 0
     body_type: int = 0
@@ -120,7 +120,8 @@ def message_of(given: MessageIn) -> Message:
         else whole_seconds("expires", given.expires, least=0),
         time_to_reach_queue=REACH if given.reach == REACH else whole_seconds("reach", given.reach, least=1),
         positive_journaling=given.journal,
-        negative_journaling=given.deadletter,
+        negative_journaling=bool(given.deadletter),
+        discard_refused=given.deadletter is False,
         correlation=object_id_of("correlation", given.correlation) if given.correlation else NO_OBJECT,
         application_tag=given.tag,
         body_type=given.body_type,

@@ -22,6 +22,8 @@ from reliquary.net.http.pending_response import PendingResponse
 from reliquary.net.http.request_head import encode_request
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import PostEnded
+from reliquary.protocols.srmp.refusals import FIELD, LONGEST, read_refusal
+from reliquary.queueing.message import MessageClass
 from reliquary.queueing.travel.failures import Failure
 
 ANSWER_BYTES: Final = 1024 * 1024
@@ -36,18 +38,25 @@ Ended = Callable[[PostEnded], None]
 
 
 class PostResponse(PendingResponse[Post]):
-    """The answer to a POST, of which only the status counts."""
+    """The answer to a POST: its status, and of a refusal the words."""
 
-    __slots__ = ("status",)
+    __slots__ = ("reason", "status", "words")
     status: int
+    reason: MessageClass | None
+    words: str
 
     def begun(self, status: int, headers: Headers) -> None:
-        """Keep the status of the response."""
-        del headers
-        self.status = status
+        """Keep the status of the response, and why a peer of our own kind refuses."""
+        self.status, self.reason, self.words = status, None, ""
+        if status >= 400:
+            for name, value in headers:
+                if name.lower() == FIELD:
+                    self.reason, self.words = read_refusal(value)
 
     def taken(self, data: bytes) -> None:
-        """Bound a page that a web server sends along."""
+        """Keep the first words of a page that a web server sends along, and bound its length."""
+        if self.status >= 400 and self.reason is None and len(self.words) < LONGEST:
+            self.words = (self.words + data.decode("latin-1"))[:LONGEST]
         self.body_bytes += len(data)
         if self.body_bytes > ANSWER_BYTES:
             self.fail(
@@ -114,7 +123,9 @@ class Courier(PostCourier[Post, PostResponse]):
         """A POST has its status."""
         post, status = response.request, response.status
         self.answers[status] += 1
-        self._ended(PostEnded(post.session, post.epoch, post.lookup_id, status))
+        words = " ".join(response.words.split())
+        ended = PostEnded(post.session, post.epoch, post.lookup_id, status, None, words, response.reason)
+        self._ended(ended)
 
     def unanswered(self, request: Post, reason: Failure, why: str) -> None:
         """A POST will have no status."""

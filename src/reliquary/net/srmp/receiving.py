@@ -20,6 +20,7 @@ from reliquary.base.turn import Warn
 from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.http import Mount, Refusals, Request, Responder
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
+from reliquary.protocols.srmp.refusals import refusal_field
 from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.state import State
 
@@ -97,7 +98,8 @@ class Receiving:
             self.answers[200] += 1
         else:
             self._refused(answer.status, responder.peer, answer.why)
-        responder.respond(answer.status, b"", NO_TYPE)
+        words = () if answer.status == 200 else (refusal_field(answer.reason, answer.why),)
+        responder.respond(answer.status, b"", NO_TYPE, words)
 
     def _refused(self, status: int, peer: str, why: str) -> None:
         self.answers[status] += 1

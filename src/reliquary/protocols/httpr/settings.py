@@ -111,6 +111,8 @@ class HttprSettings:
     """How long a response may take, beyond what we let the server wait for messages."""
     batch_bytes: int = 4 * 1024 * 1024
     """A batch is closed when its bodies have this many bytes."""
+    missing_queue_time: Duration = field(default=Duration(10 * MINUTE))
+    """How long messages go again to a queue that the peer does not have, before they are given up."""
     forget_after: Duration = field(default=Duration(5 * MINUTE))
     """After this time an idle channel of our client is forgotten on both sides, and its session ends."""
 

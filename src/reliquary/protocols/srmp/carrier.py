@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.codec.kinds import RECEIPT_CLASSES
+from reliquary.protocols.srmp.settings import ENVELOPE_BYTES, LARGEST_MESSAGE
 from reliquary.queueing.acknowledge import names
 from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass, MessagePrivacy
 from reliquary.queueing.naming import destinations
@@ -41,12 +43,15 @@ ESCAPED: Final = 6
 _NOT_IN_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def carrier(*, signs: bool) -> Carrier:
-    """Return the description of SRMP for the queue manager; `signs` where there is a key to sign with."""
+def carrier(*, signs: bool, largest: int = LARGEST_MESSAGE) -> Carrier:
+    """Return the description of SRMP for the queue manager; `signs` where there is a key to sign with.
+
+    Messages with more than `largest` bytes are refused at the send.
+    """
     return Carrier(
         name=NAME,
         claims=claims,
-        check=check,
+        check=partial(check, largest=largest),
         carries_signatures=True,
         signs=signs,
         reports_refusals=False,  # a status of HTTP tells nobody but the sending manager
@@ -66,11 +71,24 @@ def came_with_envelope(message: Message) -> bool:
     return bool(message.soap_envelope)
 
 
-def check(state: State, name: SingleName, message: Message, *, in_transaction: bool) -> None:
+def check(state: State, name: SingleName, message: Message, *, in_transaction: bool, largest: int) -> None:
     """Refuse a message that cannot go to this destination."""
     _check(state, name, message)
     if isinstance(name, MulticastName):
         _check_multicast(name, message, in_transaction=in_transaction)
+    else:
+        _check_size(name, message, largest)
+
+
+def _check_size(name: SingleName, message: Message, largest: int) -> None:
+    """Refuse what no receiver with our own limits would take."""
+    size = message.body_size + len(message.extension)
+    if size > largest:
+        raise UsageError(
+            f"a message to {name} has at most {largest} bytes of body and extension, this one has {size}"
+        )
+    if _room(message) > ENVELOPE_BYTES:
+        raise UsageError(f"the names in a message to {name} need more than {ENVELOPE_BYTES} bytes")
 
 
 def _check(state: State, name: SingleName, message: Message) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from reliquary.base.turn import Event
+from reliquary.queueing.message import MessageClass
 from reliquary.queueing.travel.failures import Failure
 
 
@@ -17,10 +18,12 @@ class PostArrived(Event, frozen=True):
 
 
 class PostAnswer(msgspec.Struct, frozen=True, gc=False):
-    """The status that answers a POST; `why` is for the log, the answer has no body."""
+    """The status that answers a POST, without a body; a refusal has its reason in a header field."""
 
     status: int
     why: str = ""
+    reason: MessageClass = MessageClass.NORMAL
+    """Of a refusal, a Nack; NORMAL for a message that is malformed."""
 
 
 class PostEnded(Event, frozen=True):
@@ -35,6 +38,9 @@ class PostEnded(Event, frozen=True):
     """0 when there is none."""
     failure: Failure | None = None
     why: str = ""
+    """What failed, or the words of a peer that refuses the message."""
+    reason: MessageClass | None = None
+    """Why a peer of our own kind refuses it; None where it does not say."""
 
 
 class ApduArrived(Event, frozen=True):

@@ -29,7 +29,7 @@ def srmp(settings: SrmpSettings | None = None) -> Protocol:
         hears=machine.HEARS,
         takes=machine.TAKES,
         timers=machine.TIMERS,
-        carrier=carrier(signs=chosen.trust.signer is not None),
+        carrier=carrier(signs=chosen.trust.signer is not None, largest=chosen.largest_message),
         unplugged={Post: _fail, SendApdu: _fail, EndSession: _ignore, ListenTo: _ignore},
     )
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import MINUTE, Duration, seconds
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.trust import NOBODY, Trust
 from reliquary.streams.ladder import RESEND_LADDER, Ladder
+
+LARGEST_MESSAGE: Final = 4 * 1024 * 1024
+"""The usual limit for body and extension, which is that of MSMQ."""
+ENVELOPE_BYTES: Final = 1024 * 1024
+"""What a POST may have beside the body and the extension of its message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +56,10 @@ class SrmpSettings:
     """MessageIdHistoryTable: how many identifiers are remembered."""
     history_age: Duration = field(default=seconds(1800))
     """How long they count."""
-    largest_message: int = 4 * 1024 * 1024
-    """Bytes of a POST's body."""
+    largest_message: int = LARGEST_MESSAGE
+    """Bytes of a message's body and extension; a POST may have a mebibyte more, for the envelope."""
+    missing_queue_time: Duration = field(default=seconds(600))
+    """How long messages go again to a queue that its manager does not have, before they are given up."""
     check_expiry_on_receive: bool = False
     permanent_statuses: tuple[int, ...] = (400,)
     """HTTP statuses after which a message is given up; all others but 2xx are tried again."""
@@ -63,6 +71,11 @@ class SrmpSettings:
     """Write `<Stream>` as the published examples do, not `<stream>`."""
     trust: Trust = NOBODY
     """Signatures: the key that makes them, and the certificates that are trusted."""
+
+    @property
+    def largest_post(self) -> int:
+        """Bytes of the body of a POST."""
+        return self.largest_message + ENVELOPE_BYTES
 
     def __post_init__(self) -> None:
         for name in ("retransmission", "session_cleanup", "response_time", "coalescing",

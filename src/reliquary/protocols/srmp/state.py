@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from reliquary.base.rows import Rows
+from reliquary.base.time import Instant
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
 from reliquary.protocols.srmp.codec.values import Envelope
 from reliquary.protocols.srmp.sender.addresses import Route
@@ -99,6 +100,8 @@ class State(StreamState):
         self.sessions: dict[int, Session] = {}
         """By outgoing queue."""
         self.last_epoch = 0
+        self.missing: dict[int, Instant] = {}
+        """Since when the queue there seems to be missing, by outgoing queue."""
         self.wanted: dict[int, str] = {}
         """Destinations by outgoing queue; their sessions open when `Addressed` has come."""
         self.outbox: list[SendUserMessage] = []

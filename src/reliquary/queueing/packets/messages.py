@@ -59,6 +59,7 @@ STANDARD_PROVIDER: Final = 1
 
 NOT_CARRIED: Final[Mapping[str, str]] = {
     "allow_peek_when_locked": "it concerns the queue that the message lies in",
+    "discard_refused": "a wish to its own manager",
     "application_deadletter_queue": "a remote read has a header for it, wire/packet/remote_read.py",
     "authentication": "written as none (DM-280); who receives finds it out, queueing/packets/signing.py",
     "transaction_status_queue": "set by whoever transfers the message",

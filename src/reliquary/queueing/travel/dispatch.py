@@ -1,7 +1,7 @@
 """Dispatch of outgoing messages, [MS-MQDMPR] 3.1.7.1.28, .29, .34 and 3.1.7.3.9.
 
     available --> sending --> delivered: gone, into the system journal if it asked for that
-        ^           |  |----> refused: gone, to a dead-letter queue if it asked for that
+        ^           |  |----> refused: gone, to a dead-letter queue (`refusals`)
         '-- failed -'  '----> accepted: the peer tells later which of the two it is
         ^                         |  '--> reached: it is there for sure, and waits for its last word
         '-------- resend ---------'
@@ -45,6 +45,7 @@ from reliquary.queueing.travel.link import (
     OutgoingState,
 )
 from reliquary.queueing.travel.outgoing import destination_of, link_of
+from reliquary.queueing.travel.refusals import give_up, refuse_broken
 from reliquary.queueing.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
@@ -176,6 +177,8 @@ def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
             _want_connection(state, queue, now)
         if link.state is not OutgoingState.CONNECTED:
             break
+        if refuse_broken(state, queue, position):
+            continue
         entry = DispatchEntry(queue.number, position.lookup_id, _priority(state, queue, position))
         queue.order.lock(entry.lookup_id)
         link.sending[entry.lookup_id] = entry  # SendInProgress
@@ -237,7 +240,7 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
     link = link_of(queue)
     if signal.outcome is Outcome.TRY_LATER:
         if any(each in link.sending for each in signal.lookup_ids):
-            _rest(state, queue, signal.rest)
+            rest(state, queue, signal.rest)
             remove_by_queue(state, queue, now)
         return
     ended = link.end(signal.lookup_ids)
@@ -249,14 +252,14 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
         positions += _not_under_way(queue, signal.lookup_ids, ended)
     if positions:
         delivered = signal.outcome is Outcome.DELIVERED
-        if delivered:
-            link.delivered += len(positions)
-        else:
-            link.refused += len(positions)
-        reason = MessageClass.ACK_REACH_QUEUE if delivered else signal.reason
         if signal.by_receipt:
             noted(state, Happened.ACKNOWLEDGED, queue, positions, signal.reason)
-        leave(state, queue, positions, reason, carried=True, told=_is_told(queue, reason))
+        if delivered:
+            link.delivered += len(positions)
+            leave(state, queue, positions, MessageClass.ACK_REACH_QUEUE, carried=True)
+        else:
+            told = _is_told(queue, signal.reason)
+            give_up(state, queue, positions, signal.reason, signal.why, told=told)
     stir(state, queue)
 
 
@@ -365,8 +368,9 @@ def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant)
     if signal.happening is Happening.CONNECTED or signal.happening in ENDS:
         link.asked = False
     if signal.happening is Happening.FAILED:
-        _rest(state, queue, signal.rest)
+        rest(state, queue, signal.rest)
     if signal.happening in ENDS:
+        link.transactional = None  # the queue there may be another one the next time
         remove_by_queue(state, queue, now)
     stir(state, queue)
 
@@ -388,7 +392,7 @@ def _outgoing(state: State, number: int) -> QueueState | None:
 # -- rest after a failure
 
 
-def _rest(state: State, queue: QueueState, span: Duration | None = None) -> None:
+def rest(state: State, queue: QueueState, span: Duration | None = None) -> None:
     """Try again after a while: the carrier's, or one that grows with each failure."""
     link = link_of(queue)
     if not link.resting:

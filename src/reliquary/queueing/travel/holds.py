@@ -33,6 +33,7 @@ from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import hold_key
 from reliquary.queueing.travel import dispatch
 from reliquary.queueing.travel.link import SILENT
+from reliquary.queueing.travel.refusals import give_up, refuse_broken
 from reliquary.queueing.travel.transfer import (
     HoldRefusal,
     HoldsEnded,
@@ -112,6 +113,7 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
         for position in unfit:
             turn_away(state, queue, position, now)
         turned_away += len(unfit)
+        fit = [position for position in fit if not refuse_broken(state, queue, position)]
         if fit or not unfit:
             break
         if turned_away >= at_once:
@@ -189,6 +191,8 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
         there = [lookup_id for lookup_id in lookup_ids if lookup_id in locked]
         state.bringer = Bringer(signal.holder)
         if signal.outcome is Outcome.TRY_LATER:
+            if signal.rest is not None and queue.link is not None:
+                dispatch.rest(state, queue, signal.rest)
             noted(state, Happening.RELEASED, queue, [locked[lookup_id] for lookup_id in there])
             release_all(state, queue, sorted(there), now)
         else:
@@ -199,18 +203,15 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
 def _take_out(state: State, queue: QueueState, positions: list[Position], signal: HoldsEnded) -> None:
     """They are with somebody else, or never will be; also those that were to expire or be purged."""
     link = queue.link
-    delivered = signal.outcome is Outcome.DELIVERED
-    if link is None:
-        reason = MessageClass.ACK_RECEIVE if delivered else signal.reason
-        leave(state, queue, positions, reason)
-        return
-    link.failures = 0
-    if delivered:
-        link.delivered += len(positions)
+    if link is not None:
+        link.failures = 0
+    if signal.outcome is not Outcome.DELIVERED:
+        give_up(state, queue, positions, signal.reason, signal.why, carried=link is not None)
+    elif link is None:
+        leave(state, queue, positions, MessageClass.ACK_RECEIVE)
     else:
-        link.refused += len(positions)
-    reason = MessageClass.ACK_REACH_QUEUE if delivered else signal.reason
-    leave(state, queue, positions, reason, carried=True)
+        link.delivered += len(positions)
+        leave(state, queue, positions, MessageClass.ACK_REACH_QUEUE, carried=True)
 
 
 # -- queues of our own

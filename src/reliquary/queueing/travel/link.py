@@ -210,6 +210,8 @@ class Link:
     """The protocol that brings its messages; None where no protocol claims the destination."""
     told: bool = False
     """A carrier that takes batches was notified of waiting messages, and has not looked since."""
+    transactional: bool | None = None
+    """Whether the queue there takes messages in transactions, as a refusal showed; None for not known."""
     unused: bool = False
     """It was idle at the last look, and nobody has asked for it since."""
 

@@ -257,6 +257,8 @@ class TransferEnded(Signal, frozen=True):
     """Of a refusal, a Nack."""
     rest: Duration | None = None
     """Of TRY_LATER: how long to rest; None leaves it to the manager."""
+    why: str = ""
+    """Of a refusal, in the words of the peer."""
     by_receipt: bool = False
     """A receipt says so: it counts also for messages that are not under way now."""
 
@@ -338,7 +340,7 @@ class HoldWanted(Signal, frozen=True):
 class HoldsEnded(Signal, frozen=True):
     """Batches have their outcome: DELIVERED takes their messages out, TRY_LATER gives them back.
 
-    REFUSED takes them out too: to a dead-letter queue, where they asked for that.  A hold that is not known
+    REFUSED takes them out too: to a dead-letter queue (`refusals`).  A hold that is not known
     is no error.
     """
 
@@ -347,6 +349,10 @@ class HoldsEnded(Signal, frozen=True):
     outcome: Outcome
     reason: MessageClass = MessageClass.ACK_REACH_QUEUE
     """Of a refusal, a Nack."""
+    why: str = ""
+    """Of a refusal, in the words of the peer."""
+    rest: Duration | None = None
+    """Of TRY_LATER: how long an outgoing queue rests; None for not at all."""
 
 
 class BatchArrived(Signal, frozen=True):

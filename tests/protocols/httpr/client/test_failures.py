@@ -18,6 +18,7 @@ from reliquary.protocols.httpr.events import Failure
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from tests.protocols.httpr.far_server import AGENT, ORDERS, ClientBench, Far
 
+DEAD = "system$;deadletter"
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command
 
 
@@ -45,7 +46,7 @@ def test_whatever_the_error_nothing_is_lost_that_may_still_go(number: ErrorNumbe
     bench.respond(bench.next_request(), refused(number, 1))
     bench.advance(60)
     bench.talk(far)
-    found = REACTIONS[number] is Reaction.SUSPECT
+    found = REACTIONS[number] is Reaction.SUSPECT and number is not ErrorNumber.SINK_NOT_KNOWN
     assert far.stored == ([] if found else [b"a"])
     assert bench.link().refused == (1 if found else 0)
 
@@ -181,7 +182,7 @@ def test_several_that_are_refused_are_found_one_after_another() -> None:
 
 def test_a_message_that_was_refused_while_its_outcome_was_lost_is_not_sent_again() -> None:
     bench, far = pushing(b"a")
-    bench.respond(bench.next_request(), refused(ErrorNumber.SINK_NOT_KNOWN))  # without a pair
+    bench.respond(bench.next_request(), refused(ErrorNumber.USERID_SECURITY))  # without a pair
     bench.talk(far)  # REPORT: it was not taken
     assert far.stored == []
     assert bench.link().refused == 1
@@ -210,3 +211,29 @@ def test_a_server_that_takes_smaller_batches_gets_them() -> None:
     assert [len(each.batch) for each in bench.unanswered] == [4, 4]
     bench.talk(far)
     assert far.stored == [b"%d" % each for each in range(8)]
+
+
+# -- a queue that the peer does not have
+
+
+def test_messages_go_again_to_a_queue_that_may_be_made_soon_and_others_go_on() -> None:
+    bench, far = pushing(b"a")
+    bench.respond(bench.next_request(), refused(ErrorNumber.SINK_NOT_KNOWN, 1))
+    assert bench.bodies(DEAD) == []
+    bench.advance(59)
+    assert far.stored == []
+    bench.advance(1)
+    bench.talk(far)
+    assert far.stored == [b"a"]
+    assert (bench.link().refused, bench.client_channel().missing) == (0, {})
+
+
+def test_but_not_for_ever() -> None:
+    bench, far = pushing(b"a", b"b")
+    far.refused, far.refusal = frozenset({b"a", b"b"}), ErrorNumber.SINK_NOT_KNOWN
+    for _ in range(14):
+        bench.talk(far)
+        bench.advance(60)
+    assert far.stored == []
+    assert sorted(bench.bodies(DEAD)) == [b"a", b"b"]
+    assert bench.link().refused == 2

@@ -227,9 +227,10 @@ class Life:
         assert expected <= set(taken), f"lost: {expected - set(taken)}"
         assert self.sender.srmp.state.sent == {}
         assert not self.sender.srmp.state.queue_of
-        refused = {body for body in self.wants_final if body.startswith(REFUSED)} - self.short
-        assert refused <= set(self.sender.bodies(DEAD))
-        assert not (set(self.sender.bodies(DEAD)) - self.wants_final)
+        refused = {body for body in self.sent if body.startswith(REFUSED)}
+        dead = set(self.sender.bodies(DEAD))
+        assert refused - self.short <= dead, "a refusal leaves a dead letter, whoever asked for one"
+        assert not dead - self.wants_final - refused
         self.sender.check()
 
 

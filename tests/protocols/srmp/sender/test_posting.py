@@ -63,14 +63,12 @@ def test_what_was_taken_is_journaled_when_it_asked_for_that(status: int) -> None
 @pytest.mark.srmp("T-13", "T-14")
 @pytest.mark.spec("SR-241", "SR-292")
 @pytest.mark.parametrize("asks", [True, False])
-def test_what_was_refused_is_a_dead_letter_when_it_asked_for_that_and_is_never_tried_again(
-    asks: bool,
-) -> None:
+def test_what_was_refused_is_a_dead_letter_and_is_never_tried_again(asks: bool) -> None:
     bench = Sender()
     bench.plain(b"bad", negative_journaling=asks, positive_journaling=True)
     bench.answer_all(400)
     bench.advance(100_000)
-    assert bench.bodies(DEAD) == ([b"bad"] if asks else [])
+    assert bench.bodies(DEAD) == [b"bad"]
     assert (bench.bodies(JOURNAL), bench.waiting(), bench.posts) == ([], 0, [])
     bench.check()
 
@@ -415,3 +413,44 @@ def test_an_acknowledgement_of_the_manager_goes_without_the_body_it_is_about() -
     arrived = bench.arrived(bench.posts[0])
     assert arrived.envelope.commitment_receipt is not None
     assert not arrived.has_body
+
+
+# -- a queue that is missing there
+
+
+@pytest.mark.spec("SR-292")
+@pytest.mark.parametrize("reason", [None, MessageClass.NACK_BAD_DEST_QUEUE])
+def test_messages_go_again_to_a_queue_that_may_be_made_soon(reason: MessageClass | None) -> None:
+    bench = Sender(settings=SrmpSettings(missing_queue_time=seconds(60)))
+    bench.stream(b"a", b"b")
+    bench.answer(bench.posts[0], 400, reason, "to: there is no such queue")
+    assert (bench.waiting(), bench.bodies(DEAD_STREAM)) == (2, [])
+    assert bench.warnings[-1].why == "to: there is no such queue"
+    bench.forget()
+    bench.advance(20)
+    assert bench.numbers == [1, 2]
+    bench.answer_all()
+    bench.receipt(2)
+    assert (bench.waiting(), bench.bodies(DEAD_STREAM)) == (0, [])
+    bench.check()
+
+
+def test_but_not_for_ever() -> None:
+    bench = Sender(settings=SrmpSettings(missing_queue_time=seconds(60)))
+    bench.plain(b"a", b"b")
+    for _ in range(3):
+        bench.answer(bench.posts[-2], 400, MessageClass.NACK_BAD_DEST_QUEUE)
+        bench.advance(20)
+    assert bench.bodies(DEAD) == []
+    bench.answer_all_with(400, MessageClass.NACK_BAD_DEST_QUEUE)
+    assert (bench.bodies(DEAD), bench.waiting()) == ([b"a", b"b"], 0)
+    bench.check()
+
+
+def test_a_refusal_with_another_reason_is_no_missing_queue() -> None:
+    bench = Sender()
+    bench.plain(b"a")
+    bench.answer(bench.posts[0], 400, MessageClass.NACK_ACCESS_DENIED, "no")
+    (dead,) = bench.receive(DEAD).messages
+    assert dead.position.reason is MessageClass.NACK_ACCESS_DENIED
+    assert bench.warnings[-1].why.endswith("its server answered 400 no")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant
 from reliquary.protocols.httpr.client.phases import Move, Phase, moved
@@ -45,6 +45,18 @@ class RefusedMessageSearch:
     """The most messages in a batch while the search lasts."""
     unverified: int
     """The number of messages of the refused batch that the peer has not taken yet."""
+
+
+class RefusedBatch(NamedTuple):
+    """Why a peer refuses the only message of a batch."""
+
+    queue: int
+    """The queue of the message."""
+    reason: MessageClass
+    why: str
+    """In the words of the peer."""
+    rest: Duration | None = None
+    """Not None: the message stays, and its queue rests so long."""
 
 
 @dataclass(slots=True)
@@ -99,8 +111,10 @@ class ClientChannel:
     preparing: int = 0
     """The queue from which messages were requested, until the queue manager answers in this turn."""
     search: RefusedMessageSearch | None = None
-    refused_batches: dict[int, MessageClass] = field(default_factory=dict)
-    """Batches of one message that the peer refuses for good, and the reason."""
+    refused_batches: dict[int, RefusedBatch] = field(default_factory=dict)
+    """Batches of one message that the peer refuses."""
+    missing: dict[int, Instant] = field(default_factory=dict)
+    """Since when the peer does not have the queue that an outgoing queue leads to."""
     batch_limit: int = 0
     """The most messages that the peer takes in a batch, if that is less than was agreed; else 0."""
     single_requests: bool = False

@@ -5,10 +5,15 @@ A request that was sent and has no response stays in doubt whatever happens; the
 
 from __future__ import annotations
 
-from reliquary.base.time import Duration
+from reliquary.base.time import Duration, Instant
 from reliquary.base.turn import Reply, SetTimer, Warn
 from reliquary.protocols.httpr.batches import end_batches
-from reliquary.protocols.httpr.client.channel import ClientChannel, RefusedMessageSearch, SentRequest
+from reliquary.protocols.httpr.client.channel import (
+    ClientChannel,
+    RefusedBatch,
+    RefusedMessageSearch,
+    SentRequest,
+)
 from reliquary.protocols.httpr.client.phases import Move
 from reliquary.protocols.httpr.client.reactions import FAILED_WITH, NACKS, UNSENT, Reaction, reaction_to
 from reliquary.protocols.httpr.codec.values import Error, ErrorNumber
@@ -132,13 +137,24 @@ def _return_unsent(state: State, channel: ClientChannel) -> None:
 # -- a response with an error
 
 
-def note_refused_message(channel: ClientChannel, request: SentRequest, error: Error) -> None:
+def note_refused_message(
+    state: State, channel: ClientChannel, request: SentRequest, error: Error, now: Instant
+) -> None:
     """Note a batch of one message that the peer refuses for it: the message is not sent again.
 
-    This is called before the batch is settled.
+    A queue that the peer does not have may be created soon: for a time the message stays, and its queue
+    rests.  This is called before the batch is settled.
     """
-    if request.messages == 1 and reaction_to(error.number) is Reaction.SUSPECT:
-        channel.refused_batches[request.batch] = NACKS[ErrorNumber(error.number)]
+    if request.messages != 1 or reaction_to(error.number) is not Reaction.SUSPECT:
+        return
+    rest = None
+    if error.number == ErrorNumber.SINK_NOT_KNOWN:
+        since = channel.missing.setdefault(request.queue, now)
+        if now - since < state.settings.missing_queue_time:
+            rest = state.settings.retry_ladder[-1]
+    why = f"{channel.url} answered {error.number} {error.text}"
+    reason = NACKS[ErrorNumber(error.number)]
+    channel.refused_batches[request.batch] = RefusedBatch(request.queue, reason, why, rest)
 
 
 def handle_error(state: State, channel: ClientChannel, request: SentRequest, error: Error) -> None:

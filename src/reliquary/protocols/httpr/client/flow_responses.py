@@ -36,7 +36,7 @@ def on_response(
     header = event.header
     ended = header.session is SessionMark.END
     if header.error is not None:
-        note_refused_message(channel, request, header.error)
+        note_refused_message(state, channel, request, header.error, now)
     # A rollback in a session that goes on does not say what the peer does with the batches behind it: as with
     # GET-RESPONDER-INFO, only REPORT can return their messages.
     by = By.RESPONSE if ended or not channel.pending else By.INFO_ANSWER
@@ -51,6 +51,7 @@ def on_response(
             retry_later(state, channel, str(wrong), long=True)
             return
     channel.failures = 0
+    channel.missing.pop(request.queue, None)
     _continue_search(channel, request, settled)
     if header.transaction_id is not None:
         on_batch(state, channel, event)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reliquary.protocols.httpr.batches import end_batches
-from reliquary.protocols.httpr.client.channel import ClientChannel
+from reliquary.protocols.httpr.client.channel import ClientChannel, RefusedBatch
 from reliquary.protocols.httpr.client.phases import Move
 from reliquary.protocols.httpr.codec.values import ResponseHeader
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import By, Settlement, settlement
-from reliquary.queueing.travel.transfer import HoldsEnded, Outcome
+from reliquary.queueing.travel.transfer import HoldKey, HoldsEnded, Outcome
 
 
 def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By) -> Settlement:
@@ -27,12 +27,21 @@ def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By)
     else:
         settled = settlement(row.in_doubt, header.completed, header.outcome, by)
     for batch in settled.committed + settled.returned:
-        reason = channel.refused_batches.pop(batch, None)
-        if reason is not None and batch in settled.returned:  # its only message is not sent again
-            key = channel.number, batch
-            state.draft.tell(HoldsEnded(HOLDER, (key,), Outcome.REFUSED, reason))
+        refused = channel.refused_batches.pop(batch, None)
+        if refused is not None and batch in settled.returned:
+            _end_refused(state, channel, (channel.number, batch), refused)
     end_batches(state, channel.number, settled)
     return settled
+
+
+def _end_refused(state: State, channel: ClientChannel, key: HoldKey, refused: RefusedBatch) -> None:
+    """Give the only message of a batch up, or let it wait until its queue has rested."""
+    if refused.rest is None:
+        ended = HoldsEnded(HOLDER, (key,), Outcome.REFUSED, refused.reason, refused.why)
+    else:
+        ended = HoldsEnded(HOLDER, (key,), Outcome.TRY_LATER, rest=refused.rest)
+        channel.ready_queues.pop(refused.queue, None)  # the manager signals when the queue has rested
+    state.draft.tell(ended)
 
 
 def must_report(state: State, channel: ClientChannel) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.base.time import Instant
-from reliquary.base.turn import Warn
 from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.client.channel import ClientChannel
 from reliquary.protocols.httpr.client.phases import Move, Phase
@@ -82,9 +81,8 @@ def on_held(state: State, channel: ClientChannel, signal: MessagesHeld, now: Ins
     elif channel.phase not in _SENDING_PHASES:  # the session ended in this turn
         state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.TRY_LATER))
     elif signal.messages[0].body_size > limit:  # HR-098: the peer never takes it, and it blocks the queue
-        state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.REFUSED, TOO_LARGE))
-        responder = state.channels[channel.number].responder
-        state.draft.ask(Warn(responder, "a message is too large", f"the limit is {limit} bytes"))
+        why = f"{channel.url} takes messages of at most {limit} bytes"
+        state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.REFUSED, TOO_LARGE, why))
     else:
         _send_batch(state, channel, queue, signal, now)
 

@@ -172,7 +172,8 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
         return
     if signal.outcome is not Outcome.DELIVERED:
         status = _STATUSES.get(signal.reason, 400) if signal.outcome is Outcome.REFUSED else 500
-        answer(state, arriving.to, status, _WHY.get(signal.reason, f"to: refused, {signal.reason.name}"))
+        why = _WHY.get(signal.reason, f"to: refused, {signal.reason.name}")
+        answer(state, arriving.to, status, why, signal.reason)
         return
     if arriving.destination:
         _remember(state, arriving, now)
@@ -242,7 +243,9 @@ def _conclude(state: State, arriving: Arriving, now: Instant) -> None:
     receipts.conclude(state, arriving.envelope, MessageClass.ACK_RECEIVE, receipts_to, now)
 
 
-def answer(state: State, to: int, status: int, why: str = "") -> None:
+def answer(
+    state: State, to: int, status: int, why: str = "", reason: MessageClass = MessageClass.NORMAL
+) -> None:
     """Answer a POST; 0 stands for a message that came without one."""
     if to:
-        state.draft.ask(Reply(to, PostAnswer(status, why)))
+        state.draft.ask(Reply(to, PostAnswer(status, why, reason)))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from reliquary.base.faults import PeerFault, UsageError
-from reliquary.base.time import Instant
+from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import Signal, Warn
 from reliquary.protocols.srmp.codec.compound import apdu, compound
 from reliquary.protocols.srmp.codec.encode import encode
@@ -216,8 +216,7 @@ def _effect(
     try:
         envelope = message.soap_envelope or _envelope(state, message, place, route.url)
     except (UsageError, PeerFault) as wrong:
-        state.draft.ask(Warn(session.destination, "a message cannot go", str(wrong)))
-        ended = TransferEnded(session.queue, (send.lookup_id,), Outcome.REFUSED, UNWRITABLE)
+        ended = TransferEnded(session.queue, (send.lookup_id,), Outcome.REFUSED, UNWRITABLE, why=str(wrong))
         state.draft.tell(ended)
         return None
     has_payload = message.soap_envelope or message.message_class == MessageClass.NORMAL  # a receipt has none
@@ -272,15 +271,16 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
     if session is None or session.epoch != event.epoch or event.lookup_id not in session.posted:
         return
     reaction = reaction_to(event.status, state.settings.permanent_statuses)
+    if reaction is Reaction.REFUSED and _may_come_later(state, session, event, now):
+        fail(state, session, ConnectionStatus.CONNECTION_REFUSED)
+        return
     if reaction is Reaction.RETRY:
         fail(state, session, FAILED_WITH[event.failure])
         return
     number = session.posted.pop(event.lookup_id)
     session.used, session.failing = now, False
     if reaction is Reaction.REFUSED:
-        _on_refused(state, session, event.lookup_id, reason_for(event.status))
-    elif not number:
-        state.draft.tell(TransferEnded(session.queue, (event.lookup_id,), Outcome.DELIVERED))  # SR-291
+        _on_refused(state, session, event)
     else:
         _on_taken(state, session, event.lookup_id, number)
     if session.phase is Phase.DRAINING:
@@ -289,6 +289,10 @@ def on_post_ended(state: State, event: PostEnded, now: Instant) -> None:
 
 def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> None:
     """A message of the stream stays until its receipt comes; while too many wait, no others are wanted."""
+    state.missing.pop(session.queue, None)
+    if not number:
+        state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.DELIVERED))  # SR-291
+        return
     sent = state.sent.get(session.queue)
     if sent is None or sent.numbers.get(lookup_id) != number:
         return  # its stream has ended, and it goes again in another
@@ -297,9 +301,29 @@ def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> No
     make_room(state, session, sent)
 
 
-def _on_refused(state: State, session: Session, lookup_id: int, reason: MessageClass) -> None:
+# DEPARTS from 3.1.7.2.5 (SR-292): 400 does not give a message up at once where the queue may be missing,
+# because a queue that is created a minute later would cost the whole backlog.
+def _may_come_later(state: State, session: Session, event: PostEnded, now: Instant) -> bool:
+    """Whether a refusal may mean that the queue is not there yet, and it is worth waiting for it.
+
+    A peer that does not say why it refuses may mean that too.
+    """
+    if event.reason not in (None, MessageClass.NACK_BAD_DEST_QUEUE) or session.route.multicast:
+        return False
+    since = state.missing.setdefault(session.queue, now)
+    if now - since >= state.settings.missing_queue_time:
+        return False
+    why = event.why or "it does not say why"
+    waits = f"it refuses messages, which go again for {state.settings.missing_queue_time // SECOND} seconds"
+    state.draft.ask(Warn(session.destination, waits, why))
+    return True
+
+
+def _on_refused(state: State, session: Session, event: PostEnded) -> None:
     """Give a message up (SR-292); those posted after it name it as the previous one, and go again."""
-    state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.REFUSED, reason))
+    lookup_id, reason = event.lookup_id, event.reason or reason_for(event.status)
+    why = f"its server answered {event.status} {event.why}".rstrip()
+    state.draft.tell(TransferEnded(session.queue, (lookup_id,), Outcome.REFUSED, reason, why=why))
     sent = state.sent.get(session.queue)
     number = 0 if sent is None else sent.numbers.get(lookup_id, 0)  # it may have a new number by now
     if sent is not None and number:

@@ -265,7 +265,6 @@ def _release(state: State, session: Session, flights: list[Flight], *, give_up: 
     if session.is_open:
         session.waiting = rest | session.waiting
     if lost:
-        why = f"{len(lost)} messages were sent {state.settings.retries + 1} times"
-        state.draft.ask(Warn(session.destination, "messages have no acknowledgement and are given up", why))
-        ended = TransferEnded(session.queue, tuple(lost), Outcome.REFUSED, GIVEN_UP, by_receipt=True)
+        why = f"it was sent {state.settings.retries + 1} times, and no acknowledgement came"
+        ended = TransferEnded(session.queue, tuple(lost), Outcome.REFUSED, GIVEN_UP, why=why, by_receipt=True)
         state.draft.tell(ended)

@@ -1,0 +1,42 @@
+"""Why a message was refused, in a header field of the answer; MSMQ reads the status alone.
+
+    400 Bad Request
+    X-Reliquary-Refusal: nack-bad-dest-queue; to: there is no such queue
+
+A sender that reads it knows which refusal may end by itself: a queue that is missing may be created a minute
+later.  The status of HTTP is 400 for all of them (SR-192).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.queueing.message import MessageClass
+
+FIELD: Final = b"x-reliquary-refusal"
+LONGEST: Final = 1000
+"""Characters of the words that are written and read."""
+_WORDS: Final = {each: each.name.lower().replace("_", "-") for each in MessageClass if each.is_failure}
+_CLASSES: Final = {word: each for each, word in _WORDS.items()}
+_MALFORMED: Final = "malformed"
+"""The word for a message that is none of [MC-MQSRM]."""
+
+
+def refusal_field(reason: MessageClass, why: str) -> tuple[bytes, bytes]:
+    """Return the header field that tells why a message was refused.
+
+    >>> refusal_field(MessageClass.NACK_ACCESS_DENIED, "no")[1]
+    b'nack-access-denied; no'
+    """
+    plain = "".join(each if " " <= each <= "~" else "?" for each in why[:LONGEST])
+    return FIELD, f"{_WORDS.get(reason, _MALFORMED)}; {plain}".encode("ascii")
+
+
+def read_refusal(value: bytes) -> tuple[MessageClass, str]:
+    """Return the reason and the words of a header field; NORMAL for a reason that is none of ours.
+
+    >>> read_refusal(b"nack-access-denied; no")
+    (<MessageClass.NACK_ACCESS_DENIED: 32772>, 'no')
+    """
+    word, _, why = value.decode("latin-1")[:LONGEST].partition(";")
+    return _CLASSES.get(word.strip().lower(), MessageClass.NORMAL), why.strip()

@@ -1,0 +1,109 @@
+"""Messages that a peer refuses for good: what a person finds of each.
+
+    refused --> a dead letter, unless its sender or its queue wants none
+            --> a warning with the message, its destination and the peer's words
+            --> the counter of the outgoing queue, and an event of the history
+            --> the rest of its transaction is refused as well
+
+The specification lets a message go that asked for no dead letter (DM-050).  Its sender heard that the message
+was accepted, and would never learn that nobody has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from reliquary.base.turn import Warn
+from reliquary.queueing import facts
+from reliquary.queueing.apply import apply
+from reliquary.queueing.leave import leave
+from reliquary.queueing.message import Message, MessageClass, Position
+from reliquary.queueing.naming.names import spoken
+from reliquary.queueing.state import QueueState, State
+
+MOST_BROKEN: Final = 100
+"""Transactions of an outgoing queue that are remembered as refused in part; the oldest is forgotten first."""
+KINDS: Final = {
+    MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE: False,
+    MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE: True,
+}
+"""Whether a queue elsewhere takes messages in transactions, as its refusals show."""
+IN_PART: Final = "another message of its transaction was refused"
+
+
+def give_up(
+    state: State,
+    queue: QueueState,
+    positions: Sequence[Position],
+    reason: MessageClass,
+    why: str = "",
+    *,
+    carried: bool = True,
+    told: bool = False,
+) -> None:
+    """Take messages out of their queue that never come to their destination; `why` is in the peer's words."""
+    if queue.link is not None:
+        queue.link.refused += len(positions)
+        queue.link.transactional = KINDS.get(reason, queue.link.transactional)
+    messages = [state.shelf.get(position, whole=False) for position in positions]
+    kept = [
+        replace(position, dead_letter=True) if _is_kept(queue, message, reason) else position
+        for position, message in zip(positions, messages, strict=True)
+    ]
+    _break(state, queue, messages, reason)
+    leave(state, queue, kept, reason, carried=carried, told=told)
+    if messages:
+        first = f"{messages[0].identifier}: {why or reason.name.lower().replace('_', '-')}"
+        about = spoken(queue.record.pathname)
+        state.draft.ask(Warn(about, "messages cannot be delivered", first, len(messages)))
+
+
+# DEPARTS from 3.1.1.12 (DM-050): a message that asked for no dead letter is kept as well when its peer
+# refuses it, because its sender heard that it was accepted, and nobody else would learn that it is gone.
+def _is_kept(queue: QueueState, message: Message, reason: MessageClass) -> bool:
+    """Whether a message is kept as a dead letter."""
+    if message.negative_journaling:
+        return message.sequence is None
+    return (
+        queue.record.settings.keep_refused
+        and not message.discard_refused
+        and message.message_class == MessageClass.NORMAL  # receipts and acknowledgements are no loss
+        and message.sequence is None  # else its source keeps it
+        and reason < MessageClass.NACK_QUEUE_DELETED  # it never arrived
+    )
+
+
+# -- transactions that were refused in part
+
+
+def refuse_broken(state: State, queue: QueueState, position: Position) -> bool:
+    """Give a message up whose transaction was refused in part; else return False."""
+    outgoing = queue.record.outgoing
+    if outgoing is None or not outgoing.broken:
+        return False
+    transaction = state.shelf.get(position, whole=False).transaction
+    reason = next((why for each, why in outgoing.broken if each == transaction), None)
+    if reason is None:
+        return False
+    give_up(state, queue, (position,), MessageClass(reason), IN_PART, carried=False)
+    return True
+
+
+def _break(state: State, queue: QueueState, messages: Sequence[Message], reason: MessageClass) -> None:
+    """Remember the transactions of these messages: nothing that follows in one of them is sent.
+
+    What came from elsewhere and goes on is left alone: its transaction may be a stream without an end.
+    """
+    outgoing, record = queue.record.outgoing, state.identity()
+    if outgoing is None or reason >= MessageClass.NACK_QUEUE_DELETED:  # then it arrived
+        return
+    known = {each for each, _ in outgoing.broken}
+    ours = [each for each in messages if each.identifier.lineage in (record.identifier, record.lineage)]
+    new = dict.fromkeys(each.transaction for each in ours if each.transaction is not None)
+    broken = [(each, int(reason)) for each in new if each not in known]
+    if broken:
+        changed = replace(outgoing, broken=(*outgoing.broken, *broken)[-MOST_BROKEN:])
+        apply(state, facts.QueueChanged(replace(queue.record, outgoing=changed)))

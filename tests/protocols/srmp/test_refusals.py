@@ -1,0 +1,34 @@
+"""Why a message was refused, in a header field."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.protocols.srmp.refusals import FIELD, LONGEST, read_refusal, refusal_field
+from reliquary.queueing.message import MessageClass
+
+
+@pytest.mark.parametrize("reason", [each for each in MessageClass if each.is_failure])
+def test_every_reason_comes_back_with_its_words(reason: MessageClass) -> None:
+    name, value = refusal_field(reason, "to: there is no such queue")
+    assert name == FIELD
+    assert read_refusal(value) == (reason, "to: there is no such queue")
+
+
+def test_a_malformed_message_has_a_word_of_its_own() -> None:
+    assert read_refusal(refusal_field(MessageClass.NORMAL, "to: missing")[1]) == (
+        MessageClass.NORMAL,
+        "to: missing",
+    )
+
+
+def test_words_of_a_stranger_cannot_break_out_of_the_field() -> None:
+    _, value = refusal_field(MessageClass.NORMAL, "a\r\nSet-Cookie: x\u00e9" + "y" * 5000)
+    assert b"\r" not in value
+    assert b"\n" not in value
+    assert len(value) < LONGEST + 100
+
+
+@pytest.mark.parametrize("value", [b"", b";", b"nonsense; no", b"\xff\xfe", b"nack-unheard-of"])
+def test_a_field_that_is_none_of_ours_gives_no_reason(value: bytes) -> None:
+    assert read_refusal(value)[0] is MessageClass.NORMAL

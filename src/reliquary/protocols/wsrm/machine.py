@@ -19,6 +19,7 @@ from reliquary.protocols.wsrm.source import ending as source_ending
 from reliquary.protocols.wsrm.source import (
     offered,
     polling,
+    restoring,
     retransmission,
     sending,
     sessions,
@@ -58,6 +59,12 @@ class Wsrm(Ruled[State]):
             backchannel.serve(state, now)
 
 
+def _on_era(state: State, signal: transfer.EraBegan, now: Instant) -> None:
+    """The store was restored: both roles begin new sequences."""
+    destination_ending.on_era(state, signal, now)
+    restoring.on_era(state, signal, now)
+
+
 def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     """The server listens: both roles go on with what was outstanding before a restart."""
     state.origin, state.authorities = event.origin, event.authorities
@@ -85,6 +92,7 @@ _HEARD: Final[dict[type[Signal], Rule[State]]] = {
     transfer.QueuePaused: sessions.on_paused,
     transfer.QueueResumed: sessions.on_resumed,
     transfer.ManagerOnline: sessions.on_online,
+    transfer.EraBegan: _on_era,
 }
 
 _TIMERS: Final[dict[str, TimerRule[State]]] = {

@@ -49,7 +49,14 @@ def on_payload(state: State, exchange: Exchange, body: Payload, now: Instant) ->
     transaction = identifier.lineage
     state.draft.tell(
         BatchArrived(
-            NAME, state.last_ticket, (queue,), (message,), transaction, exchange.by, peer=exchange.peer
+            NAME,
+            state.last_ticket,
+            (queue,),
+            (message,),
+            transaction,
+            exchange.by,
+            once=False,
+            peer=exchange.peer,
         )
     )
 

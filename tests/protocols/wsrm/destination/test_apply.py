@@ -31,6 +31,7 @@ LIFE: tuple[Fact, ...] = (
     facts.MessageHeld(1, 6, Message(body=b"six"), last=True),
     facts.HeldReleased(1, (6,)),
     facts.SequenceClosed(1),
+    facts.SequencesRetired((1,)),
     facts.SequenceEnded(2, 70, 8),
     facts.SequenceEnded(1, 80),
     facts.SequencesForgotten((1,)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -22,9 +23,12 @@ from reliquary.protocols.wsrm.codec.values import (
 from reliquary.protocols.wsrm.destination import ending
 from reliquary.protocols.wsrm.destination.acknowledging import due_to
 from reliquary.protocols.wsrm.destination.phases import Phase
+from reliquary.protocols.wsrm.settings import Assurance
 from reliquary.protocols.wsrm.state import Count
 from reliquary.queueing.administration import Done
+from reliquary.queueing.queue import Era
 from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.travel.transfer import EraBegan
 from reliquary.wire.security import Sid
 from tests.protocols.wsrm.destination.rmd import ADDRESS, POLLED, Rmd, message, numbered
 
@@ -373,3 +377,43 @@ def test_an_administrator_ends_a_sequence_and_its_source_is_notified() -> None:
     assert rmd.replies[-1] == Done(False, "sequence 1 is ended")
     rmd.turn(lambda: ending.close(rmd.state, 7, 1, rmd.now))
     assert rmd.replies[-1] == Done(False, "sequence 1 is ended")
+
+
+# -- the store was restored
+
+
+def restored(rmd: Rmd) -> None:
+    """Let the store be one that was restored from a backup."""
+    era = Era(1, UUID(int=1), UUID(int=2), rmd.now, rmd.now, 0)
+    rmd.restart()
+    rmd.turn(lambda: ending.on_era(rmd.state, EraBegan(era), rmd.now))
+
+
+def test_after_a_restore_every_kept_sequence_is_faulted_so_that_its_source_begins_another() -> None:
+    rmd = Rmd()
+    kept, ended = rmd.create(ADDRESS), rmd.create()
+    rmd.send(kept, 1, 2)
+    rmd.post(terminating(ended, 0))
+    restored(rmd)
+    [(address, envelope)] = rmd.sent[-1:]
+    assert address == ADDRESS.address
+    assert (envelope.body, envelope.acknowledgements) == (
+        Fault(FaultCode.UNKNOWN_SEQUENCE, identifier=kept),
+        (),
+    )
+    for number in (2, 3, 9):
+        assert rmd.fault(message(kept, number)) == (FaultCode.UNKNOWN_SEQUENCE, ())
+    rmd.restart()
+    assert rmd.fault(message(kept, 3))[0] is FaultCode.UNKNOWN_SEQUENCE
+    assert rmd.bodies == numbered(1, 2)
+    rmd.send(rmd.create(), 1)
+    assert len(rmd.bodies) == 3
+
+
+@pytest.mark.parametrize("assurance", Assurance)
+def test_only_an_endpoint_that_delivers_once_puts_aside_what_may_have_come_before(
+    assurance: Assurance,
+) -> None:
+    rmd = Rmd(assurance=assurance)
+    rmd.send(rmd.create(), 1)
+    assert rmd.batches[-1].once is (assurance is Assurance.EXACTLY_ONCE)

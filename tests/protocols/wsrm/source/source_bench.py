@@ -48,6 +48,7 @@ from reliquary.protocols.wsrm.source import (
     ending,
     polling,
     recovery,
+    restoring,
     retransmission,
     sending,
     sessions,
@@ -147,6 +148,7 @@ _HEARD: Final[dict[type[Signal], Rule[State]]] = {
     transfer.QueuePaused: sessions.on_paused,
     transfer.QueueResumed: sessions.on_resumed,
     transfer.ManagerOnline: sessions.on_online,
+    transfer.EraBegan: restoring.on_era,
 }
 _TIMERS: Final[dict[str, TimerRule[State]]] = {
     waits.RETRANSMIT: retransmission.on_time_out,

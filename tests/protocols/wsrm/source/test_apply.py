@@ -31,6 +31,7 @@ LIFE: list[Fact] = [
     facts.NumbersAcknowledged(1, ((1, 1), (4, 4))),
     facts.SequenceClosing(1, last_message=True),
     facts.SequenceDecided(1),
+    facts.SequencesRetired((1,)),
     facts.SequenceEnded(1),
 ]
 

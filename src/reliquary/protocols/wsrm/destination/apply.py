@@ -46,7 +46,8 @@ def add_sequence(state: State, row: Inbound) -> Sequence:
     assert row.identifier not in here.by_identifier, f"two sequences are {row.identifier}"
     sequence = Sequence(row, settings_of(state.settings, row), here.place(row.queue))
     here.sequences[row.number] = sequence
-    here.by_identifier[row.identifier] = row.number
+    if not row.restored:
+        here.by_identifier[row.identifier] = row.number
     sequence.place.open[row.number] = sequence
     here.open_counts[row.endpoint] += 1
     for key in _keys(row):
@@ -172,12 +173,21 @@ def _put(state: State, sequence: Sequence, received: Received) -> None:
     state.rows.put(RECEIVED, sequence_key(sequence.row.number), received)
 
 
+def _retire(state: State, fact: facts.SequencesRetired) -> None:
+    here = state.destination
+    for number in fact.sequences:
+        sequence = here.sequences[number]
+        sequence.row = replace(sequence.row, restored=True)
+        del here.by_identifier[sequence.row.identifier]
+        state.rows.put(INBOUND, sequence_key(number), sequence.row)
+
+
 def _forget(state: State, fact: facts.SequencesForgotten) -> None:
     here = state.destination
     for number in fact.sequences:
         sequence = here.sequences.pop(number)
         del here.ended[number]
-        del here.by_identifier[sequence.row.identifier]
+        here.by_identifier.pop(sequence.row.identifier, None)
         for identifier in sequence.requests.values():
             here.requests.pop(identifier, None)
         state.rows.delete(INBOUND, sequence_key(number))
@@ -196,6 +206,7 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.RequestNoted: _note,
     facts.SequenceClosed: _close,
     facts.SequenceEnded: _end,
+    facts.SequencesRetired: _retire,
     facts.SequencesForgotten: _forget,
 }
 APPLIED: Final = tuple(_APPLY)

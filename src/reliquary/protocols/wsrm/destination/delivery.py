@@ -31,7 +31,7 @@ from reliquary.protocols.wsrm.destination.state import Arriving, Place, Sequence
 from reliquary.protocols.wsrm.destination.tables import HELD, message_key
 from reliquary.protocols.wsrm.destination.watching import watch
 from reliquary.protocols.wsrm.exchange import Exchange
-from reliquary.protocols.wsrm.settings import LARGEST_WINDOW
+from reliquary.protocols.wsrm.settings import LARGEST_WINDOW, Assurance
 from reliquary.protocols.wsrm.state import Count, State
 from reliquary.queueing.message import Message, MessageClass
 from reliquary.queueing.security.principals import ANONYMOUS, Principal
@@ -64,6 +64,7 @@ def hand_over(state: State, exchange: Exchange, arriving: Arriving) -> None:
             transaction,
             _user_of(sequence),
             checked=True,
+            once=sequence.settings.assurance is Assurance.EXACTLY_ONCE,
             peer=exchange.peer,
         )
     )

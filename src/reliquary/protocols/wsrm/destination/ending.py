@@ -26,7 +26,12 @@ from reliquary.protocols.wsrm.codec.values import (
 )
 from reliquary.protocols.wsrm.destination import acknowledging, delivery
 from reliquary.protocols.wsrm.destination.apply import apply
-from reliquary.protocols.wsrm.destination.facts import SequenceClosed, SequenceEnded, SequencesForgotten
+from reliquary.protocols.wsrm.destination.facts import (
+    SequenceClosed,
+    SequenceEnded,
+    SequencesForgotten,
+    SequencesRetired,
+)
 from reliquary.protocols.wsrm.destination.lookup import fault, find, move, user_of
 from reliquary.protocols.wsrm.destination.phases import Move, Phase
 from reliquary.protocols.wsrm.destination.state import Sequence
@@ -35,6 +40,7 @@ from reliquary.protocols.wsrm.exchange import Exchange
 from reliquary.protocols.wsrm.state import State
 from reliquary.protocols.wsrm.transport import send
 from reliquary.queueing.administration import Done
+from reliquary.queueing.travel.transfer import EraBegan
 
 INACTIVITY: Final = "wsrm-inactivity"
 """One timer for each sequence: when it is silent for too long, when its life is over, and when messages that
@@ -195,6 +201,31 @@ def terminate(state: State, to: int, number: int, now: Instant) -> None:
         return
     _give_up(state, sequence, now, "an administrator ended it")
     state.draft.ask(Reply(to, Done(True)))
+
+
+# -- the store was restored
+
+
+def on_era(state: State, signal: EraBegan, now: Instant) -> None:
+    """End every sequence that was kept; a source that hears of it begins another.
+
+    No acknowledgement goes with the fault: the ranges of the backup would take back what was said since.
+    """
+    del signal
+    here = state.destination
+    here.now = now
+    kept = [each for each in here.sequences.values() if each.phase is not Phase.ENDED]
+    if not kept:
+        return
+    apply(state, SequencesRetired(tuple(each.number for each in kept)))
+    for sequence in kept:
+        row = sequence.row
+        _end(state, sequence, now)
+        if not sequence.acknowledges_on_response:
+            body = Fault(FaultCode.UNKNOWN_SEQUENCE, identifier=row.identifier)
+            send(state, row.acks_to, Envelope(dialect=row.dialect, to=row.acks_to, body=body), now)
+    why = "the store was restored from a backup"
+    state.draft.ask(Warn("WS-RM", "sequences were ended", why, len(kept)))
 
 
 # -- what follows

@@ -71,6 +71,12 @@ class SequenceEnded(Fact, frozen=True):
     last: int = 0
 
 
+class SequencesRetired(Fact, frozen=True):
+    """The store was restored from a backup: peers do not find these sequences any more."""
+
+    sequences: tuple[int, ...]
+
+
 class SequencesForgotten(Fact, frozen=True):
     """Ended sequences are remembered no longer."""
 

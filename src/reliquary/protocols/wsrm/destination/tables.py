@@ -25,7 +25,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What was agreed when a sequence was created; only `offered` is added later."""
+    """What was agreed when a sequence was created; only the last two are added later."""
 
     number: int
     identifier: str
@@ -51,6 +51,8 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Where messages of the offered sequence are sent; empty for a client that cannot be reached."""
     offered: int = 0
     """The number of the accepted sequence; 0 for none."""
+    restored: bool = False
+    """The store was restored: its ranges are older than its peer knows, so the peer does not find it."""
 
     @property
     def expires(self) -> int:

@@ -26,6 +26,7 @@ from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.polling import flow_happens
 from reliquary.protocols.wsrm.source.posting import session_of
 from reliquary.protocols.wsrm.source.progress import tell_progress
+from reliquary.protocols.wsrm.source.restoring import known_part
 from reliquary.protocols.wsrm.source.state import Purpose, Sequence, Session
 from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.tables import Ranges
@@ -68,7 +69,8 @@ def on_acknowledgement(
         return
     nacks = acknowledgement.nacks
     only_nacks = bool(nacks) and not acknowledgement.ranges  # then the ranges say nothing
-    verdict, new = judge(sequence.acknowledged, sequence.row.last, acknowledgement.ranges)
+    ranges = known_part(sequence, acknowledgement.ranges)
+    verdict, new = judge(sequence.acknowledged, sequence.row.last, ranges)
     if verdict is Verdict.INVALID:
         dialect = exchange.envelope.dialect
         raise WsrmFault(invalid_acknowledgement(acknowledgement, dialect), dialect, spec="part 3.4")

@@ -40,6 +40,11 @@ def _create(state: State, fact: facts.SequenceCreated) -> None:
     _keep(state, replace(created, renewed_at=fact.renewed_at, incomplete=fact.incomplete))
 
 
+def _retire(state: State, fact: facts.SequencesRetired) -> None:
+    for number in fact.sequences:
+        _keep(state, replace(state.source.sequences[number].row, restored=True))
+
+
 def _assign(state: State, fact: facts.QueueAssigned) -> None:
     before = state.source.sequences[fact.sequence].row
     if state.source.current.get(before.queue) == before.number:
@@ -120,6 +125,7 @@ def _take_out(state: State, sequence: Sequence, numbers: list[int]) -> None:
 _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.SequenceBegun: _begin,
     facts.SequenceCreated: _create,
+    facts.SequencesRetired: _retire,
     facts.QueueAssigned: _assign,
     facts.MessagesNumbered: _number,
     facts.NumbersAcknowledged: _acknowledge,

@@ -47,6 +47,7 @@ from reliquary.protocols.wsrm.source.state import Flight, Posted, Purpose, Seque
 from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
 from reliquary.protocols.wsrm.state import State
+from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.message import Message, MessageClass
 from reliquary.queueing.travel.link import ConnectionStatus
 from reliquary.queueing.travel.transfer import Outcome, TransferEnded
@@ -70,6 +71,7 @@ def close(state: State, sequence: Sequence, now: Instant) -> None:
     # an acknowledgement of LastMessage is newer than all messages; AckRequested is answered in its response
     separate = session_of(state, sequence).peer.addressable
     last_message = sequence.row.dialect.version is Version.RM10 and (separate or not sequence.flights)
+    last_message = last_message and not sequence.row.restored  # its number may be that of a message
     apply(state, SequenceClosing(sequence.number, last_message))
     sequence.due.clear()
     sequence.tries = sequence.timeouts = 0
@@ -110,7 +112,7 @@ def _ask_close(state: State, sequence: Sequence, now: Instant) -> None:
     if not can_post(state, session):
         return
     if row.dialect.version is Version.RM11:
-        body = CloseSequence(row.identifier, row.last)
+        body = CloseSequence(row.identifier, _last_number(sequence))
         envelope = lifecycle(state, session, sequence, body, now)
     elif row.last_message:
         envelope = _last_message(sequence)
@@ -121,6 +123,11 @@ def _ask_close(state: State, sequence: Sequence, now: Instant) -> None:
     sequence.tries += 1
     post(state, session, envelope, Posted(Purpose.CLOSE, row.number))
     start_wait(state, sequence, now)
+
+
+def _last_number(sequence: Sequence) -> int:
+    """Return what is written as LastMsgNumber; 0 leaves it out, where the peer may know a higher number."""
+    return 0 if sequence.row.restored else sequence.row.last
 
 
 def _last_message(sequence: Sequence) -> Envelope:
@@ -152,7 +159,7 @@ def decide(state: State, sequence: Sequence, now: Instant, *, give_up: bool = Fa
     stop_wait(state, sequence)
     sequence.tries = sequence.timeouts = 0
     _count_fruitless(session, sequence, flights)
-    _release(state, session, flights, give_up=give_up)
+    _release(state, session, flights, sequence, give_up=give_up)
     terminate(state, sequence, now)
     stir(state, session.queue)
 
@@ -182,7 +189,7 @@ def terminate(state: State, sequence: Sequence, now: Instant) -> None:
     elif is_posted(session, sequence, Purpose.TERMINATE):
         start_wait(state, sequence, now)
     elif can_post(state, session):
-        last = row.last if row.dialect.version is Version.RM11 else 0  # as in CloseSequence
+        last = _last_number(sequence) if row.dialect.version is Version.RM11 else 0  # as in CloseSequence
         body = TerminateSequence(row.identifier, last)
         sequence.tries += 1
         sequence.timeouts = sequence.tries - 1
@@ -230,7 +237,7 @@ def lose(state: State, sequence: Sequence, now: Instant) -> None:
         return
     what = "a sequence was lost" if flights else "a sequence has ended at its destination"
     state.draft.ask(Warn(row.destination, what, f"{len(flights)} messages go on in a new one"))
-    _release(state, session, flights)
+    _release(state, session, flights, sequence)
     if row.acknowledged:
         _tidy(state, session)
     else:
@@ -253,8 +260,13 @@ def refuse(state: State, sequence: Sequence) -> None:
         state.draft.tell(ended)
 
 
-def _release(state: State, session: Session, flights: list[Flight], *, give_up: bool = False) -> None:
+def _release(
+    state: State, session: Session, flights: list[Flight], sequence: Sequence, *, give_up: bool = False
+) -> None:
     """Let messages go on without a number, in their order; those that were sent too often are given up."""
+    if sequence.row.restored:
+        _put_aside(state, session, flights)
+        return
     lost: list[int] = []
     rest: dict[int, Message] = {}
     for flight in flights:
@@ -267,4 +279,13 @@ def _release(state: State, session: Session, flights: list[Flight], *, give_up: 
     if lost:
         why = f"it was sent {state.settings.retries + 1} times, and no acknowledgement came"
         ended = TransferEnded(session.queue, tuple(lost), Outcome.REFUSED, GIVEN_UP, why=why, by_receipt=True)
+        state.draft.tell(ended)
+
+
+def _put_aside(state: State, session: Session, flights: list[Flight]) -> None:
+    """Nobody knows whether the manager of the era before sent these messages in another sequence."""
+    lookup_ids = tuple(flight.lookup_id for flight in flights if flight.lookup_id)
+    if lookup_ids:
+        why = "its sequence ended without it, and the store was restored from a backup"
+        ended = TransferEnded(session.queue, lookup_ids, Outcome.REFUSED, NOT_KNOWN, why=why, by_receipt=True)
         state.draft.tell(ended)

@@ -26,6 +26,12 @@ class SequenceCreated(Fact, frozen=True):
     """What the peer does with messages behind a gap when the sequence ends."""
 
 
+class SequencesRetired(Fact, frozen=True):
+    """The store was restored from a backup: no number is given in these sequences any more."""
+
+    sequences: tuple[int, ...]
+
+
 class QueueAssigned(Fact, frozen=True):
     """An outgoing queue sends its messages in this sequence from now on."""
 

@@ -32,6 +32,7 @@ from reliquary.protocols.wsrm.source.state import Flight, Posted, Purpose, Seque
 from reliquary.protocols.wsrm.source.stirring import PostsDue, stir
 from reliquary.protocols.wsrm.source.waits import keep_waiting
 from reliquary.protocols.wsrm.state import Count, State
+from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.message import NO_OBJECT, Message, MessageClass
 from reliquary.queueing.travel.transfer import MessageWithdrawn, Outcome, SendUserMessage, TransferEnded
 
@@ -54,6 +55,11 @@ def on_send(state: State, signal: SendUserMessage, now: Instant) -> None:
     number = None if sequence is None else sequence.numbers.get(signal.lookup_id)
     if sequence is not None and number is not None:
         sequence.flights[number].message = signal.message
+    elif signal.of_older_era:
+        why = "it may have been sent before the store was restored from a backup"
+        ended = TransferEnded(signal.queue, (signal.lookup_id,), Outcome.REFUSED, NOT_KNOWN, why=why)
+        state.draft.tell(ended)
+        return
     else:
         session.waiting[signal.lookup_id] = signal.message
     stir(state, signal.queue)
@@ -123,7 +129,7 @@ def _winds_up(state: State, session: Session, sequence: Sequence, now: Instant) 
     A silent peer acknowledges at the close; where that brought nothing before, the time-out closes.
     """
     row = sequence.row
-    if row.last >= LAST_NUMBER or (row.renewed_at and now >= row.renewed_at):
+    if row.restored or row.last >= LAST_NUMBER or (row.renewed_at and now >= row.renewed_at):
         sequence.winding = True
     asks = bool(session.waiting) and not session.fruitless and _is_full(session, sequence)
     if asks or (sequence.winding and not sequence.flights):

@@ -49,6 +49,8 @@ class Outbound(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the peer does with messages behind a gap when the sequence ends; None where it does not say."""
     last_message: bool = False
     """Of WS-RM 1.0: the number `last` is that of the empty LastMessage."""
+    restored: bool = False
+    """The store was restored: the peer may have numbers above `last`, and none is given any more."""
 
 
 class Numbered(msgspec.Struct, frozen=True, omit_defaults=True):

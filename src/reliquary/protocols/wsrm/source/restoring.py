@@ -1,0 +1,41 @@
+"""What the source does after its store was restored from a backup (`queueing.era`).
+
+    a sequence that is being created     forgotten: the peer may have created it, and messages may be in it
+    any other sequence                   its messages go again under the numbers that they had at the backup;
+                                         it gives no number any more, and ends when they have their outcome
+    a message without a number           it may have been sent after the backup: a dead letter
+
+What such a sequence ends without is not sent in another one: the old manager may have done that already.
+"""
+
+from __future__ import annotations
+
+from reliquary.base.time import Instant
+from reliquary.protocols.wsrm.source.apply import apply
+from reliquary.protocols.wsrm.source.facts import SequenceEnded, SequencesRetired
+from reliquary.protocols.wsrm.source.phases import Phase
+from reliquary.protocols.wsrm.source.state import Sequence
+from reliquary.protocols.wsrm.source.tables import Ranges
+from reliquary.protocols.wsrm.state import State
+from reliquary.queueing.travel.transfer import EraBegan
+
+
+def on_era(state: State, signal: EraBegan, now: Instant) -> None:
+    """Give no number in any sequence of the backup."""
+    del signal, now
+    retired = []
+    for sequence in list(state.source.sequences.values()):
+        if sequence.phase is Phase.CREATING:
+            apply(state, SequenceEnded(sequence.number))
+        else:
+            retired.append(sequence.number)
+    if retired:
+        apply(state, SequencesRetired(tuple(retired)))
+
+
+def known_part(sequence: Sequence, ranges: Ranges) -> Ranges:
+    """Return acknowledged ranges without the numbers that were given after the backup."""
+    last = sequence.row.last
+    if not sequence.row.restored:
+        return ranges
+    return tuple((low, min(high, last)) for low, high in ranges if low <= last)

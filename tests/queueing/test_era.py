@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -10,7 +11,7 @@ import pytest
 from reliquary.base.restoration import Restoration
 from reliquary.base.time import SECOND
 from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import Delivery, MessageClass, ObjectId, SequenceId
+from reliquary.queueing.message import MessageClass, ObjectId, SequenceId
 from reliquary.queueing.tables import SEQUENCE_MASK
 from reliquary.queueing.travel.transfer import (
     ArrivalJudged,
@@ -21,6 +22,7 @@ from reliquary.queueing.travel.transfer import (
     MessageArrived,
     MessagesHeld,
     Outcome,
+    ReceiptDue,
 )
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import NOON, check, message, walk
@@ -82,6 +84,7 @@ def test_one_restoration_begins_one_era_also_after_a_crash() -> None:
 def test_carriers_hear_of_it_in_the_turn_that_notes_it_and_a_person_is_warned() -> None:
     exchange = restored(Exchange())
     era = exchange.state.identity().era
+    assert era is not None
     assert [each for each in exchange.clerk.heard if isinstance(each, EraBegan)] == [EraBegan(era)]
     assert [warning.what for warning in exchange.warnings] == ["the store was restored, era 1 begins"]
 
@@ -143,20 +146,20 @@ def test_a_hold_that_grows_stays_in_its_era() -> None:
 # -- what arrives
 
 
-def arrive(exchange: Exchange, sent_time: int, *, in_stream: bool = True) -> Outcome:
+def arrive(
+    exchange: Exchange, sent_time: int, *, in_stream: bool = True, to: str = "", **attributes: Any
+) -> ArrivalJudged:
     """Bring a message, of a stream or not, and return the verdict."""
-    sequence = SequenceId(1, 1) if in_stream else None
     brought = message(
         b"m",
         identifier=ObjectId(STRANGER, 5),
         sent_time=sent_time,
-        sequence=sequence,
-        delivery=Delivery.RECOVERABLE,
+        sequence=SequenceId(1, 1) if in_stream else None,
+        **attributes,
     )
-    exchange.say(MessageArrived("clerk", (1, 2), "stream" if in_stream else "orders", brought))
-    told = exchange.clerk.heard[-1]
-    assert isinstance(told, ArrivalJudged)
-    return told.outcome
+    queue = to or ("stream" if in_stream else "orders")
+    exchange.say(MessageArrived("clerk", (1, 2), queue, brought))
+    return next(each for each in reversed(exchange.clerk.heard) if isinstance(each, ArrivalJudged))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,9 @@ def test_a_message_that_may_have_come_before_is_put_aside_and_counts_as_taken(
     exchange = Exchange()
     exchange.create("stream", transactional=True)
     restored(exchange)
-    assert arrive(exchange, sent_time, in_stream=in_stream) is Outcome.DELIVERED
+    told = arrive(exchange, sent_time, in_stream=in_stream)
+    assert told.outcome is Outcome.DELIVERED
+    assert (told.reason is NOT_KNOWN) is (expected == DEAD_TRANSACTIONAL)
     found = {name: bodies_in(exchange, name) for name in ("orders", "stream", DEAD, DEAD_TRANSACTIONAL)}
     assert {name for name, bodies in found.items() if bodies} == {expected}
     if expected == DEAD_TRANSACTIONAL:
@@ -210,3 +215,20 @@ def test_of_a_batch_only_what_may_have_come_before_is_put_aside(count: int, once
 def test_a_record_without_an_era_is_still_read() -> None:
     record = Exchange().state.identity()
     assert b"era" not in msgspec.msgpack.encode(record)
+
+
+def test_what_passes_by_in_its_stream_is_not_put_aside() -> None:
+    """Its last receiver recognises repeats by their numbers, and takes none of the others without it."""
+    exchange = restored(Exchange())
+    arrive(exchange, LAST_SECOND, to=ELSEWHERE)
+    assert exchange.sent() == [b"m"]
+    assert bodies_in(exchange, DEAD_TRANSACTIONAL) == []
+
+
+def test_a_sender_that_waits_for_the_end_of_its_message_hears_that_it_was_put_aside() -> None:
+    exchange = Exchange()
+    exchange.create("stream", transactional=True)
+    restored(exchange)
+    arrive(exchange, LAST_SECOND, soap_envelope="<e/>", final_ack_required=True)
+    due = [each for each in exchange.clerk.heard if isinstance(each, ReceiptDue)]
+    assert [(each.message.body, each.reason) for each in due] == [(b"m", NOT_KNOWN)]

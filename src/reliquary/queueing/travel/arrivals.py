@@ -14,6 +14,7 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
+from reliquary.queueing.acknowledge import FINAL, asked
 from reliquary.queueing.enqueue import (
     Enqueued,
     enqueue,
@@ -142,18 +143,23 @@ def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) 
         return Outcome.REFUSED, mismatch
     if queue.record.outgoing is not None and not message.destination_queue:
         message = msgspec.structs.replace(message, destination_queue=queue.record.outgoing.destination)
-    if message.is_transactional and may_have_come(state, message):
+    # what goes on in its stream is not put aside: its last receiver recognises repeats by their numbers
+    passes = queue.record.outgoing is not None and message.sequence is not None
+    if message.is_transactional and not passes and may_have_come(state, message):
         _put_aside(state, message, signal.destination, now)
-        return Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE
+        return Outcome.DELIVERED, NOT_KNOWN
     verdict, _ = enqueue(state, queue, (message,), now, travelled=True, expires=signal.expires)
     return _VERDICTS[verdict]
 
 
 def _put_aside(state: State, message: Message, destination: str, now: Instant) -> None:
-    """Keep a message as a dead letter: whether it came before, nobody knows since the store was restored."""
+    """Keep a message as a dead letter: whether it came before, nobody knows since the store was restored.
+
+    A sender that waits for the end of its message hears this reason.
+    """
     message = msgspec.structs.replace(message, destination_queue=message.destination_queue or destination)
-    number, size = state.next_sequence(), size_of(message)
-    position = Position(number, number, size, now, express=message.is_express, spool=message.spool)
+    number, size, asks = state.next_sequence(), size_of(message), asked(message) & FINAL
+    position = Position(number, number, size, now, express=message.is_express, spool=message.spool, asks=asks)
     bury(state, message, position, NOT_KNOWN)
 
 

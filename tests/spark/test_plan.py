@@ -73,6 +73,8 @@ def test_a_queue_is_read_from_its_place_to_the_mark() -> None:
         ([feed("a", cursor=None)], Finding(Trouble.UNKEPT, "a", 7)),
         ([feed("a", cursor=8)], Finding(Trouble.LOST, "a", 7, 8)),
         ([feed("a", mark=6, cursor=5)], Finding(Trouble.REWOUND, "a", 7, 5)),
+        ([feed("a", "one@1")], Finding(Trouble.REWOUND, "a", 7)),
+        ([feed("a", "two@1")], Finding(Trouble.REPLACED, "a", 7)),
     ],
 )
 def test_every_trouble_has_its_name(feeds: list[Feed], finding: Finding) -> None:

@@ -226,6 +226,8 @@ class Published(msgspec.Struct, frozen=True, omit_defaults=True):
     """Messages of all its batches."""
     user: str = ""
     """The SID of the user whose query it is; empty when it is the manager's."""
+    era: int = 0
+    """In which era of the manager, counted by restores of its store."""
 
 
 class Writer(msgspec.Struct, frozen=True):

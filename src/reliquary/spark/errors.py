@@ -121,11 +121,12 @@ def data_lost(queue: str, consumer: str, after: int, cursor: int) -> DataLost:
 
 
 def feed_rewound(queue: str, after: int) -> DataLost:
-    """The sentence for a feed that ends before the place where the query is."""
+    """The sentence for a store that was restored from a backup since the query read it."""
     return DataLost(
-        f"the query has read the queue {queue!r} up to {after}, and the server does not know so much: was a "
-        "backup restored, or is it another server?  To go on with what comes from now on, set "
-        "failOnDataLoss=false; to read again all that is there, start with a new checkpoint"
+        f"the query has read the queue {queue!r} up to {after}, and since then the store of the server was "
+        "restored from a backup (or it is another server): messages that came after the backup are gone.  To "
+        "go on behind what was read, set failOnDataLoss=false once; to read again all that is there, start "
+        "with a new checkpoint"
     )
 
 

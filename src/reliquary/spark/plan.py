@@ -97,7 +97,7 @@ class Trouble(Enum):
     LOST = "lost"
     """Its consumer is beyond the place where the query is."""
     REWOUND = "rewound"
-    """It does not go as far as the query has read: an older copy of the store was restored."""
+    """The store was restored from a backup: what came later may be missing."""
 
 
 class Finding(NamedTuple):
@@ -139,7 +139,8 @@ def survey(offset: Offset, feeds: Sequence[Feed]) -> Survey:
         if feed is None:
             findings.append(Finding(Trouble.MISSING, queue, place.id))
         elif feed.incarnation != place.incarnation:
-            findings.append(Finding(Trouble.REPLACED, queue, place.id))
+            restored = _queue_of(feed.incarnation) == _queue_of(place.incarnation)
+            findings.append(Finding(Trouble.REWOUND if restored else Trouble.REPLACED, queue, place.id))
         elif feed.cursor is None:
             findings.append(Finding(Trouble.UNKEPT, queue, place.id))
         elif feed.cursor > place.id:
@@ -150,6 +151,11 @@ def survey(offset: Offset, feeds: Sequence[Feed]) -> Survey:
             spans.append(Span(queue, feed.incarnation, place.id, feed.mark))
     new = tuple(feed for queue, feed in sorted(there.items()) if queue not in offset)
     return Survey(tuple(spans), new, tuple(findings))
+
+
+def _queue_of(incarnation: str) -> str:
+    """Return the identifier of the queue, without the era of its manager."""
+    return incarnation.partition("@")[0]
 
 
 # --------------------------------------------------------------------------------------- limits

@@ -193,8 +193,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 mark = self._marks[finding.queue].id
                 return [Span(finding.queue, place.incarnation, finding.cursor, max(finding.cursor, mark))]
             case Trouble.REWOUND:
+                # no number is given out twice, so what was read is not read again
                 mark = self._marks[finding.queue].id
-                return [Span(finding.queue, place.incarnation, mark, mark)]
+                return [self._opened(finding.queue, min(place.id, mark))]
             case Trouble.UNKEPT:
                 return [self._opened(finding.queue, place.id)]
             case Trouble.REPLACED:

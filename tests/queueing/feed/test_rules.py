@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from reliquary.base.hresult import HResult
+from reliquary.base.restoration import Restoration
 from reliquary.queueing import events
 from reliquary.queueing.feed.events import LookAtFeeds, OpenConsumer, ReadFeed
 from reliquary.queueing.security.principals import EVERYONE, Principal
@@ -236,3 +238,21 @@ def test_a_long_feed_is_read_in_pieces() -> None:
     rest = bench.ask(ReadFeed(0, "orders", first.reached, until, 3))
     assert (len(rest.positions), rest.more, rest.reached) == (2, False, until)
     assert rest.queue == bench.queue().number
+
+
+def test_after_a_restore_a_queue_has_another_incarnation_and_its_numbers_go_on_above() -> None:
+    bench = Bench()
+    bench.send("orders", b"a")
+    before = bench.ask(OpenConsumer(0, "orders", "lake"))
+    bench.restoration = Restoration(UUID(int=9))
+    bench.restart()
+    refused = bench.ask(ReadFeed(0, "orders", 0, 0, 10, "lake", before.incarnation))
+    assert refused.status is HResult.OTHER_QUEUE
+    assert refused.why.startswith("the store was restored from a backup: ")
+    after = bench.ask(OpenConsumer(0, "orders", "lake"))
+    assert after.incarnation == f"{before.incarnation}@1"
+    bench.send("orders", b"b")
+    last = bench.ask(OpenConsumer(0, "orders", "lake")).mark
+    assert last > before.mark
+    read = bench.ask(ReadFeed(0, "orders", before.mark, last, 10, "lake", after.incarnation))
+    assert len(read.positions) == 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from reliquary.base.hresult import HResult
+from reliquary.base.restoration import Restoration
 from reliquary.queueing.staging.events import ForgetWriter, PublishAnswer
 from reliquary.queueing.state import Sizes
 from reliquary.queueing.tables import Published
@@ -88,3 +91,38 @@ def test_of_many_queries_the_longest_unused_is_forgotten_but_none_that_has_a_nam
     publish(bench, query="d")
     assert set(bench.state.staging.ledger) == {"named", "c", "d"}
     check(bench.state)
+
+
+# -- the store was restored
+
+
+def restored(bench: Bench) -> None:
+    """Let the store be one that was restored from a backup."""
+    bench.restoration = Restoration(UUID(int=9))
+    bench.restart()
+    bench.restoration = None
+
+
+def test_batches_that_a_restore_lost_stop_the_next_one_until_a_person_knows_it() -> None:
+    bench = Bench()
+    publish(bench, write(bench, b"a", batch=4), batch=4)
+    restored(bench)
+    late = write(bench, b"b", batch=7)
+    before = durable(bench.state)
+    refused = publish(bench, late, batch=7)
+    assert refused.status is HResult.INVALID_PARAMETER
+    assert refused.why.startswith("batches 5 to 6 of query were published after the backup")
+    assert durable(bench.state) == before
+    bench.ask(ForgetWriter(0, query="query"))
+    assert publish(bench, late, batch=7).messages == 1
+    assert bench.state.staging.ledger["query"].era == 1
+    assert publish(bench, write(bench, b"c", batch=9), batch=9).messages == 1
+    check(bench.state)
+
+
+def test_the_batch_after_the_last_one_of_the_backup_is_published() -> None:
+    bench = Bench()
+    publish(bench, write(bench, b"a", batch=4), batch=4)
+    restored(bench)
+    assert publish(bench, write(bench, b"a", batch=4), batch=4).already
+    assert publish(bench, write(bench, b"b", batch=5), batch=5).messages == 1

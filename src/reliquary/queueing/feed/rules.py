@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 READ_LIMIT: Final = 10_000
 """Positions in one answer."""
+ERA: Final = "@"
+"""What separates the identifier of a queue from the era of its manager."""
 
 
 # -- which feeds
@@ -62,12 +64,22 @@ def _find(state: State, name: str, incarnation: str = "") -> QueueState | Answer
         raise UsageError(f"{name} is elsewhere, and what waits to go there has no feed: name a queue of ours")
     if queue.is_closed:
         return Answer(HResult.ACCESS_DENIED)  # DM-094
-    if incarnation and incarnation != str(queue.record.identifier):
-        why = (
-            f"{name} was deleted and created anew: {incarnation} is gone, now it is {queue.record.identifier}"
-        )
-        return Answer(HResult.OTHER_QUEUE, why)
+    now = incarnation_of(state, queue)
+    if incarnation and incarnation != now:
+        what = "the store was restored from a backup"
+        if incarnation.partition(ERA)[0] != now.partition(ERA)[0]:
+            what = f"{name} was deleted and created anew"
+        return Answer(HResult.OTHER_QUEUE, f"{what}: {incarnation} is gone, now it is {now}")
     return queue
+
+
+def incarnation_of(state: State, queue: QueueState) -> str:
+    """Return what tells this queue from others of its name, and from itself before a restore.
+
+    A reader that kept an offset sees by it that messages may be missing which came after the backup.
+    """
+    era = state.identity().era
+    return f"{queue.record.identifier}{ERA}{era.number}" if era is not None else str(queue.record.identifier)
 
 
 def _matching(state: State, pattern: str) -> list[QueueState]:
@@ -98,7 +110,7 @@ def _view(state: State, queue: QueueState, consumer: str) -> events.FeedView:
     return events.FeedView(
         HResult.OK,
         queue=spoken(queue.record.pathname),
-        incarnation=str(queue.record.identifier),
+        incarnation=incarnation_of(state, queue),
         mark=tell_mark(state, queue),
         cursor=None if known is None else known.cursor,
         messages=queue.stored + queue.delayed + queue.retained,

@@ -31,6 +31,27 @@ def taken(state: State, request: PublishBatch) -> PublishAnswer | None:
     return PublishAnswer(HResult.WRITER_TAKEN, why)
 
 
+def check_era(state: State, request: PublishBatch) -> None:
+    """Refuse a batch after which others of its query are missing, because the store was restored.
+
+    Once: a person forgets the query in the ledger when the lost batches are written again, or given up.
+    """
+    known = state.staging.ledger.get(request.query)
+    if known is None or known.era == _era(state) or request.batch <= known.batch + 1:
+        return
+    first, last = known.batch + 1, request.batch - 1
+    raise UsageError(
+        f"batches {first} to {last} of {request.query} were published after the backup from which the store"
+        f" was restored, and are gone: write them again, or give them up, then run: reliquary writer forget"
+        f" --query {request.query}"
+    )
+
+
+def _era(state: State) -> int:
+    era = state.identity().era
+    return 0 if era is None else era.number
+
+
 def note(state: State, request: PublishBatch, messages: int, now: Instant) -> Published:
     """What the ledger says when this batch is published."""
     before = state.staging.ledger.get(request.query)
@@ -42,6 +63,7 @@ def note(state: State, request: PublishBatch, messages: int, now: Instant) -> Pu
         now,
         messages + (before.total if before else 0),
         before.user if before else user,
+        _era(state),
     )
 
 

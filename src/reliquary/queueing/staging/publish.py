@@ -45,7 +45,7 @@ from reliquary.queueing.sending import why_not
 from reliquary.queueing.staging.events import PublishAnswer, PublishBatch, StageAnswer
 from reliquary.queueing.staging.facts import BatchPublished, StagePublished
 from reliquary.queueing.staging.holdings import numbers_of
-from reliquary.queueing.staging.ledger import forget_oldest, note, taken
+from reliquary.queueing.staging.ledger import check_era, forget_oldest, note, taken
 from reliquary.queueing.staging.stage import (
     ASKS,
     DEAD_LETTER,
@@ -71,6 +71,7 @@ def publish(state: State, request: PublishBatch, now: Instant) -> None:
         drop(state, _own(state, request))
         state.reply(request.to, PublishAnswer(HResult.OK, already=True))
         return
+    check_era(state, request)
     refused = taken(state, request) or _missing(state, request)
     if refused is not None:
         state.reply(request.to, refused)

@@ -10,9 +10,9 @@ from reliquary.streams.outgoing import Sent
 from reliquary.streams.tables import OutgoingStream
 
 
-def sent_with(*numbers: int, acknowledged: int = 0) -> Sent:
+def sent_with(*numbers: int, acknowledged: int = 0, started: bool = False) -> Sent:
     """A stream whose message n has the LookupIdentifier 1000 + n."""
-    sent = Sent(OutgoingStream(1, max(numbers), acknowledged))
+    sent = Sent(OutgoingStream(1, max(numbers), acknowledged, started=started))
     for number in numbers:
         sent.give(number, 1000 + number)
     return sent
@@ -57,9 +57,10 @@ def test_what_is_acknowledged_and_stays_awaits_no_stream_receipt() -> None:
         pytest.param(sent_with(1, 2), False, id="it is there"),
         pytest.param(sent_with(2, 3), True, id="it is gone"),
         pytest.param(sent_with(2, 3, acknowledged=1), False, id="a receipt confirmed it"),
+        pytest.param(sent_with(2, 3, started=True), False, id="it was answered"),
     ],
 )
-def test_a_start_is_lost_when_it_is_gone_and_no_receipt_came(sent: Sent, lost: bool) -> None:
+def test_a_start_is_lost_when_it_is_gone_and_nobody_has_seen_it(sent: Sent, lost: bool) -> None:
     assert sent.start_is_lost is lost
 
 

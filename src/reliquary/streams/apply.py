@@ -15,6 +15,7 @@ from reliquary.streams.tables import (
     ORDINALS_KEY,
     Numbers,
     Ordinals,
+    OutgoingStream,
     incoming_key,
     number_key,
     queue_key,
@@ -41,8 +42,7 @@ def _number(state: StreamState, fact: facts.MessagesNumbered) -> None:
     for number, lookup_id in enumerate(fact.lookup_ids, fact.first):
         sent.give(number, lookup_id)
     last = fact.first + len(fact.lookup_ids) - 1
-    sent.stream = replace(sent.stream, last=last)
-    state.rows.put(state.tables.streams, queue_key(fact.queue), sent.stream)
+    _change(state, fact.queue, replace(sent.stream, last=last))
     for index in range(fact.first // NUMBERS_IN_A_ROW, last // NUMBERS_IN_A_ROW + 1):
         is_new = fact.first <= max(index * NUMBERS_IN_A_ROW, 1)
         _write_numbers(state, fact.queue, index, is_new=is_new)
@@ -59,11 +59,20 @@ def _write_numbers(state: StreamState, queue: int, index: int, *, is_new: bool =
     state.rows.put(state.tables.numbers, number_key(queue, index), Numbers(tuple(row), finals), fresh=is_new)
 
 
+def _start(state: StreamState, fact: facts.StreamStarted) -> None:
+    _change(state, fact.queue, replace(state.sent[fact.queue].stream, started=True))
+
+
+def _change(state: StreamState, queue: int, stream: OutgoingStream) -> None:
+    """Stage the row of a stream that goes out."""
+    state.sent[queue].stream = stream
+    state.rows.put(state.tables.streams, queue_key(queue), stream)
+
+
 def _acknowledge(state: StreamState, fact: facts.StreamAcknowledged) -> None:
     sent = state.sent[fact.queue]
     sent.awaiting -= len(sent.up_to(fact.last))
-    sent.stream = replace(sent.stream, acknowledged=fact.last)
-    state.rows.put(state.tables.streams, queue_key(fact.queue), sent.stream)
+    _change(state, fact.queue, replace(sent.stream, acknowledged=fact.last))
 
 
 def _free(state: StreamState, fact: facts.NumbersFreed) -> None:
@@ -96,6 +105,7 @@ def _remember(state: StreamState, fact: facts.IdentifierRemembered) -> None:
 _APPLY: Final[dict[type[Fact], Callable[[StreamState, Any], None]]] = {
     facts.StreamBegun: _begin,
     facts.MessagesNumbered: _number,
+    facts.StreamStarted: _start,
     facts.StreamAcknowledged: _acknowledge,
     facts.NumbersFreed: _free,
     facts.StreamEnded: _end,

@@ -25,6 +25,12 @@ class MessagesNumbered(Fact, frozen=True):
     """Those that stay until their final receipt comes, each with the number in its identifier."""
 
 
+class StreamStarted(Fact, frozen=True):
+    """The receiver answered number 1 of a stream, so it has seen the start."""
+
+    queue: int
+
+
 class StreamAcknowledged(Fact, frozen=True):
     """The receiver has all messages of a stream up to this number."""
 

@@ -54,8 +54,9 @@ class Sent:
 
     @property
     def start_is_lost(self) -> bool:
-        """Whether number 1 is gone and no receipt confirms it: a receiver takes none of the others."""
-        return not self.stream.acknowledged and not self.at(1)
+        """Whether number 1 is gone and nobody has seen it: a receiver takes none of the others."""
+        stream = self.stream
+        return not (stream.acknowledged or stream.started or self.at(1))
 
     def give(self, number: int, lookup_id: int) -> None:
         """Note that a message has this number."""

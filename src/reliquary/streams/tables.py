@@ -30,6 +30,8 @@ class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):
     """The highest number that a receipt confirmed."""
     sender: UUID = NO_GUID
     """The manager that sends it."""
+    started: bool = False
+    """Number 1 was answered: the receiver has seen it, with or without a receipt."""
 
 
 class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):

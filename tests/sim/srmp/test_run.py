@@ -38,7 +38,7 @@ def test_runs_do_a_little_of_everything() -> None:
                     statuses.update(each.status for _, each in turned.answers if isinstance(each, PostAnswer))
     stated = {
         streams.StreamBegun, streams.MessagesNumbered, streams.StreamAcknowledged, streams.NumbersFreed,
-        streams.StreamEnded, streams.StreamAdvanced, streams.IdentifierRemembered,
+        streams.StreamStarted, streams.StreamEnded, streams.StreamAdvanced, streams.IdentifierRemembered,
     }  # fmt: skip
     assert {each.__name__ for each in stated} <= events.keys()
     assert {200, 400, 500} <= statuses.keys()

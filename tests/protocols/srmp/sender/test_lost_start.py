@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from reliquary.base.time import later, seconds
 from reliquary.protocols.srmp.codec.blocks import commitment_block, stream_receipt_block
 from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.values import CommitmentReceipt, StreamReceipt
@@ -47,6 +48,44 @@ def test_when_the_first_message_is_lost_before_any_receipt_the_rest_is_a_new_str
     bench.receipt(2)
     assert bench.waiting() == 0
     bench.check()
+
+
+@pytest.mark.parametrize("crash", [False, True])
+@pytest.mark.spec("SR-069", "SR-264")
+def test_a_number_that_was_answered_was_seen_though_its_receipt_never_comes(crash: bool) -> None:
+    bench = Sender()
+    for number in range(1, 7):
+        bench.stream(b"%d" % number, time_to_reach_queue=100 * number)
+    stream = bench.stream_id
+    bench.answer_all()
+    if crash:
+        bench.restart()
+        bench.answer_all()
+    seen = set()
+    while bench.waiting():
+        bench.advance(50)
+        for place in bench.places:
+            seen.add((place.identifier, place.current, place.previous))
+        bench.answer_all()
+    assert {each for each, _, _ in seen} == {stream}
+    assert {(current, previous) for _, current, previous in seen if previous < current - 1} <= {
+        (current, 0) for current in range(3, 7)
+    }
+    assert not bench.warnings
+    bench.check()
+
+
+def test_an_answer_counts_after_a_restart_in_which_the_first_message_expired() -> None:
+    bench = Sender()
+    bench.stream(b"1", time_to_reach_queue=10)
+    bench.stream(b"2")
+    stream = bench.stream_id
+    bench.answer_all()
+    bench.now = later(bench.now, seconds(60))
+    bench.restart()
+    bench.advance(60)
+    assert bench.stream_id == stream
+    assert {(each.current, each.previous) for each in bench.places} == {(2, 0)}
 
 
 @pytest.mark.spec("SR-228", "SR-229")

@@ -44,7 +44,7 @@ from reliquary.queueing.travel.transfer import (
     TransferEnded,
 )
 from reliquary.streams.apply import apply
-from reliquary.streams.facts import MessagesNumbered
+from reliquary.streams.facts import MessagesNumbered, StreamStarted
 from reliquary.streams.numbering import LAST_NUMBER, next_stream
 from reliquary.streams.outgoing import Sent
 from reliquary.streams.progress import progressed
@@ -296,6 +296,8 @@ def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> No
     sent = state.sent.get(session.queue)
     if sent is None or sent.numbers.get(lookup_id) != number:
         return  # its stream has ended, and it goes again in another
+    if number == 1 and not sent.stream.started:
+        apply(state, StreamStarted(session.queue))
     session.taken.add(lookup_id)
     session.withheld[lookup_id] = None
     make_room(state, session, sent)

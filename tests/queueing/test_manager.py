@@ -44,6 +44,7 @@ from reliquary.queueing.travel.transfer import (
     QueuesWatched,
     ResendWanted,
     RoomWatched,
+    StreamResumed,
     TransferAccepted,
     TransferEnded,
     TransferProgressed,
@@ -147,6 +148,7 @@ def test_a_carrier_that_speaks_of_a_queue_that_is_gone_is_heard_and_changes_noth
         assert Bench().manager.hear(signal, NOON) == Turn()
     of_no_queue = {
         DuplicatesDropped,
+        StreamResumed,
         MessageArrived,
         AddressesKnown,
         RemoteReadsEnded,

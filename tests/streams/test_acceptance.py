@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.time import Instant
-from reliquary.streams.acceptance import ACCEPTANCE, TAKEN, Standing, Step, Verdict, advanced, judge
+from reliquary.streams.acceptance import ACCEPTANCE, TAKEN, Standing, Step, Verdict, advanced, judge, made_up
 from reliquary.streams.tables import IncomingStream
 
 Place = tuple[int, int, int]
@@ -61,7 +61,8 @@ def test_what_is_taken_is_a_beginning_or_the_next_one() -> None:
     assert all(step is Step.NEXT and standing is not Standing.SAME for standing, step in begins)
     goes_on = [standing for (standing, _), verdict in ACCEPTANCE.items() if verdict is Verdict.GO_ON]
     assert set(goes_on) == {Standing.SAME}
-    assert {Verdict.BEGIN, Verdict.GO_ON} == TAKEN
+    assert {Verdict.BEGIN, Verdict.GO_ON, Verdict.RESUMED} == TAKEN
+    assert not {Verdict.RESUMED, Verdict.LATE} & set(ACCEPTANCE.values())  # only `gaps` gives them
 
 
 @pytest.mark.parametrize(
@@ -85,11 +86,11 @@ def test_a_protocol_may_let_streams_begin_with_any_number(came: Place, verdict: 
 @pytest.mark.spec("SR-212", "SR-213")
 def test_a_stream_that_goes_on_keeps_what_its_first_message_said() -> None:
     begun = advanced(
-        None, 50, 1, Instant(7), receipts_to="where it said", identifier="fifty", format_name="here"
+        None, 50, 1, 0, Instant(7), receipts_to="where it said", identifier="fifty", format_name="here"
     )
     assert begun == IncomingStream(50, 1, 0, "where it said", "fifty", "here", 7)
-    assert advanced(KEPT, 50, 6, Instant(8)) == IncomingStream(50, 6, 3, "where it said", accessed=8)
-    assert advanced(KEPT, 51, 1, Instant(8), receipts_to="elsewhere") == IncomingStream(
+    assert advanced(KEPT, 50, 6, 5, Instant(8)) == IncomingStream(50, 6, 3, "where it said", accessed=8)
+    assert advanced(KEPT, 51, 1, 0, Instant(8), receipts_to="elsewhere") == IncomingStream(
         51, 1, 0, "elsewhere", accessed=8
     )
 
@@ -107,5 +108,13 @@ def test_whatever_comes_again_or_early_messages_are_taken_once_and_in_order(
         previous = max([number for number in sent if number < current], default=0)
         if judge(kept, 50, current, previous) in TAKEN:
             taken.append(current)
-            kept = advanced(kept, 50, current, Instant(0))
+            kept = advanced(kept, 50, current, previous, Instant(0))
     assert taken == sent
+    assert kept is not None
+    assert not kept.skipped
+
+
+def test_a_number_that_was_passed_over_is_made_up_for() -> None:
+    kept = IncomingStream(50, 9, skipped=((2, 4), (6, 6)))
+    assert made_up(kept, 3).skipped == ((2, 2), (4, 4), (6, 6))
+    assert made_up(kept, 6).skipped == ((2, 4),)

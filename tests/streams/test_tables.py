@@ -51,6 +51,14 @@ def test_a_protocol_has_five_tables_of_its_own() -> None:
             id="outgoing stream that begins",
         ),
         pytest.param(
+            TABLES.streams,
+            queue_key(4),
+            OutgoingStream(9 << 32 | 1, 1, started=True, closed=True),
+            "0183d08e9f77e8fdbf84a66e756d626572cf0000000900000001a46c61737401a773746172746564c3a6636c6f73"
+            "6564c3",
+            id="outgoing stream of an older era",
+        ),
+        pytest.param(
             TABLES.numbers,
             number_key(4, 1),
             Numbers((0, 5, 6, *[0] * 61), ((5, 17),)),
@@ -67,6 +75,14 @@ def test_a_protocol_has_five_tables_of_its_own() -> None:
             id="incoming stream",
         ),
         pytest.param(
+            TABLES.incoming,
+            incoming_key(SENDER, HERE),
+            IncomingStream(5, 9, restored=True, skipped=((2, 4), (6, 6)), reset=True),
+            "0155416962644805d285a66e756d62657205a46c61737409a8726573746f726564c3a7736b697070656492920204"
+            "920606a57265736574c3",
+            id="incoming stream of a restored store",
+        ),
+        pytest.param(
             TABLES.history,
             slot_key(3),
             Remembered(SENDER, 12, 99, 203, HERE),
@@ -80,6 +96,13 @@ def test_a_protocol_has_five_tables_of_its_own() -> None:
             Ordinals(4, 9),
             "011ee2727c0d780b4e82a673747265616d04a974696d657374616d7009",
             id="ordinals",
+        ),
+        pytest.param(
+            TABLES.ordinals,
+            b"\0",
+            Ordinals(4, 9, 77),
+            "0100ae7baf321a802683a673747265616d04a974696d657374616d7009a8726573746f7265644d",
+            id="ordinals of a restored store",
         ),
     ],
 )

@@ -248,6 +248,7 @@ _HEARD: Final[dict[type[Signal], Rule]] = {
     transfer.HoldsEnded: holds.on_holds_ended,
     transfer.BatchArrived: arrivals.on_batch,
     transfer.DuplicatesDropped: arrivals.on_duplicates,
+    transfer.StreamResumed: arrivals.on_resumed,
     transfer.BodiesUnwanted: spool.on_unwanted,
     remote.RemoteReadsEnded: remote.on_reads_ended,
     asking.RequestMade: _on_request,

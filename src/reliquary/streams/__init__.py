@@ -13,7 +13,9 @@ and so on; a receipt names the highest number that the receiver has taken, and w
         acceptance      which messages are taken: the next one, and none twice
         incoming        when the receipt for several messages is due
         history         identifiers of messages that came: outside a stream, they alone tell a duplicate
+        gaps            numbers that are missing for good, after a restore
     both
+        restoring       the marks of all streams when the store was restored
         tables, facts, apply, recovery, state    what outlives the process, and the one place that changes it
 
 A protocol brings the names of its tables, its timers, and the bytes that carry numbers and receipts.  This

@@ -21,6 +21,9 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
+from msgspec.structs import replace
+
+from reliquary.base.ranges import NumberRanges
 from reliquary.base.time import Instant
 from reliquary.streams.tables import IncomingStream
 
@@ -54,9 +57,13 @@ class Verdict(Enum):
     """It came before: its sender has not got the receipt."""
     OUT_OF_ORDER = "out-of-order"
     OUTDATED = "outdated"
+    RESUMED = "resumed"
+    """It is taken though numbers before it are missing: they will never come (`gaps`)."""
+    LATE = "late"
+    """It is one of those that were passed over: nobody knows whether it came before."""
 
 
-TAKEN: Final = frozenset({Verdict.BEGIN, Verdict.GO_ON})
+TAKEN: Final = frozenset({Verdict.BEGIN, Verdict.GO_ON, Verdict.RESUMED})
 
 Acceptance = Mapping[tuple[Standing, Step], Verdict]
 
@@ -107,6 +114,7 @@ def advanced(
     kept: IncomingStream | None,
     stream: int,
     current: int,
+    previous: int,
     now: Instant,
     *,
     receipts_to: str = "",
@@ -115,9 +123,25 @@ def advanced(
 ) -> IncomingStream:
     """The stream after its message `current` was taken (SR-212, SR-213).
 
-    A stream that goes on keeps where its receipts go: only its first message says that.
+    A stream that goes on keeps where its receipts go: only its first message says that.  It loses its marks
+    (`restored`, `reset`): from now on it is in order.
     """
-    acknowledged = 0
+    last = acknowledged = 0
+    skipped: tuple[tuple[int, int], ...] = ()
     if kept is not None and kept.number == stream:
-        acknowledged, receipts_to = kept.acknowledged, kept.receipts_to
-    return IncomingStream(stream, current, acknowledged, receipts_to, identifier, format_name, now)
+        last, acknowledged, skipped = kept.last, kept.acknowledged, kept.skipped
+        receipts_to = kept.receipts_to
+    if previous > last:
+        skipped = (*skipped, (last + 1, current - 1))
+    elif current <= last:  # an administrator wants it
+        skipped, acknowledged = (), min(acknowledged, current)
+    return IncomingStream(
+        stream, current, acknowledged, receipts_to, identifier, format_name, now, skipped=skipped
+    )
+
+
+def made_up(kept: IncomingStream, current: int) -> IncomingStream:
+    """The stream after a number that was passed over came late."""
+    skipped = NumberRanges(kept.skipped)
+    skipped.remove(current)
+    return replace(kept, skipped=tuple(skipped))

@@ -32,8 +32,18 @@ def apply(state: StreamState, fact: Fact) -> None:
 def _begin(state: StreamState, fact: facts.StreamBegun) -> None:
     state.add_sent(fact.queue, fact.stream)
     state.rows.put(state.tables.streams, queue_key(fact.queue), fact.stream)
-    state.ordinals = Ordinals(state.ordinals.stream + 1, fact.stream.number >> 32)
-    state.rows.put(state.tables.ordinals, ORDINALS_KEY, state.ordinals)
+    ordinals = state.ordinals
+    _count(state, replace(ordinals, stream=ordinals.stream + 1, timestamp=fact.stream.number >> 32))
+
+
+def _count(state: StreamState, ordinals: Ordinals) -> None:
+    """Stage the row of counters."""
+    state.ordinals = ordinals
+    state.rows.put(state.tables.ordinals, ORDINALS_KEY, ordinals)
+
+
+def _restore(state: StreamState, fact: facts.StoreRestored) -> None:
+    _count(state, replace(state.ordinals, restored=fact.moment))
 
 
 def _number(state: StreamState, fact: facts.MessagesNumbered) -> None:
@@ -61,6 +71,10 @@ def _write_numbers(state: StreamState, queue: int, index: int, *, is_new: bool =
 
 def _start(state: StreamState, fact: facts.StreamStarted) -> None:
     _change(state, fact.queue, replace(state.sent[fact.queue].stream, started=True))
+
+
+def _close(state: StreamState, fact: facts.StreamClosed) -> None:
+    _change(state, fact.queue, replace(state.sent[fact.queue].stream, closed=True))
 
 
 def _change(state: StreamState, queue: int, stream: OutgoingStream) -> None:
@@ -106,6 +120,8 @@ _APPLY: Final[dict[type[Fact], Callable[[StreamState, Any], None]]] = {
     facts.StreamBegun: _begin,
     facts.MessagesNumbered: _number,
     facts.StreamStarted: _start,
+    facts.StreamClosed: _close,
+    facts.StoreRestored: _restore,
     facts.StreamAcknowledged: _acknowledge,
     facts.NumbersFreed: _free,
     facts.StreamEnded: _end,

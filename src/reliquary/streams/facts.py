@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from reliquary.base.time import Instant
 from reliquary.base.turn import Fact
 from reliquary.streams.tables import IncomingStream, OutgoingStream, Remembered
 
@@ -29,6 +30,18 @@ class StreamStarted(Fact, frozen=True):
     """The receiver answered number 1 of a stream, so it has seen the start."""
 
     queue: int
+
+
+class StreamClosed(Fact, frozen=True):
+    """No message gets a number of this stream any more; it ends when its messages are gone."""
+
+    queue: int
+
+
+class StoreRestored(Fact, frozen=True):
+    """The store was restored; from then on numbers may be missing in streams that came before."""
+
+    moment: Instant
 
 
 class StreamAcknowledged(Fact, frozen=True):

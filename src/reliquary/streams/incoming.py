@@ -35,6 +35,16 @@ class Coalescing:
 
 
 @dataclass(slots=True)
+class Gap:
+    """What was seen of a stream since a gap showed in it."""
+
+    stream: int
+    lowest: int
+    times: int = 1
+    """How often that number came."""
+
+
+@dataclass(slots=True)
 class Incoming:
     """A stream that comes in."""
 

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from reliquary.base.rows import Rows
 from reliquary.base.turn import Draft
 from reliquary.streams.history import History
-from reliquary.streams.incoming import Incoming, StreamKey
+from reliquary.streams.incoming import Gap, Incoming, StreamKey
 from reliquary.streams.outgoing import Sent
 from reliquary.streams.tables import IncomingStream, Ordinals, OutgoingStream, StreamTables
 
@@ -33,6 +33,8 @@ class StreamState:
         self.incoming: dict[StreamKey, Incoming] = {}
         self.places: list[Incoming] = []
         """Streams that come in, by place."""
+        self.gaps: dict[StreamKey, Gap] = {}
+        """Streams that came before the store was restored and have a gap, the oldest first (`gaps`)."""
         self.history = History(history_size)
 
     def name_of(self, stream: OutgoingStream) -> StreamName:

@@ -32,6 +32,8 @@ class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):
     """The manager that sends it."""
     started: bool = False
     """Number 1 was answered: the receiver has seen it, with or without a receipt."""
+    closed: bool = False
+    """No message gets a number of it any more: its receiver may have seen some that are forgotten here."""
 
 
 class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -60,6 +62,12 @@ class IncomingStream(msgspec.Struct, frozen=True, omit_defaults=True):
     """The destination, for the view of transfers."""
     accessed: int = 0
     """When a message of it was last taken, microseconds since 1970."""
+    restored: bool = False
+    """It was kept in a store that was restored: numbers after `last` may have been taken before that."""
+    skipped: tuple[tuple[int, int], ...] = ()
+    """Ranges of numbers that were passed over (`gaps`): whether they were taken is not known."""
+    reset: bool = False
+    """An administrator wants the next message to be taken, whatever its stream and its number are."""
 
 
 class Remembered(msgspec.Struct, frozen=True, gc=False):
@@ -81,6 +89,8 @@ class Ordinals(msgspec.Struct, frozen=True, omit_defaults=True):
     """The ordinal of the next stream (SR-157)."""
     timestamp: int = 0
     """The time in the last stream's number: the next one has no earlier time, whatever the clock says."""
+    restored: int = 0
+    """When the last era began, microseconds since 1970; 0 in a store that was never restored."""
 
 
 class StreamTables:

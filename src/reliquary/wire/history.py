@@ -49,6 +49,7 @@ class Happening(IntEnum):
     REFUSED = 24
     ACKNOWLEDGED = 25
     GAP = 26
+    RESUMED = 27
 
     @property
     def word(self) -> str:
@@ -83,6 +84,7 @@ ABOUT: Final[dict[Happening, str]] = {
     Happening.REFUSED: "it came, or was sent, and was not taken; `reason` says why",
     Happening.ACKNOWLEDGED: "another manager told what became of it; `reason` says what",
     Happening.GAP: "`message` events are missing: there was no room, or it was off; null is any number",
+    Happening.RESUMED: "with it a stream goes on without the numbers in `batch`, which a restore has lost",
 }
 """One line for each, for the reference."""
 

@@ -22,6 +22,7 @@ from reliquary.queueing.travel.transfer import (
     HoldWanted,
     MessageArrived,
     Outcome,
+    StreamResumed,
     TransferAccepted,
     TransferEnded,
 )
@@ -142,11 +143,13 @@ def test_what_is_not_taken_is_refused_and_what_is_known_is_a_duplicate() -> None
     sent = message(b"a", identifier=ObjectId(THERE, 4))
     bench.handle(Say(MessageArrived("srmp", (1, 0), "nowhere", sent)))
     bench.handle(Say(DuplicatesDropped("srmp", "orders", (ObjectId(THERE, 4),))))
+    bench.handle(Say(StreamResumed("srmp", "orders", ObjectId(THERE, 5), "7: 21-39", peer="there")))
     transaction = UUID(int=5 << 64 | 12)
     bench.handle(Say(BatchArrived("httpr", 5, ("nowhere",), (sent,), transaction)))
     assert words(told(bench), "message_id", "other_queue", "reason", "protocol") == [
         ("refused", f"{THERE}\\4", "nowhere", "nack-bad-dest-queue", "srmp"),
         ("duplicate", f"{THERE}\\4", "orders", None, "srmp"),
+        ("resumed", f"{THERE}\\5", "orders", "nack-source-computer-guid-changed", "srmp"),
         ("refused", f"{THERE}\\4", None, "nack-bad-dest-queue", "httpr"),
     ]
 

@@ -10,11 +10,12 @@ from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal
 from reliquary.protocols.srmp import arrivals, events
 from reliquary.protocols.srmp.receiver import messages, receipts
-from reliquary.protocols.srmp.sender import posting, resending, sessions
+from reliquary.protocols.srmp.sender import closing, posting, resending, sessions
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
 from reliquary.queueing.travel import transfer
 from reliquary.streams.recovery import recover
+from reliquary.streams.restoring import begin_era
 
 
 class Srmp(Ruled[State]):
@@ -31,6 +32,12 @@ def _addressed(state: State, event: events.Addressed, now: Instant) -> None:
     receipts.on_addressed(state, event, now)
 
 
+def _era_began(state: State, signal: transfer.EraBegan, now: Instant) -> None:
+    """The store was restored: streams are marked, both ways."""
+    del now
+    begin_era(state, Instant(signal.era.began))
+
+
 _RULES: Final[dict[type[Event], Rule[State]]] = {
     events.PostArrived: arrivals.on_post,
     events.ApduArrived: arrivals.on_apdu,
@@ -39,6 +46,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
 }
 
 _HEARD: Final[dict[type[Signal], Rule[State]]] = {
+    transfer.EraBegan: _era_began,
     transfer.ArrivalJudged: messages.on_judged,
     transfer.ReceiptDue: receipts.on_receipt_due,
     transfer.ListenersChanged: arrivals.on_listeners_changed,
@@ -53,7 +61,7 @@ _HEARD: Final[dict[type[Signal], Rule[State]]] = {
 
 _TIMERS: Final[dict[str, TimerRule[State]]] = {
     receipts.COALESCING: receipts.on_coalescing,
-    resending.RECEIPT_WAIT: resending.on_receipt_wait,
+    resending.RECEIPT_WAIT: closing.on_wait_over,
     sessions.SESSION_CLEANUP: sessions.on_session_cleanup,
 }
 

@@ -40,6 +40,8 @@ class Arriving:
     """A user message that was posted to us, so that its receipts are ours to send."""
     crosses: bool = False
     """It goes on by another protocol, so nobody will ever receive it by SRMP."""
+    late: bool = False
+    """Its number was passed over in its stream."""
 
 
 @dataclass(slots=True)
@@ -82,6 +84,8 @@ class Count(Enum):
     """Messages that came again."""
     OUT_OF_TURN = "out-of-turn"
     """Messages of a stream that came before a message that must come first."""
+    GAPS_CLOSED = "gaps-closed"
+    """Streams that went on after numbers which were lost with a store that was restored."""
     RECEIPTS_SENT = "receipts-sent"
     RECEIPTS_LOST = "receipts-lost"
     """Receipts that the manager refused."""

@@ -59,6 +59,7 @@ from reliquary.queueing.travel.transfer import (
     DuplicatesDropped,
     MessageArrived,
     Outcome,
+    StreamResumed,
 )
 from reliquary.wire.history import Happening
 
@@ -98,6 +99,14 @@ def on_duplicates(state: State, signal: DuplicatesDropped, now: Instant) -> None
     del now
     state.bringer = Bringer(signal.carrier, signal.peer, signal.batch)
     heard(state, Happening.DUPLICATE, signal.destination, signal.identifiers)
+    state.bringer = API
+
+
+def on_resumed(state: State, signal: StreamResumed, now: Instant) -> None:
+    """Tell of a stream that goes on after numbers which are lost."""
+    del now
+    state.bringer = Bringer(signal.carrier, signal.peer, signal.skipped)
+    heard(state, Happening.RESUMED, signal.destination, (signal.identifier,), NOT_KNOWN)
     state.bringer = API
 
 
@@ -145,7 +154,8 @@ def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) 
         message = msgspec.structs.replace(message, destination_queue=queue.record.outgoing.destination)
     # what goes on in its stream is not put aside: its last receiver recognises repeats by their numbers
     passes = queue.record.outgoing is not None and message.sequence is not None
-    if message.is_transactional and not passes and may_have_come(state, message):
+    once = message.is_transactional and not passes
+    if signal.doubtful or (once and may_have_come(state, message)):
         _put_aside(state, message, signal.destination, now)
         return Outcome.DELIVERED, NOT_KNOWN
     verdict, _ = enqueue(state, queue, (message,), now, travelled=True, expires=signal.expires)

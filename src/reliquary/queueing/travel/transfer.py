@@ -11,6 +11,7 @@
        | MessageWithdrawn --------------> |   it left by itself: expired, purged, taken out
        | <--------------- MessageArrived  |   the other direction: a message from elsewhere
        | ArrivalJudged -----------------> |
+       | <---------------- StreamResumed  |   numbers before it were lost with a store that was restored
        | ReceiptDue --------------------> |   a message that a carrier brought left its queue
        | ListenersChanged --------------> |   queues listen to these multicast addresses
        | <--------------- AddressesKnown  |   under these authorities a URL means this manager
@@ -284,6 +285,20 @@ class MessageArrived(Signal, frozen=True):
     peer: str = ""
     """Whom it comes from, as far as the carrier knows."""
     by_multicast: bool = False
+    doubtful: bool = False
+    """It may have come before the store was restored: it is put aside, whatever its SentTime is."""
+
+
+class StreamResumed(Signal, frozen=True):
+    """A stream goes on after numbers that were lost when the store was restored."""
+
+    carrier: str
+    destination: str
+    identifier: ObjectId
+    """Of the message with which it goes on."""
+    skipped: str
+    """Which stream and which numbers, as the history shows it in `batch`."""
+    peer: str = ""
 
 
 class AddressesKnown(Signal, frozen=True):

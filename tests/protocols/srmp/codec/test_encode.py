@@ -34,6 +34,16 @@ def test_a_stream_is_spelled_as_is_wished() -> None:
     assert decode_envelope(capital) == envelope
 
 
+def test_the_first_unconfirmed_message_says_so_in_a_block_of_our_own() -> None:
+    envelope = decode_envelope(FOURTH)
+    assert envelope.stream is not None
+    place = msgspec.structs.replace(envelope.stream, unconfirmed_to="http://a.example/?a&b")
+    envelope = msgspec.structs.replace(envelope, stream=place)
+    written = write(envelope)
+    assert "a.example/?a&amp;b</sendReceiptsTo></unconfirmed>" in written
+    assert decode_envelope(written) == envelope
+
+
 @pytest.mark.spec("SR-286")
 def test_a_signature_is_the_last_block_and_stands_there_as_it_is_given() -> None:
     unsigned = msgspec.structs.replace(decode_envelope(FIRST), signature="")

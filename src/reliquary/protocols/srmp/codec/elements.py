@@ -19,6 +19,8 @@ from reliquary.wire.xml import Element
 ROUTING: Final = "http://schemas.xmlsoap.org/rp/"
 SRMP: Final = "http://schemas.xmlsoap.org/srmp/"
 MSMQ: Final = "msmq.namespace.xml"
+OURS: Final = "urn:reliquary:streams"
+"""Of a block that only managers like this one write and read; others pass over it."""
 SIGNATURE: Final = "http://www.w3.org/2000/02/xmldsig#"
 
 NAMED_LIMIT: Final = 200
@@ -76,6 +78,7 @@ _BLOCKS: Final[Known] = {
             Provider="Type Name",
         ),
     ),
+    f"{{{OURS}}}unconfirmed": ("unconfirmed", _known(OURS, "sendReceiptsTo")),
     f"{{{SIGNATURE}}}Signature": ("Signature", {}),
 }
 _UNDERSTOOD: Final = ("path", "properties", "services", "stream")

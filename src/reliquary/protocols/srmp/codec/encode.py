@@ -12,6 +12,7 @@ import msgspec
 
 from reliquary.protocols.srmp.codec.blocks import commitment_block, delivery_block, stream_receipt_block
 from reliquary.protocols.srmp.codec.canonical import BEGIN, END, MSMQ, PROPERTIES, SERVICES
+from reliquary.protocols.srmp.codec.elements import OURS
 from reliquary.protocols.srmp.codec.lexical import correlation_text, guid_text, moment_text
 from reliquary.protocols.srmp.codec.messages import envelope_of
 from reliquary.protocols.srmp.codec.values import Envelope, Msmq, StreamPlace
@@ -87,10 +88,16 @@ def _stream(place: StreamPlace, name: str) -> str:
     start = ""
     if place.receipts_to:
         start = f"<start><sendReceiptsTo>{escaped(place.receipts_to)}</sendReceiptsTo></start>"
-    return (
+    block = (
         f'<{name} se:mustUnderstand="1"><streamId>{escaped(place.identifier)}</streamId>'
         f"<current>{place.current}</current>{previous}{start}</{name}>"
     )
+    return block + _unconfirmed(place.unconfirmed_to) if place.unconfirmed_to else block
+
+
+def _unconfirmed(url: str) -> str:
+    """A block of our own, which others pass over (SOAP 1.1, 4.2.3)."""
+    return f'<unconfirmed xmlns="{OURS}"><sendReceiptsTo>{escaped(url)}</sendReceiptsTo></unconfirmed>'
 
 
 def _msmq(msmq: Msmq, parts: list[str]) -> None:

@@ -74,6 +74,9 @@ def read_header(header: Header) -> Envelope:
         if msmq is None:
             raise SrmpFault("Msmq", "a message of a stream has <Msmq>", spec=spec("2.2.5.3"))  # SR-067
         stream = read_stream(blocks["stream"])
+        if "unconfirmed" in blocks:
+            url = _url(blocks["unconfirmed"], "sendReceiptsTo", "2.2.5.3.4")
+            stream = replace(stream, unconfirmed_to=url)
     envelope = envelope_from(path, times, services, msmq)
     envelope = numbered(envelope, path.id, stream, capital_stream=header.capital_stream)
     if not (header.signature or RECEIPTS & blocks.keys()):

@@ -40,6 +40,11 @@ class StreamPlace(Value, frozen=True, kw_only=True):
     """`current - 1` where the element is absent."""
     receipts_to: str = ""
     """`start/sendReceiptsTo`; only the first message has it, and must have it."""
+    unconfirmed_to: str = ""
+    """`unconfirmed/sendReceiptsTo`, our own: no number before this one will come, and receipts go there.
+
+    A receiver that was restored from a backup has forgotten both.
+    """
 
 
 class DeliveryReceipt(Value, frozen=True, kw_only=True):

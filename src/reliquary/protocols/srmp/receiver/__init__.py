@@ -2,5 +2,6 @@
 
 routing      to a queue here, to another host, or nowhere
 messages     a message is taken or not: signature, stream, duplicate, the manager's verdict
+resuming     a stream goes on after a restore, without numbers that will never come
 receipts     delivery, commitment, stream and final stream receipts
 """

@@ -26,7 +26,7 @@ from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.messages import format_name, message_of
 from reliquary.protocols.srmp.codec.values import Arrived, Envelope
 from reliquary.protocols.srmp.events import PostAnswer
-from reliquary.protocols.srmp.receiver import receipts
+from reliquary.protocols.srmp.receiver import receipts, resuming
 from reliquary.protocols.srmp.receiver.routing import Route, check_url
 from reliquary.protocols.srmp.signing import verify
 from reliquary.protocols.srmp.state import Arriving, Count, State
@@ -38,7 +38,7 @@ from reliquary.queueing.travel.transfer import (
     MessageArrived,
     Outcome,
 )
-from reliquary.streams.acceptance import TAKEN, Verdict, advanced, judge
+from reliquary.streams.acceptance import TAKEN, Verdict, advanced, judge, made_up
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import IdentifierRemembered, StreamAdvanced
 from reliquary.streams.tables import Remembered
@@ -65,14 +65,22 @@ def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Insta
         incoming = state.incoming.get(key)
         kept = None if incoming is None else incoming.stream
         verdict = judge(kept, place.number, place.current, place.previous)
+        if state.ordinals.restored or (verdict not in TAKEN and kept is not None):
+            verdict = resuming.reconsidered(state, key, place, verdict)
+        if verdict is Verdict.LATE:
+            late = Arriving(to, envelope, way.name, ours=True, late=True)
+            hand_over(state, late, way, message, doubtful=True)
+            return
         if verdict not in TAKEN:
             _reject(state, key, verdict, now)
             if verdict is Verdict.REPEATED:
                 _tell_duplicate(state, envelope, way)
             answer(state, to, 200)  # SR-211
             return
-        if kept is not None and not place.receipts_to:  # only the first message says it
-            message = replace(message, transaction_status_queue=kept.receipts_to)
+        if not place.receipts_to:  # only the first message says it
+            goes_on = kept is not None and kept.number == place.number
+            known = kept.receipts_to if kept and goes_on else resuming.receipts_to(state, key, place)
+            message = replace(message, transaction_status_queue=known)
     if _is_duplicate(state, envelope, way, now):
         _advance(state, envelope, way.name, now)
         answer(state, to, 200)  # SR-234
@@ -106,6 +114,8 @@ def _check_receipts(envelope: Envelope) -> None:
         check_url("sendTo", envelope.commitment.send_to)
     if envelope.stream is not None and envelope.stream.receipts_to:
         check_url("sendReceiptsTo", envelope.stream.receipts_to)
+    if envelope.stream is not None and envelope.stream.unconfirmed_to:
+        check_url("sendReceiptsTo", envelope.stream.unconfirmed_to)
 
 
 def _reject(state: State, key: tuple[UUID, str], verdict: Verdict, now: Instant) -> None:
@@ -149,7 +159,9 @@ def _passed_on(message: Message) -> Message:
 # -- what the manager says
 
 
-def hand_over(state: State, arriving: Arriving, way: Route, message: Message) -> None:
+def hand_over(
+    state: State, arriving: Arriving, way: Route, message: Message, *, doubtful: bool = False
+) -> None:
     """Let the manager take the message; `on_judged` follows in this turn."""
     state.last_ticket += 1
     state.arriving[state.last_ticket] = arriving
@@ -158,7 +170,13 @@ def hand_over(state: State, arriving: Arriving, way: Route, message: Message) ->
     # the administrator wants that, because clocks differ and its sender has checked.
     expires = state.settings.check_expiry_on_receive
     arrived = MessageArrived(
-        NAME, ticket, way.destination, message, expires=expires, by_multicast=way.multicast
+        NAME,
+        ticket,
+        way.destination,
+        message,
+        expires=expires,
+        by_multicast=way.multicast,
+        doubtful=doubtful,
     )
     state.draft.tell(arrived)
 
@@ -177,7 +195,9 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
         return
     if arriving.destination:
         _remember(state, arriving, now)
-    if arriving.ours:
+    if arriving.late:
+        _make_up(state, arriving, now)
+    elif arriving.ours:
         _advance(state, arriving.envelope, arriving.destination, now)
         receipts.deliver(state, arriving.envelope, now)
     if arriving.crosses:
@@ -216,21 +236,39 @@ def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -
     place = envelope.stream
     if place is None:
         return
-    incoming = state.incoming.get((place.sender, destination))
+    key = (place.sender, destination)
+    incoming = state.incoming.get(key)
     kept = None if incoming is None else incoming.stream
+    last = kept.last if kept is not None and kept.number == place.number else 0
+    resumed = place.previous > last
     stream = advanced(
         kept,
         place.number,
         place.current,
+        place.previous,
         now,
-        receipts_to=place.receipts_to,
+        receipts_to=resuming.receipts_to(state, key, place) if resumed else place.receipts_to,
         identifier=place.identifier,
         format_name=format_name(envelope.to),
     )
     apply(state, StreamAdvanced(place.sender, destination, stream))
-    incoming = state.incoming[place.sender, destination]
+    incoming = state.incoming[key]
     incoming.rejected = 0
+    if state.gaps:
+        state.gaps.pop(key, None)
+    if resumed:
+        resuming.tell_resumed(state, key, envelope, stream)
     receipts.expect(state, incoming, now)
+
+
+def _make_up(state: State, arriving: Arriving, now: Instant) -> None:
+    """Note that a number which was passed over came after all; its sender gets the receipt again."""
+    place = arriving.envelope.stream
+    assert place is not None, "what is late has a place in a stream"
+    incoming = state.incoming[place.sender, arriving.destination]
+    stream = made_up(incoming.stream, place.current)
+    apply(state, StreamAdvanced(place.sender, arriving.destination, stream))
+    receipts.repeat(state, incoming, now)
 
 
 def _conclude(state: State, arriving: Arriving, now: Instant) -> None:

@@ -5,4 +5,5 @@ sessions     sessions open and close                      addresses    where mes
 posting      messages are numbered and posted             answers      what the answer to a POST means
 streams      the stream of a queue begins and ends        receipts     what the receipts for it say
 resending    receipts are waited for; what has none goes again
+closing      streams of an older era, after a restore, go to their end
 """

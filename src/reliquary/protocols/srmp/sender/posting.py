@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from reliquary.base.faults import PeerFault, UsageError
 from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import Signal, Warn
@@ -22,6 +24,7 @@ from reliquary.protocols.srmp.codec.lexical import stream_id_text
 from reliquary.protocols.srmp.codec.values import StreamPlace
 from reliquary.protocols.srmp.effects import Post, SendApdu
 from reliquary.protocols.srmp.events import Addressed, PostEnded
+from reliquary.protocols.srmp.sender import closing
 from reliquary.protocols.srmp.sender.addresses import own_origin, receipts_url
 from reliquary.protocols.srmp.sender.answers import Reaction, reaction_to, reason_for
 from reliquary.protocols.srmp.sender.phases import Phase
@@ -130,7 +133,8 @@ def _send_stream(state: State, session: Session, sends: list[SendUserMessage], n
         lost = tuple(each.lookup_id for each in known if not _send_again(state, session, sent, each))
         if lost:
             free(state, session.queue, lost, UNWRITABLE)
-    if sends:
+    sends = closing.in_this_era(state, session, sends)
+    if sends and closing.is_free(state, session):
         _send_first(state, session, state.sent.get(session.queue), sends, now)
     sent = state.sent.get(session.queue)
     if sent is not None and sent.awaiting:
@@ -152,6 +156,8 @@ def _send_again(state: State, session: Session, sent: Sent, send: SendUserMessag
         state.draft.tell(DestinationReached(queue, (lookup_id,)))
         return True
     place = _place(state, session, sent.stream, number, sent.previous(number))
+    if session.wait.timeouts and number > 1 and place.previous <= sent.stream.acknowledged:
+        place = replace(place, unconfirmed_to=_receipts_url(state, session))
     effect = _effect(state, session, send, place)
     _post(state, session, send, number, effect)
     return effect is not None
@@ -188,15 +194,19 @@ def _send_first(
 
 def _place(state: State, session: Session, stream: OutgoingStream, number: int, previous: int) -> StreamPlace:
     """`stream` of a message (SR-279, SR-280); only number 1 says where receipts are to be sent."""
-    url = session.route.url
     return StreamPlace(
         identifier=stream_id_text(stream.sender, stream.number),
         sender=stream.sender,
         number=stream.number,
         current=number,
         previous=previous,
-        receipts_to=receipts_url(url, state.settings, _here(state, url)) if number == 1 else "",
+        receipts_to=_receipts_url(state, session) if number == 1 else "",
     )
+
+
+def _receipts_url(state: State, session: Session) -> str:
+    url = session.route.url
+    return receipts_url(url, state.settings, _here(state, url))
 
 
 def _here(state: State, url: str) -> str:

@@ -14,11 +14,13 @@ from reliquary.protocols.srmp.codec.lexical import message_id
 from reliquary.protocols.srmp.codec.values import Envelope
 from reliquary.protocols.srmp.sender.phases import Phase
 from reliquary.protocols.srmp.sender.resending import go_again, start_wait, stop_wait
-from reliquary.protocols.srmp.sender.streams import final_key, forget, free, make_room
+from reliquary.protocols.srmp.sender.streams import final_key, forget, free, let_others_go, make_room
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.message import MessageClass, ObjectId
 from reliquary.queueing.travel.transfer import DestinationReached, Outcome, TransferAccepted, TransferEnded
 from reliquary.streams.acknowledging import acknowledge
+from reliquary.streams.apply import apply
+from reliquary.streams.facts import StreamClosed
 from reliquary.streams.outgoing import Sent
 from reliquary.streams.progress import progressed
 from reliquary.streams.tables import OutgoingStream
@@ -100,6 +102,8 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
     if last > sent.stream.last:
         _warn_of_unsent(state, sent.stream, last)
         last = sent.stream.last
+        if not sent.stream.closed:  # a peer that has seen more than we know would take new ones for repeats
+            apply(state, StreamClosed(queue))
     if session is not None:
         session.progress.receipt(now)
     confirmed = acknowledge(state, queue, last)
@@ -111,6 +115,8 @@ def _acknowledge(state: State, queue: int, last: int, now: Instant) -> None:
         if confirmed.done:  # SR-225, SR-226
             state.draft.tell(TransferEnded(queue, confirmed.done, Outcome.DELIVERED, by_receipt=True))
             free(state, queue, confirmed.done, MessageClass.ACK_REACH_QUEUE)
+        else:
+            let_others_go(state, session, sent)
     if session is not None:
         state.draft.tell(progressed(session.queue, sent, session.progress, session.wait))
         if session.phase is Phase.DRAINING:  # after the above, so that nothing goes again that is there

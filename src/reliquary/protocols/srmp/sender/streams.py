@@ -20,6 +20,7 @@ from uuid import UUID
 from reliquary.base.turn import Warn
 from reliquary.protocols.srmp.sender.resending import go_again, report_taken, stop_wait
 from reliquary.protocols.srmp.state import Session, State
+from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.message import MessageClass, ObjectId
 from reliquary.queueing.travel.transfer import Outcome, TransferEnded
 from reliquary.streams.apply import apply
@@ -75,6 +76,14 @@ def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageC
             go_again(state, session)
     elif sent.start_is_lost:
         _lose_start(state, queue, session, sent, reason)
+    else:
+        let_others_go(state, session, sent)
+
+
+def let_others_go(state: State, session: Session | None, sent: Sent) -> None:
+    """Let messages go that waited behind a closed stream, once all of it is confirmed."""
+    if sent.stream.closed and not sent.awaiting and session is not None and session.has_unposted:
+        go_again(state, session)
 
 
 def _end(state: State, queue: int, session: Session | None) -> None:
@@ -92,7 +101,8 @@ def _lose_start(state: State, queue: int, session: Session | None, sent: Sent, r
     about = session.destination if session is not None else f"outgoing queue {queue}"
     what = "the first message of a stream is lost and no receipt came"
     rest = in_order(sent)
-    if state.settings.dead_letter_stream:
+    if sent.stream.closed or state.settings.dead_letter_stream:
+        reason = NOT_KNOWN if sent.stream.closed else reason
         state.draft.ask(Warn(about, what, f"{len(rest)} messages after it are given up"))
         state.draft.tell(TransferEnded(queue, rest, Outcome.REFUSED, reason, by_receipt=True))
         if session is not None:

@@ -1,0 +1,79 @@
+"""Streams of an older era, after the store was restored: they are closed, and end when they are settled.
+
+a message with a number         goes again under it: a receiver that had it confirms it, another one takes it
+a message without a number      may have had one after the backup: nobody knows, so it becomes a dead letter
+a message of this era           waits for the end of the closed stream, and begins another
+
+A receiver that has seen a later stream of the old manager ignores the closed one without a word.  So what was
+answered several times and never confirmed becomes a dead letter too.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Warn
+from reliquary.protocols.srmp.sender.resending import on_receipt_wait
+from reliquary.protocols.srmp.sender.streams import forget, free
+from reliquary.protocols.srmp.state import Session, State
+from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.travel.transfer import Outcome, SendUserMessage, TransferEnded
+from reliquary.streams.numbering import in_order
+
+PATIENCE: Final = 3
+"""After so many waits for a receipt, each after an answer, what a closed stream has left is given up."""
+NOT_CONFIRMED: Final = "messages of an older era become dead letters"
+
+
+def in_this_era(state: State, session: Session, sends: list[SendUserMessage]) -> list[SendUserMessage]:
+    """Give up those messages that have no number and may have had one after the backup; return the others."""
+    older = tuple(send.lookup_id for send in sends if send.of_older_era)
+    if older:
+        _warn(state, session, len(older), "whether they were delivered after the backup is not known")
+        state.draft.tell(TransferEnded(session.queue, older, Outcome.REFUSED, NOT_KNOWN))
+        sends = [send for send in sends if not send.of_older_era]
+    return sends
+
+
+def is_free(state: State, session: Session) -> bool:
+    """Whether new messages may be numbered; if not, they are handed out again when the closed stream ends.
+
+    Messages that are there and wait for their final receipt alone hold nothing up: that receipt may have come
+    after the backup.
+    """
+    sent = state.sent.get(session.queue)
+    if sent is None or not sent.stream.closed:
+        return True
+    if sent.awaiting:
+        session.has_unposted = True
+        return False
+    give_up(state, session, "whether they were received is not known")
+    return True
+
+
+def on_wait_over(state: State, queue: int, now: Instant) -> None:
+    """No receipt came in time: all goes again, unless a closed stream has waited long enough."""
+    session, sent = state.sessions.get(queue), state.sent.get(queue)
+    if session is not None and sent is not None and sent.stream.closed and _is_hopeless(session):
+        give_up(state, session, "they were answered and never confirmed")
+    else:
+        on_receipt_wait(state, queue, now)
+
+
+def _is_hopeless(session: Session) -> bool:
+    return session.wait.running and not session.failing and session.wait.timeouts + 1 >= PATIENCE
+
+
+def give_up(state: State, session: Session, why: str) -> None:
+    """Make dead letters of all messages that a stream has left; it ends with that."""
+    queue = session.queue
+    left = in_order(state.sent[queue])
+    _warn(state, session, len(left), why)
+    forget(session, left)
+    state.draft.tell(TransferEnded(queue, left, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))
+    free(state, queue, left, NOT_KNOWN)
+
+
+def _warn(state: State, session: Session, count: int, why: str) -> None:
+    state.draft.ask(Warn(session.destination, NOT_CONFIRMED, f"{count} of them: {why}"))

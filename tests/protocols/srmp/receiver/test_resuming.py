@@ -1,0 +1,132 @@
+"""Streams that go on after a restore, as their receiver takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from reliquary.base.restoration import Restoration
+from reliquary.protocols.srmp.receiver.resuming import NO_ADDRESS, RESUMED
+from reliquary.protocols.srmp.state import Count
+from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.events import ChangeQueue
+from tests.protocols.srmp import peer
+from tests.protocols.srmp.receiving import Receiving, refused
+from tests.queueing.history.chronicle import events_of, words
+from tests.queueing.manager_harness import check, walk
+
+DEAD_STREAM = "system$;deadxact"
+NEW = peer.STREAM + 1
+UNCONFIRMED = (
+    '<unconfirmed xmlns="urn:reliquary:streams"><sendReceiptsTo>http://alpha.example/again</sendReceiptsTo>'
+    "</unconfirmed>"
+)
+
+
+def restored(last: int = 2, **options: Any) -> Receiving:
+    """A manager that was restored, and had so many messages of a stream when the backup was made."""
+    bench = Receiving(**options)
+    for number in range(1, last + 1):
+        bench.post(*peer.stream_message(number))
+    bench.advance(10)  # all that comes from now on was sent after the restore
+    bench.restoration = Restoration(UUID(int=99), alive_until=1)
+    bench.restart()
+    bench.restoration = None
+    return bench
+
+
+def come(bench: Receiving, current: int, **elements: Any) -> int:
+    """Post a message of the stream; the status of its answer."""
+    return bench.post(*peer.stream_message(current, **elements)).status
+
+
+def resumed(bench: Receiving) -> list[str]:
+    return [each.what for each in bench.warnings if each.what in (RESUMED, NO_ADDRESS)]
+
+
+@pytest.mark.spec("SR-070")
+def test_the_stream_goes_on_with_the_lowest_number_and_its_receipt_says_so() -> None:
+    bench = restored()
+    assert [come(bench, number) for number in (8, 9, 8, 9, 10)] == [200] * 5
+    assert bench.bodies("torders") == [b"1", b"2", b"8", b"9", b"10"]
+    assert resumed(bench) == [RESUMED]
+    assert bench.srmp.state.counts[Count.GAPS_CLOSED] == 1
+    bench.advance(20)
+    assert [each.said["lastOrdinal"] for each in bench.receipts][-1] == "10"
+    check(bench.state)
+
+
+def test_the_history_tells_which_numbers_are_lost() -> None:
+    bench = restored(history=True)
+    come(bench, 8)
+    come(bench, 8)
+    bench.flush()
+    found = [each for each in words(events_of(bench.disk), "peer", "batch") if each[0] == "resumed"]
+    assert found == [("resumed", str(peer.ALPHA), f"{peer.STREAM}: 3-7")]
+
+
+@pytest.mark.parametrize("crash", [False, True])
+def test_a_number_that_was_passed_over_is_put_aside_once(crash: bool) -> None:
+    bench = restored()
+    come(bench, 8)
+    come(bench, 8)
+    if crash:
+        bench.restart()
+    assert [come(bench, number) for number in (5, 5, 2)] == [200] * 3
+    assert bench.bodies("torders") == [b"1", b"2", b"8"]
+    (position,) = walk(bench.queue(DEAD_STREAM))
+    assert (position.reason, bench.bodies(DEAD_STREAM)) == (NOT_KNOWN, [b"5"])
+    assert bench.srmp.state.counts[Count.DUPLICATES] == 2
+    come(bench, 9)
+    assert bench.bodies("torders")[-1] == b"9"
+    check(bench.state)
+
+
+def test_a_queue_that_is_full_loses_nothing_of_it() -> None:
+    bench = restored()
+    bench.ask(ChangeQueue(0, "torders", {"quota": 0}))
+    come(bench, 8)
+    assert come(bench, 8) == 500
+    assert resumed(bench) == []
+    bench.ask(ChangeQueue(0, "torders", {"quota": 1000}))
+    assert come(bench, 8) == 200
+    assert bench.bodies("torders")[-1] == b"8"
+
+
+@pytest.mark.parametrize("how", ["said", "same sender", "other queue"])
+def test_a_stream_whose_start_is_forgotten_goes_on_where_its_receipts_can_be_sent(how: str) -> None:
+    bench = restored(0 if how == "said" else 2)
+    if how == "other queue":
+        bench.create("others", transactional=True)
+    to = peer.TORDERS.replace("torders", "others") if how == "other queue" else peer.TORDERS
+    block = UNCONFIRMED if how == "said" else ""
+    for _ in range(2):
+        come(bench, 8, stream=NEW, to=to, block=block)
+    assert resumed(bench) == [RESUMED]
+    bench.advance(20)
+    expected = "http://alpha.example/again" if how == "said" else peer.RECEIPTS
+    assert bench.receipts[-1].to.lower() == expected.lower()
+
+
+def test_it_waits_where_nobody_says_it_and_a_person_is_warned_once() -> None:
+    bench = restored(0)
+    for _ in range(4):
+        assert come(bench, 8) == 200
+    assert bench.bodies("torders") == []
+    assert resumed(bench) == [NO_ADDRESS]
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    bench = restored(0)
+    wrong = UNCONFIRMED.replace("http://alpha.example/again", "ftp://alpha.example")
+    refused(bench, peer.stream_message(8, block=wrong), naming="sendReceiptsTo")
+
+
+def test_a_manager_that_was_not_restored_ignores_what_a_sender_says() -> None:
+    bench = Receiving()
+    come(bench, 1)
+    for _ in range(4):
+        come(bench, 8, block=UNCONFIRMED)
+    assert bench.bodies("torders") == [b"1"]

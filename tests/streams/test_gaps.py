@@ -1,0 +1,156 @@
+"""A gap in a stream of a restored store, and when it is closed."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.time import SECOND, Instant
+from reliquary.streams.acceptance import TAKEN, Verdict, advanced, judge
+from reliquary.streams.apply import apply
+from reliquary.streams.facts import StreamAdvanced
+from reliquary.streams.gaps import CLOCKS_DIFFER, MOST_WATCHED, reconsider
+from reliquary.streams.restoring import begin_era
+from reliquary.streams.state import StreamState
+from reliquary.streams.tables import IncomingStream
+from tests.streams.streams_harness import SENDER, new_state
+
+NOW = Instant(1_700_000_000 * SECOND)
+STREAM = 1_600_000_000 << 32 | 7
+KEY = (SENDER, "bench/orders")
+
+
+def restored(last: int = 20, stream: int = STREAM) -> StreamState:
+    """Streams of a store that was restored; of one of them so many messages were taken before the backup."""
+    state = new_state()
+    if last:
+        apply(state, StreamAdvanced(*KEY, IncomingStream(stream, last)))
+    begin_era(state, NOW)
+    return state
+
+
+def kept(state: StreamState) -> IncomingStream | None:
+    incoming = state.incoming.get(KEY)
+    return None if incoming is None else incoming.stream
+
+
+def come(
+    state: StreamState, current: int, previous: int = -1, *, stream: int = STREAM, first: bool = False
+) -> Verdict:
+    """The verdict on a message that comes; what is taken advances the stream."""
+    previous = current - 1 if previous < 0 else previous
+    verdict = reconsider(
+        state, KEY, stream, current, previous, judge(kept(state), stream, current, previous), first=first
+    )
+    if verdict in TAKEN:
+        after = advanced(kept(state), stream, current, previous, NOW)
+        apply(state, StreamAdvanced(*KEY, after))
+    return verdict
+
+
+@pytest.mark.parametrize("last", [20, 0], ids=["kept", "forgotten"])
+def test_the_lowest_number_that_comes_twice_closes_the_gap(last: int) -> None:
+    state = restored(last)
+    assert [come(state, number) for number in (50, 51)] == [Verdict.OUT_OF_ORDER] * 2
+    assert [come(state, number) for number in (40, 41, 50)] == [Verdict.OUT_OF_ORDER] * 3
+    assert [come(state, number) for number in (40, 41, 42)] == [
+        Verdict.RESUMED,
+        Verdict.GO_ON,
+        Verdict.GO_ON,
+    ]
+    stream = kept(state)
+    assert stream is not None
+    assert (stream.last, stream.skipped, stream.restored) == (42, ((last + 1, 39),), False)
+
+
+def test_a_sender_that_says_so_closes_it_at_once() -> None:
+    state = restored()
+    assert come(state, 50) is Verdict.OUT_OF_ORDER
+    assert come(state, 40, first=True) is Verdict.RESUMED
+
+
+def test_a_number_above_the_lowest_closes_nothing_whatever_its_sender_says() -> None:
+    state = restored()
+    assert come(state, 40) is Verdict.OUT_OF_ORDER
+    assert [come(state, 41, first=True) for _ in range(3)] == [Verdict.OUT_OF_ORDER] * 3
+
+
+def test_the_lowest_number_is_gone_when_a_later_one_names_a_lower_one_as_its_previous() -> None:
+    state = restored()
+    come(state, 40)
+    assert come(state, 41, previous=39) is Verdict.OUT_OF_ORDER
+    assert come(state, 41, previous=39) is Verdict.RESUMED
+
+
+def test_the_next_number_counts_as_seen_though_it_was_not_taken() -> None:
+    state = restored()
+    for _ in range(3):
+        verdict = judge(kept(state), STREAM, 21, 20)
+        assert reconsider(state, KEY, STREAM, 21, 20, verdict) is Verdict.GO_ON  # and the queue is full
+        assert come(state, 22) is Verdict.OUT_OF_ORDER
+    assert come(state, 21) is Verdict.GO_ON
+
+
+def test_a_stream_in_order_is_restored_no_more() -> None:
+    state = restored()
+    assert come(state, 21) is Verdict.GO_ON
+    assert [come(state, 40) for _ in range(5)] == [Verdict.OUT_OF_ORDER] * 5
+
+
+def test_a_number_that_was_passed_over_is_late_and_others_are_repeated() -> None:
+    state = restored()
+    come(state, 40, first=True)
+    assert [come(state, number) for number in (20, 21, 39, 40)] == [
+        Verdict.REPEATED,
+        Verdict.LATE,
+        Verdict.LATE,
+        Verdict.REPEATED,
+    ]
+
+
+def test_a_store_that_was_not_restored_waits_for_ever() -> None:
+    state = new_state()
+    apply(state, StreamAdvanced(*KEY, IncomingStream(STREAM, 20)))
+    assert [come(state, 40, first=True) for _ in range(5)] == [Verdict.OUT_OF_ORDER] * 5
+    assert not state.gaps
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(0, Verdict.RESUMED), (1, Verdict.OUT_OF_ORDER)])
+def test_a_stream_that_began_after_the_restore_has_its_start(after: int, verdict: Verdict) -> None:
+    state = restored(0)
+    stream = ((NOW + CLOCKS_DIFFER) // SECOND + after) << 32
+    assert come(state, 5, first=True, stream=stream) is verdict
+
+
+def test_a_later_stream_goes_on_and_an_older_one_is_outdated() -> None:
+    state = restored()
+    assert come(state, 5, stream=STREAM - 1, first=True) is Verdict.OUTDATED
+    assert come(state, 5, stream=STREAM + 1, first=True) is Verdict.RESUMED
+    stream = kept(state)
+    assert stream is not None
+    assert (stream.number, stream.last, stream.skipped) == (STREAM + 1, 5, ((1, 4),))
+
+
+@pytest.mark.parametrize(
+    ("stream", "current", "skipped"),
+    [(STREAM, 40, ((21, 39),)), (STREAM, 7, ()), (STREAM - 1, 3, ((1, 2),)), (STREAM + 1, 1, ())],
+    ids=["gap", "back", "older", "new"],
+)
+def test_after_a_reset_the_next_message_is_taken_whatever_it_is(
+    stream: int, current: int, skipped: tuple[tuple[int, int], ...]
+) -> None:
+    state = new_state()
+    apply(state, StreamAdvanced(*KEY, IncomingStream(STREAM, 20, 20, reset=True)))
+    assert come(state, current, stream=stream) in TAKEN
+    after = kept(state)
+    assert after is not None
+    assert (after.number, after.last, after.skipped, after.reset) == (stream, current, skipped, False)
+    assert after.acknowledged <= after.last
+
+
+def test_only_so_many_streams_are_watched() -> None:
+    state = restored(0)
+    for number in range(MOST_WATCHED + 5):
+        key = (SENDER, str(number))
+        reconsider(state, key, STREAM, 5, 4, Verdict.OUT_OF_ORDER)
+    assert len(state.gaps) == MOST_WATCHED
+    assert (SENDER, "4") not in state.gaps

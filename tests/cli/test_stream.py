@@ -10,7 +10,17 @@ from reliquary import Manager
 from tests.cli.conftest import Run
 from tests.client.served import Served, served
 
-COLUMNS = ["direction", "peer", "queue", "last", "acknowledged", "awaiting", "next_resend", "rejected"]
+COLUMNS = [
+    "name",
+    "direction",
+    "peer",
+    "queue",
+    "last",
+    "acknowledged",
+    "awaiting",
+    "next_resend",
+    "rejected",
+]
 
 
 def test_without_streams_there_is_nothing_to_list(run: Run) -> None:
@@ -37,7 +47,9 @@ def test_a_stream_that_comes_is_listed(run: Run, qm: Manager, shared_server: Ser
     assert (shown["last"], shown["acknowledged"], shown["awaiting"], shown["rejected"]) == (2, 2, 0, 0)
     heads, row = run("stream", "list", "--table").output.splitlines()
     assert heads.split() == COLUMNS
-    assert row.split()[:4] == ["in", identifier, url, "2"]
+    assert row.split()[:5] == [shown["name"], "in", identifier, url, "2"]
+    assert json.loads(run("stream", "show", shown["name"]).output) == shown
+    assert json.loads(run("stream", "reset", shown["name"]).output)["reset"] is True
 
 
 def test_a_stream_that_gets_no_answer_waits_for_its_receipt(run: Run) -> None:
@@ -49,3 +61,16 @@ def test_a_stream_that_gets_no_answer_waits_for_its_receipt(run: Run) -> None:
     [shown] = map(json.loads, lines)
     assert (shown["peer"], shown["queue"]) == ("localhost:9", destination)
     assert (shown["last"], shown["acknowledged"], shown["awaiting"]) == (1, 0, 1)
+    anew = json.loads(run("stream", "reset", shown["name"], "--renumber").output)
+    assert (anew["name"], anew["awaiting"]) == (shown["name"], 1)
+    assert anew["stream"] != shown["stream"]
+    assert run("stream", "reset", shown["name"]).exit_code == 0
+    assert '"out"' not in run("stream", "list").output
+    [letter] = run("message", "peek", "system$;deadxact").output.splitlines()
+    assert "two lamps" in letter
+
+
+def test_a_name_that_no_stream_has_is_an_error(run: Run) -> None:
+    for command in ("show", "reset"):
+        result = run("stream", command, "out-99")
+        assert (result.exit_code != 0, "there is no stream out-99" in result.output) == (True, True)

@@ -139,5 +139,17 @@ def test_streams_are_shown_both_ways(tmp_path: Path) -> None:
         assert (into["stream"], into["last"], into["rejected"]) == (str(STREAM), 2, 1)
         assert (into["receipts_to"], into["next_resend"]) == (RECEIPTS, None)
         assert datetime.fromisoformat(into["used"]).tzinfo is not None
+        assert await stage.ok("GET", f"/streams/{into['name']}") == into
+        assert (await stage.ok("POST", f"/streams/{into['name']}/reset", {}))["reset"]
+        content_type, body = stream_message(9, to=HERE)
+        headers = ((b"content-type", content_type.encode()),)
+        await stage.data.request("POST", "/msmq/private$/torders", body, headers)
+        shown = await stage.ok("GET", f"/streams/{into['name']}")
+        assert (shown["last"], shown["skipped"], shown["reset"]) == (9, 6, False)
+        anew = await stage.ok("POST", f"/streams/{out['name']}/reset", {"renumber": True})
+        assert (anew["name"], anew["awaiting"]) == (out["name"], 2)
+        assert int(anew["stream"]) > int(out["stream"])
+        assert (await stage.refused("POST", f"/streams/{out['name']}/reset", {"renumber": 3}))[0] == 400
+        assert (await stage.refused("POST", "/streams/out-99/reset", {}))[0] == 404
 
     play(tmp_path, scene)

@@ -42,7 +42,7 @@ def test_what_is_left_of_a_stream_has_the_first_numbers_of_a_new_one() -> None:
     apply(state, NumbersFreed(4, (105,)))
     apply(state, StreamEnded(4))
     state.draft.take()
-    renumber(state, 4, sent)
+    renumber(state, 4, sent, in_order(sent))
     again = state.sent[4]
     assert again.numbers == {103: 1, 104: 2, 101: 3}
     assert (again.finals, again.awaiting, again.start_is_lost) == ({104: 4}, 3, False)

@@ -81,7 +81,14 @@ def _add_act(group: click.Group, noun: Noun[Any], showing: Showing[Any], act: Ac
         print_shown(showing, record, as_json)
 
     options = [
-        click.option(each.option, each.name, type=each.kind, required=True, help=each.help)
+        click.option(
+            each.option,
+            each.name,
+            type=each.kind,
+            required=each.default is None,
+            default=each.default,
+            help=each.help,
+        )
         for each in act.parameters
     ]
     example = f"reliquary {noun.name} {act.verb} {act.example or showing.example}"

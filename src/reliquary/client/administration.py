@@ -74,6 +74,18 @@ class AsyncAdministration:
         """Streams: how far messages got that go to another manager, or come from one, in one order."""
         return await self.list_records(STREAM)
 
+    async def stream(self, name: str) -> StreamInfo:
+        """One stream by its name, such as `out-7`."""
+        return await self.show_record(STREAM, name)
+
+    async def reset_stream(self, name: str, *, renumber: bool = False) -> StreamInfo:
+        """Begin a stream anew whose peer cannot go on with it.
+
+        Of one that goes out, messages without a receipt become dead letters; with `renumber` they go again.
+        Of one that comes in, the next message is taken, whatever its number is.
+        """
+        return await self.act_on(STREAM, name, "reset", renumber=renumber)
+
     async def channels(self) -> list[ChannelInfo]:
         """Channels of HTTPR: how far batches got that go to another agent, or come from one."""
         return await self.list_records(CHANNEL)
@@ -163,6 +175,18 @@ class Administration(OnPortal[Inner]):
     def streams(self) -> list[StreamInfo]:
         """Streams: how far messages got that go to another manager, or come from one, in one order."""
         return self.list_records(STREAM)
+
+    def stream(self, name: str) -> StreamInfo:
+        """One stream by its name, such as `out-7`."""
+        return self.show_record(STREAM, name)
+
+    def reset_stream(self, name: str, *, renumber: bool = False) -> StreamInfo:
+        """Begin a stream anew whose peer cannot go on with it.
+
+        Of one that goes out, messages without a receipt become dead letters; with `renumber` they go again.
+        Of one that comes in, the next message is taken, whatever its number is.
+        """
+        return self.act_on(STREAM, name, "reset", renumber=renumber)
 
     def channels(self) -> list[ChannelInfo]:
         """Channels of HTTPR: how far batches got that go to another agent, or come from one."""

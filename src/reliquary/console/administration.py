@@ -51,9 +51,11 @@ def _show_handler(noun: Noun[Any]) -> Any:
 
 
 def _act_handler(noun: Noun[Any], act: Act) -> Any:
-    body = msgspec.defstruct(
-        "Parameters", [(each.name, each.kind) for each in act.parameters], forbid_unknown_fields=True
-    )
+    fields = [
+        (each.name, each.kind, msgspec.NODEFAULT if each.default is None else each.default)
+        for each in act.parameters
+    ]
+    body = msgspec.defstruct("Parameters", fields, forbid_unknown_fields=True)
     decoder = msgspec.json.Decoder(body)
 
     async def act_on(request: Request) -> Response:

@@ -160,6 +160,8 @@ class Parameter:
     option: str
     """Of the command line, such as `--arrived/--lost`."""
     help: str
+    default: bool | int | str | None = None
+    """What counts where it is left out; None: it must be given."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,10 @@ def in_order(sent: Sent) -> tuple[int, ...]:
     return tuple(sorted(sent.numbers, key=sent.numbers.__getitem__))
 
 
-def renumber(state: StreamState, queue: int, ended: Sent) -> None:
-    """Begin a new stream in this queue with the messages of one that has ended, in their order."""
-    apply(state, StreamBegun(queue, next_stream(state.ordinals, ended.stream.sender)))
-    apply(state, MessagesNumbered(queue, 1, in_order(ended), tuple(ended.finals.items())))
+def renumber(
+    state: StreamState, queue: int, ended: Sent, lookup_ids: tuple[int, ...], now: Instant = LONG_AGO
+) -> None:
+    """Begin a new stream in this queue with messages of one that has ended, in this order."""
+    apply(state, StreamBegun(queue, next_stream(state.ordinals, ended.stream.sender, now)))
+    finals = tuple((each, key) for each, key in ended.finals.items() if each in lookup_ids)
+    apply(state, MessagesNumbered(queue, 1, lookup_ids, finals))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from reliquary.protocols.srmp.events import ResetStream
+from reliquary.protocols.srmp.machine import TAKES
 from reliquary.protocols.srmp.nouns import STREAM
 from reliquary.protocols.srmp.views import streams
 from reliquary.queueing.administration import View
@@ -25,10 +27,19 @@ class Machines:
         return self._srmp
 
 
-def test_streams_are_listed_and_have_no_names() -> None:
+def test_streams_are_listed_and_found_by_their_names() -> None:
     bench = Sender()
     bench.stream(b"a", b"b")
-    listed = list(STREAM.listing.records(View(Machines(bench), MANAGER)))
+    view = View(Machines(bench), MANAGER)
+    listed = list(STREAM.listing.records(view))
     assert len(listed) == 1
     assert listed == list(streams(bench.state, bench.srmp.state))
-    assert STREAM.showing is None
+    assert STREAM.showing is not None
+    assert STREAM.showing.record(view, listed[0].name) == listed[0]
+    assert STREAM.showing.record(view, "out-99") is None
+
+
+def test_an_act_is_an_event_that_the_machine_takes() -> None:
+    act = STREAM.act("reset")
+    assert act.event(7, "out-1", renumber=True) == ResetStream(7, "out-1", renumber=True)
+    assert ResetStream in TAKES

@@ -43,6 +43,16 @@ class PostEnded(Event, frozen=True):
     """Why a peer of our own kind refuses it; None where it does not say."""
 
 
+class ResetStream(Event, frozen=True):
+    """Give up what a stream knows, in place of a peer that cannot go on with it."""
+
+    to: int
+    stream: str
+    """Its name: `out-` or `in-` and what follows."""
+    renumber: bool = False
+    """Of a stream that goes out: what is not confirmed goes again under new numbers, else to dead letters."""
+
+
 class ApduArrived(Event, frozen=True):
     """A message came by multicast: head and body of a POST in one."""
 

@@ -8,7 +8,7 @@ from reliquary.base.rows import Rows
 from reliquary.base.ruled import Rule, Ruled, TimerRule
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal
-from reliquary.protocols.srmp import arrivals, events
+from reliquary.protocols.srmp import administration, arrivals, events
 from reliquary.protocols.srmp.receiver import messages, receipts
 from reliquary.protocols.srmp.sender import closing, posting, resending, sessions
 from reliquary.protocols.srmp.settings import SrmpSettings
@@ -43,6 +43,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
     events.ApduArrived: arrivals.on_apdu,
     events.PostEnded: posting.on_post_ended,
     events.Addressed: _addressed,
+    events.ResetStream: administration.on_reset,
 }
 
 _HEARD: Final[dict[type[Signal], Rule[State]]] = {

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reliquary.base.ranges import NumberRanges
 from reliquary.base.time import as_text
+from reliquary.protocols.srmp.administration import incoming_name, outgoing_name
 from reliquary.protocols.srmp.nouns import StreamInfo
 from reliquary.protocols.srmp.state import State as SrmpState
 from reliquary.queueing.naming.formats import DirectName
@@ -25,6 +27,7 @@ def _outgoing(state: State, srmp: SrmpState) -> Iterator[StreamInfo]:
             continue
         destination, transfer = destination_of(queue), link_of(queue).transfer
         yield StreamInfo(
+            name=outgoing_name(number),
             direction="out",
             peer=destination.authority if isinstance(destination, DirectName) else "",
             queue=str(destination),
@@ -34,6 +37,7 @@ def _outgoing(state: State, srmp: SrmpState) -> Iterator[StreamInfo]:
             awaiting=len(sent.numbers),
             next_resend=_moment(transfer.resend_time),
             resent=transfer.resent,
+            closed=sent.stream.closed,
         )
 
 
@@ -41,6 +45,7 @@ def _incoming(srmp: SrmpState) -> Iterator[StreamInfo]:
     for (sender, path), incoming in srmp.incoming.items():
         stream = incoming.stream
         yield StreamInfo(
+            name=incoming_name(incoming.key),
             direction="in",
             peer=str(sender),
             queue=path,
@@ -48,6 +53,8 @@ def _incoming(srmp: SrmpState) -> Iterator[StreamInfo]:
             last=stream.last,
             acknowledged=stream.acknowledged,
             awaiting=max(stream.last - stream.acknowledged, 0),
+            skipped=len(NumberRanges(stream.skipped)),
+            reset=stream.reset,
             rejected=incoming.rejected,
             receipts_to=stream.receipts_to,
             used=_moment(stream.accessed),

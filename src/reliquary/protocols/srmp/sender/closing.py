@@ -14,15 +14,18 @@ from typing import Final
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
-from reliquary.protocols.srmp.sender.resending import on_receipt_wait
-from reliquary.protocols.srmp.sender.streams import forget, free
+from reliquary.protocols.srmp.sender.resending import go_again, on_receipt_wait
+from reliquary.protocols.srmp.sender.streams import end, forget, free
 from reliquary.protocols.srmp.state import Session, State
 from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.travel.transfer import Outcome, SendUserMessage, TransferEnded
 from reliquary.streams.numbering import in_order
+from reliquary.streams.numbering import renumber as renumbered
 
 PATIENCE: Final = 3
 """After so many waits for a receipt, each after an answer, what a closed stream has left is given up."""
+OLD_NUMBER: Final = -1
+"""Of a message that was posted in a stream that is over: its answer says nothing about the new one."""
 NOT_CONFIRMED: Final = "messages of an older era become dead letters"
 
 
@@ -73,6 +76,29 @@ def give_up(state: State, session: Session, why: str) -> None:
     forget(session, left)
     state.draft.tell(TransferEnded(queue, left, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))
     free(state, queue, left, NOT_KNOWN)
+
+
+def start_anew(state: State, queue: int, now: Instant, *, renumber: bool) -> int:
+    """End the stream of a queue because an administrator wants it; returns how many were not confirmed.
+
+    These go again in a new stream, or become dead letters.  So do those that wait for a final receipt alone.
+    """
+    sent, session = state.sent[queue], state.sessions.get(queue)
+    everything = in_order(sent)
+    confirmed = len(everything) - sent.awaiting
+    unconfirmed = everything[confirmed:]
+    gone = everything[:confirmed] if renumber else everything
+    end(state, queue, session)
+    if gone:
+        state.draft.tell(TransferEnded(queue, gone, Outcome.REFUSED, NOT_KNOWN, by_receipt=True))
+    if renumber and unconfirmed:
+        renumbered(state, queue, sent, unconfirmed, now)
+    if session is not None:
+        forget(session, gone)
+        session.posted = dict.fromkeys(session.posted, OLD_NUMBER)
+        session.start_counting()
+        go_again(state, session)
+    return len(unconfirmed)
 
 
 def _warn(state: State, session: Session, count: int, why: str) -> None:

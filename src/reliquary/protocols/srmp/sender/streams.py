@@ -71,7 +71,7 @@ def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageC
     apply(state, NumbersFreed(queue, lookup_ids))
     sent, session = state.sent[queue], state.sessions.get(queue)
     if not sent.numbers:
-        _end(state, queue, session)
+        end(state, queue, session)
         if session is not None and session.has_unposted:
             go_again(state, session)
     elif sent.start_is_lost:
@@ -86,7 +86,7 @@ def let_others_go(state: State, session: Session | None, sent: Sent) -> None:
         go_again(state, session)
 
 
-def _end(state: State, queue: int, session: Session | None) -> None:
+def end(state: State, queue: int, session: Session | None) -> None:
     """End the stream: nothing is sent in it any more (SR-135)."""
     apply(state, StreamEnded(queue))
     if session is not None:
@@ -97,7 +97,7 @@ def _lose_start(state: State, queue: int, session: Session | None, sent: Sent, r
     """End a stream whose number 1 is gone without a receipt: no receiver would take the others."""
     # DEPARTS from 3.1.7.2.3 (SR-076): the rest begins a new stream, because its numbers would be ignored for
     # ever; what arrived after all is then known by its identifier, to its receiver and to us.
-    _end(state, queue, session)
+    end(state, queue, session)
     about = session.destination if session is not None else f"outgoing queue {queue}"
     what = "the first message of a stream is lost and no receipt came"
     rest = in_order(sent)
@@ -109,7 +109,7 @@ def _lose_start(state: State, queue: int, session: Session | None, sent: Sent, r
             forget(session, rest)
         return
     state.draft.ask(Warn(about, what, f"{len(rest)} messages after it begin a new one"))
-    renumber(state, queue, sent)
+    renumber(state, queue, sent, rest)
     if session is not None:
         session.start_counting()
         go_again(state, session)

@@ -36,5 +36,8 @@ def _recover_history(state: StreamState) -> None:
     entries = [entry for _, entry in every(state.rows, state.tables.history)]
     for entry in sorted(entries, key=lambda entry: entry.place):
         lineage = senders.setdefault(entry.lineage, entry.lineage)
-        destination = destinations.setdefault(entry.destination, entry.destination)
+        destination = destinations.get(entry.destination)
+        if destination is None:
+            known = state.known_destination(entry.destination)
+            destination = destinations[entry.destination] = destinations.setdefault(known, known)
         state.history.keep(replace(entry, lineage=lineage, destination=destination))

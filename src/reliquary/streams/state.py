@@ -37,6 +37,10 @@ class StreamState:
         """Streams that came before the store was restored and have a gap, the oldest first (`gaps`)."""
         self.history = History(history_size)
 
+    def known_destination(self, destination: str) -> str:
+        """The key under which identifiers for a destination are known; rows may have another."""
+        return destination
+
     def name_of(self, stream: OutgoingStream) -> StreamName:
         """What the receipts of this stream call it; two managers may use one number."""
         return stream.sender, stream.number

@@ -18,6 +18,7 @@ from reliquary.protocols.srmp.sender.phases import Phase
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.tables import STREAM_TABLES
 from reliquary.queueing.message import NO_GUID
+from reliquary.queueing.naming.formats import DirectName, parse_single
 from reliquary.queueing.travel.transfer import SendUserMessage
 from reliquary.streams.incoming import Coalescing
 from reliquary.streams.ladder import ReceiptWait
@@ -34,6 +35,8 @@ class Arriving:
     """The caller who is answered; 0 where there is none."""
     envelope: Envelope
     destination: str = ""
+    """The key of its stream; empty for a message that is forwarded."""
+    known_as: str = ""
     """The key under which its identifier is remembered; empty for a message that is forwarded."""
     express: bool = False
     ours: bool = False
@@ -75,6 +78,11 @@ class Session:
         """Count from zero, for a stream that begins (SR-267)."""
         self.progress.begin()
         self.wait.progress()
+
+
+def queue_of(name: DirectName) -> str:
+    """The queue that a URL names at its host, without regard to case; empty where it names none."""
+    return f".\\{name.queue_path}".casefold() if name.queue_path else ""
 
 
 class Count(Enum):
@@ -127,6 +135,13 @@ class State(StreamState):
         """Since the process started."""
         self.listening: frozenset[str] = frozenset()
         """Multicast addresses, `ip:port`, that queues listen to."""
+
+    def known_destination(self, destination: str) -> str:
+        """The key of identifiers for a destination; rows of earlier versions have its URL."""
+        if not destination.startswith(("http://", "https://")):
+            return destination
+        name = parse_single(f"DIRECT={destination}")
+        return queue_of(name) if isinstance(name, DirectName) else destination
 
     def name_of(self, stream: OutgoingStream) -> str:
         """Return the streamId under which a stream goes over the wire (SR-071)."""

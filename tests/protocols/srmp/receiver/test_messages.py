@@ -9,8 +9,10 @@ import pytest
 from reliquary.base.turn import Reply
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.events import BringOnline, TakeOffline
 from reliquary.queueing.message import Delivery
+from reliquary.streams.tables import Remembered, slot_key
 from reliquary.wire.security import SecurityDescriptor, encode_descriptor
 from tests.protocols.srmp.peer import (
     ADMIN,
@@ -145,6 +147,36 @@ def test_a_message_that_comes_twice_is_taken_once() -> None:
 
 @pytest.mark.srmp("T-20")
 @pytest.mark.spec("SR-233", "SR-034")
+@pytest.mark.parametrize(
+    "again",
+    [
+        "http://bench.example:80/msmq/private$/orders",
+        "http://localhost/MSMQ/PRIVATE$/Orders",
+        "https://bench/msmq/private$/order%73?lane=2",
+    ],
+)
+@pytest.mark.parametrize("crash", [False, True])
+def test_a_message_is_known_under_every_url_of_its_queue(again: str, crash: bool) -> None:
+    bench = Receiving()
+    bench.post(*user_message(ORDERS, number=42))
+    if crash:
+        bench.restart()
+    assert bench.post(*user_message(again, number=42)).status == 200
+    assert bench.bodies() == [b"hello"]
+    assert bench.srmp.state.counts[Count.DUPLICATES] == 1
+    bench.post(*user_message(ORDERS.replace("orders", "others"), number=42))
+    assert bench.srmp.state.counts[Count.DUPLICATES] == 1  # a copy for another queue is none
+
+
+def test_an_identifier_that_an_earlier_version_noted_under_a_url_is_known() -> None:
+    bench = Receiving()
+    entry = Remembered(ALPHA, 42, bench.now, 0, ORDERS)
+    bench.rows.put(bench.srmp.state.tables.history, slot_key(0), entry)
+    bench.restart()
+    bench.post(*user_message(ORDERS, number=42))
+    assert bench.bodies() == []
+
+
 def test_messages_without_an_identifier_are_no_duplicates() -> None:
     bench = Receiving()
     for _ in range(2):

@@ -41,7 +41,7 @@ def state(*redirections: Redirection, store_and_forward: bool = False) -> State:
 def test_all_spellings_of_a_url_of_ours_lead_to_one_queue_and_are_kept_apart(to: str, name: str) -> None:
     """Whoever writes them has an outgoing queue, and a stream, for each; only case means nothing."""
     way = route(state(), to)
-    assert (way.destination.casefold(), way.name) == (HERE, name)
+    assert (way.destination.casefold(), way.name, way.known_as) == (HERE, name, HERE)
 
 
 def test_public_queues_and_names_with_escapes() -> None:
@@ -74,9 +74,9 @@ def test_the_first_redirection_that_matches_counts() -> None:
         Redirection("http://gate.example/*", THEIRS),
         Redirection("http://gate.example/two", OURS),
     )
-    assert route(aimed, "http://gate.example/one") == Route(HERE, "http://gate.example/one")
+    assert route(aimed, "http://gate.example/one") == Route(HERE, "http://gate.example/one", HERE)
     assert route(aimed, "http://gate.example/two") == Route(f"DIRECT={THEIRS}".replace("http", "HTTP"))
-    assert route(aimed, OURS) == Route(HERE, OURS)
+    assert route(aimed, OURS) == Route(HERE, OURS, HERE)
 
 
 @pytest.mark.spec("SR-187")
@@ -111,7 +111,7 @@ def test_a_redirection_to_no_url_of_ours_is_refused() -> None:
 def test_a_multicast_address_is_ours_when_a_queue_listens_to_it() -> None:
     listening = "MSMQ:MULTICAST=234.1.1.1:8001"
     assert route(state(), listening) == Route(
-        "MULTICAST=234.1.1.1:8001", "MULTICAST=234.1.1.1:8001", multicast=True
+        "MULTICAST=234.1.1.1:8001", "MULTICAST=234.1.1.1:8001", "MULTICAST=234.1.1.1:8001", multicast=True
     )
     with pytest.raises(SrmpFault):
         route(state(store_and_forward=True), "MSMQ:MULTICAST=234.1.1.1:8002")

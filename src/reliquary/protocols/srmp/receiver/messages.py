@@ -68,7 +68,7 @@ def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Insta
         if state.ordinals.restored or (verdict not in TAKEN and kept is not None):
             verdict = resuming.reconsidered(state, key, place, verdict)
         if verdict is Verdict.LATE:
-            late = Arriving(to, envelope, way.name, ours=True, late=True)
+            late = Arriving(to, envelope, way.name, way.known_as, ours=True, late=True)
             hand_over(state, late, way, message, doubtful=True)
             return
         if verdict not in TAKEN:
@@ -88,7 +88,9 @@ def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Insta
     if way.crosses:
         message = _passed_on(message)
     ours = not way.multicast
-    arriving = Arriving(to, envelope, way.name, message.is_express, ours=ours, crosses=way.crosses)
+    arriving = Arriving(
+        to, envelope, way.name, way.known_as, message.is_express, ours=ours, crosses=way.crosses
+    )
     hand_over(state, arriving, way, message)
 
 
@@ -100,7 +102,8 @@ def take_receipt(state: State, to: int, arrived: Arrived, way: Route, now: Insta
         answer(state, to, 200)
         return
     message = message_of(arrived, now=in_whole_seconds(now))
-    hand_over(state, Arriving(to, arrived.envelope, way.name, message.is_express), way, message)
+    arriving = Arriving(to, arrived.envelope, way.name, way.known_as, message.is_express)
+    hand_over(state, arriving, way, message)
 
 
 # -- what is known of it already
@@ -132,7 +135,7 @@ def _is_duplicate(state: State, envelope: Envelope, way: Route, now: Instant) ->
     """Whether a message with this identifier was taken not long ago (SR-124)."""
     if envelope.id.strip() == ANONYMOUS:  # SR-233
         return False
-    arrived = state.history.arrival(envelope.identifier, way.name)
+    arrived = state.history.arrival(envelope.identifier, way.known_as)
     found = arrived is not None and now - arrived <= state.settings.history_age
     if found:
         state.counts[Count.DUPLICATES] += 1
@@ -193,7 +196,7 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
         why = _WHY.get(signal.reason, f"to: refused, {signal.reason.name}")
         answer(state, arriving.to, status, why, signal.reason)
         return
-    if arriving.destination:
+    if arriving.known_as:
         _remember(state, arriving, now)
     if arriving.late:
         _make_up(state, arriving, now)
@@ -227,7 +230,7 @@ def _remember(state: State, arriving: Arriving, now: Instant) -> None:
     identifier = arriving.envelope.identifier
     if identifier != ANONYMOUS_ID and arriving.envelope.id.strip() != ANONYMOUS:  # SR-233
         place = 0 if arriving.express else state.history.next
-        entry = Remembered(identifier.lineage, identifier.uniquifier, now, place, arriving.destination)
+        entry = Remembered(identifier.lineage, identifier.uniquifier, now, place, arriving.known_as)
         apply(state, IdentifierRemembered(entry, arriving.express))
 
 

@@ -19,7 +19,7 @@ from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.messages import format_name
 from reliquary.protocols.srmp.redirection import redirected
-from reliquary.protocols.srmp.state import State
+from reliquary.protocols.srmp.state import State, queue_of
 from reliquary.queueing.naming.formats import DirectName, MulticastName, parse_single
 from reliquary.queueing.naming.schemes import HTTP, HTTPS
 from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
@@ -33,7 +33,9 @@ class Route(msgspec.Struct, frozen=True, gc=False):
     destination: str
     """The path name or the format name that the manager gets."""
     name: str = ""
-    """Of a message for a queue here: the key of its stream and of its identifier; else empty."""
+    """Of a message for a queue here: the key of its stream; else empty."""
+    known_as: str = ""
+    """The key of its identifier: one name for all URLs of a queue, because a repeat may come by another."""
     multicast: bool = False
     crosses: bool = False
     """It goes on by another protocol: for SRMP its way ends here."""
@@ -47,6 +49,8 @@ class _Place(msgspec.Struct, frozen=True, gc=False):
     """Its host and port, with and without the default port."""
     path: str = ""
     """The path name of the queue there; empty where the URL has none."""
+    known_as: str = ""
+    """The path name without regard to case, or the multicast address."""
     name: str = ""
     """The URL as its sender writes it, port and query too; its spelling is one outgoing queue there."""
     group: str = ""
@@ -59,7 +63,7 @@ def route(state: State, to: str) -> Route:
     if destination.group:
         if destination.group not in state.listening:
             raise SrmpFault("to", f"no queue listens to {destination.group}", spec=_SECTION)  # SR-184
-        return Route(destination.format_name, destination.name, multicast=True)
+        return Route(destination.format_name, destination.name, destination.name, multicast=True)
     # DEPARTS from 3.1.5.1.3 (SR-187): redirections are looked up before the host is judged, because
     # they lead from the public name of a gateway, which is no name of this computer, and all that
     # comes to it would be refused.
@@ -67,12 +71,12 @@ def route(state: State, to: str) -> Route:
     target = redirected(redirections, to) if redirections else None
     onward = "" if target is None else _other_protocol(target)
     if onward:
-        return Route(onward, destination.name, crosses=True)
+        return Route(onward, destination.name, onward, crosses=True)
     place = destination if target is None else _read(target)
     if not state.authorities.isdisjoint(place.authorities):
         if not place.path:
             raise SrmpFault("to", f"{target or to} names no queue", spec=_SECTION)  # SR-189
-        return Route(place.path, destination.name)
+        return Route(place.path, destination.name, place.known_as)
     if place.group:
         raise SrmpFault("to", f"it is redirected to {target}, which is no queue's URL", spec=_SECTION)
     if target is None and not state.settings.store_and_forward:
@@ -119,5 +123,6 @@ def _read(url: str, element: str = "to") -> _Place:
         str(name),
         frozenset({name.authority, name.address.casefold()}),
         f".\\{name.queue_path}" if name.queue_path else "",
+        queue_of(name),
         f"{name.scheme.word}://{name.address}{name.path}".casefold(),
     )

@@ -14,7 +14,10 @@ from random import Random
 
 import pytest
 
+from reliquary.net.chance import SystemChance
 from reliquary.server.exits import Exit
+from reliquary.store import restore
+from reliquary.store.backup import backup_stopped
 from tests.e2e.disks import enlarge, small_disk
 from tests.e2e.sites import Site
 
@@ -132,6 +135,37 @@ def test_what_one_agent_passes_on_to_another_arrives_once_and_in_order(sites: li
     let_go(a)
     let_go(b)
     assert received(c) == TEXTS
+
+
+@pytest.mark.long
+@pytest.mark.spec("HR-102", "HR-103")
+@pytest.mark.parametrize("fetches", [False, True], ids=["pushed", "fetched"])
+def test_a_sender_that_was_restored_from_a_backup_loses_no_new_message(
+    sites: list[Site], tmp_path: Path, fetches: bool
+) -> None:
+    a, b, _ = sites
+    if fetches:
+        b.file += f'peers = [{{responder = "{agent(a, "orders")}", pull = true, into = "orders"}}]\n'
+    begin(a, b)
+    texts = [f"{when} {number}" for when in ("before", "lost", "new") for number in range(8)]
+
+    def send_until(count: int) -> None:
+        with a.connect() as manager:
+            for text in texts[count - 8 : count]:
+                manager.queue("orders" if fetches else to(b)).send(text)
+        wait_for(b, count)
+
+    send_until(8)
+    a.stop()
+    backup_stopped(a.folder, tmp_path / "backup")
+    a.start()
+    send_until(16)
+    a.kill()
+    a.folder.rename(tmp_path / "broken")
+    restore(tmp_path / "backup", a.folder, SystemChance())
+    a.start()
+    send_until(24)
+    assert received(b) == texts
 
 
 @pytest.mark.spec("HR-056")

@@ -12,7 +12,7 @@ from reliquary.protocols.httpr.facts import Side
 from reliquary.protocols.httpr.recovery import recover
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State
-from reliquary.protocols.httpr.tables import TABLES, Channel, Role
+from reliquary.protocols.httpr.tables import TABLES, Channel, Memory, Role
 from reliquary.store import MemoryDisk, StagedRows
 
 SERVED = Channel(1, Role.SERVER, "httpr://me/app", "primary", "httpr://you/mq")
@@ -29,6 +29,8 @@ LIFE = (
     facts.FetchingSeen(1),
     facts.SideForgotten(1, Side.SOURCE),
     facts.SideForgotten(1, Side.SINK),
+    facts.EraNoted(1_700_000_000_000_001),
+    facts.MemoryJudged(1, Memory.OUTDATED, 1_700_000_000_000_001),
 )
 
 

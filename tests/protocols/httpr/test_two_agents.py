@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 
 from reliquary.base.time import seconds
 from reliquary.protocols.httpr.codec.values import Capabilities
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
+from reliquary.queueing.era import NOT_KNOWN
 from tests.protocols.httpr.far_server import AGENT, ORDERS
+from tests.protocols.httpr.httpr_harness import HttprBench
 from tests.protocols.httpr.two_agents import TwoAgents
+from tests.queueing.manager_harness import walk
 
 BACK = "DIRECT=HTTPR://bench.example/httpr/mq#inbox"
 PEERS = {
@@ -57,3 +62,106 @@ def test_each_message_arrives_once_and_in_order(seed: int, kind: str) -> None:
             break
         world.step(trouble=False)
     assert (world.server.bodies("orders"), world.client.bodies("inbox")) == (there, back)
+
+
+# -- one of the stores is restored from a backup
+
+
+class Traffic:
+    """Messages one way between two agents, and what became of them."""
+
+    def __init__(self, world: TwoAgents, source: HttprBench, sink: HttprBench) -> None:
+        self.world, self.source, self.sink = world, source, sink
+        self.to, self.queue = (ORDERS, "orders") if source is world.client else (BACK, "inbox")
+        self.sent: list[bytes] = []
+        self.seen: list[bytes] = []
+        """What was in the sink's queue just before its store was restored."""
+
+    def send(self) -> None:
+        body = b"%s %d" % (self.queue.encode(), len(self.sent))
+        self.world.send(self.source, self.to, [body])
+        self.sent.append(body)
+
+    @property
+    def arrived(self) -> list[bytes]:
+        return self.sink.bodies(self.queue)
+
+    def check(self, waited: int, begun: int, restored: HttprBench) -> None:
+        """Compare what arrived with what was sent: `waited` before the backup, from `begun` on after it."""
+        aside = dead_letters(restored)
+        ours = [body for body in aside if body in self.sent]
+        everything = self.arrived + [body for body in self.seen if body not in self.arrived]
+        assert sorted(self.arrived) == sorted(set(self.arrived)), "doubled"
+        assert self.arrived == [body for body in self.sent if body in self.arrived], "order"
+        new = self.sent[begun:]
+        assert [body for body in new if body not in self.arrived] == [], "a message of the new era is missing"
+        if restored is self.source:
+            missing = [body for body in self.sent[:waited] if body not in everything + ours]
+        else:
+            assert [body for body in self.arrived if body in self.seen and body in ours] == [], "doubled"
+            missing = [body for body in self.sent if body not in everything + ours]
+        assert missing == [], "lost in silence"
+
+
+def dead_letters(bench: HttprBench) -> list[bytes]:
+    kept = walk(bench.queue("system$;deadletter"))
+    assert {position.reason for position in kept} <= {NOT_KNOWN}
+    return [bench.state.shelf.get(position).body for position in kept]
+
+
+def play_restore(seed: int, kind: str, of: str) -> None:
+    """Let a seed restore the store of one of the agents, in the middle of bad traffic."""
+    world = TwoAgents(seed, settings(PEERS[kind], depth=1 + seed % 4))
+    ways = [Traffic(world, world.client, world.server)]
+    if PEERS[kind].pull:
+        ways.append(Traffic(world, world.server, world.client))
+    restored = world.client if of == "client" else world.server
+    happen(world, ways, world.chance.randrange(1, 40))
+    restored.flush()
+    saved = deepcopy(restored.disk)
+    waited = [len(way.sent) for way in ways]
+    happen(world, ways, world.chance.randrange(40))
+    for way in ways:
+        way.seen = way.arrived if way.sink is restored else []
+    world.restore(restored, saved)
+    begun = [len(way.sent) for way in ways]
+    happen(world, ways, 30)
+    for way in ways:
+        way.send()
+    for _ in range(400):
+        world.step(trouble=False)
+        if all(way.sent[-1] in way.arrived for way in ways):
+            break
+    for way, first, later in zip(ways, waited, begun, strict=True):
+        way.check(first, later, restored)
+
+
+def happen(world: TwoAgents, ways: list[Traffic], steps: int) -> None:
+    for _ in range(steps):
+        for way in ways:
+            if world.chance.random() < 0.3:
+                way.send()
+        world.step(trouble=True)
+
+
+OF = pytest.mark.parametrize("of", ["client", "server"])
+
+
+@pytest.mark.spec("HR-055", "HR-102", "HR-103")
+@OF
+@pytest.mark.parametrize("kind", PEERS)
+@pytest.mark.parametrize("seed", range(2))
+def test_after_a_restore_nothing_is_lost_in_silence_doubled_or_reordered(
+    seed: int, kind: str, of: str
+) -> None:
+    play_restore(seed, kind, of)
+
+
+@pytest.mark.long
+@OF
+@pytest.mark.parametrize("kind", PEERS)
+@pytest.mark.parametrize("seed", range(2, 60))
+def test_after_a_restore_nothing_is_lost_in_silence_doubled_or_reordered_in_many_seeds(
+    seed: int, kind: str, of: str
+) -> None:
+    play_restore(seed, kind, of)

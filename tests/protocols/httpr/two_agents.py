@@ -6,9 +6,12 @@ what was not flushed is gone, what had not been sent was never said.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
 
+from reliquary.base.chance import new_guid
+from reliquary.base.restoration import Restoration
 from reliquary.base.turn import Turn
 from reliquary.protocols.httpr.codec.values import Carried
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
@@ -16,6 +19,7 @@ from reliquary.protocols.httpr.events import Addressed, Answer
 from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.queueing.message import Message
+from reliquary.store.memory import MemoryDisk
 from tests.protocols.httpr.far_server import ClientBench
 from tests.protocols.httpr.httpr_harness import HttprBench
 
@@ -64,6 +68,20 @@ class TwoAgents:
     def send(self, bench: HttprBench, to: str, bodies: list[bytes]) -> None:
         """Somebody sends messages."""
         bench.send(to, *bodies)
+        self._flush()
+
+    def restore(self, bench: HttprBench, saved: MemoryDisk) -> None:
+        """A store is restored from a backup; what is on the way meanwhile is lost, or comes late."""
+        self._look()
+        bench.disk = deepcopy(saved)
+        bench.restoration = Restoration(new_guid(bench.chance), bench.now)
+        if bench is self.client:
+            self._crash_client()
+        else:
+            self._crash_server()
+        bench.restoration = None
+        self.client.advance(2)
+        self.server.advance(2)
         self._flush()
 
     def step(self, *, trouble: bool) -> None:

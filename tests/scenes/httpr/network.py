@@ -3,6 +3,7 @@
     network = Network(alpha, beta)
     network.carry()                  all that waits goes, also what that leads to
     network.crash(beta)              what was not flushed is gone, and its connections are
+    network.restore(beta, saved)     its store is as it was when `beta.backup()` gave `saved`
     network.advance(5)               time passes for all of them, a tenth of a second at a time
     network.went                     what was asked so far, as lines, with the answers; None for a lost one
     network.loses_answer = ...       which answers do not arrive, by the lines of their requests
@@ -13,13 +14,17 @@ A connection of a client is one of its server's, for as long as neither hangs up
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import count
 from urllib.parse import unquote, urlsplit
 
+from reliquary.base.chance import new_guid
+from reliquary.base.restoration import Restoration
 from reliquary.protocols.httpr.effects import CutConnection, HangUp, SendRequest
 from reliquary.protocols.httpr.events import ConnectionGone, Failure
 from reliquary.protocols.httpr.schemes import AGENT_PATH
+from reliquary.store.memory import MemoryDisk
 from tests.scenes.httpr.script import to_lines
 from tests.scenes.httpr.stage import Side
 
@@ -75,6 +80,12 @@ class Network:
             for side in self.sides:
                 side.advance(0.1)
             self.carry()
+
+    def restore(self, side: Side, saved: MemoryDisk, *, marked: bool = True) -> None:
+        """Another process over a backup; `marked`: the store knows that it was restored."""
+        side.disk = deepcopy(saved)
+        side.restoration = Restoration(new_guid(side.chance), side.now) if marked else None
+        self.crash(side)
 
     def crash(self, side: Side) -> None:
         """Another process over the disk of a side."""

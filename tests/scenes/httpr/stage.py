@@ -15,6 +15,7 @@ Each side has the queues "incoming" and "outgoing", and a service of the name "s
 
 from __future__ import annotations
 
+from copy import deepcopy
 from itertools import count
 from typing import Any
 
@@ -55,6 +56,7 @@ from reliquary.queueing.events import DropSpool, StorePiece
 from reliquary.queueing.facts import MessagesStored, PositionsRemoved
 from reliquary.queueing.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.spool import read_piece
+from reliquary.store.memory import MemoryDisk
 from tests.protocols.httpr.httpr_harness import HttprBench
 from tests.scenes.httpr.script import Sessions, to_bytes, to_lines
 
@@ -111,6 +113,11 @@ class Side(HttprBench):
         happened = self.diary[:]
         self.diary.clear()
         return happened
+
+    def backup(self) -> MemoryDisk:
+        """Return a copy of the store as it is now."""
+        self.flush()
+        return deepcopy(self.disk)
 
     @property
     def channel(self) -> Channel:

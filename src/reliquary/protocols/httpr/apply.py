@@ -12,7 +12,7 @@ from reliquary.protocols.httpr import facts
 from reliquary.protocols.httpr.codec.values import NOTHING, Outcome
 from reliquary.protocols.httpr.facts import Side
 from reliquary.protocols.httpr.state import State
-from reliquary.protocols.httpr.tables import CHANNELS, NUMBERS, ONLY, Channel, channel_key
+from reliquary.protocols.httpr.tables import CHANNELS, NUMBERS, ONLY, Channel, Memory, channel_key
 
 
 def apply(state: State, fact: Fact) -> None:
@@ -45,17 +45,47 @@ def _prepare(state: State, fact: facts.BatchPrepared) -> None:
 
 
 def _settle(state: State, fact: facts.BatchesSettled) -> None:
-    before, gone = state.channels[fact.channel], {*fact.committed, *fact.returned}
+    before, gone = state.channels[fact.channel], {*fact.committed, *fact.returned, *fact.unknown}
     _keep(state, replace(before, in_doubt=tuple([each for each in before.in_doubt if each not in gone])))
 
 
 def _receive(state: State, fact: facts.BatchReceived) -> None:
     before = state.channels[fact.channel]
-    _keep(state, replace(before, last_received_id=fact.batch, last_received_outcome=fact.outcome))
+    received = replace(before, last_received_id=fact.batch, last_received_outcome=fact.outcome)
+    _keep(state, replace(received, sink_restored=False) if received.sink_restored else received)
 
 
 def _report(state: State, fact: facts.PeerReported) -> None:
-    _keep(state, replace(state.channels[fact.channel], last_sent_id=fact.last_sent_id))
+    before = state.channels[fact.channel]
+    _keep(state, replace(before, last_sent_id=fact.last_sent_id, sink_restored=False))
+
+
+def _note_era(state: State, fact: facts.EraNoted) -> None:
+    state.numbers = replace(state.numbers, era=fact.began)
+    state.rows.put(NUMBERS, ONLY, state.numbers)
+    for channel in list(state.channels.values()):
+        _keep(state, _restored(channel, fact.began))
+
+
+def _restored(channel: Channel, began: int) -> Channel:
+    """Return the row of a channel as the new era begins with it.
+
+    A channel that was OUTDATED still has messages of the era before that one, so no id is known for certain.
+    """
+    backup = {Memory.CURRENT: channel.last_source_id, Memory.RESTORED: channel.backup_id}
+    return replace(
+        channel,
+        memory=Memory.RESTORED,
+        backup_id=backup.get(channel.memory, NOTHING),
+        last_source_id=max(channel.last_source_id, began),
+        source_forgotten=channel.source_forgotten or channel.last_source_id == NOTHING,
+        sink_restored=channel.has_sink_state,
+    )
+
+
+def _judge_memory(state: State, fact: facts.MemoryJudged) -> None:
+    before, last = state.channels[fact.channel], fact.last_source_id
+    _keep(state, replace(before, memory=fact.memory, backup_id=NOTHING, last_source_id=last))
 
 
 def _see_fetching(state: State, fact: facts.FetchingSeen) -> None:
@@ -75,6 +105,7 @@ def _forget(state: State, fact: facts.SideForgotten) -> None:
                 last_received_id=NOTHING,
                 last_received_outcome=Outcome.COMMIT,
                 last_sent_id=NOTHING,
+                sink_restored=False,
             ),
         )
 
@@ -86,6 +117,8 @@ _APPLY: Final[dict[type[Fact], Callable[[State, Any], None]]] = {
     facts.BatchesSettled: _settle,
     facts.BatchReceived: _receive,
     facts.PeerReported: _report,
+    facts.EraNoted: _note_era,
+    facts.MemoryJudged: _judge_memory,
     facts.FetchingSeen: _see_fetching,
     facts.SideForgotten: _forget,
 }

@@ -10,22 +10,27 @@ from reliquary.protocols.httpr.facts import BatchesSettled
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Role
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.message import NO_OBJECT
+from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.message import NO_OBJECT, MessageClass
 from reliquary.queueing.travel.transfer import BodiesUnwanted, DuplicatesDropped, HoldsEnded, Outcome
 
 
 def end_batches(state: State, number: int, settled: Settlement) -> None:
-    """Take settled batches out of doubt: their messages leave, or are available again (P7, P11)."""
+    """Take settled batches out of doubt: their messages leave, or are available again (P7, P11).
+
+    Messages of which nobody knows go to a dead-letter queue.
+    """
     if not settled:
         return
-    apply(state, BatchesSettled(number, settled.committed, settled.returned))
-    for batches, outcome in (
-        (settled.committed, Outcome.DELIVERED),
-        (settled.returned, Outcome.TRY_LATER),
+    apply(state, BatchesSettled(number, settled.committed, settled.returned, settled.unknown))
+    for batches, outcome, reason in (
+        (settled.committed, Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE),
+        (settled.returned, Outcome.TRY_LATER, MessageClass.ACK_REACH_QUEUE),
+        (settled.unknown, Outcome.REFUSED, NOT_KNOWN),
     ):
         if batches:
             keys = tuple([(number, batch) for batch in batches])
-            state.draft.tell(HoldsEnded(HOLDER, keys, outcome))
+            state.draft.tell(HoldsEnded(HOLDER, keys, outcome, reason))
             for key in keys:
                 state.begun.pop(key, None)
 

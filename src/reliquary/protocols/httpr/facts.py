@@ -9,7 +9,7 @@ from enum import Enum
 
 from reliquary.base.turn import Fact
 from reliquary.protocols.httpr.codec.values import Outcome
-from reliquary.protocols.httpr.tables import Channel
+from reliquary.protocols.httpr.tables import Channel, Memory
 
 
 class ChannelOpened(Fact, frozen=True):
@@ -37,6 +37,7 @@ class BatchesSettled(Fact, frozen=True):
     channel: int
     committed: tuple[int, ...] = ()
     returned: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
 
 
 class BatchReceived(Fact, frozen=True):
@@ -52,6 +53,22 @@ class PeerReported(Fact, frozen=True):
 
     channel: int
     last_sent_id: int
+
+
+class EraNoted(Fact, frozen=True):
+    """The store was restored from a backup: peers know more of all channels than we do."""
+
+    began: int
+    """Microseconds since 1970."""
+
+
+class MemoryJudged(Fact, frozen=True):
+    """The peer has shown how far our batches got, and so what our memory of the channel is worth."""
+
+    channel: int
+    memory: Memory
+    last_source_id: int
+    """No batch gets this id or a lower one."""
 
 
 class FetchingSeen(Fact, frozen=True):

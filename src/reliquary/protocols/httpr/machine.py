@@ -14,6 +14,7 @@ from reliquary.protocols.httpr.client import agent as client
 from reliquary.protocols.httpr.client.channels import IDLE
 from reliquary.protocols.httpr.client.failures import RETRY
 from reliquary.protocols.httpr.client.pull import FETCH
+from reliquary.protocols.httpr.memory import on_era_began
 from reliquary.protocols.httpr.recovery import recover
 from reliquary.protocols.httpr.schemes import AGENT_PATH, WORDS
 from reliquary.protocols.httpr.server import agent as server
@@ -81,6 +82,7 @@ _RULES: Final[dict[type[Event], Rule[State]]] = {
 }
 
 _HEARD: Final[dict[type[Signal], Rule[State]]] = {
+    transfer.EraBegan: on_era_began,
     transfer.BatchJudged: _judged,
     transfer.MessagesHeld: _held,
     transfer.MessagesWaiting: _waiting,

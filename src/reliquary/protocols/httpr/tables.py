@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from reliquary.base.rows import Table
-from reliquary.protocols.httpr.codec.values import NOTHING, Outcome
+from reliquary.protocols.httpr.codec.values import LARGEST_ID, NOTHING, Outcome
 
 
 class Role(Enum):
@@ -23,6 +23,16 @@ class Role(Enum):
 
     SERVER = "server"
     CLIENT = "client"
+
+
+class Memory(Enum):
+    """What our memory of the batches that we sent is worth (`memory`)."""
+
+    CURRENT = "current"
+    RESTORED = "restored"
+    """The store was restored from a backup, and the peer was not asked yet how far the channel got."""
+    OUTDATED = "outdated"
+    """The channel went on after the backup, or may have: who has the messages of that time is not known."""
 
 
 class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -48,6 +58,17 @@ class Channel(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of a server: its client fetches messages, so our client agent does not bring them."""
     owner: str = ""
     """Of a server: the SID of the only user who may use it; empty while only anonymous users have."""
+    memory: Memory = Memory.CURRENT
+    backup_id: int = NOTHING
+    """While `memory` is RESTORED: the id of the latest batch that the backup knows."""
+    sink_restored: bool = False
+    """The ids that came are those of a backup, and the peer has not shown yet that it still counts so."""
+
+    @property
+    def next_id(self) -> int:
+        """An id above all that we or the peer know (HR-052, HR-103, HR-104)."""
+        assert self.last_source_id < LARGEST_ID, "there are no more ids"
+        return self.last_source_id + 1
 
     @property
     def has_source_state(self) -> bool:
@@ -73,6 +94,8 @@ class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):
     """The number of the newest channel."""
     session: int = 0
     """The number of the newest session, at least the microseconds since 1970: a lost row repeats none."""
+    era: int = NOTHING
+    """When the store was last restored, microseconds since 1970: ids of new channels begin above it."""
 
 
 CHANNELS: Final = Table("httpr_channels", Channel)

@@ -77,9 +77,11 @@ class Settlement(msgspec.Struct, frozen=True):
 
     committed: tuple[int, ...] = ()
     returned: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
+    """The store was restored since: whether the peer took them is not known (`memory`)."""
 
     def __bool__(self) -> bool:
-        return bool(self.committed or self.returned)
+        return bool(self.committed or self.returned or self.unknown)
 
 
 def settlement(in_doubt: tuple[int, ...], completed: int, outcome: Outcome, by: By) -> Settlement:

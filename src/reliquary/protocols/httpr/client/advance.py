@@ -16,7 +16,7 @@ from reliquary.base.time import Instant
 from reliquary.protocols.httpr.client.channel import ClientChannel
 from reliquary.protocols.httpr.client.failures import end_session
 from reliquary.protocols.httpr.client.info import connect
-from reliquary.protocols.httpr.client.outcomes import must_report
+from reliquary.protocols.httpr.client.outcomes import is_in_doubt
 from reliquary.protocols.httpr.client.phases import SILENT, Phase
 from reliquary.protocols.httpr.client.pull import owes_acknowledgement, send_pull
 from reliquary.protocols.httpr.client.push import may_send, prepare
@@ -49,7 +49,7 @@ def _has_work(state: State, channel: ClientChannel) -> bool:
     fetches = channel.fetches and state.client.online and not channel.fetch_paused
     moves_messages = may_send(state, channel) or fetches
     return (
-        requested or moves_messages or must_report(state, channel) or owes_acknowledgement(state, channel)
+        requested or moves_messages or is_in_doubt(state, channel) or owes_acknowledgement(state, channel)
     )  # fmt: skip
 
 

@@ -102,8 +102,6 @@ class ClientChannel:
     """A batch from the peer may be in doubt there; only REPORT can tell."""
     acknowledged: int = NOTHING
     """The id of the peer's batch that a request last acknowledged."""
-    peer_highest_id: int = NOTHING
-    """An id of ours that the peer knows and our row does not; the next batch gets a higher one."""
     ready_queues: dict[int, None] = field(default_factory=dict)
     """Outgoing queues with messages; the next batch is taken from the first."""
     queues: dict[int, None] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from reliquary.protocols.httpr.addresses import agent_of, contact_url, own_agent
 from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.client.channel import ClientChannel
 from reliquary.protocols.httpr.facts import ChannelOpened
+from reliquary.protocols.httpr.memory import new_channel
 from reliquary.protocols.httpr.settings import Peer
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Channel, Role
@@ -59,7 +60,7 @@ def channel_to(state: State, responder: str, name: str, now: Instant) -> ClientC
         return channel_of_row(state, row, now)
     # HR-087: the requester is in the channel's row, and stays whatever we are called later
     requester = state.settings.requester or own_agent(state.origin, state.settings.manager_service)
-    row = Channel(state.numbers.channel + 1, Role.CLIENT, requester, name, responder)
+    row = new_channel(state, Role.CLIENT, requester, name, responder)
     apply(state, ChannelOpened(row))
     return _start(state, row, now)
 
@@ -67,12 +68,15 @@ def channel_to(state: State, responder: str, name: str, now: Instant) -> ClientC
 def channel_of_row(state: State, row: Channel, now: Instant) -> ClientChannel:
     """Return the channel of a row, and start it if this process has not used it yet.
 
-    After a restart it is not known whether a batch from the peer got lost, so the channel is unresolved.
+    After a restart it is not known whether a batch from the peer got lost, so the channel is unresolved.  A
+    peer without sessions is asked by REPORT whether it knows more of our batches than we do; others say so
+    in the answer to GET-RESPONDER-INFO.
     """
     channel = state.client.channels.get(row.number)
     if channel is None:
         channel = _start(state, row, now)
-        channel.unresolved = channel.fetches or row.has_sink_state
+        sessionless = not (channel.peer.sessions and state.settings.proposed.sessions)
+        channel.unresolved = channel.fetches or row.has_sink_state or (sessionless and row.has_source_state)
     return channel
 
 

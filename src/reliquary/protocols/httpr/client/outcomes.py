@@ -6,7 +6,9 @@ from reliquary.protocols.httpr.batches import end_batches
 from reliquary.protocols.httpr.client.channel import ClientChannel, RefusedBatch
 from reliquary.protocols.httpr.client.phases import Move
 from reliquary.protocols.httpr.codec.values import ResponseHeader
+from reliquary.protocols.httpr.memory import judge_memory
 from reliquary.protocols.httpr.state import HOLDER, State
+from reliquary.protocols.httpr.tables import Memory
 from reliquary.protocols.httpr.transactions import By, Settlement, settlement
 from reliquary.queueing.travel.transfer import HoldKey, HoldsEnded, Outcome
 
@@ -14,19 +16,18 @@ from reliquary.queueing.travel.transfer import HoldKey, HoldsEnded, Outcome
 def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By) -> Settlement:
     """Settle the batches that a response speaks of, and return which they are (P7).
 
-    The messages of committed batches leave, those of returned batches are available again.
+    The messages of committed batches leave, those of returned batches are available again.  An id that we
+    never used shows that our memory is old.
     """
     row = state.channels[channel.number]
     if header.outcome is None or header.completed is None:
         return Settlement()
-    if header.completed > row.last_source_id:
-        channel.peer_highest_id = max(channel.peer_highest_id, header.completed)
-        # The peer took an id that we never used, so our row of this channel was lost; and as it takes only
-        # higher ids, it has none of the batches that are in doubt now.
-        settled = Settlement(returned=row.in_doubt)
-    else:
+    if row.memory is Memory.RESTORED and by is not By.REPORT:
+        return Settlement()  # a batch of the old manager may still come late: only REPORT refuses it (F-02)
+    settled = judge_memory(state, channel.number, header.completed)
+    if settled is None:
         settled = settlement(row.in_doubt, header.completed, header.outcome, by)
-    for batch in settled.committed + settled.returned:
+    for batch in settled.committed + settled.returned + settled.unknown:
         refused = channel.refused_batches.pop(batch, None)
         if refused is not None and batch in settled.returned:
             _end_refused(state, channel, (channel.number, batch), refused)
@@ -46,6 +47,11 @@ def _end_refused(state: State, channel: ClientChannel, key: HoldKey, refused: Re
 
 def must_report(state: State, channel: ClientChannel) -> bool:
     """Whether something is unknown that only REPORT can tell."""
+    return is_in_doubt(state, channel) or state.channels[channel.number].memory is Memory.RESTORED
+
+
+def is_in_doubt(state: State, channel: ClientChannel) -> bool:
+    """Whether the peer is to be asked even if there is nothing to send or to fetch."""
     return channel.unresolved or bool(state.channels[channel.number].in_doubt)
 
 

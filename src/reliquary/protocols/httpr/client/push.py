@@ -16,8 +16,9 @@ from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.client.channel import ClientChannel
 from reliquary.protocols.httpr.client.phases import Move, Phase
 from reliquary.protocols.httpr.client.requests import send_request
-from reliquary.protocols.httpr.codec.values import LARGEST_ID, Command
+from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.facts import BatchPrepared
+from reliquary.protocols.httpr.memory import may_be_there, put_aside
 from reliquary.protocols.httpr.outgoing import is_fetcher
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.queueing.message import MessageClass
@@ -56,17 +57,10 @@ def prepare(state: State, channel: ClientChannel) -> bool:
 
 
 def _hold(state: State, channel: ClientChannel, most: int, largest: int) -> None:
-    key = channel.number, _next_id(state, channel)
+    key = channel.number, state.channels[channel.number].next_id
     most_bytes = state.settings.batch_bytes
     wanted = HoldWanted(HOLDER, key, (channel.preparing,), max(most, 1), most_bytes, largest=largest)
     state.draft.tell(wanted)
-
-
-def _next_id(state: State, channel: ClientChannel) -> int:
-    """Return an id above all that we or the peer know (HR-052, HR-103, HR-104)."""
-    batch = max(state.channels[channel.number].last_source_id, channel.peer_highest_id) + 1
-    assert batch <= LARGEST_ID, "there are no more ids"
-    return batch
 
 
 def on_held(state: State, channel: ClientChannel, signal: MessagesHeld, now: Instant) -> None:
@@ -80,6 +74,8 @@ def on_held(state: State, channel: ClientChannel, signal: MessagesHeld, now: Ins
         _note_empty_queue(state, channel, queue, signal.refusal)
     elif channel.phase not in _SENDING_PHASES:  # the session ended in this turn
         state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.TRY_LATER))
+    elif may_be_there(state, signal):
+        put_aside(state, signal)
     elif signal.messages[0].body_size > limit:  # HR-098: the peer never takes it, and it blocks the queue
         why = f"{channel.url} takes messages of at most {limit} bytes"
         state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.REFUSED, TOO_LARGE, why))

@@ -50,13 +50,14 @@ def on_response(
     if header.outcome is None or header.completed is None:
         retry_later(state, channel, f"{channel.url} answered REPORT without an outcome")
         return
+    sink_asked = state.channels[channel.number].sink_restored
     settle(state, channel, header, By.REPORT)
     _note_last_pulled_id(state, channel, header.last_pulled_id)
     if state.channels[channel.number].in_doubt:
         why = f"{channel.url} is not sure about batch {header.completed} itself"
         retry_later(state, channel, why)  # HR-078
         return
-    channel.unresolved = False
+    channel.unresolved = sink_asked  # this REPORT said nothing of the peer's batches; the next one does
     for caller in channel.report_callers:
         state.draft.ask(Reply(caller, Done(True)))
     channel.report_callers.clear()
@@ -67,8 +68,17 @@ def on_response(
 
 
 def _note_last_pulled_id(state: State, channel: ClientChannel, last: int | None) -> None:
-    """P8: later batches of the peer have a higher id; zeros mean that it has forgotten the channel (H-30)."""
+    """P8: later batches of the peer have a higher id; zeros mean that it has forgotten the channel (H-30).
+
+    After a restore of our store an id below the last that came means that it has begun to count anew.
+    """
     row = state.channels[channel.number]
+    if row.sink_restored:
+        last = row.last_received_id if last is None else last
+        if last < row.last_received_id:
+            last = NOTHING
+        elif last <= row.last_sent_id:
+            apply(state, PeerReported(channel.number, row.last_sent_id))
     if last == NOTHING:
         if row.has_sink_state:
             apply(state, SideForgotten(channel.number, Side.SINK))

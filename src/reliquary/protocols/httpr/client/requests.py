@@ -47,6 +47,8 @@ def send_request(
     acknowledges = command in _ALWAYS_ACKNOWLEDGE or (
         command in FLOWS and row.last_received_id != channel.acknowledged
     )
+    if row.sink_restored:  # the peer may have begun to count anew since the backup
+        acknowledges = False
     if acknowledges:
         channel.acknowledged = row.last_received_id
     header = RequestHeader(

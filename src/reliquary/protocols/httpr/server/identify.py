@@ -15,6 +15,7 @@ from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.codec.values import VERSION, ErrorNumber, RequestHeader
 from reliquary.protocols.httpr.events import RequestArrived
 from reliquary.protocols.httpr.facts import ChannelOpened
+from reliquary.protocols.httpr.memory import new_channel
 from reliquary.protocols.httpr.routing import is_known, responder_of
 from reliquary.protocols.httpr.server import sessions
 from reliquary.protocols.httpr.server.channel import PendingRequest, ServerChannel
@@ -90,8 +91,8 @@ def find_number(state: State, service: str, header: RequestHeader) -> int | None
 
 
 def _new_row(state: State, service: str, header: RequestHeader) -> Channel:
-    number, responder = state.numbers.channel + 1, own_agent(state.origin, service)
-    return Channel(number, Role.SERVER, header.requester, header.channel, responder)
+    responder = own_agent(state.origin, service)
+    return new_channel(state, Role.SERVER, header.requester, header.channel, responder)
 
 
 def _owned(state: State, event: RequestArrived, row: Channel) -> Channel:

@@ -22,6 +22,7 @@ from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.batches import end_batches
 from reliquary.protocols.httpr.codec.values import Outcome
 from reliquary.protocols.httpr.facts import BatchPrepared, FetchingSeen
+from reliquary.protocols.httpr.memory import may_be_there, put_aside
 from reliquary.protocols.httpr.outgoing import leave_to_fetcher
 from reliquary.protocols.httpr.routing import is_fetched_by_agent, sources_of
 from reliquary.protocols.httpr.server import responses
@@ -93,7 +94,7 @@ def _hold_more(state: State, channel: ServerChannel, pull: PullInProgress, now: 
     state.draft.tell(
         HoldWanted(
             HOLDER,
-            (channel.number, pull.batch or row.last_source_id + 1),
+            (channel.number, pull.batch or row.next_id),
             queues,
             agreed.maximum_batch_size - len(pull.messages),
             state.settings.batch_bytes - pull.size,
@@ -110,7 +111,10 @@ def on_held(state: State, channel: ServerChannel, signal: MessagesHeld, now: Ins
     asked_queues, ask_again = pull.asked_queues, pull.ask_again
     pull.asked_queues, pull.ask_again = (), False
     channel.last_queue = signal.queue
-    if signal.messages:
+    if may_be_there(state, signal):
+        put_aside(state, signal)
+        _hold_more(state, channel, pull, now)
+    elif signal.messages:
         _add(state, channel, pull, signal, now)
         _close_or_wait(state, channel, pull, now)
     elif pull.messages:

@@ -16,22 +16,37 @@ from typing import Final
 from reliquary.base.time import Instant
 from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.batches import end_batches
-from reliquary.protocols.httpr.codec.values import NOTHING, Outcome, RequestHeader, SessionMark
+from reliquary.protocols.httpr.codec.values import (
+    FETCHES,
+    NOTHING,
+    Outcome,
+    RequestHeader,
+    SessionMark,
+)
 from reliquary.protocols.httpr.facts import PeerReported, Side, SideForgotten
+from reliquary.protocols.httpr.memory import judge_memory
 from reliquary.protocols.httpr.server import responses
 from reliquary.protocols.httpr.server.channel import PendingRequest, ServerChannel
 from reliquary.protocols.httpr.state import State
+from reliquary.protocols.httpr.tables import Memory
 from reliquary.protocols.httpr.transactions import By, Settlement, settlement
 
 NONE: Final = Settlement()
 
 
 def settle(state: State, number: int, header: RequestHeader, by: By) -> Settlement:
-    """Settle our batches as the client's outcome says; ids that we do not know are no error (HR-018)."""
-    in_doubt = state.channels[number].in_doubt
-    if not in_doubt or header.outcome is None or header.completed is None:
-        return NONE
-    settled = settlement(in_doubt, header.completed, header.outcome, by)
+    """Settle our batches as the client's outcome says; ids that we do not know are no error (HR-018).
+
+    But they show that our memory is old.
+    """
+    row, completed, outcome = state.channels[number], header.completed, header.outcome
+    if completed is None or outcome is None:
+        if row.memory is not Memory.RESTORED or header.command not in FETCHES:
+            return NONE
+        completed, outcome = NOTHING, Outcome.COMMIT  # it fetches, and has nothing to acknowledge
+    settled = judge_memory(state, number, completed)
+    if settled is None:
+        settled = settlement(row.in_doubt, completed, outcome, by) if row.in_doubt else NONE
     end_batches(state, number, settled)
     return settled
 
@@ -39,9 +54,7 @@ def settle(state: State, number: int, header: RequestHeader, by: By) -> Settleme
 def serve(state: State, channel: ServerChannel, request: PendingRequest, now: Instant) -> None:
     """Settle what a REPORT says, and answer what became of our batches."""
     header, number = request.header, channel.number
-    pushed = header.last_pushed_id
-    if pushed is not None and pushed > state.channels[number].last_sent_id:
-        apply(state, PeerReported(number, pushed))  # HR-058, HR-082
+    _note_last_pushed_id(state, number, header)
     settle(state, number, header, By.REPORT)
     _forget_source(state, number, header)
     _forget_sink(state, number, header)
@@ -55,6 +68,21 @@ def serve(state: State, channel: ServerChannel, request: PendingRequest, now: In
         ending=header.session is SessionMark.END or header.outcome is Outcome.INDOUBT,  # HR-076
         last_pulled_id=NOTHING if row.source_forgotten else row.last_source_id,
     )
+
+
+def _note_last_pushed_id(state: State, number: int, header: RequestHeader) -> None:
+    """Refuse batches up to the last id of the client from now on (P8, HR-058, HR-082).
+
+    After a restore of our store an id below the last that came means that the client counts anew.
+    """
+    row, pushed = state.channels[number], header.last_pushed_id
+    if pushed is None:
+        return
+    if row.sink_restored and pushed < row.last_received_id:
+        apply(state, SideForgotten(number, Side.SINK))
+        row = state.channels[number]
+    if row.sink_restored or pushed > row.last_sent_id:
+        apply(state, PeerReported(number, max(pushed, row.last_sent_id)))
 
 
 def _forget_sink(state: State, number: int, header: RequestHeader) -> None:

@@ -27,7 +27,12 @@ from reliquary.queueing.message import Message
 
 
 def last_outcome(row: Channel) -> Pair:
-    """Return what became of the client's last batch; COMMIT and zeros if there is none (HR-079, HR-105)."""
+    """Return what became of the client's last batch; COMMIT and zeros if there is none (HR-079, HR-105).
+
+    So too while it is not known whether the client still counts as when the backup was made.
+    """
+    if row.sink_restored:
+        return Outcome.COMMIT, NOTHING
     return row.last_received_outcome, row.last_received_id
 
 

@@ -1,0 +1,141 @@
+"""What our memory of a channel is worth when the store was restored from a backup; rules of both agents.
+
+    our ids     1 2 3 | 4 5 6 7          | t+1 t+2 ...    t: the time at which the new era began
+                backup  lost with the      new era
+                        old store
+
+Ids of the new era are above all that the old manager can have used, so the peer takes none of them for a
+batch that it knows (HR-102).  Before the first of them the peer says the last id that it received, the client
+in its requests, the server in its answer to REPORT:
+
+    WITHIN    not above the last id of the backup: the channel did not go on, and our memory is right
+    BEYOND    above it: messages that waited or were in doubt at the backup may be with the peer since
+    NONE      zeros: the peer has received nothing, or both have forgotten it since; nobody knows which
+
+After BEYOND and NONE these messages go to a dead-letter queue with the reason `era.NOT_KNOWN`.
+
+A peer can also name an id above our last one although nothing says that the store was restored: somebody put
+an older copy of its files back.  Then ids go on above that one; a batch of this process is returned, as the
+peer takes none that is below, and of an older one nobody knows (3.3, HR-015: it may have gone again since).
+
+The sink's ids are old as well.  A peer may have let us forget and begun to count anew since the backup, and
+would read our COMMIT of a higher id as one for its own batches.  So we say nothing (a request) or zeros
+(HR-079, an answer) until the peer's last id shows that it still counts as at the backup.  Its batch in doubt
+comes again then, and the queue manager puts aside what may have come before (`queueing.era`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+from reliquary.base.time import Instant
+from reliquary.base.turn import Warn
+from reliquary.protocols.httpr.apply import apply
+from reliquary.protocols.httpr.codec.values import LARGEST_ID, NOTHING
+from reliquary.protocols.httpr.facts import EraNoted, MemoryJudged
+from reliquary.protocols.httpr.state import HOLDER, State
+from reliquary.protocols.httpr.tables import Channel, Memory, Role
+from reliquary.protocols.httpr.transactions import Settlement
+from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.travel.transfer import EraBegan, HoldsEnded, MessagesHeld, Outcome
+
+
+class Reach(Enum):
+    """How far our batches got by the word of the peer, compared with the last id that we remember."""
+
+    NONE = "none"
+    WITHIN = "within"
+    BEYOND = "beyond"
+
+
+NEXT: Final[Mapping[tuple[Memory, Reach], Memory]] = {
+    (Memory.CURRENT, Reach.NONE): Memory.CURRENT,
+    (Memory.CURRENT, Reach.WITHIN): Memory.CURRENT,
+    (Memory.CURRENT, Reach.BEYOND): Memory.CURRENT,  # no era says which messages are old
+    (Memory.RESTORED, Reach.NONE): Memory.OUTDATED,
+    (Memory.RESTORED, Reach.WITHIN): Memory.CURRENT,
+    (Memory.RESTORED, Reach.BEYOND): Memory.OUTDATED,
+    (Memory.OUTDATED, Reach.NONE): Memory.OUTDATED,
+    (Memory.OUTDATED, Reach.WITHIN): Memory.OUTDATED,
+    (Memory.OUTDATED, Reach.BEYOND): Memory.OUTDATED,
+}
+HIGHEST_FLOOR: Final = LARGEST_ID >> 1
+"""A peer can raise our ids no higher than this, so that there are always enough left."""
+
+
+def on_era_began(state: State, signal: EraBegan, now: Instant) -> None:
+    """Note in all channels that the store was restored."""
+    del now
+    apply(state, EraNoted(signal.era.began))
+
+
+def new_channel(state: State, role: Role, requester: str, name: str, responder: str) -> Channel:
+    """Return the row of a channel that is opened.
+
+    In a restored store it may be one that the old manager opened after the backup.
+    """
+    number, era = state.numbers.channel + 1, state.numbers.era
+    if not era:
+        return Channel(number, role, requester, name, responder)
+    return Channel(
+        number,
+        role,
+        requester,
+        name,
+        responder,
+        last_source_id=era,
+        source_forgotten=True,
+        memory=Memory.RESTORED,
+    )
+
+
+def reach_of(row: Channel, completed: int | None) -> Reach:
+    """Compare the last id that the peer received with the last that we remember; None: it says none."""
+    if not completed:
+        return Reach.NONE
+    known = row.backup_id if row.memory is Memory.RESTORED else row.last_source_id
+    return Reach.BEYOND if completed > known else Reach.WITHIN
+
+
+def judge_memory(state: State, number: int, completed: int | None) -> Settlement | None:
+    """Judge our memory by the last id that the peer received, and note what follows.
+
+    Returns what becomes of all batches in doubt where our memory is old; None where it is right, so that the
+    peer's outcome settles them.
+    """
+    row = state.channels[number]
+    reach = reach_of(row, completed)
+    memory = NEXT[row.memory, reach]
+    floor = max(row.last_source_id, min(completed or NOTHING, HIGHEST_FLOOR))
+    if memory is not row.memory or floor != row.last_source_id:
+        apply(state, MemoryJudged(number, memory, floor))
+        if reach is Reach.BEYOND:
+            _warn(state, row, "our memory of a channel is old", f"it has received batch {completed}")
+    if reach is not Reach.BEYOND and (memory is row.memory or memory is Memory.CURRENT):
+        return None
+    returned = tuple([batch for batch in row.in_doubt if (number, batch) in state.begun])
+    unknown = tuple([batch for batch in row.in_doubt if (number, batch) not in state.begun])
+    if unknown:
+        batches = ", ".join(map(str, unknown))
+        _warn(state, row, "whether it has batches is not known", f"their messages are put aside: {batches}")
+    return Settlement(returned=returned, unknown=unknown)
+
+
+def may_be_there(state: State, signal: MessagesHeld) -> bool:
+    """Whether the peer may have got these messages after the backup: then they are not sent to it again."""
+    return signal.of_older_era and state.channels[signal.key[0]].memory is not Memory.CURRENT
+
+
+def put_aside(state: State, signal: MessagesHeld) -> None:
+    """Let messages go to a dead-letter queue that the peer may have."""
+    state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.REFUSED, NOT_KNOWN))
+    what = "whether it has messages is not known"
+    count = len(signal.messages)
+    _warn(state, state.channels[signal.key[0]], what, f"{count} that waited before the restore are put aside")
+
+
+def _warn(state: State, row: Channel, what: str, why: str) -> None:
+    peer = row.requester if row.role is Role.SERVER else row.responder
+    state.draft.ask(Warn(peer, what, f"channel {row.name}: {why}"))

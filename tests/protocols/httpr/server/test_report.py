@@ -52,6 +52,27 @@ def test_forget_makes_the_channel_as_at_the_beginning_and_may_be_said_again() ->
     assert client.bench.bodies() == [b"a", b"b"]
 
 
+@pytest.mark.httpr("T12")
+@pytest.mark.spec("HR-017", "HR-059")
+def test_a_client_that_begins_anew_after_a_repeated_forget_is_taken_at_once() -> None:
+    client = Client(HttprBench())
+    client.push(900, b"a")
+    for _ in range(3):  # its answer gets lost twice
+        client.report(last_pushed_id=900, forget=900)
+        assert not client.row.has_sink_state
+    assert pair(client.push(1, b"b")) == (COMMIT, 1)
+
+
+@pytest.mark.spec("HR-059", "HR-082")
+def test_a_forget_that_comes_late_does_not_forget_what_was_given_up_since() -> None:
+    client = Client(HttprBench())
+    client.push(2, b"a")
+    client.report(last_pushed_id=2, forget=2)
+    client.report(last_pushed_id=3)  # batch 3 was given up
+    client.report(last_pushed_id=2, forget=2)
+    assert error(client.push(3, b"late")) == 529
+
+
 @pytest.mark.httpr("T13")
 @pytest.mark.spec("HR-018")
 def test_an_id_that_nobody_knows_is_no_error() -> None:

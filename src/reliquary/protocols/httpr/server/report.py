@@ -86,13 +86,17 @@ def _note_last_pushed_id(state: State, number: int, header: RequestHeader) -> No
 
 
 def _forget_sink(state: State, number: int, header: RequestHeader) -> None:
-    """Forget how far the client's batches got; older connections have ended, so none comes late (F-03)."""
+    """Forget how far the client's batches got; older connections have ended, so none comes late (F-03).
+
+    One that is said again when nothing is known any more forgets the last-pushed-id that comes with it: else
+    a client that begins to count anew would have each of its old ids refused.
+    """
     row, forget = state.channels[number], header.forget
-    if forget is None or forget == NOTHING or forget != row.last_received_id:
+    if forget is None or forget == NOTHING or row.last_received_id not in (forget, NOTHING):
         return  # HR-017: an id that is not known is no error
-    # DEPARTS from 3.3 (HR-059): with a last-pushed-id beyond it nothing is forgotten, because a batch that is
-    # still under way would be taken although its source has given it up.
-    if header.last_pushed_id is None or header.last_pushed_id <= forget:
+    # DEPARTS from 3.3 (HR-059): after a last-pushed-id beyond it nothing is forgotten, because a batch that
+    # is still under way would be taken although its source has given it up.
+    if row.last_sent_id <= forget:
         apply(state, SideForgotten(number, Side.SINK))
 
 

@@ -152,6 +152,7 @@ def test_4_4_the_server_rolls_back() -> None:
         "outcome:ROLLBACK",
         "completed:0000000000000001",
         "error:515 RESOURCE-MANAGER-CAN-NOT-STORE",
+        "app-reliquary-reason:the quota of BENCH\\private$\\full is 2 kilobytes",
     ]
     assert side.happened() == ["last-received-id=1 ROLLBACK", "<-- ROLLBACK 1, 515"]
     assert side.bodies("full") == [bytes(1500)]

@@ -139,6 +139,7 @@ def test_who_passes_nothing_on_says_so() -> None:
         "outcome:ROLLBACK",
         "completed:0000000000000001",
         "error:518 SINK-NOT-KNOWN",
+        "app-reliquary-reason:the message has no target-uri",
     ]
     assert beta.happened() == ["last-received-id=1 ROLLBACK", "<-- ROLLBACK 1, 518"]
     assert (beta.requests, beta.bodies("incoming")) == ([], [])

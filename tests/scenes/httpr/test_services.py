@@ -81,7 +81,7 @@ def test_only_a_datagram_may_be_lost_by_a_crash(service: str, left: list[bytes])
 def test_a_class_that_does_not_exist_is_no_httpr() -> None:
     side = Side("yourhost")
     answer = push(ScriptedClient(side), 1, "<a|class-of-service:express>")
-    assert answer[-1] == "error:520 HTTP-R-PROTOCOL-ERROR"
+    assert answer[-2] == "error:520 HTTP-R-PROTOCOL-ERROR"
     assert side.bodies("incoming") == []
 
 
@@ -196,9 +196,17 @@ def test_a_message_is_not_presented_when_its_time_is_over() -> None:
 def test_user_ids_that_are_not_listed_are_refused() -> None:
     side = Side("yourhost", chosen=settings(user_ids=("alice", "bob")))
     client = ScriptedClient(side)
-    refused = ["session:end", "outcome:ROLLBACK", "completed:0000000000000001", "error:526 USERID-SECURITY"]
-    assert push(client, 1, "<a|user-id:alice>", "<b|user-id:mallory>") == refused
-    assert push(client, 2, "<a>")[-1] == "error:526 USERID-SECURITY"
+    assert push(client, 1, "<a|user-id:alice>", "<b|user-id:mallory>") == [
+        "session:end",
+        "outcome:ROLLBACK",
+        "completed:0000000000000001",
+        "error:526 USERID-SECURITY",
+        "app-reliquary-reason:mallory may not send here",
+    ]
+    assert push(client, 2, "<a>")[-2:] == [
+        "error:526 USERID-SECURITY",
+        "app-reliquary-reason:a message without user-id may not send here",
+    ]
     assert side.bodies("incoming") == []
     assert push(client, 3, "<a|user-id:alice>", "<b|user-id:bob>")[0] == "outcome:COMMIT"
     assert side.bodies("incoming") == [b"a", b"b"]
@@ -212,14 +220,14 @@ def test_an_agent_that_may_not_send_or_fetch_is_refused() -> None:
     side.send("vault", b"gold")
     client = ScriptedClient(side, service="vault", by=ALICE)
     side.happened()
-    assert push(client, 1, "<a>") == [
+    assert push(client, 1, "<a>")[:-1] == [
         "session:end",
         "outcome:ROLLBACK",
         "completed:0000000000000001",
         "error:525 AGENT-SECURITY",
     ]
     assert side.happened() == ["last-received-id=1 ROLLBACK", "<-- ROLLBACK 1, 525"]
-    assert pull(client)[-1] == "error:525 AGENT-SECURITY"
+    assert pull(client)[-2] == "error:525 AGENT-SECURITY"
     assert side.channel.in_doubt == ()
     assert side.bodies("vault") == [b"gold"]
 

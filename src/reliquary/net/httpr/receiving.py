@@ -43,6 +43,7 @@ from reliquary.protocols.httpr.codec.values import (
     SessionMark,
 )
 from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
+from reliquary.protocols.httpr.reasons import reason_fields
 from reliquary.protocols.httpr.server.sessions import limits_of
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.queueing.queue import ManagerState
@@ -167,8 +168,11 @@ class Receiving:
         if header is not None and not header.session_id and self._httpr.origin:
             responder = own_agent(self._httpr.origin, arrival.service)
         error = Error.of(ErrorNumber.RESOURCE_MANAGER_TERMINATING)
-        said = ResponseHeader(responder=responder, session=SessionMark.END, error=error)
-        return Answer(said, why="the server has stopped")
+        why = "the server has stopped"
+        said = ResponseHeader(
+            responder=responder, session=SessionMark.END, error=error, product=reason_fields(why)
+        )
+        return Answer(said, why=why)
 
     # -- the answer
 

@@ -61,7 +61,7 @@ def sink_of(state: State, target: str, otherwise: str) -> str:
     where = read_target(target) if target else None
     if where is None:
         if target or not otherwise:
-            raise _unknown(f"{target or 'no target-uri'} names no queue")
+            raise _unknown(f"{target} names no queue" if target else "the message has no target-uri")
         return otherwise
     if _is_ours(state, where):
         # a Destination must be a queue of ours, not a name by which messages are sent on through us

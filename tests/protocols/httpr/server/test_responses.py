@@ -90,14 +90,16 @@ def test_a_late_arrival(client: Client) -> None:
     client.report(last_pushed_id=2)
     assert text(client.push(2, b"late")) == (
         b"session:end\r\noutcome:ROLLBACK\r\ncompleted:0000000000000002\r\n"
-        b"error:529 OUT-OF-SEQUENCE-TRANSACTION-DISCARDED\r\n\r\n"
+        b"error:529 OUT-OF-SEQUENCE-TRANSACTION-DISCARDED\r\n"
+        b"app-reliquary-reason:batch 2 is late\r\n\r\n"
     )
 
 
 @pytest.mark.httpr("H15")
 def test_a_session_that_is_not_known(client: Client) -> None:
     assert text(client.push(1, b"a", session_id="X")) == (
-        b"session:end\r\nerror:528 SESSION-IDENTIFIER-NOT-RECOGNISED\r\n\r\n"
+        b"session:end\r\nerror:528 SESSION-IDENTIFIER-NOT-RECOGNISED\r\n"
+        b"app-reliquary-reason:there is no session X\r\n\r\n"
     )
 
 

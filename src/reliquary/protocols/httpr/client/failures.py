@@ -16,10 +16,11 @@ from reliquary.protocols.httpr.client.channel import (
 )
 from reliquary.protocols.httpr.client.phases import Move
 from reliquary.protocols.httpr.client.reactions import FAILED_WITH, NACKS, UNSENT, Reaction, reaction_to
-from reliquary.protocols.httpr.codec.values import Error, ErrorNumber
+from reliquary.protocols.httpr.codec.values import Error, ErrorNumber, ResponseHeader
 from reliquary.protocols.httpr.effects import HangUp
 from reliquary.protocols.httpr.events import Failure, RequestFailed
 from reliquary.protocols.httpr.outgoing import is_fetcher
+from reliquary.protocols.httpr.reasons import reason_in
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.transactions import Settlement
 from reliquary.queueing.administration import Done
@@ -157,9 +158,11 @@ def note_refused_message(
     channel.refused_batches[request.batch] = RefusedBatch(request.queue, reason, why, rest)
 
 
-def handle_error(state: State, channel: ClientChannel, request: SentRequest, error: Error) -> None:
+def handle_error(state: State, channel: ClientChannel, request: SentRequest, header: ResponseHeader) -> None:
     """Do what the table says about an error; the batches that the response names are settled already."""
-    why = f"{channel.url} answered {error.number} {error.text}"
+    error, reason = header.error, reason_in(header)
+    assert error is not None, "the response has an error"
+    why = f"{channel.url} answered {error.number} {error.text}" + (f": {reason}" if reason else "")
     refused = ConnectionStatus.CONNECTION_REFUSED
     match reaction_to(error.number):
         case Reaction.RENEW:

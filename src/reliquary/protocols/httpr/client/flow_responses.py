@@ -74,7 +74,7 @@ def _on_refusal(
         discard_bodies(state, event.batch)
         channel.unresolved = True
     if header.error is not None:
-        handle_error(state, channel, request, header.error)
+        handle_error(state, channel, request, header)
     elif header.outcome is Outcome.INDOUBT:
         retry_later(state, channel, f"{channel.url} is not sure about batch {header.completed}")  # HR-068
     else:

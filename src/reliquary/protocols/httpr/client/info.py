@@ -69,7 +69,7 @@ def on_response(
     del now
     header = event.header
     if header.error is not None:
-        handle_error(state, channel, request, header.error)
+        handle_error(state, channel, request, header)
         return
     try:
         channel.agreed = agreed(channel.proposed, header.capabilities)

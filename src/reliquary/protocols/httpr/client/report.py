@@ -45,7 +45,7 @@ def on_response(
     del now
     header = event.header
     if header.error is not None:
-        handle_error(state, channel, request, header.error)
+        handle_error(state, channel, request, header)
         return
     if header.outcome is None or header.completed is None:
         retry_later(state, channel, f"{channel.url} answered REPORT without an outcome")
@@ -109,7 +109,7 @@ def on_final_response(
     del now
     header = event.header
     if header.error is not None:
-        handle_error(state, channel, request, header.error)
+        handle_error(state, channel, request, header)
         return
     _note_last_pulled_id(state, channel, header.last_pulled_id)
     if state.channels[channel.number].has_source_state:

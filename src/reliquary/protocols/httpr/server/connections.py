@@ -7,6 +7,7 @@ from reliquary.protocols.httpr.batches import discard_bodies
 from reliquary.protocols.httpr.codec.values import Error, ErrorNumber, ResponseHeader, SessionMark
 from reliquary.protocols.httpr.effects import CutConnection
 from reliquary.protocols.httpr.events import Answer, RequestArrived
+from reliquary.protocols.httpr.reasons import reason_fields
 from reliquary.protocols.httpr.server import pull, sessions
 from reliquary.protocols.httpr.server.channel import Connection, ServerChannel
 from reliquary.protocols.httpr.state import State
@@ -40,8 +41,9 @@ def drop_requests(state: State, channel: ServerChannel) -> None:
 def answer_ignored(state: State, event: RequestArrived) -> None:
     """Answer without an outcome: the client has given this connection up (HR-042)."""
     number = ErrorNumber.OUT_OF_SEQUENCE_TRANSACTION_DISCARDED
-    header = ResponseHeader(session=SessionMark.END, error=Error.of(number))
-    state.draft.ask(Reply(event.to, Answer(header, why="a later connection carries the channel")))
+    why = "a later connection carries the channel"
+    header = ResponseHeader(session=SessionMark.END, error=Error.of(number), product=reason_fields(why))
+    state.draft.ask(Reply(event.to, Answer(header, why=why)))
 
 
 def end_sessions(state: State, connection: int) -> None:

@@ -46,19 +46,20 @@ def _serve(state: State, channel: ServerChannel, request: PendingRequest, now: I
     header, session = request.header, request.session
     if session is not channel.session:
         if session is not None:  # the answer to an earlier request has ended the session
-            raise fault(ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED, session.identifier)
+            why = f"session {session.identifier} has ended"
+            raise fault(ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED, why)
         sessions.end(state, channel)  # HR-014: a request without a session ends the session
     if request.fault is not None:
         raise fault(request.fault, request.why)
     if header.command in FLOWS:
         if header.command not in request.agreed.flows:
-            raise fault(ErrorNumber.INVALID_FLOW, header.command.value)
+            raise fault(ErrorNumber.INVALID_FLOW, f"{header.command.value} was not agreed on")
         _settle(state, channel, request)
     if header.command in FETCHES:
         # after the outcome was settled: batches that it names are in doubt no longer (F-05)
         in_doubt = len(state.channels[channel.number].in_doubt)
         if in_doubt >= request.agreed.maximum_pipeline_depth:
-            why = f"{in_doubt} batches are in doubt"
+            why = f"batches in doubt: {in_doubt}"
             raise fault(ErrorNumber.MAXIMUM_PIPELINE_DEPTH_EXCEEDED, why)
     _SERVE[header.command](state, channel, request, now)
 

@@ -30,7 +30,7 @@ def identify(
 ) -> tuple[ServerChannel, PendingRequest]:
     """Return the channel of a request, and the request with its capabilities; HttprFault if it is refused."""
     if header.version != VERSION:
-        raise fault(ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED, header.version)
+        raise fault(ErrorNumber.HTTP_R_VERSION_NOT_SUPPORTED, f"we do not speak {header.version}")
     if header.session_id:
         return _by_session(state, event, header, now)
     responder, row = _by_names(state, event, header)
@@ -52,7 +52,8 @@ def _by_session(
     if channel is None or session is None or session.by is not event.by or channel.service != event.service:
         if channel is not None and channel.connection == event.connection:
             sessions.end(state, channel)  # requests pipelined behind this one must not be taken without it
-        raise fault(ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED, header.session_id)
+        why = f"there is no session {header.session_id}"
+        raise fault(ErrorNumber.SESSION_IDENTIFIER_NOT_RECOGNISED, why)
     request = PendingRequest(event, header, now, session.agreed, session, fault=event.fault, why=event.why)
     return channel, request
 
@@ -70,7 +71,7 @@ def _by_names(state: State, event: RequestArrived, header: RequestHeader) -> tup
     responder = responder_of(state, event.service, header.responder)
     row = find_row(state, event.service, header)
     if row is None and not settings.open_channels and header.channel not in settings.channels:
-        raise fault(ErrorNumber.CHANNEL_INVALID, header.channel)  # HR-011
+        raise fault(ErrorNumber.CHANNEL_INVALID, f"channel {header.channel} is not among ours")  # HR-011
     return responder, row
 
 
@@ -101,7 +102,7 @@ def _owned(state: State, event: RequestArrived, row: Channel) -> Channel:
     A channel that was used anonymously belongs to the first user who is known (525 for all others).
     """
     if not may_use(row, event.by):
-        raise fault(ErrorNumber.AGENT_SECURITY, f"the channel belongs to {row.owner}, not to {event.by}")
+        raise fault(ErrorNumber.AGENT_SECURITY, f"the channel belongs to another user than {event.by}")
     user = _user(event.by)
     if user != row.owner or row.number not in state.channels:
         apply(state, ChannelOpened(replace(row, owner=user)))

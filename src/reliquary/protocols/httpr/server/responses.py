@@ -17,6 +17,7 @@ from reliquary.protocols.httpr.codec.values import (
     SessionMark,
 )
 from reliquary.protocols.httpr.events import Answer, RequestArrived
+from reliquary.protocols.httpr.reasons import reason_fields
 from reliquary.protocols.httpr.server import sessions
 from reliquary.protocols.httpr.server.channel import Connection, Pair, PendingRequest, ServerChannel
 from reliquary.protocols.httpr.server.refusals import REFUSALS, Said
@@ -74,6 +75,7 @@ def respond(
         completed=completed,
         agent_type=_agent_type(state, request.event.connection),
         error=error,
+        product=() if error is None else reason_fields(why),
     )
     state.draft.wait()  # the header may speak of facts of earlier turns (P1, P3)
     state.draft.ask(Reply(request.event.to, Answer(header, batch, why)))
@@ -123,6 +125,7 @@ def refuse_unidentified(
         completed=completed,
         agent_type=_agent_type(state, event.connection),
         error=Error.of(number),
+        product=reason_fields(why),
     )
     state.draft.wait()  # the outcome may be a fact of an earlier turn
     state.draft.ask(Reply(event.to, Answer(header, why=why)))

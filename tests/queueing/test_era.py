@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from reliquary.base.restoration import Restoration
-from reliquary.base.time import SECOND
+from reliquary.base.time import SECOND, Instant
 from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.message import MessageClass, ObjectId, SequenceId
 from reliquary.queueing.tables import SEQUENCE_MASK
@@ -51,6 +51,16 @@ def test_a_manager_that_was_never_restored_has_no_era() -> None:
     exchange = Exchange()
     record = exchange.state.identity()
     assert (record.era, record.lineage) == (None, record.identifier)
+
+
+def test_a_backup_that_is_restored_twice_gives_out_no_number_twice() -> None:
+    numbers = []
+    for moment in (NOON, NOON + 1):
+        exchange = Exchange()
+        exchange.send("orders", b"a")
+        exchange.now = Instant(moment)
+        numbers.append(restored(exchange).send("orders", b"b").lookup_ids[0])
+    assert numbers[1] - numbers[0] >= 16  # a manager gives out fewer numbers in a microsecond
 
 
 def test_identifiers_and_numbers_of_a_new_era_were_never_given_out() -> None:

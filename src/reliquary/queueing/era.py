@@ -30,13 +30,19 @@ from reliquary.queueing.apply import apply
 from reliquary.queueing.message import Message, MessageClass
 from reliquary.queueing.queue import Era
 from reliquary.queueing.state import State
-from reliquary.queueing.tables import SEQUENCE_MASK
+from reliquary.queueing.tables import LANE_SHIFT, SEQUENCE_MASK
 from reliquary.queueing.travel.transfer import EraBegan
 
 NOT_KNOWN: Final = MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED
 """The reason of a dead letter whose delivery before a restore is not known."""
 _ERA_SHIFT: Final = 40
 """SequentialID goes on at the next multiple of this power of two: no manager gives out so many in one era."""
+_CLOCK_BEGAN: Final = 1_577_836_800 * SECOND
+"""2020, in microseconds since 1970 ..."""
+_CLOCK_SHIFT: Final = 4
+"""... and SequentialID goes on after 16 numbers for each microsecond since then."""
+_LATEST: Final = 1 << (LANE_SHIFT - 1)
+"""A clock that is so far ahead (2091) is not asked: numbers would run out."""
 
 
 def begin(state: State, restoration: Restoration, now: Instant) -> None:
@@ -54,11 +60,21 @@ def begin(state: State, restoration: Restoration, now: Instant) -> None:
         floor=state.sequence,
     )
     apply(state, facts.ManagerNamed(msgspec.structs.replace(record, era=era)))
-    state.sequence = ((state.sequence >> _ERA_SHIFT) + 1) << _ERA_SHIFT
+    state.sequence = _beginning(state.sequence, now)
     if EraBegan in state.heard:
         state.draft.tell(EraBegan(era))
     why = "messages whose delivery is not known go to the dead-letter queues"
     state.draft.ask(Warn(record.computer_name, f"the store was restored, era {era.number} begins", why))
+
+
+def _beginning(sequence: int, now: Instant) -> int:
+    """The number after which an era begins: none of an earlier era is above it.
+
+    Two restores of one backup know the same last number.  What the first of them gave out is below the
+    clock of the second, because no manager gives out 16 numbers in a microsecond.
+    """
+    by_clock = max(now - _CLOCK_BEGAN, 0) << _CLOCK_SHIFT
+    return max(((sequence >> _ERA_SHIFT) + 1) << _ERA_SHIFT, by_clock if by_clock < _LATEST else 0)
 
 
 def of_older_era(state: State, lookup_id: int) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from reliquary.base.faults import StoreFailure
+from reliquary.base.restoration import Restoration
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.store.disk import Changes
@@ -75,3 +78,26 @@ def test_a_disk_that_was_mended_works_on() -> None:
     disk.apply(Changes({"letters": {b"a": b"1"}}))
     disk.sync()
     assert (disk.durable, disk.get("letters", b"a")) == (1, b"1")
+
+
+def test_a_backup_has_what_is_durable_and_can_be_restored_more_than_once() -> None:
+    disk = applied(3)
+    disk.end_sync(2)
+    backup = disk.backed_up()
+    disk.sync()
+    one, other = (backup.restored(Restoration(UUID(int=number))) for number in (1, 2))
+    one.apply(Changes({"t": {b"x": b""}}))
+    assert [(rows(each), each.durable) for each in (disk, backup, one, other)] == [
+        (3, 3),
+        (2, 2),
+        (3, 2),
+        (2, 2),
+    ]
+
+
+def test_a_restored_disk_says_so_until_its_era_is_on_disk_also_after_a_crash() -> None:
+    restoration = Restoration(UUID(int=1), alive_until=5)
+    survivor = applied(1).backed_up().restored(restoration).crash(SeededChance(1))
+    assert survivor.restoration == restoration
+    survivor.restoration_begun()
+    assert survivor.crash(SeededChance(1)).restoration is None

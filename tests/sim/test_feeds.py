@@ -116,7 +116,7 @@ def test_a_page_that_does_not_fit_to_what_was_given_before_is_found(second: Feed
     reader = FeedReader(LAKE, SimulatedServer().stage)
     place = _Place("", 0, 0, 0)
     first = page(position(1), position(4)) if "another" in what else page(position(1), position(2))
-    reader._remember(place, first, 0)
+    reader._remember(place, first, 0, 0)
     place.read = 5
     with pytest.raises(Violation, match=what):
-        reader._remember(place, second, 0 if second.positions[0].lookup_id < 2 else 1)
+        reader._remember(place, second, 0 if second.positions[0].lookup_id < 2 else 1, 0)

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from reliquary.queueing.message import Message, MessageClass, ObjectId
-from reliquary.sim.history import History, Sending, Standing, named, shown
+from reliquary.sim.history import History, Sending, Standing, Turned, named, shown
+from tests.sim.written_history import NOW, Nothing
 
 
 def sending(body: bytes) -> Sending:
@@ -59,3 +60,38 @@ def test_a_receipt_that_travels_is_known_by_its_own_identifier() -> None:
     assert named(told) == b"ACK_RECEIVE of m1"
     assert named(replace(told, soap_header="<commitmentReceipt/>")).endswith(b"\\7")
     assert named(replace(told, soap_envelope="<Envelope/>")).endswith(b"\\7")
+
+
+def history_of(count: int) -> History:
+    history = History()
+    history.turns = [Turned(number, 1, number, Nothing(), (), (), NOW) for number in range(count)]
+    return history
+
+
+def test_a_restore_forgets_the_turns_that_its_backup_has_not() -> None:
+    history = history_of(4)
+    history.turns[1].lost = True
+    history.restore(frozenset({0, 1}))
+    assert [turned.forgotten for turned in history.turns] == [False, False, True, True]
+    assert [turned.kept for turned in history.turns] == [True, False, False, False]
+    assert history.is_forgotten(3)
+    assert not history.is_forgotten(0)
+
+
+def test_what_was_received_since_the_backup_is_not_received_any_more() -> None:
+    history = history_of(4)
+    history.consume([b"a"], 1)
+    history.consume([b"b"], 3)
+    history.restore({0, 1})
+    history.consume([b"c"], 2)  # an answer that was on its way when the store was restored
+    assert history.consumed == {b"a": 1}
+    history.restore({0, 1, 2})
+    assert history.consumed == {b"a": 1, b"c": 2}
+
+
+def test_what_a_reader_of_a_feed_was_given_since_the_backup_is_given_again() -> None:
+    history = history_of(3)
+    history.read_feed(7, "lake", {1: (1, 1)}, 0)
+    history.read_feed(7, "lake", {2: (2, 2)}, 2)
+    history.restore({0, 1})
+    assert history.feeds == {(7, "lake"): {1: (1, 1)}}

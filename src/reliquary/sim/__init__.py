@@ -9,5 +9,8 @@
 A seed decides everything: which application sends what, which request is lost, when the power goes, how
 long a sync takes.  The same seed gives the same run, so a failure is repeated by `./dev sim --seed N`.
 
+In every tenth seed a store is replaced by a backup of it (`restores`): what was done since then is forgotten
+there, and nowhere else.
+
 `run` has one server; `world` has several, which speak the protocols that are plugged in (`srmp`, `httpr`).
 """

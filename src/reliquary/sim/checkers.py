@@ -1,6 +1,7 @@
 """What must hold at the end of a run, for all that was sent and all that was received.
 
-    loss          a confirmed message was stored, and if it left, `reasons` has judged why
+    loss          a confirmed message was stored, and if it left, `reasons` has judged why; or it was stored
+                  after the backup from which the store was restored
     refusal       what was refused, or never asked to commit or to publish, was never stored
     all or none   the messages of one request were stored together, or not at all
     duplication   what somebody has for good is not handed out again afterwards
@@ -8,6 +9,7 @@
     news          who asked for it hears once what became of a message, and hears the truth
     cursors       a cursor goes forward only, unless what it waited for came in behind it
     order         one sender's messages of one priority come out of their queue as they went in
+    identifiers   no Identifier and no LookupIdentifier names two messages, not even after a restore
     feeds         who reads a feed is given all of it, each message once, and never another under a number
 
 Order holds between two messages of one sender, one priority and one queue whose sends were both
@@ -19,11 +21,11 @@ take a message out of its turn or bring it back later.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing import events, facts
-from reliquary.queueing.message import Acknowledgement, Message, MessageClass
+from reliquary.queueing.message import NO_OBJECT, Acknowledgement, Message, MessageClass
 from reliquary.queueing.staging.facts import MessagesStaged, StagePublished
 from reliquary.queueing.staging.holdings import numbers_of
 from reliquary.queueing.state import State
@@ -34,9 +36,9 @@ from reliquary.sim.ledger import ITSELF, Ledger
 from reliquary.sim.reasons import is_for_good, received
 
 
-def check_history(history: History, ledger: Ledger) -> None:
-    """All of them."""
-    check_loss(history, ledger)
+def check_history(history: History, ledger: Ledger, replaced: Sequence[Ledger] = ()) -> None:
+    """All of them; `replaced` are the ledgers of stores in whose place backups were restored."""
+    check_loss(history, ledger, replaced)
     check_refusals(history, ledger)
     check_all_or_none(history, ledger)
     check_duplication(history, ledger)
@@ -44,15 +46,17 @@ def check_history(history: History, ledger: Ledger) -> None:
     check_acknowledgements(history, ledger)
     check_cursors(history)
     check_order(history)
+    check_identifiers([history])
     check_feeds(history)
 
 
-def check_loss(history: History, ledger: Ledger) -> None:
+def check_loss(history: History, ledger: Ledger, replaced: Sequence[Ledger] = ()) -> None:
     """Every confirmed recoverable message is or was in its queue."""
     for sending in history.sendings.values():
         if sending.standing is not Standing.CONFIRMED or sending.express:
             continue
-        if sending.body not in ledger.stored and not _was_deleted(ledger, sending.queue):
+        taken = any(sending.body in each.stored for each in replaced)
+        if sending.body not in ledger.stored and not taken and not _was_deleted(ledger, sending.queue):
             raise Violation(f"loss: {shown(sending.body)} was confirmed and is not there")
 
 
@@ -64,7 +68,7 @@ def check_refusals(history: History, ledger: Ledger) -> None:
     """A refusal changes nothing."""
     for turned in history.turns:
         for fact in turned.facts if not turned.lost else ():
-            if isinstance(fact, StagePublished):
+            if isinstance(fact, StagePublished) and turned.kept:
                 _check_published(history, ledger, turned, fact)
             if not isinstance(fact, facts.MessagesStored):
                 continue
@@ -100,7 +104,7 @@ def check_all_or_none(history: History, ledger: Ledger) -> None:
 def check_duplication(history: History, ledger: Ledger) -> None:
     """What somebody has for good has left its queue, and nobody gets it again."""
     for turned in history.turns:
-        for _, answer in received(history, turned):
+        for _, answer in received(history, turned) if not turned.forgotten else ():
             for delivered in answer.messages:
                 body = named(delivered.message)
                 ours = history.consumed.get(body, turned.number)
@@ -195,7 +199,7 @@ def check_order(history: History) -> None:
 
 
 def _plainly_received(history: History, turned: Turned) -> Iterator[Sending]:
-    if turned.lost:
+    if not turned.kept:
         return
     for request, answer in received(history, turned):
         if isinstance(request, events.ReceiveMessages) and is_for_good(request) and not request.cursor:
@@ -228,6 +232,24 @@ def _out_of_turn(history: History) -> Iterator[bytes]:
                     places[position.lookup_id] = message.body
                     if message.delay:
                         yield message.body
+
+
+def check_identifiers(histories: Iterable[History]) -> None:
+    """What names a message never names another one; a manager numbers its own LookupIdentifiers."""
+    names: dict[object, bytes] = {}
+    for which, history in enumerate(histories):
+        for turned in history.turns:
+            for fact in turned.facts if not turned.lost else ():
+                if isinstance(fact, facts.MessagesStored):
+                    for position, message in zip(fact.positions, fact.messages, strict=True):
+                        _check_name(names, (which, position.lookup_id), named(message))
+                        if message.identifier != NO_OBJECT and message.message_class == MessageClass.NORMAL:
+                            _check_name(names, message.identifier, named(message))
+
+
+def _check_name(names: dict[object, bytes], key: object, name: bytes) -> None:
+    if names.setdefault(key, name) != name:
+        raise Violation(f"identifiers: {shown(name)} and {shown(names[key])} are both {key}")
 
 
 def check_nothing_leaks(state: State) -> None:

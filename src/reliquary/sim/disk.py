@@ -4,7 +4,8 @@
     durable   1 2 3            so many a crash cannot take
     a sync    begins at 5: it covers 4 and 5, and not 6, which is applied while it runs
 
-After a crash the numbers go on from the last batch that was kept.
+After a crash the numbers go on from the last batch that was kept.  A backup has what is durable when it is
+made; the disk that is restored from it says so until the manager has begun its new era, as a real one does.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterable
 from typing import Self
 
 from reliquary.base.chance import Chance
+from reliquary.base.restoration import Restoration
 from reliquary.store.memory import MemoryDisk
 
 
@@ -23,6 +25,8 @@ class SimulatedDisk(MemoryDisk):
         super().__init__(tables)
         self.durable = 0
         """The number of the last batch that a crash cannot take."""
+        self.restoration: Restoration | None = None
+        """Not None while the rows are older than what their manager did last."""
 
     @property
     def applied(self) -> int:
@@ -47,6 +51,7 @@ class SimulatedDisk(MemoryDisk):
         """The disk as the next process finds it: a prefix of what was applied."""
         survivor = super().crash(chance)
         survivor.durable = self.durable + survivor.kept
+        survivor.restoration = self.restoration
         return survivor
 
     def mend(self) -> None:
@@ -58,3 +63,23 @@ class SimulatedDisk(MemoryDisk):
         other = type(self)(self._rows)
         other._rows = {name: rows.copy() for name, rows in self._rows.items()}
         return other
+
+    # -- backups
+
+    def backed_up(self) -> Self:
+        """A disk with what is durable now."""
+        other = type(self)(self._durable)
+        other._rows = {name: rows.copy() for name, rows in self._durable.items()}
+        other._durable = {name: rows.copy() for name, rows in self._durable.items()}
+        other.durable = self.durable
+        return other
+
+    def restored(self, restoration: Restoration) -> Self:
+        """The disk that is made from this backup, which stays what it is."""
+        other = self.backed_up()
+        other.restoration = restoration
+        return other
+
+    def restoration_begun(self) -> None:
+        """The era of a restored store is on disk."""
+        self.restoration = None

@@ -33,6 +33,7 @@ from reliquary.queueing.staging.facts import StagePublished
 from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, succeeded
 from reliquary.sim.history import History, Violation
 from reliquary.sim.keepers import SPARE
+from reliquary.sim.network import Outcome
 
 Row: TypeAlias = tuple[int, int]
 """LookupIdentifier and the number of the message."""
@@ -109,7 +110,7 @@ def check_feeds(history: History) -> None:
     """Every reader was given every message of his queue once; of a queue that is gone, none twice."""
     arrivals = Arrivals()
     for turned in history.turns:
-        for fact in turned.facts if not turned.lost else ():
+        for fact in turned.facts if turned.kept else ():
             arrivals.hear(fact)
     if arrivals.owed:
         raise Violation(f"feed: somebody still reads: {list(arrivals.owed)}")
@@ -142,6 +143,8 @@ class FeedReader(Application):
     def __init__(self, name: str, stage: Stage) -> None:
         super().__init__(name, stage)
         self._places: dict[str, _Place] = {}
+        self._restores = 0
+        """How often the store had been restored when he last looked: his places are of another era then."""
 
     def script(self) -> Script:
         """Who enters when all finish, and nobody sends any more, reads to the end and goes."""
@@ -167,13 +170,16 @@ class FeedReader(Application):
 
     def _read_on(self, queue: str) -> Part[int | None]:
         """The number of the queue, when he is at its mark."""
+        if self._restores != self.history.restores:
+            self._restores = self.history.restores
+            self._places.clear()
         place = self._places.get(queue)
         if place is None:
             yield from self._open(queue)
             return None
         look = yield Call(lambda to: LookAtFeeds(to, (queue,), self.name))
         self.tell(look)
-        if not succeeded(look):
+        if not succeeded(look) or self._is_outdated(look):
             return None
         [view] = answer_of(look).feeds
         if view.incarnation != place.incarnation:
@@ -189,7 +195,7 @@ class FeedReader(Application):
     def _open(self, queue: str) -> Script:
         outcome = yield Call(lambda to: OpenConsumer(to, queue, self.name))
         self.tell(outcome)
-        if succeeded(outcome):
+        if succeeded(outcome) and not self._is_outdated(outcome):
             view = answer_of(outcome)
             self._places[queue] = _Place(view.incarnation, view.cursor, view.cursor, view.cursor)
 
@@ -209,16 +215,22 @@ class FeedReader(Application):
                 lambda to: ReadFeed(to, queue, start, mark, limit, self.name, place.incarnation)  # noqa: B023
             )
             self.tell(outcome)
+            if self._is_outdated(outcome):
+                return None
             if not succeeded(outcome):
                 if outcome.answer is not None and outcome.answer.status is HResult.DATA_LOST:
                     self._refused(outcome.answer, place, after)
                 return None
             page: FeedRead = answer_of(outcome)
-            self._remember(place, page, after)
+            self._remember(place, page, after, outcome.turn)
             after = page.reached
             if not page.more:
                 place.read = max(place.read, mark)
                 return page.queue
+
+    def _is_outdated(self, outcome: Outcome) -> bool:
+        """Whether the store was restored since he looked: neither answers nor places count any more."""
+        return outcome.answer is not None and self._restores != self.history.restores
 
     def _refused(self, answer: Answer, place: _Place, after: int) -> None:
         """Only a move whose answer was lost excuses it."""
@@ -226,8 +238,8 @@ class FeedReader(Application):
             raise Violation(f"feed: {self.name} is refused what was kept for him: {answer.why}")
         place.cursor = place.asked
 
-    def _remember(self, place: _Place, page: FeedRead, after: int) -> None:
-        memory = self.history.feeds.setdefault((page.queue, self.name), {})
+    def _remember(self, place: _Place, page: FeedRead, after: int, turn: int) -> None:
+        memory = self.history.feeds.get((page.queue, self.name), {})
         rows = {arrival_of(each): row_of(each) for each in page.positions}
         numbers = [arrival_of(each) for each in page.positions]
         if numbers != sorted(set(numbers)) or not all(after < each <= page.reached for each in numbers):
@@ -239,4 +251,4 @@ class FeedReader(Application):
         late = [number for number in rows if number not in memory and number <= place.read]
         if late:
             raise Violation(f"feed: {late} came to queue {page.queue} when {place.read} was read already")
-        memory |= rows
+        self.history.read_feed(page.queue, self.name, rows, turn)

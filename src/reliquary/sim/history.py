@@ -9,7 +9,7 @@ two runs of one seed are compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from hashlib import sha256
@@ -83,6 +83,13 @@ class Turned:
     now: Instant
     lost: bool = False
     """A crash took its durable facts; nobody may have seen its answers."""
+    forgotten: bool = False
+    """The store was restored from a backup that does not have it; others may have seen what it did."""
+
+    @property
+    def kept(self) -> bool:
+        """Whether its durable facts are in the store."""
+        return not self.lost and not self.forgotten
 
 
 @dataclass(slots=True)
@@ -95,7 +102,7 @@ class History:
     """What was asked, by the life of the process and the number of the caller."""
     sendings: dict[bytes, Sending] = field(default_factory=dict)
     consumed: dict[bytes, int] = field(default_factory=dict)
-    """Messages that an application has for good and knows it, with the turn that said so."""
+    """Messages that an application has for good and knows it, with the turn that said so, if that is kept."""
     intended: set[bytes] = field(default_factory=set)
     """Messages that an application has asked to be done with."""
     decisions: list[Decision] = field(default_factory=list)
@@ -108,6 +115,12 @@ class History:
     failures: int = 0
     """How many of the crashes were ends after a failed write."""
     checkpoints: int = 0
+    restores: int = 0
+    _consumptions: list[tuple[bytes, int]] = field(default_factory=list)
+    """All that `consumed` ever said."""
+    _pages: list[tuple[tuple[int, str], Mapping[int, tuple[int, int]], int]] = field(default_factory=list)
+    """All that `feeds` ever said, with the turns."""
+    _forgotten: set[int] = field(default_factory=set)
     _digest: str = ""
 
     def note(self, moment: int, line: str) -> None:
@@ -140,7 +153,35 @@ class History:
     def consume(self, bodies: Iterable[bytes], turn: int) -> None:
         """An application was told that these are its own, for good."""
         for body in bodies:
-            self.consumed.setdefault(body, turn)
+            self._consumptions.append((body, turn))
+            if turn not in self._forgotten:
+                self.consumed.setdefault(body, turn)
+
+    def read_feed(self, queue: int, reader: str, rows: Mapping[int, tuple[int, int]], turn: int) -> None:
+        """A reader of a feed was given these, under their numbers."""
+        self.feeds.setdefault((queue, reader), {}).update(rows)
+        self._pages.append(((queue, reader), rows, turn))
+
+    # -- restores
+
+    def is_forgotten(self, turn: int) -> bool:
+        """Whether the store was restored from a backup that does not have this turn."""
+        return turn in self._forgotten
+
+    def restore(self, kept: Container[int]) -> None:
+        """The store was restored from a backup: it has these turns, and has forgotten all others."""
+        self.restores += 1
+        for turned in self.turns:
+            turned.forgotten = turned.number not in kept
+        self._forgotten = {turned.number for turned in self.turns if turned.forgotten}
+        self.feeds.clear()
+        for key, rows, turn in self._pages:
+            if turn not in self._forgotten:
+                self.feeds.setdefault(key, {}).update(rows)
+        self.consumed.clear()
+        for body, turn in self._consumptions:
+            if turn not in self._forgotten:
+                self.consumed.setdefault(body, turn)
 
 
 def named(message: Message) -> bytes:

@@ -1,13 +1,16 @@
-"""The machine on which the server runs, ends and is started again, always on the same disk."""
+"""The machine on which the server runs, ends and is started again, on the same disk or on a backup of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from reliquary.base.time import MILLISECOND
+from reliquary.base.chance import new_guid
+from reliquary.base.restoration import Restoration
+from reliquary.base.time import MILLISECOND, SECOND
 from reliquary.sim.clock import Calendar, ProcessClock
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.process import Process, Surroundings
+from reliquary.sim.restores import Backup
 from reliquary.sim.site_faults import jump
 
 
@@ -32,6 +35,8 @@ class Host:
         self.process: Process | None = None
         self.on_end: list[Callable[[Process], None]] = []
         """Called when a process has ended, before the next one starts."""
+        self._due: tuple[Backup, bool] | None = None
+        """The backup that is restored when the process has ended."""
         self._every(around.faults.power_every, "power_every", self._cut_power)
         self._every(around.faults.jump_every, "jump_every", self._jump)
         self._every(around.faults.stop_every, "stop_every", self._stop)
@@ -58,9 +63,44 @@ class Host:
         self._history.crashes += 1
         self.disk = process.disk.crash(self._chance)
         self._around.witness.crashed(self.disk)
+        pause = self._chance.between(1, 100 * MILLISECOND)
+        if self._due is not None:
+            self._put_back()
+            pause = self._chance.pick((pause, 2 * SECOND))
         for tell in self.on_end:
             tell(process)
-        self._scheduler.after(self._chance.between(1, 100 * MILLISECOND), self.boot)
+        self._scheduler.after(pause, self.boot)
+
+    # -- backups
+
+    def back_up(self) -> Backup:
+        """Back up what is on disk now."""
+        return Backup(self.disk.backed_up(), self._around.witness.turns_on(self.disk))
+
+    def restore(self, backup: Backup, *, known: bool) -> None:
+        """End the process, and start the next one on a backup.
+
+        `known`: the backup comes with the moment until which the old store was used.
+        """
+        self._due = backup, known
+        if self.process is None:
+            self._put_back()
+        elif self._chance.happens(0.3) and self.process.accepting:
+            self.process.stop()
+        else:
+            self.process.cut_power()
+        if self._chance.happens(0.4):  # the first turns of the new era may not come to their end
+            self._scheduler.after(self._chance.between(1, 300 * MILLISECOND), self._cut_power)
+
+    def _put_back(self) -> None:
+        """Replace the disk by the backup that is due."""
+        assert self._due is not None, "no backup is to be restored"
+        backup, known = self._due
+        self._due = None
+        alive_until = self.calendar.read() if known else 0
+        self.disk = backup.disk.restored(Restoration(new_guid(self._chance), alive_until))
+        self._history.note(self._scheduler.now, f"a backup is restored, known until {alive_until}")
+        self._around.witness.restored(self.disk, backup.turns)
 
     # -- what happens to a machine
 

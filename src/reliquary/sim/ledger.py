@@ -14,6 +14,7 @@ from uuid import UUID
 
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts
+from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
 from reliquary.queueing.message import MessageClass, Position
 from reliquary.queueing.queue import Queue
@@ -88,7 +89,7 @@ class Ledger:
         """The ledger of what is left: all that was not lost, and nothing express of earlier lives."""
         ledger = cls()
         for turned in turns:
-            if not turned.lost:
+            if turned.kept:
                 ledger.take(turned, durable_only=turned.life != life)
         return ledger
 
@@ -205,6 +206,9 @@ def _moved(ledger: Ledger, fact: facts.PositionMoved, turned: Turned, _: bool) -
 
 
 def _removed(ledger: Ledger, fact: facts.PositionsRemoved, turned: Turned, durable_only: bool) -> None:
+    if fact.reason is NOT_KNOWN:
+        bodies = [shown(ledger.places[fact.queue, each.lookup_id].body) for each in fact.positions]
+        raise Violation(f"loss: {bodies} may have been delivered or not, and are no dead letters")
     for position in fact.positions:
         if not (durable_only and position.express):
             ledger.withdraw(fact.queue, position, turned, fact.reason)

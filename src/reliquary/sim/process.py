@@ -158,12 +158,14 @@ class Process:
         batch = self._core.close()
         self.disk.sync()
         self._point("after the first sync")
+        self.disk.restoration_begun()
         self.accepting = True
         self._perform(batch.at_once + batch.after_sync)
 
     def _first_events(self) -> tuple[Event, ...]:
         """The events of the start: their turns are run before a request is accepted."""
-        start = StartManager(self._around.computer, quota=self._around.quota)
+        around = self._around
+        start = StartManager(around.computer, quota=around.quota, restoration=self.disk.restoration)
         return start, *(event for each in self._around.plugged for event in each.first_events)
 
     @property

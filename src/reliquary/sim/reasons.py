@@ -27,10 +27,10 @@ class Reasons:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._purged: dict[int, int] = {}
-        """The last turn of a purge, by queue."""
-        self._purge_asked: dict[str, int] = {}
-        """The last turn that asked for one, by name: what was locked then may come back before it begins."""
+        self._purged: dict[int, list[int]] = defaultdict(list)
+        """The turns of purges, by queue."""
+        self._purge_asked: dict[str, list[int]] = defaultdict(list)
+        """The turns that asked for one, by name: what was locked then may come back before it begins."""
         self._delivered_in: dict[object, set[bytes]] = {}
         """What was handed out in each transaction."""
         self._tries: dict[int, list[int]] = defaultdict(list)
@@ -40,7 +40,7 @@ class Reasons:
         """Note what a turn asks for, before its facts are judged."""
         event = turned.event
         if isinstance(event, events.EmptyQueue) and event.reason is MessageClass.NACK_QUEUE_PURGED:
-            self._purged[event.number] = turned.number
+            self._purged[event.number].append(turned.number)
         elif isinstance(event, events.PurgeQueue):
             self._note_purge(event.path, turned)
         for request, answer in received(self._history, turned):
@@ -53,7 +53,7 @@ class Reasons:
                 bodies.update(named(delivered.message) for delivered in answer.messages)
 
     def _note_purge(self, path: str, turned: Turned) -> None:
-        self._purge_asked[_name(path)] = turned.number
+        self._purge_asked[_name(path)].append(turned.number)
 
     def _hand_out(self, ledger: Ledger, turned: Turned, answer: events.Received, *, on_trial: bool) -> None:
         """Nobody gets a message that was tried as often as its queue allows, not even after a crash."""
@@ -75,7 +75,7 @@ class Reasons:
     def _tried(self, place: Place) -> int:
         """How often a message was handed out since it came to its place; what a crash took, nobody saw."""
         turns, tries = self._history.turns, self._tries[place.position.lookup_id]
-        return sum(turn >= place.since and not turns[turn].lost for turn in tries)
+        return sum(turn >= place.since and turns[turn].kept for turn in tries)
 
     def judge(self, ledger: Ledger, queue: int, place: Place, reason: MessageClass, turned: Turned) -> None:
         """Whether a message may leave its queue for this reason now."""
@@ -110,7 +110,9 @@ class Reasons:
         """The last turn that asked for a purge or went on with one; an outgoing queue has two names."""
         record = ledger.queues[queue]
         names = [record.pathname, record.outgoing.destination if record.outgoing else ""]
-        return max(self._purged.get(queue, -1), *(self._purge_asked.get(_name(name), -1) for name in names))
+        asked = [turn for name in names for turn in self._purge_asked[_name(name)]]
+        turns = [turn for turn in (*self._purged[queue], *asked) if not self._history.turns[turn].forgotten]
+        return max(turns, default=-1)
 
     def _was_wanted(self, body: bytes, turned: Turned) -> bool:
         event = turned.event

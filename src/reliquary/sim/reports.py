@@ -21,6 +21,7 @@ class Report:
     sent: int
     received: int
     lives: int
+    restores: int
     failures: int
     checkpoints: int
     digest: str
@@ -38,6 +39,7 @@ class Report:
             sent=len(histories[0].sendings),
             received=sum(len(history.consumed) for history in histories),
             lives=sum(history.lives for history in histories),
+            restores=sum(history.restores for history in histories),
             failures=sum(history.failures for history in histories),
             checkpoints=sum(history.checkpoints for history in histories),
             digest=sha256("".join(history.digest for history in histories).encode()).hexdigest(),
@@ -53,7 +55,8 @@ class Report:
         verdict = f"BROKEN: {self.failure}\n  again: {self.command}" if self.failure else "ok"
         return (
             f"seed {self.seed}: {self.turns} turns, {self.sent} sent, {self.received} received,"
-            f" {self.lives} lives, {self.failures} disk failures, {self.checkpoints} checkpoints: {verdict}"
+            f" {self.lives} lives, {self.restores} restores, {self.failures} disk failures,"
+            f" {self.checkpoints} checkpoints: {verdict}"
         )
 
 

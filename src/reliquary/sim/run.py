@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reliquary.base.time import DAY, MINUTE
+from reliquary.sim import restores
 from reliquary.sim.applications import Application
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.checkers import check_history, check_nothing_leaks
@@ -59,6 +60,7 @@ class _Run:
         chance = SeededChance(seed)
         self.witness = Witness(history)
         self.history = history
+        self._restores = restores.are_due(seed)
         self.around = Surroundings(
             scheduler=Scheduler(chance),
             chance=chance,
@@ -81,16 +83,21 @@ class _Run:
                 stage.enter(kind(f"{kind.__name__.lower()}{number}", stage))
         for reader in self.feed_readers:
             stage.enter(reader)
-        site.until(lambda: len(self.history.turns) >= steps, "the applications make no progress")
+        if self._restores:
+            restores.suffer(self.around.chance, [site.host], steps, self._until_turn)
+        self._until_turn(steps)
         self._end_faults()
         site.process.checkpoint()
         self._drain()
         self._read_feeds()
         check_nothing_leaks(site.process.manager.state)
         site.process.checkpoint()
-        check_history(self.history, self.witness.ledger)
+        check_history(self.history, self.witness.ledger, self.witness.replaced)
         site.restart()
         site.process.checkpoint()
+
+    def _until_turn(self, turns: int) -> None:
+        self.site.until(lambda: len(self.history.turns) >= turns, "the applications make no progress")
 
     def _end_faults(self) -> None:
         """Faults stop; everybody finishes; what was only held or begun comes back."""

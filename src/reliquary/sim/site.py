@@ -13,6 +13,7 @@ from reliquary.sim.host import Host
 from reliquary.sim.network import Network
 from reliquary.sim.process import Process, Surroundings
 from reliquary.sim.readers import Drainer
+from reliquary.sim.transactors import Resolver
 
 
 class Site:
@@ -62,6 +63,10 @@ class Site:
             self.process.disk.mend()
         self.stage.finishing = True
         self.until_nobody_acts("liveness: an application never finishes")
+        if self.history.restores:
+            self.until(lambda: self.host.ready, "liveness: the server does not start")
+            self.stage.enter(Resolver("resolver", self.stage))
+            self.until_nobody_acts("liveness: a transaction cannot be aborted")
 
     def read_to_the_end(self) -> None:
         """Journals last, because reading fills them."""

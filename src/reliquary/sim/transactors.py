@@ -6,6 +6,7 @@ commit asked, no answer    ask again; a transaction that was prepared for two ph
                            forgotten before its outcome, so "never was" means: it is done
 decided by itself          the manager has promised both outcomes; the decision is kept, and
                            told until the answer comes, and sometimes once more
+in doubt after a restore   the owner was answered before, and does not ask again: somebody aborts it
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from reliquary.queueing.events import (
     PrepareTransaction,
     ReceiveMessages,
 )
-from reliquary.sim.applications import Aside, Call, Part, Script, Stage, answer_of, succeeded
+from reliquary.sim.applications import Application, Aside, Call, Part, Script, Stage, answer_of, succeeded
 from reliquary.sim.history import Decision, Sending, Standing
 from reliquary.sim.network import NOTHING, Outcome
 from reliquary.sim.senders import Sender
@@ -49,6 +50,8 @@ class Work:
     """Prepared for two phases: it outlives every crash."""
     committed: int = -1
     """The turn that confirmed the commit."""
+    restores: int = 0
+    """How often the store had been restored when it began: a later restore may take it, or its end."""
 
 
 class Transactor(Sender):
@@ -71,7 +74,8 @@ class Transactor(Sender):
         timeout = self.a_while(3000)
         outcome = yield Call(lambda to: BeginTransaction(to, timeout))
         self.tell(outcome)
-        return Work(answer_of(outcome).transaction) if succeeded(outcome) else None
+        restores = self.history.restores
+        return Work(answer_of(outcome).transaction, restores=restores) if succeeded(outcome) else None
 
     def _receive(self, work: Work) -> Script:
         source, count = self.a_queue(), self.chance.between(1, 3)
@@ -132,7 +136,9 @@ class Transactor(Sender):
 
     def _learn(self, work: Work, outcome: Outcome, unanswered: int) -> None:
         gone = outcome.answer is not None and outcome.answer.status is HResult.TRANSACTION_SEQUENCE
-        if succeeded(outcome) or (gone and work.durable and unanswered):
+        if gone and self.history.restores > work.restores:
+            self.history.settle(work.sent, Standing.UNKNOWN)
+        elif succeeded(outcome) or (gone and work.durable and unanswered):
             work.committed = outcome.turn
             self.history.consume(work.received, outcome.turn)
             sure = [each for each in work.sent if each.standing is Standing.OPEN]
@@ -142,6 +148,18 @@ class Transactor(Sender):
             self.history.settle(work.sent, Standing.REFUSED)
         else:
             self.history.settle(work.sent, Standing.UNKNOWN)
+
+
+class Resolver(Application):
+    """Aborts what is in doubt because the store was restored, when all others have finished."""
+
+    def script(self) -> Script:
+        """Abort each transaction that is prepared."""
+        process = self.stage.host.process
+        assert process is not None, "no process runs"
+        prepared = [each.identifier for each in process.manager.state.transactions.values() if each.prepared]
+        for identifier in prepared:
+            yield from self.ask_until_answered(lambda to: AbortTransaction(to, identifier))  # noqa: B023
 
 
 class Impatient(Transactor):
@@ -190,10 +208,13 @@ class Coordinator(Transactor):
         super().__init__(name, stage)
         self._untold: list[tuple[Work, Decision]] = []
         """What it has decided, and nobody has confirmed yet."""
+        self._told: list[tuple[Work, Decision]] = []
 
     def script(self) -> Script:
-        """Again and again; in the end every decision is told."""
+        """Again and again; in the end every decision is told, and after a restore once more."""
         yield from super().script()
+        if self.history.restores:
+            self._untold += self._told
         while self._untold:
             yield from self._tell_outcome()
             yield from self.rest()
@@ -227,7 +248,7 @@ class Coordinator(Transactor):
                 outcome = yield from self.ask_until_answered(
                     lambda to: PrepareTransaction(to, work.transaction, single_phase=False)
                 )
-        prepared = succeeded(outcome)
+        prepared = succeeded(outcome) and not self.history.is_forgotten(outcome.turn)
         decision = Decision(work.transaction, prepared and self.chance.happens(0.7), prepared)
         self.history.decisions.append(decision)
         if not decision.commit:
@@ -241,6 +262,7 @@ class Coordinator(Transactor):
         if outcome.answer is None:
             self._untold.append((work, decision))
             return
+        self._told.append((work, decision))
         if decision.commit and succeeded(outcome):
             self.history.consume(work.received, outcome.turn)
             sure = [each for each in work.sent if each.standing is Standing.OPEN]

@@ -38,6 +38,10 @@ class Witness:
         """LookupIdentifiers that senders were told."""
         self._latest = 0
         """The last batch with something durable."""
+        self.replaced: list[Ledger] = []
+        """The ledgers of the stores that were replaced by backups, as they were then."""
+        self.era_began = 0
+        """The first turn after the last restore; 0 without one."""
         self.ledger = self._make_ledger()
 
     def _make_reasons(self) -> Reasons:
@@ -138,11 +142,35 @@ class Witness:
             if turned.life != history.lives:
                 break
             turned.lost = turned.batch > survivor.durable and any(not fact.volatile for fact in turned.facts)
+        self._start_again(survivor)
+
+    def _start_again(self, survivor: SimulatedDisk) -> None:
+        """Make the ledger from the turns that are left, and compare it with the rows."""
         self._latest = 0
         self.ledger = self._make_ledger()
         rows = contents(survivor)
         audit(rows)
         compare(rows, self.ledger)
+
+    def turns_on(self, disk: SimulatedDisk) -> frozenset[int]:
+        """The numbers of the turns whose facts a crash cannot take now."""
+        life = self._history.lives
+        return frozenset(
+            turned.number
+            for turned in self._history.turns
+            if turned.kept and (turned.life != life or turned.batch <= disk.durable)
+        )
+
+    def restored(self, survivor: SimulatedDisk, kept: frozenset[int]) -> None:
+        """The store was replaced by a backup with these turns; this is what the next process will find."""
+        self.replaced.append(self.ledger)
+        self.era_began = len(self._history.turns)
+        self._history.restore(kept)
+        self._start_again(survivor)
+        for decision in self._history.decisions:
+            known = decision.transaction
+            decision.prepared = known in self.ledger.prepared or known in self.ledger.outcomes
+            decision.answers.clear()
 
     def batch_applied(self, manager: QueueManager, now: Instant) -> None:
         """Liveness: nobody waits in front of a message that he could have."""

@@ -49,6 +49,8 @@ class Writer(Sender):
         self._attempts = 0
         self._known: list[int] = []
         """Stages of its own, most of them gone."""
+        self._published: dict[int, int] = {}
+        """The turns in which its batches were published."""
 
     def script(self) -> Script:
         """Again and again; in the end nothing of it is left."""
@@ -144,6 +146,7 @@ class Writer(Sender):
             outcome = yield from self._ask(self._batch, stages)
             if succeeded(outcome):
                 self.history.settle(sent, Standing.CONFIRMED)
+                self._published[self._batch] = outcome.turn
                 self._batch += 1
                 yield from self._afterwards(stages)
                 return
@@ -163,13 +166,18 @@ class Writer(Sender):
 
     def _too_late(self) -> Script:
         """A driver that did not hear of its own publish writes the batch again, whole or in part."""
-        old = self.chance.between(0, self._batch - 1)
+        known = [each for each, turn in self._published.items() if not self.history.is_forgotten(turn)]
+        if not known:  # the store was restored, and what it has forgotten may be published once more
+            return
+        old = self.chance.pick(known)
         won = yield from self._write_parts(old)
-        if won is not None:
+        if won is not None and not self.history.is_forgotten(self._published[old]):
             yield from self._expect_already(old, tuple(attempt.stage for attempt in won))
 
     def _expect_already(self, batch: int, stages: tuple[int, ...]) -> Script:
         outcome = yield from self._ask(batch, stages)
+        if self.history.is_forgotten(self._published.get(batch, -1)):
+            return
         if not (succeeded(outcome) and answer_of(outcome).already):
             raise Violation(f"batch: {self.name} published {batch}, and is told {outcome.answer}")
 

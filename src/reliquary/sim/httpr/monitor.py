@@ -3,7 +3,8 @@
 P1    bytes of a batch leave: it is in doubt on disk, and so is the hold of its messages
 P3    an outcome leaves: what it says of a batch is on disk, with its messages
 P8    a REPORT is answered: the last id that its client used is on disk
-ids   no batch has one that was ever used before on its channel, whatever was forgotten or crashed
+ids   no batch has one that was ever used before on its channel, whatever was forgotten, crashed or restored;
+      a site that was restored may report an id that is too low, to ask its peer for the right one
 """
 
 from __future__ import annotations
@@ -110,7 +111,8 @@ class HttprMonitor(Monitor):
         if header.outcome is not None and header.completed:
             self._check_pair((number, header.completed), header.outcome, disk)
         used = self._known.highest.get(side, NOTHING)
-        if header.command is Command.REPORT and (header.last_pushed_id or NOTHING) < used:
+        low = (header.last_pushed_id or NOTHING) < used and not self.witness.replaced
+        if header.command is Command.REPORT and low:
             raise Violation(
                 f"ids: {self.site} reports {header.last_pushed_id} as its last id of {side.channel},"
                 f" and has used {used}"
@@ -189,5 +191,5 @@ class HttprMonitor(Monitor):
         """Read again what the turns stated that are left."""
         self._reset()
         for turned in self.witness.history.turns:
-            if not turned.lost:
+            if turned.kept:
                 self._note(turned.batch, turned.facts)

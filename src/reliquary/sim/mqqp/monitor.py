@@ -24,6 +24,7 @@ class MqqpMonitor(Monitor):
         self, witness: SiteWitness, packets: Packets, readings: Readings, settings: MqqpSettings
     ) -> None:
         super().__init__(witness)
+        self._readings = readings
         self._server = ServerMonitor(witness, packets, readings)
         self.client = ClientMonitor(witness, packets, readings, forgets=settings.memory < FOR_EVER)
 
@@ -57,3 +58,9 @@ class MqqpMonitor(Monitor):
         """Forget what ended with the process."""
         self._server.reset()
         self.client.reset()
+
+    def restored(self) -> None:
+        """What is in the queues of the site may be read once more."""
+        super().restored()
+        self.client.restored()
+        self._readings.take_back(place.body for place in self.witness.ledger.places.values())

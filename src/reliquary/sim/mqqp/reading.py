@@ -36,8 +36,9 @@ class ClientMonitor:
         self._forgets = forgets
         self._packets = packets
         self._readings = readings
-        self._delivered: set[bytes] = set()
-        """What has left for applications of the site that receive for good, in all lives."""
+        self._delivered: dict[bytes, int] = {}
+        """What has left for applications of the site that receive for good, in all lives, and how often its
+        server had been restored with it by then."""
         self._given: dict[bytes, Turned] = {}
         """What the site has given to them, and in which turn; a crash may have come before it left."""
         self.reset()
@@ -54,6 +55,12 @@ class ClientMonitor:
         """Messages that are acknowledged, and that no application has got yet."""
         self._gone = 0
         """How many messages applications may have missed that went away."""
+
+    def restored(self) -> None:
+        """Forget what was given to applications since the backup: the client has forgotten it too."""
+        for body, turned in self._given.items():
+            if turned.forgotten:
+                self._delivered.pop(body, None)
 
     @property
     def owed(self) -> list[str]:
@@ -109,7 +116,7 @@ class ClientMonitor:
     def _was_given(self, body: bytes) -> bool:
         """Whether the site gave a message to an application before; a crash may have come before it left."""
         turned = self._given.get(body)
-        return turned is not None and not turned.lost
+        return turned is not None and turned.kept
 
     def _forget(self, link: int) -> None:
         """Nothing more comes over a link, and its server gives back what was locked."""
@@ -165,10 +172,10 @@ class ClientMonitor:
         for delivered in answer.messages:
             body = named(delivered.message)
             again = self._forgets or may_come_again(self._witness.register, body)
-            if body in self._delivered and not again:
+            if self._delivered.get(body, -1) == self._readings.returned[body] and not again:
                 raise Violation(
                     f"duplication: an application of {self._witness.site} has received {shown(body)} for"
                     f" good, and caller {reply.to} gets it again"
                 )
             if is_for_good(request):
-                self._delivered.add(body)
+                self._delivered[body] = self._readings.returned[body]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from reliquary.sim.world.register import Register
@@ -18,8 +19,17 @@ class Readings:
     """How often a server has handed a message out on trial."""
     out_of_turn: set[bytes] = field(default_factory=set)
     """Messages that applications of their own site have locked at some time."""
+    returned: Counter[bytes] = field(default_factory=Counter)
+    """How often a message was in a queue of a site after a restore: each time it may be read once more."""
     orders: dict[str, list[bytes]] = field(default_factory=lambda: defaultdict(list))
     """What each application received for good from queues of other sites, in the order in which it came."""
+
+    def take_back(self, bodies: Iterable[bytes]) -> None:
+        """A site was restored: these messages are in its queues once more, and may be read again."""
+        there = set(bodies)
+        self.acknowledged -= there
+        self.out_of_turn |= there
+        self.returned.update(there)
 
 
 def may_come_again(register: Register, body: bytes) -> bool:

@@ -135,19 +135,18 @@ class SrmpMonitor(Monitor):
         waits = sending.transaction is not None and place.position.dead_letter
         if not waits or register.home(sending) != self.site or sending.queue in register.chains:
             return True  # a site that passes it on by another protocol counts as its reader
-        return self._end_of(place.body) is MessageClass.ACK_RECEIVE
+        return MessageClass.ACK_RECEIVE in self._ends_of(place.body)
 
     def was_refused(self, place: Place, reason: MessageClass) -> bool:
         """Whether its destination answered 400, or removed it for this reason."""
         if place.body in self._posts.refused:
             return True
-        return place.body in self.register.sendings and self._end_of(place.body) is reason
+        return place.body in self.register.sendings and reason in self._ends_of(place.body)
 
-    def _end_of(self, name: bytes) -> MessageClass | None:
-        """Why a message left the queue it was for; None while it is there."""
+    def _ends_of(self, name: bytes) -> set[MessageClass]:
+        """Why a message left the queue it was for; after a restore it may have left twice."""
         authority, _ = self.register.target(self.register.sendings[name])
-        end = self.register.sites[authority].ledger.left.get(name)
-        return end[1] if end else None
+        return self.register.sites[authority].ends_of(name)
 
     # -- crashes
 
@@ -156,5 +155,5 @@ class SrmpMonitor(Monitor):
         self._advanced.clear()
         self._numbered.clear()
         for turned in self.witness.history.turns:
-            if not turned.lost:
+            if turned.kept:
                 self._note(turned)

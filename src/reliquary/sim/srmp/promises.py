@@ -1,7 +1,9 @@
 """What must hold in the end for all that went from site to site by SRMP; `world.promises` checks losses.
 
-duplication   it is there once; twice only if its identifier was forgotten in between, as the settings allow
-receipts      what a receipt says is true, it is said once, and none is missing where no process crashed
+duplication   it is there once; twice only if its identifier was forgotten in between, as the settings allow,
+              or because the store was restored; what is in a stream does not come twice even then
+receipts      what a receipt says is true, it is said once for each time that it happened, and none is missing
+              where no process crashed
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ def renumbered_in(deliveries: Deliveries) -> set[bytes]:
     """Messages that got a second number, because their stream was given up."""
     counts: Counter[tuple[str, int, int]] = Counter()
     for site, witness in deliveries.register.sites.items():
-        for _, fact in stated(witness.history):
-            if isinstance(fact, streams.MessagesNumbered):
+        for turned, fact in stated(witness.history):
+            if isinstance(fact, streams.MessagesNumbered) and turned.kept:
                 counts.update((site, fact.queue, lookup_id) for lookup_id in fact.lookup_ids)
     return {deliveries.places[place] for place, count in counts.items() if count > 1}
 
@@ -61,6 +63,8 @@ def check_duplication(
 
 def _was_forgotten(history: History, one: Arrival, other: Arrival, settings: SrmpSettings) -> bool:
     """Whether the history of identifiers was too small or too short to know the second."""
+    if one.turned.forgotten:
+        return True
     later = history.turns[one.turned.number + 1 : other.turned.number]
     remembered = [
         fact for turned in later for fact in turned.facts if isinstance(fact, streams.IdentifierRemembered)
@@ -85,7 +89,8 @@ def check_receipts(deliveries: Deliveries) -> None:
                 raise Violation(f"receipt: {shown(name)} came to {arrival.site}, and is not so")
             receipts[sending.body, kind].add(name)
     for (body, kind), names in receipts.items():
-        if len(names) > max(len(deliveries.arrivals[body]), 1):
+        restores = sum(site.history.restores for site in register.sites.values())
+        if len(names) > max(len(deliveries.arrivals[body]), 1) + restores:
             raise Violation(f"receipt: {kind.name} of {shown(body)} is said {len(names)} times")
     if all(site.history.crashes == 0 for site in register.sites.values()):
         _check_complete(deliveries, receipts)
@@ -95,7 +100,7 @@ def _is_true(deliveries: Deliveries, sending: Sending, kind: MessageClass) -> bo
     register = deliveries.register
     site, _ = register.target(sending)
     seen = site in register.seen[sending.body] if sending.express else bool(deliveries.arrivals[sending.body])
-    ends = deliveries.ends[site, sending.body]
+    ends = deliveries.ever_ended(site, sending.body)
     if sending.asks is None:
         return False
     if kind is MessageClass.ACK_REACH_QUEUE:
@@ -103,7 +108,7 @@ def _is_true(deliveries: Deliveries, sending: Sending, kind: MessageClass) -> bo
     if kind is MessageClass.ACK_RECEIVE:
         return kind in ends
     if kind in BY_SOURCE:
-        return kind in deliveries.ends[register.home(sending), sending.body]
+        return kind in deliveries.ever_ended(register.home(sending), sending.body)
     once = len(deliveries.arrivals[sending.body]) <= 1
     return kind in ends and not (once and MessageClass.ACK_RECEIVE in ends)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.message import FOREVER, MessageClass
 from reliquary.sim.applications import Application, Stage
 from reliquary.sim.chance import SeededChance
@@ -27,9 +28,14 @@ LONG: Final = (FOREVER, 0x54600)
 """No message expires on its way: a loss could be taken for that."""
 Item = TypeVar("Item")
 EXCUSES: Final = frozenset(
-    {MessageClass.NACK_PURGED, MessageClass.NACK_QUEUE_PURGED, MessageClass.NACK_REACH_QUEUE_TIMEOUT}
+    {
+        MessageClass.NACK_PURGED,
+        MessageClass.NACK_QUEUE_PURGED,
+        MessageClass.NACK_REACH_QUEUE_TIMEOUT,
+        NOT_KNOWN,
+    }
 )
-"""Why a message may never come to the end of a chain: somebody purged a queue, or a protocol gave up."""
+"""Why a message may never come to the end of a chain: a purge, a protocol that gave up, a restore."""
 TRIES: Final = 12
 """How often another way is drawn, where a protocol cannot carry messages along the one that was drawn."""
 
@@ -117,6 +123,8 @@ def _check_none_refused(entries: Mapping[str, Chain], deliveries: Deliveries) ->
     """A chain leads to a queue that takes its messages: a site that refuses one was handed a wrong one."""
     for sending in deliveries.register.sendings.values():
         if sending.queue not in entries or sending.standing is not Standing.CONFIRMED:
+            continue
+        if deliveries.was_taken_by_restore(sending.body):
             continue
         ends = set(deliveries.ends_of(sending.body))
         if not deliveries.arrivals[sending.body] and ends.isdisjoint(EXCUSES):

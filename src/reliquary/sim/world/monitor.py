@@ -74,7 +74,15 @@ class Monitor:
         del place, reason
         return False
 
+    def may_be_unknown(self, place: Place) -> bool:
+        """Whether nobody can say if a message was delivered: it was here when the store was restored."""
+        return self.witness.is_older(place)
+
     # -- crashes
 
     def crashed(self) -> None:
         """The process has ended, and its volatile state is gone; turns that were lost are marked."""
+
+    def restored(self) -> None:
+        """The store was replaced by a backup; turns that are forgotten are marked."""
+        self.crashed()

@@ -1,6 +1,7 @@
 """What must hold in the end for all that went from site to site, whatever protocol took it there.
 
-loss     a confirmed message is where it was sent, or `reasons` has judged why not
+loss     a confirmed message is where it was sent, or `reasons` has judged why not, or a restore took it: a
+         site that was restored had it on its disk after the backup, and had not passed it on
 order    what one application sent in one stream is stored as it was sent, where a protocol promises that
 left     nothing is in an outgoing queue, or in a queue from which another site fetches
 """
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from reliquary.base.turn import Fact
 from reliquary.queueing import facts
+from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import Queue
 from reliquary.queueing.state import State
@@ -42,12 +44,16 @@ class Arrival:
 
 @dataclass(slots=True)
 class Deliveries:
-    """All sites' facts, sorted by message; what a crash took is not among them."""
+    """All sites' facts, sorted by message; what a crash took is not among them, what was forgotten is."""
 
     register: Register
     arrivals: dict[bytes, list[Arrival]] = field(default_factory=lambda: defaultdict(list))
     ends: dict[tuple[str, bytes], set[MessageClass]] = field(default_factory=lambda: defaultdict(set))
     """Why a message left queues of a site."""
+    forgotten: dict[tuple[str, bytes], set[MessageClass]] = field(default_factory=lambda: defaultdict(set))
+    """Why it left queues of a site before that was restored, if the site does not know it any more."""
+    put_aside: set[bytes] = field(default_factory=set)
+    """Dead letters of which nobody knows if they came before a restore."""
     places: dict[tuple[str, int, int], bytes] = field(default_factory=dict)
     """The message at a place: by site, number of the queue and LookupIdentifier."""
 
@@ -74,14 +80,20 @@ class Deliveries:
                 case facts.PositionsRemoved():
                     for position in fact.positions:
                         if position.lookup_id not in copies:
-                            self.ends[site, names[position.message]].add(fact.reason)
+                            self._ended(site, turned, names[position.message], fact.reason)
                 case facts.PositionMoved() if fact.position.lookup_id not in copies:
-                    self.ends[site, names[fact.position.message]].add(fact.reason)
-                    copies.add(fact.position.lookup_id)
+                    self._ended(site, turned, names[fact.position.message], fact.reason)
+                    if turned.kept:  # else it is there once more
+                        copies.add(fact.position.lookup_id)
                 case _:
                     pass
 
+    def _ended(self, site: str, turned: Turned, name: bytes, reason: MessageClass) -> None:
+        (self.forgotten if turned.forgotten else self.ends)[site, name].add(reason)
+
     def _stored(self, arrival: Arrival) -> None:
+        if arrival.position.reason is NOT_KNOWN and arrival.turned.kept:
+            self.put_aside.add(named(arrival.message))
         under_way = arrival.queue.outgoing is not None or self.register.is_fetched(arrival.name)
         if not under_way and arrival.position.reason is MessageClass.NORMAL:
             self.arrivals[named(arrival.message)].append(arrival)
@@ -95,6 +107,19 @@ class Deliveries:
         """Why a message left queues, at all sites."""
         for site in self.register.sites:
             yield from self.ends[site, name]
+        if name in self.put_aside:
+            yield NOT_KNOWN
+
+    def ever_ended(self, site: str, name: bytes) -> set[MessageClass]:
+        """Why a message left queues of a site, also as far as the site has forgotten it."""
+        return self.ends[site, name] | self.forgotten[site, name]
+
+    def was_taken_by_restore(self, name: bytes) -> bool:
+        """Whether a site had a message on its disk, and the backup from which it was restored had it not."""
+        return any(
+            name not in site.ledger.stored and any(name in ledger.stored for ledger in site.replaced)
+            for site in self.register.sites.values()
+        )
 
 
 def stated(history: History) -> Iterator[tuple[Turned, Fact]]:
@@ -117,7 +142,8 @@ def check_loss(register: Register, deliveries: Deliveries) -> None:
             raise Violation(f"{shown(sending.body)} was sent to {sending.queue} and is at {wrong[0].queue}")
         if sending.standing is not Standing.CONFIRMED or sending.express or arrivals:
             continue
-        if not any(reason.is_failure for reason in deliveries.ends_of(sending.body)):
+        failed = any(reason.is_failure for reason in deliveries.ends_of(sending.body))
+        if not failed and not deliveries.was_taken_by_restore(sending.body):
             raise Violation(f"loss: {shown(sending.body)} was confirmed, and never came to {sending.queue}")
 
 

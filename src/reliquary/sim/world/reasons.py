@@ -5,6 +5,7 @@ expired     its time to reach the queue has run out, or its protocol may give it
 purged      the outgoing queue was purged
 refused     its destination did not accept it, as the monitor of the protocol says
 fetched     it left a queue from which another site fetches, and that site has it
+not known   the store was restored, and nobody knows if it was delivered before
 read        an application of another site has acknowledged it, or has purged the queue, over a protocol
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reliquary.base.time import SECOND
+from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.message import MessageClass
 from reliquary.sim.history import History, Turned, Violation, shown
 from reliquary.sim.ledger import Ledger, Place
@@ -52,8 +54,9 @@ class TravelReasons(Reasons):
         if record.outgoing is not None:
             monitor = self._witness.monitor_for(record.outgoing.destination)
             fine = self._may_go(monitor, ledger, queue, place, reason, turned)
-        elif reason is MessageClass.ACK_RECEIVE and self._witness.register.is_fetched(name):
-            fine = self._witness.monitor_for(name).has_arrived(place)
+        elif reason in (MessageClass.ACK_RECEIVE, NOT_KNOWN) and self._witness.register.is_fetched(name):
+            monitor = self._witness.monitor_for(name)
+            fine = monitor.may_be_unknown(place) if reason is NOT_KNOWN else monitor.has_arrived(place)
         else:
             super().judge(ledger, queue, place, reason, turned)
             return
@@ -78,6 +81,8 @@ class TravelReasons(Reasons):
             case MessageClass.NACK_REACH_QUEUE_TIMEOUT | MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER:
                 expired = 0 < place.position.expires <= turned.now + SECOND
                 return expired or monitor.was_refused(place, reason)
+            case MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED:
+                return monitor.may_be_unknown(place)
             case MessageClass.NACK_PURGED if self._last_purge(ledger, queue) > place.since:
                 return True
             case _:

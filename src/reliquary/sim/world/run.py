@@ -7,9 +7,10 @@ from functools import partial
 from typing import Final
 
 from reliquary.base.time import DAY, MINUTE, SECOND
+from reliquary.sim import restores
 from reliquary.sim.applications import Application
 from reliquary.sim.chance import SeededChance
-from reliquary.sim.checkers import check_refusals
+from reliquary.sim.checkers import check_identifiers, check_refusals
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History, Violation
 from reliquary.sim.process import Plugged, Process, Surroundings
@@ -48,6 +49,8 @@ class World:
         self.chance = chance = SeededChance(seed)
         self.scheduler = Scheduler(chance)
         self.site_faults = SiteFaults.drawn(chance)
+        if restores.are_due(seed):  # SentTime tells what was sent before, if the calendars agree
+            self.site_faults.jump_every = 0
         self.plugins = tuple(make() for make in plugins)
         self.register = Register(self.plugins)
         self.network_faults = [each.draw_faults(chance) for each in self.plugins]
@@ -118,7 +121,9 @@ class World:
         for name, site in self.sites.items():
             for application in self._applications(name):
                 site.stage.enter(application)
-        self._until(lambda: self.turns >= steps, "the applications make no progress")
+        if restores.are_due(self.seed):
+            restores.suffer(self.chance, [each.host for each in self.sites.values()], steps, self._until_turn)
+        self._until_turn(steps)
         self._end_faults()
         self._compare()
         self._drain()
@@ -142,6 +147,7 @@ class World:
         for plugin in self.plugins:
             plugin.check_promises(deliveries)
         check_chains(self.chains, deliveries)
+        check_identifiers(witness.history for witness in self.register.sites.values())
         for witness in self.register.sites.values():
             check_refusals(witness.history, witness.ledger)
 
@@ -202,6 +208,9 @@ class World:
         for site in self.sites.values():
             site.until_idle()
             site.process.checkpoint()
+
+    def _until_turn(self, turns: int) -> None:
+        self._until(lambda: self.turns >= turns, "the applications make no progress")
 
     def _until(self, done: Callable[[], bool], otherwise: str) -> None:
         if not self.scheduler.run_until(done, latest=self.scheduler.now + 10 * MINUTE):

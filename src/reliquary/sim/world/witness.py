@@ -1,6 +1,7 @@
 """The witness of one of several sites: what it stores is known to all, and what leaves it must be on disk.
 
-again      no message is stored twice, unless its protocol allows that
+again      no message is stored twice, unless its protocol allows that, not even after a restore
+put aside  a message becomes a dead letter of unknown fate only if it may have come before a restore
 early      no effect leaves before the batch of its turn is on disk
 recovery   the machine of each protocol, rebuilt from the rows, equals the one that runs
 """
@@ -10,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from reliquary.base.time import Instant
+from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Machine, Reply, SetTimer, Turn, Warn
 from reliquary.queueing import facts
+from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.message import Message, MessageClass
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History, Turned, Violation, named, shown
 from reliquary.sim.host import Host
-from reliquary.sim.ledger import Ledger
+from reliquary.sim.ledger import Ledger, Place
 from reliquary.sim.witness import Witness
 from reliquary.sim.world.monitor import Monitor
 from reliquary.sim.world.reasons import TravelReasons
@@ -52,6 +55,8 @@ class SiteWitness(Witness):
         self._effects: dict[int, tuple[Effect, int, int]] = {}
         """Each effect that has not left: its turn, and the batch that must be on disk before it leaves."""
         self.monitors: dict[str, Monitor] = {each.name: each.monitor(self) for each in register.plugins}
+        self._alive_until = 0
+        """Until when a store that was replaced may have been used, as the era says."""
         super().__init__(history)
 
     def _make_reasons(self) -> TravelReasons:
@@ -80,18 +85,35 @@ class SiteWitness(Witness):
     def keeps(self, name: bytes) -> bool:
         """Whether a message is, or was, on this site's disk."""
         turn = self.ledger.stored.get(name)
-        return turn is not None and self.history.turns[turn].batch <= self.host.disk.durable
+        if turn is not None and self.history.turns[turn].batch <= self.host.disk.durable:
+            return True
+        return any(name in ledger.stored for ledger in self.replaced)
+
+    def ends_of(self, name: bytes) -> set[MessageClass]:
+        """Why a message left queues of this site for good, before a restore or since."""
+        return {ledger.left[name][1] for ledger in (self.ledger, *self.replaced) if name in ledger.left}
+
+    def is_older(self, place: Place) -> bool:
+        """Whether a message was here when the last restore was made."""
+        return place.since < self.era_began
 
     # -- turns and what leaves
 
     def turned(self, life: int, batch: int, event: Event, turn: Turn, now: Instant) -> Turned:
         """Note a turn, with what must be on disk before its effects leave."""
+        before = self.ledger.stored.keys() if not self.replaced else set(self.ledger.stored)
         turned = super().turned(life, batch, event, turn, now)
         for fact in turned.facts:
             if isinstance(fact, facts.MessagesStored):
-                for message in fact.messages:
+                for position, message in zip(fact.positions, fact.messages, strict=True):
                     self.register.seen[named(message)].add(self.site)
                     self.register.origin.setdefault(named(message), self.site)
+                    if position.reason is NOT_KNOWN:
+                        self._check_put_aside(turned, message)
+                    elif self.replaced and named(message) not in before:
+                        self._check_once(turned, message)
+            elif isinstance(fact, facts.ManagerNamed) and fact.record.era is not None:
+                self._alive_until = fact.record.era.alive_until
         for monitor in self.monitors.values():
             monitor.turned(turned, turn)
         needs = batch if any(not fact.volatile for fact in turned.facts) else 0
@@ -100,6 +122,25 @@ class SiteWitness(Witness):
                 shown = max(monitor.shown_by_effect(effect) for monitor in self.monitors.values())
                 self._effects[id(effect)] = (effect, turned.number, max(needs, shown))
         return turned
+
+    def _check_once(self, turned: Turned, message: Message) -> None:
+        """What came before a restore does not come again, unless its protocol may bring it twice."""
+        sending = self.register.sendings.get(named(message))
+        if sending is None or self.register.may_come_again(sending):
+            return
+        if any(sending.body in ledger.stored for ledger in self.replaced):
+            raise Violation(
+                f"duplication: {shown(sending.body)} is stored in turn {turned.number} of {self.site},"
+                f" and was before the store was restored"
+            )
+
+    def _check_put_aside(self, turned: Turned, message: Message) -> None:
+        """A message may have come before only if it was sent before: SentTime has whole seconds."""
+        if not self.replaced or not 0 < message.sent_time <= self._alive_until // SECOND:
+            raise Violation(
+                f"dead letter: {shown(named(message))} is put aside in turn {turned.number} of {self.site},"
+                f" and cannot have come before the store was restored"
+            )
 
     def _is_from_here(self, turned: Turned, to: int) -> bool:
         request = self.history.requests[turned.life, to]
@@ -134,6 +175,12 @@ class SiteWitness(Witness):
         self._effects.clear()
         for monitor in self.monitors.values():
             monitor.crashed()
+
+    def restored(self, survivor: SimulatedDisk, kept: frozenset[int]) -> None:
+        """The store was replaced by a backup."""
+        super().restored(survivor, kept)
+        for monitor in self.monitors.values():
+            monitor.restored()
 
     def compare_machines(self, protocol: str, live: Machine, rebuilt: Machine) -> None:
         """The machine of a protocol, rebuilt from the rows, equals the one that runs."""

@@ -36,6 +36,8 @@ class WsrmMonitor(Monitor):
         self._destination = DestinationMonitor(self.site, settings, alone=alone)
         self._source = SourceMonitor(self.site, settings)
         self._begun: Turned | None = None
+        self._held_before: set[bytes] = set()
+        """Messages that were held behind a gap in a store that was replaced by a backup."""
 
     # -- turns
 
@@ -119,7 +121,8 @@ class WsrmMonitor(Monitor):
         )
 
     def _holds(self, name: bytes) -> bool:
-        return self._destination.held.get(name, NEVER) <= self.witness.host.disk.durable
+        held = self._destination.held.get(name, NEVER) <= self.witness.host.disk.durable
+        return held or name in self._held_before
 
     def was_refused(self, place: Place, reason: MessageClass) -> bool:
         """Whether its source may have given it up after so many tries."""
@@ -133,5 +136,10 @@ class WsrmMonitor(Monitor):
         self._destination.reset()
         self._source.reset()
         for turned in self.witness.history.turns:
-            if not turned.lost:
+            if turned.kept:
                 self._note(turned)
+
+    def restored(self) -> None:
+        """Remember what was held, and read again what the turns stated that are left."""
+        self._held_before |= self._destination.held.keys()
+        super().restored()

@@ -17,7 +17,9 @@ def renumbered_in(deliveries: Deliveries) -> set[bytes]:
     counts: Counter[tuple[str, int, int]] = Counter()
     for site, witness in deliveries.register.sites.items():
         queues: dict[int, int] = {}
-        for _, fact in stated(witness.history):
+        for turned, fact in stated(witness.history):
+            if turned.forgotten:
+                continue
             match fact:
                 case wsrm.SequenceBegun():
                     queues[fact.outbound.number] = fact.outbound.queue

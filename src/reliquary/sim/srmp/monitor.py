@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections import defaultdict
 
 from reliquary.base.turn import Effect, Turn
+from reliquary.protocols.srmp.codec.values import StreamPlace
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.queueing.message import MessageClass
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned, Violation, shown
 from reliquary.sim.ledger import Place
+from reliquary.sim.srmp.numbering import NumberMonitor
 from reliquary.sim.srmp.posts import Content, Posts
 from reliquary.sim.world.monitor import Monitor
 from reliquary.sim.world.witness import SiteWitness
@@ -32,8 +34,10 @@ class SrmpMonitor(Monitor):
         self._posts = posts
         self._advanced: dict[str, list[tuple[int, int]]] = defaultdict(list)
         """For each stream that comes in: with which batch it got how far."""
-        self._numbered: dict[tuple[int, int], int] = {}
-        """The batch in which a message of an outgoing queue got its number."""
+        self._numbers = NumberMonitor(witness, self._place_of)
+
+    def _place_of(self, post: Post) -> StreamPlace | None:
+        return self._posts.read(post).arrived.envelope.stream
 
     # -- turns
 
@@ -44,11 +48,10 @@ class SrmpMonitor(Monitor):
         self._check_advance(turned)
 
     def _note(self, turned: Turned) -> None:
+        self._numbers.note(turned)
         for fact in turned.facts:
             if isinstance(fact, streams.StreamAdvanced):
                 self._advanced[fact.stream.identifier].append((turned.batch, fact.stream.last))
-            elif isinstance(fact, streams.MessagesNumbered):
-                self._numbered |= {(fact.queue, each): turned.batch for each in fact.lookup_ids}
 
     def _check_advance(self, turned: Turned) -> None:
         """A stream gets further by a message that is stored in the same turn, or was before."""
@@ -73,7 +76,7 @@ class SrmpMonitor(Monitor):
         if not isinstance(effect, Post):
             return 0
         post = effect
-        numbered = self._numbered.get((post.session, post.lookup_id), 0)
+        numbered = self._numbers.given.get((post.session, post.lookup_id), 0)
         name = self._posts.read(post).name
         return max(numbered, self.witness.ledger.changed.get(name, 0))
 
@@ -111,6 +114,7 @@ class SrmpMonitor(Monitor):
         """A receipt that leaves says no more than what is on disk."""
         if not isinstance(effect, Post):
             return
+        self._numbers.posts(effect)
         content = self._posts.read(effect)
         receipt = content.arrived.envelope.stream_receipt
         if receipt is not None and self.register.origin[content.name] == self.site:
@@ -143,6 +147,23 @@ class SrmpMonitor(Monitor):
             return True
         return place.body in self.register.sendings and reason in self._ends_of(place.body)
 
+    def may_be_unknown(self, place: Place) -> bool:
+        """Whether it was here before a restore, and has no number in a stream under which it could go.
+
+        One with a number has gone again since then, and was not confirmed; or the start of its stream is gone;
+        or it waits for its reader alone.
+        """
+        sending = self.register.sendings.get(place.body)
+        if sending is None or sending.transaction is None or not super().may_be_unknown(place):
+            return False
+        lookup_id = place.position.lookup_id
+        numbers = self._numbers
+        if not numbers.has_number(lookup_id) or numbers.went_again(lookup_id):
+            return True
+        if not numbers.has_start(lookup_id):
+            return True
+        return place.position.dead_letter and Monitor.has_arrived(self, place)
+
     def _ends_of(self, name: bytes) -> set[MessageClass]:
         """Why a message left the queue it was for; after a restore it may have left twice."""
         authority, _ = self.register.target(self.register.sendings[name])
@@ -153,7 +174,12 @@ class SrmpMonitor(Monitor):
     def crashed(self) -> None:
         """Read again what the turns stated that are left."""
         self._advanced.clear()
-        self._numbered.clear()
+        self._numbers.reset()
         for turned in self.witness.history.turns:
             if turned.kept:
                 self._note(turned)
+
+    def restored(self) -> None:
+        """Note that the store was restored, and read again what the turns stated that are left."""
+        self._numbers.restored()
+        super().restored()

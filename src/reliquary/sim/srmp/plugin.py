@@ -20,6 +20,7 @@ from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.redirection import Redirection, redirected
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
+from reliquary.queueing.message import Position
 from reliquary.queueing.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
 from reliquary.sim.applications import Application, Stage
@@ -128,6 +129,10 @@ class SrmpPlugin(Plugin):
         """Whether a message may come again is judged in the end, by `promises`."""
         del body
         return True
+
+    def may_wait(self, position: Position) -> bool:
+        """Whether it asked for dead letters: in a stream it stays until its reader has it."""
+        return position.dead_letter
 
     def left_behind(self, process: Process) -> Mapping[str, object]:
         """Numbers that no receipt has covered, POSTs without an answer, messages that are not judged."""

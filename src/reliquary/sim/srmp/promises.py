@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from itertools import pairwise
 
 from reliquary.protocols.srmp.settings import SrmpSettings
+from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.message import Acknowledgement, MessageClass
 from reliquary.sim.history import History, Sending, Violation, shown
 from reliquary.sim.world.promises import Arrival, Deliveries, stated
@@ -29,6 +30,7 @@ BY_SOURCE = frozenset(
         MessageClass.NACK_BAD_DEST_QUEUE,
         MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE,
         MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE,
+        NOT_KNOWN,
     }
 )
 """What only the site that sends can say of a message."""
@@ -109,7 +111,7 @@ def _is_true(deliveries: Deliveries, sending: Sending, kind: MessageClass) -> bo
         return kind in ends
     if kind in BY_SOURCE:
         return kind in deliveries.ever_ended(register.home(sending), sending.body)
-    once = len(deliveries.arrivals[sending.body]) <= 1
+    once = len(deliveries.arrivals[sending.body]) <= 1 and not deliveries.forgotten[site, sending.body]
     return kind in ends and not (once and MessageClass.ACK_RECEIVE in ends)
 
 

@@ -105,15 +105,15 @@ def drawn_chains(chance: SeededChance, plugins: Sequence[Plugin], names: Sequenc
     for _ in range(TRIES):
         if len(found) == wanted:
             break
-        sites = _some(chance, names, len(plugins) + 1)
-        chain = Chain(len(found) + 1, sites, _some(chance, plugins, len(plugins)))
+        sites = drawn(chance, names, len(plugins) + 1)
+        chain = Chain(len(found) + 1, sites, drawn(chance, plugins, len(plugins)))
         if chain.is_possible():
             chain.arrange()
             found.append(chain)
     return tuple(found)
 
 
-def _some(chance: SeededChance, items: Sequence[Item], count: int) -> tuple[Item, ...]:
+def drawn(chance: SeededChance, items: Sequence[Item], count: int) -> tuple[Item, ...]:
     """Draw so many of the items, in an order that is drawn too."""
     left = list(items)
     return tuple(left.pop(chance.between(0, len(left) - 1)) for _ in range(count))

@@ -8,6 +8,7 @@ rejected          a proxy answers with an error status, and the server never saw
 answer replaced   a proxy answers with 502 a request that the server has accepted
 overtaken         a proxy with several connections lets later requests pass one, where a protocol allows that
 partitioned       two sites cannot reach each other for a while
+silenced          what one site asks of another is lost for long, in some seeds: no receipts come back
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class NetworkFaults:
     partition_every: int = 0
     slowest: int = 5 * MILLISECOND
     latest_repeat: int = 2 * SECOND
+    silenced: tuple[str, str] | None = None
+    """The site that does not reach another one, and that one; the other way round they reach each other."""
 
     @classmethod
     def drawn(cls, chance: SeededChance) -> NetworkFaults:
@@ -52,4 +55,5 @@ class NetworkFaults:
         """From now on nothing goes wrong."""
         self.lost = self.answer_lost = self.cut = self.repeated = self.rejected = self.answer_replaced = 0.0
         self.overtaken = 0.0
+        self.silenced = None
         self.partition_every = 0

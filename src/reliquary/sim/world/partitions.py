@@ -30,7 +30,7 @@ class Partitions:
 
     def are_separate(self, one: str, other: str) -> bool:
         """Whether nothing gets from one site to the other now."""
-        return frozenset((one, other)) in self._separated
+        return (one, other) == self._faults.silenced or frozenset((one, other)) in self._separated
 
     def _schedule(self) -> None:
         if self._faults.partition_every:

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 from reliquary.base.time import SECOND, Duration
 from reliquary.base.turn import Effect, Event
+from reliquary.queueing.message import Position
 from reliquary.queueing.naming.formats import DirectName, parse_single
 from reliquary.queueing.protocol import Protocol
 from reliquary.sim.applications import Application, Stage
@@ -147,6 +148,11 @@ class Plugin(ABC):
     def may_come_again(self, body: bytes) -> bool:
         """Whether a message may be stored at a site where it was stored before."""
         del body
+        return False
+
+    def may_wait(self, position: Position) -> bool:
+        """Whether a message stays in its outgoing queue when it has arrived, until its target says more."""
+        del position
         return False
 
     def left_behind(self, process: Process) -> Mapping[str, object]:

@@ -3,7 +3,8 @@
 loss     a confirmed message is where it was sent, or `reasons` has judged why not, or a restore took it: a
          site that was restored had it on its disk after the backup, and had not passed it on
 order    what one application sent in one stream is stored as it was sent, where a protocol promises that
-left     nothing is in an outgoing queue, or in a queue from which another site fetches
+left     nothing is in an outgoing queue, or in a queue from which another site fetches, but what waits for
+         words of a site that has forgotten it
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from reliquary.queueing.message import Message, MessageClass, Position
 from reliquary.queueing.queue import Queue
 from reliquary.queueing.state import State
 from reliquary.sim.history import History, Sending, Standing, Turned, Violation, named, shown
+from reliquary.sim.mirror import available
 from reliquary.sim.world.register import Register, local_name
 
 if TYPE_CHECKING:
@@ -74,6 +76,8 @@ class Deliveries:
                     for position, message in zip(fact.positions, fact.messages, strict=True):
                         names[position.message] = named(message)
                         self.places[site, fact.queue, position.lookup_id] = named(message)
+                        if position.reason is NOT_KNOWN:
+                            copies.add(position.lookup_id)
                         self._stored(Arrival(site, turned, queues[fact.queue], position, message))
                 case facts.PositionCopied():
                     copies.add(fact.position.lookup_id)
@@ -175,7 +179,10 @@ def check_order(register: Register, deliveries: Deliveries, plugin: Plugin) -> N
 def under_way(manager: State, register: Register) -> dict[str, int]:
     """How many messages each outgoing queue has, and each from which another site fetches."""
     found = {
-        queue.record.pathname: len(queue.order) + len(queue.order.locked)
+        queue.record.pathname: sum(
+            not register.may_stay(named(manager.shelf.get(position)), position)
+            for position in (*available(queue), *queue.order.locked.values())
+        )
         for queue in manager.queues.values()
         if queue.link is not None or register.is_fetched(local_name(queue.record.pathname))
     }

@@ -6,6 +6,7 @@ from collections import defaultdict
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from reliquary.queueing.message import Position
 from reliquary.sim.history import Sending
 
 if TYPE_CHECKING:
@@ -54,6 +55,14 @@ class Register:
         chain = self.chains.get(sending.queue)
         carriers = (self.plugin_for(sending.queue),) if chain is None else chain.plugins
         return any(each.may_come_again(sending.body) for each in carriers)
+
+    def may_stay(self, name: bytes, position: Position) -> bool:
+        """Whether a message may be in an outgoing queue for ever: its target was restored, and forgot it."""
+        sending = self.sendings.get(name)
+        if sending is None or not self.plugin_for(sending.queue).may_wait(position):
+            return False
+        target = self.sites[self.target(sending)[0]]
+        return any(name in ledger.stored for ledger in target.replaced)
 
     def is_fetched(self, queue: str) -> bool:
         """Whether other sites fetch from a queue of this name: it is not the end of a message's way."""

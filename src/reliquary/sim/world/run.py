@@ -19,7 +19,7 @@ from reliquary.sim.scheduler import Scheduler
 from reliquary.sim.site import Site
 from reliquary.sim.site_faults import SiteFaults
 from reliquary.sim.world.applications import INBOX, LEDGER, QueueCreator, readers_of
-from reliquary.sim.world.chains import check_chains, drawn_chains
+from reliquary.sim.world.chains import check_chains, drawn, drawn_chains
 from reliquary.sim.world.plugin import Plugin
 from reliquary.sim.world.promises import Deliveries, check_left, check_loss, under_way
 from reliquary.sim.world.register import Register
@@ -28,6 +28,10 @@ from reliquary.sim.world.witness import SiteWitness
 NAMES: Final = ("a.example", "b.example", "c.example", "d.example")
 LONGEST_TRANSACTION: Final = 4 * SECOND
 """After this time every open transaction has ended, and its messages are available again."""
+SILENCE_EVERY: Final = 10
+"""In one of so many seeds one site does not reach another one for long ..."""
+SILENCE: Final = 5 * SECOND
+"""... at least for this time."""
 ROUND: Final = 2 * SECOND
 ROUNDS: Final = 30
 """How many rounds without progress end the reading; together they last longer than any timer."""
@@ -123,6 +127,8 @@ class World:
                 site.stage.enter(application)
         if restores.are_due(self.seed):
             restores.suffer(self.chance, [each.host for each in self.sites.values()], steps, self._until_turn)
+        if self.seed % SILENCE_EVERY == SILENCE_EVERY // 2:
+            self._silence(steps)
         self._until_turn(steps)
         self._end_faults()
         self._compare()
@@ -132,6 +138,15 @@ class World:
         for site in self.sites.values():
             site.restart()
         self._compare()
+
+    def _silence(self, steps: int) -> None:
+        """Let one site not reach another one, for longer than most messages live."""
+        self._until_turn(self.chance.between(0, steps // 2))
+        one, other = drawn(self.chance, list(self.sites), 2)
+        for faults in self.network_faults:
+            faults.silenced = one, other
+        self._until_turn(steps)
+        self.scheduler.pass_time(SILENCE)
 
     def _applications(self, name: str) -> Iterator[Application]:
         stage, others = self.sites[name].stage, tuple(each for each in self.sites if each != name)

@@ -130,7 +130,7 @@ def advanced(
     skipped: tuple[tuple[int, int], ...] = ()
     if kept is not None and kept.number == stream:
         last, acknowledged, skipped = kept.last, kept.acknowledged, kept.skipped
-        receipts_to = kept.receipts_to
+        receipts_to = kept.receipts_to or receipts_to
     if previous > last:
         skipped = (*skipped, (last + 1, current - 1))
     elif current <= last:  # an administrator wants it

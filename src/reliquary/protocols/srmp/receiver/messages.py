@@ -202,7 +202,8 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
         _make_up(state, arriving, now)
     elif arriving.ours:
         _advance(state, arriving.envelope, arriving.destination, now)
-        receipts.deliver(state, arriving.envelope, now)
+        if not signal.reason.is_failure:  # else it was put aside, and is not in its queue
+            receipts.deliver(state, arriving.envelope, now)
     if arriving.crosses:
         _conclude(state, arriving, now)
     answer(state, arriving.to, 200)
@@ -250,7 +251,7 @@ def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -
         place.current,
         place.previous,
         now,
-        receipts_to=resuming.receipts_to(state, key, place) if resumed else place.receipts_to,
+        receipts_to=resuming.receipts_to(state, key, place),
         identifier=place.identifier,
         format_name=format_name(envelope.to),
     )

@@ -52,6 +52,7 @@ DECISIONS: Final[dict[MessageClass, bool | None]] = {
     MessageClass.NACK_QUEUE_PURGED: False,
     MessageClass.NACK_RECEIVE_TIMEOUT: False,
     MessageClass.NACK_RECEIVE_REJECTED: False,
+    MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED: False,  # put aside after a restore
     **dict.fromkeys(
         (
             MessageClass.NORMAL,
@@ -69,7 +70,6 @@ DECISIONS: Final[dict[MessageClass, bool | None]] = {
             MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE,
             MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE,
             MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER,
-            MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED,
             MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER,
         )
     ),

@@ -35,6 +35,11 @@ class Route(msgspec.Struct, frozen=True):
     """`ip:port` of a multicast address; the other fields are empty then."""
 
     @property
+    def is_direct(self) -> bool:
+        """Whether messages are posted to the host of their destination, and not to one that forwards them."""
+        return self.server == _origin(self.url)
+
+    @property
     def next_hop(self) -> str:
         """The host, or the multicast address, that messages are sent to next."""
         return self.multicast or self.server.partition("://")[2]

@@ -306,7 +306,7 @@ def _on_taken(state: State, session: Session, lookup_id: int, number: int) -> No
     sent = state.sent.get(session.queue)
     if sent is None or sent.numbers.get(lookup_id) != number:
         return  # its stream has ended, and it goes again in another
-    if number == 1 and not sent.stream.started:
+    if number == 1 and not sent.stream.started and session.route.is_direct:  # else a forwarder has it
         apply(state, StreamStarted(session.queue))
     session.taken.add(lookup_id)
     session.withheld[lookup_id] = None

@@ -81,6 +81,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         encapsulation = "udp"
         source_port = 5
         group_port = 6
+        mtu = 9000
         [[users]]
         name = "alice"
         token_sha256 = "abababababababababababababababababababababababababababababababab"
@@ -121,6 +122,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
             encapsulation=Encapsulation.UDP,
             source_port=5,
             group_port=6,
+            mtu=9000,
         ),
         users=(User(name="alice", token_sha256="ab" * 32, groups=("clerks",)),),
     )

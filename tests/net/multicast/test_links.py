@@ -87,6 +87,21 @@ def test_a_source_hears_what_is_sent_to_it_alone(kind: type[Link]) -> None:
     play(kind, scene)
 
 
+def test_with_one_port_for_both_roles_each_packet_is_heard_once() -> None:
+    async def scene(one: Link, other: Link, ear: Ear) -> None:
+        one.join("239.255.77.2")
+        other.join(GROUP)
+        one.multicast(b"for others", "239.255.77.2")
+        one.multicast(b"data", GROUP)
+        one.unicast(b"nak", "127.0.0.1")
+        came = [await ear.heard.get() for _ in range(2)]
+        assert sorted(came) == [(b"data", "127.0.0.1", GROUP), (b"nak", "127.0.0.1", "")]
+        assert ear.heard.empty()
+
+    port, _ = ports()
+    play(UdpLink, scene, source_port=port, group_port=port)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_who_left_hears_nothing_more(kind: type[Link]) -> None:
     async def scene(one: Link, other: Link, ear: Ear) -> None:

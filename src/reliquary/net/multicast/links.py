@@ -211,9 +211,14 @@ class UdpLink(Link):
         self._put(self._far, packet, (to, self._options.source_port))
 
     def _listen(self, address: str, port: int) -> socket.socket:
-        """A socket that hears only what is sent to this address; others on this computer may have one too."""
+        """A socket that hears only what is sent to this address; others on this computer may have one too.
+
+        Without IP_MULTICAST_ALL it hears no group that it did not join itself: where both ports are one, the
+        socket for NAKs would hear each packet to a group a second time.
+        """
         line = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
+            line.setsockopt(socket.IPPROTO_IP, _IP_MULTICAST_ALL, 0)
             line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             line.bind((address, port))
         except OSError:

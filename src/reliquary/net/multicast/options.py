@@ -5,15 +5,25 @@ interface = "eth1"                 a name, or an address of this computer
 ttl = 8                            how many routers a packet may pass
 rate = 70000                       bytes a second, for each group
 encapsulation = "auto"             "raw", "udp", or raw where the process may and udp elsewhere
+source_port = 7500                 UDP: equal ports are what OpenPGM needs
+group_port = 7500
+mtu = 9000                         a network with jumbo frames
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.pgm.settings import PgmSettings
+
+SMALLEST_MTU: Final = 576
+"""Every IPv4 network carries packets of this size (RFC 791 3.1)."""
+LARGEST_MTU: Final = 65_000
+HEADERS: Final = 32
+"""Bytes of IP with Router Alert, and of UDP."""
 
 
 class Encapsulation(Enum):
@@ -43,7 +53,9 @@ class MulticastOptions:
     source_port: int = 3055
     """UDP: where sources hear what is missing."""
     group_port: int = 3056
-    """UDP: where members of groups hear everything else."""
+    """UDP: where members of groups hear everything else; it may be the source port too."""
+    mtu: int = 1500
+    """Bytes of the largest IP packet that is sent, with all headers; larger ones are heard in any case."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.ttl <= 255:
@@ -53,10 +65,10 @@ class MulticastOptions:
         for name in ("source_port", "group_port"):
             if not 1 <= getattr(self, name) <= 65535:
                 raise UsageError(f"multicast.{name} is 1 to 65535, not {getattr(self, name)}")
-        if self.source_port == self.group_port:
-            raise UsageError(f"multicast.source_port and multicast.group_port are both {self.group_port}")
+        if not SMALLEST_MTU <= self.mtu <= LARGEST_MTU:
+            raise UsageError(f"multicast.mtu is {SMALLEST_MTU} to {LARGEST_MTU} bytes, not {self.mtu}")
 
     @property
     def protocol(self) -> PgmSettings:
         """The settings of PGM."""
-        return PgmSettings(rate=self.rate)
+        return PgmSettings(rate=self.rate, largest_packet=self.mtu - HEADERS)

@@ -16,7 +16,7 @@ from reliquary.protocols.srmp.effects import EndSession, ListenTo, SendApdu
 from reliquary.protocols.srmp.events import ApduArrived, PostEnded
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.pgm import packets
-from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm
+from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm, Tsi
 from tests.protocols.pgm.pgm_network import SeededChance
 
 GROUP, ADDRESS = "234.1.1.1", "234.1.1.1:8001"
@@ -312,6 +312,15 @@ def test_what_is_no_packet_is_counted_and_dropped() -> None:
     here.listen(ADDRESS)
     here.link.hear(b"hello")
     assert here.carrier.counts == {Count.PACKETS_REFUSED: 1}
+
+
+def test_a_request_for_an_spm_is_not_counted_as_refused() -> None:
+    here = Bench()
+    here.listen(ADDRESS)
+    spmr = bytearray(packets.encode(Spm(Tsi(b"source", 9), 8001, 0, 0, 0, "10.0.0.2"))[:16])
+    spmr[4:8] = b"\x0c\0\0\0"
+    here.link.hear(bytes(spmr))
+    assert here.carrier.counts == {}
 
 
 def test_an_engine_that_has_enough_to_do_stops_the_reading() -> None:

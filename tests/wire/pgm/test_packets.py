@@ -12,7 +12,7 @@ from reliquary.base.faults import UsageError
 from reliquary.wire.packet.fields import PacketFault
 from reliquary.wire.pgm import packets
 from reliquary.wire.pgm.options import Fragment, Reset
-from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm, Tsi
+from reliquary.wire.pgm.packets import Data, Kind, Nak, NotServed, Packet, Spm, Tsi
 from tests.wire.pgm import plain_decoder, strategies
 
 TSI = Tsi(bytes.fromhex("010203040506"), 0x1111)
@@ -118,8 +118,7 @@ def changed(raw: bytes, at: int, to: str) -> bytes:
     ("raw", "why"),
     [
         pytest.param(ODATA[:10], "PGM header takes 16 bytes", id="cut off"),
-        pytest.param(changed(SPM, 4, "01"), "type 0x01 are not served", id="POLL"),
-        pytest.param(changed(SPM, 4, "0c"), "type 0x0c are not served", id="SPMR"),
+        pytest.param(SPM[:4] + b"\x0c" + SPM[5:], "checksum is wrong", id="SPMR, wrong checksum"),
         pytest.param(changed(SPM, 4, "40"), "type 0x40 are not served", id="another version"),
         pytest.param(changed(ODATA, 5, "80"), "parity", id="parity"),
         pytest.param(ODATA[:6] + b"\0\0" + ODATA[8:], "without a checksum", id="data without a checksum"),
@@ -140,6 +139,15 @@ def changed(raw: bytes, at: int, to: str) -> bytes:
 def test_what_is_no_packet_is_refused(raw: bytes, why: str) -> None:
     with pytest.raises(PacketFault, match=why):
         packets.decode(raw)
+
+
+@pytest.mark.parametrize(
+    ("code", "name"), [("01", "POLL"), ("02", "POLR"), ("0c", "SPMR"), ("0d", "ACK")], ids=str
+)
+@pytest.mark.spec("SR-006")
+def test_packets_of_the_appendices_are_known_and_call_for_nothing(code: str, name: str) -> None:
+    with pytest.raises(NotServed, match=f"{name} is not served"):
+        packets.decode(changed(SPM, 4, code))
 
 
 @pytest.mark.parametrize(

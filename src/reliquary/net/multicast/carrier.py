@@ -27,7 +27,7 @@ from reliquary.protocols.srmp.events import ApduArrived, PostEnded
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.packet.fields import PacketFault
 from reliquary.wire.pgm import packets
-from reliquary.wire.pgm.packets import Data, Kind, Nak, Tsi
+from reliquary.wire.pgm.packets import Data, Kind, Nak, NotServed, Tsi
 
 RETRY_SECONDS: Final = 30
 TOO_LARGE: Final = 400
@@ -247,6 +247,8 @@ class Carrier:
         """A packet came: NAKs to the source, and all that is sent to a group to its receiver."""
         try:
             packet = packets.decode(raw)
+        except NotServed:
+            return
         except PacketFault:
             self.counts[Count.PACKETS_REFUSED] += 1
             return

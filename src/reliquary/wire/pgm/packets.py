@@ -1,7 +1,7 @@
 """The packets: SPM, ODATA and RDATA, NAK, NNAK and NCF; `encode` and `decode` take any of them.
 
-POLL, POLR, SPMR, ACK and parity packets belong to the appendices that [MC-MQSRM] 2.1.3 leaves out: they
-are refused like a type that nobody knows.
+POLL, POLR, SPMR, ACK and parity packets belong to the appendices that [MC-MQSRM] 2.1.3 leaves out.  Parity
+packets are refused; of the others `decode` says that they are not served, since their senders did no wrong.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.wire.packet.fields import Reader
+from reliquary.wire.packet.fields import PacketFault, Reader
 from reliquary.wire.pgm.options import NO_OPTIONS, Fragment, Options, Reset
 from reliquary.wire.pgm.serial import HALF, MASK, distance
 
@@ -56,9 +56,14 @@ class Kind(IntEnum):
     NCF = 0x0A
 
 
+_NOT_SERVED: Final = {0x01: "POLL", 0x02: "POLR", 0x0C: "SPMR", 0x0D: "ACK"}
 _KINDS: Final = {int(kind): kind for kind in Kind}
 _DATA_KINDS: Final = frozenset({Kind.ODATA, Kind.RDATA})
 _UPSTREAM: Final = frozenset({Kind.NAK, Kind.NNAK})
+
+
+class NotServed(PacketFault):
+    """A packet that is one of PGM and calls for nothing here."""
 
 
 class Tsi(msgspec.Struct, frozen=True, gc=False):
@@ -161,12 +166,12 @@ def encode(packet: Packet) -> bytes:
 
 
 def decode(raw: bytes) -> Packet:
-    """The packet; PacketFault for anything that is not one."""
+    """The packet; PacketFault for anything that is not one, NotServed for one that calls for nothing here."""
     reader = Reader(raw, 0, len(raw))
     reader.begin(SPEC)
     sender, receiver, code, flags, checksum, source, size = reader.unpack(_HEADER, "the PGM header")
     kind = _KINDS.get(code)
-    if kind is None:
+    if kind is None and code not in _NOT_SERVED:
         raise reader.fault(f"packets of type {code:#04x} are not served", 4)
     if flags & _PARITY:
         raise reader.fault("parity packets are not served", 5)
@@ -174,6 +179,8 @@ def decode(raw: bytes) -> Packet:
         raise reader.fault("data without a checksum", _CHECKSUM_AT)
     if checksum and _sum(raw):
         raise reader.fault("the checksum is wrong", _CHECKSUM_AT)
+    if kind is None:
+        raise NotServed(4, f"{_NOT_SERVED[code]} is not served", spec=SPEC)
     tsi = Tsi(source, receiver if kind in _UPSTREAM else sender)
     port = sender if kind in _UPSTREAM else receiver
     if kind in _DATA_KINDS:

@@ -266,6 +266,28 @@ def test_what_is_lost_is_warned_of() -> None:
     assert there.carrier.counts == {Count.MESSAGES_RECEIVED: 1, Count.PACKETS_LOST: 1}
 
 
+def test_packets_that_are_not_used_are_counted_by_the_reason() -> None:
+    here = Bench()
+    here.listen(ADDRESS)
+    tsi = Tsi(b"source", 9)
+    for number, trail in ((60, 60), (60, 60), (62, 60), (62 + (1 << 31), 62 + (1 << 31)), (30_000, 60)):
+        here.link.hear(Data(tsi, 8001, number, trail, b"x"))
+    assert here.carrier.counts[Count.PACKETS_DUPLICATE] == 1
+    assert here.carrier.counts[Count.PACKETS_IGNORED] == 1
+    assert here.carrier.counts[Count.PACKETS_DEFERRED] == 1
+
+
+def test_a_source_that_begins_anew_is_counted_and_warned_of() -> None:
+    here = Bench()
+    here.listen(ADDRESS)
+    for number in (700, 0, 1):
+        here.link.hear(Spm(Tsi(b"source", 9), 8001, number, 60, 59, "10.0.0.2"))
+        here.loop.run(2)
+    assert here.carrier.counts == {Count.SOURCES_RESTARTED: 1}
+    why = "736f75726365.9 counts from the beginning again"
+    assert here.warned == [Warn(f"multicast {ADDRESS}", "a source began anew", why)]
+
+
 def test_a_group_is_left_when_nobody_needs_it() -> None:
     here = Bench()
     here.listen(ADDRESS, "234.1.1.1:8002")

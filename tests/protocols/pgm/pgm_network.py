@@ -89,9 +89,9 @@ class Network:
         self._order = 0
         self._wakes: dict[Node, Instant | None] = {}
 
-    def add_source(self, first: int | None = None) -> SourceNode:
+    def add_source(self, first: int | None = None, tsi: Tsi | None = None) -> SourceNode:
         number = len(self.nodes) + 1
-        tsi = Tsi(number.to_bytes(6, "big"), self.random.getrandbits(16))
+        tsi = tsi or Tsi(number.to_bytes(6, "big"), self.random.getrandbits(16))
         first = self.random.getrandbits(32) if first is None else first
         address = f"10.0.0.{number}"
         node = SourceNode(Source(tsi, GROUP, PORT, address, self.settings, first, self.now), address)
@@ -134,7 +134,8 @@ class Network:
                 node.delivered[action.tsi].append(action.apdu)
             else:
                 assert isinstance(node, ReceiverNode)
-                node.lost.append(action)
+                if isinstance(action, Lost):
+                    node.lost.append(action)
         wake = step.wake
         if wake is not None and self._wakes.get(node) != wake:
             self._at(wake, lambda: self._wake(node, wake))

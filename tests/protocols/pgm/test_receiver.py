@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.time import SECOND, Instant
-from reliquary.protocols.pgm.actions import Action, Deliver
+from reliquary.protocols.pgm.actions import Action, Deliver, Lost, Reason, Restarted, Unicast, Unused
 from reliquary.protocols.pgm.receiver import Receiver
 from reliquary.protocols.pgm.settings import PgmSettings
 from reliquary.wire.pgm.options import Reset
 from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm, Tsi
+from reliquary.wire.pgm.serial import MASK
 from tests.protocols.pgm.pgm_network import GROUP, PORT, SeededChance
 
 START = Instant(1_000_000)
@@ -31,13 +32,17 @@ def data(source: int, number: int, payload: bytes = b"x", **more: object) -> Dat
     return Data(tsi(source), PORT, number, min(number, 50), payload, **more)  # type: ignore[arg-type]
 
 
+def spm(source: int, number: int, trail: int, lead: int, **more: object) -> Spm:
+    trail, lead = trail & MASK, lead & MASK
+    return Spm(tsi(source), PORT, number, trail, lead, "10.0.0.1", **more)  # type: ignore[arg-type]
+
+
 def test_sources_are_followed_each_in_its_own_numbers() -> None:
     who = receiver()
     assert hear(who, data(1, 60, b"a")) == [Deliver(tsi(1), b"a")]
     assert hear(who, data(2, 900, b"b")) == [Deliver(tsi(2), b"b")]
     assert hear(who, data(1, 61, b"c")) == [Deliver(tsi(1), b"c")]
-    assert hear(who, data(2, 900, b"b")) == []
-    assert who.shared.duplicates == 1
+    assert hear(who, data(2, 900, b"b")) == [Unused(tsi(2), Reason.DUPLICATE)]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +71,8 @@ def test_no_more_sources_than_allowed_are_followed_while_they_live() -> None:
     who = receiver(PgmSettings(most_sessions=2))
     hear(who, data(1, 60))
     hear(who, data(2, 60), START + 30 * SECOND)
-    assert hear(who, data(3, 60), START + 40 * SECOND) == []
-    assert who.refused == 1
+    assert hear(who, spm(3, 1, 50, 59), START + 40 * SECOND) == []
+    assert hear(who, data(3, 60), START + 40 * SECOND) == [Unused(tsi(3), Reason.IGNORED)]
     assert hear(who, data(3, 61, b"y"), START + 46 * SECOND) == [Deliver(tsi(3), b"y")]
     assert set(who.sessions) == {tsi(2), tsi(3)}
 
@@ -80,3 +85,105 @@ def test_a_source_that_is_silent_for_a_window_is_forgotten() -> None:
     assert who.shared.buffered == 1
     step = who.wake(Instant(START + 300 * SECOND))
     assert (step.wake, who.sessions, who.shared.buffered) == (None, {}, 0)
+
+
+# -- sources that begin anew under an identifier that was known
+
+
+HOUR = 3600 * SECOND
+
+
+def forgotten_at(who: Receiver, **last: object) -> Receiver:
+    """A source has sent the numbers up to 60 and fell silent; all of it was an hour ago."""
+    hear(who, spm(1, 700, 50, 59))
+    hear(who, data(1, 60))
+    if last:
+        hear(who, spm(1, 701, 50, 60, **last))
+    for later in range(1, 4):
+        who.wake(Instant(START + later * 300 * SECOND))
+    assert who.sessions == {}
+    return who
+
+
+def test_a_forgotten_source_that_begins_anew_is_heard_from_its_first_number_on() -> None:
+    who = forgotten_at(receiver())
+    assert hear(who, data(1, 0, b"new"), START + HOUR) == [Deliver(tsi(1), b"new")]
+
+
+def test_a_forgotten_source_that_begins_anew_with_an_spm_is_heard_from_its_first_number_on() -> None:
+    who = forgotten_at(receiver())
+    assert hear(who, spm(1, 0, 0, -1), START + HOUR) == []
+    assert hear(who, data(1, 0, b"new"), START + HOUR) == [Deliver(tsi(1), b"new")]
+
+
+def test_a_forgotten_source_that_goes_on_is_told_what_was_lost() -> None:
+    who = forgotten_at(receiver())
+    packet = Data(tsi(1), PORT, 63, 63, b"later")
+    lost = Lost(tsi(1), 61, 2, "the source does not keep it any more")
+    assert hear(who, packet, START + HOUR) == [lost, Deliver(tsi(1), b"later")]
+
+
+@pytest.mark.parametrize("last", [{"fin": True}, {"reset": Reset()}], ids=["FIN", "RST"])
+def test_the_place_of_a_source_that_ended_is_not_remembered(last: dict[str, object]) -> None:
+    who = forgotten_at(receiver(), **last)
+    packet = Data(tsi(1), PORT, 63, 63, b"new")
+    assert hear(who, packet, START + HOUR) == [Deliver(tsi(1), b"new")]
+
+
+@pytest.mark.parametrize(
+    "last", [{}, {"fin": True}, {"reset": Reset()}], ids=["silent", "after FIN", "after RST"]
+)
+def test_a_source_that_begins_anew_while_it_is_followed_loses_nothing(last: dict[str, object]) -> None:
+    who = receiver()
+    hear(who, spm(1, 700, 50, 59))
+    hear(who, data(1, 60))
+    if last:
+        hear(who, spm(1, 701, 50, 60, **last))
+    now = START + 5 * SECOND
+    assert hear(who, spm(1, 0, 0, -1), now) == []
+    (unused,) = hear(who, data(1, 0, b"new"), now)
+    assert isinstance(unused, Unused)
+    assert hear(who, spm(1, 1, 0, 0), now + SECOND // 2) == [Restarted(tsi(1))]
+    asking = who.wake(Instant(now + SECOND)).actions
+    assert [nak.packet.numbers for nak in asking if isinstance(nak, Unicast)] == [(0,)]
+    repair = data(1, 0, b"new", repair=True)
+    assert hear(who, repair, now + SECOND) == [Deliver(tsi(1), b"new")]
+    assert hear(who, data(1, 1, b"next"), now + SECOND) == [Deliver(tsi(1), b"next")]
+
+
+def test_what_was_missing_of_a_source_that_began_anew_is_told_as_lost() -> None:
+    who = receiver()
+    hear(who, spm(1, 700, 50, 59))
+    hear(who, data(1, 62))
+    now = START + 5 * SECOND
+    hear(who, spm(1, 0, 0, -1), now)
+    told = hear(who, spm(1, 1, 0, -1), now + SECOND)
+    assert told == [Lost(tsi(1), 60, 3, "the source began anew"), Restarted(tsi(1))]
+    assert who.shared.buffered == 0
+
+
+def test_a_source_that_began_anew_and_broke_off_at_once_is_followed_no_more() -> None:
+    who = receiver()
+    hear(who, spm(1, 700, 50, 59))
+    hear(who, spm(1, 0, 0, -1), START + 5 * SECOND)
+    assert hear(who, spm(1, 1, 0, -1, reset=Reset()), START + 6 * SECOND) == [Restarted(tsi(1))]
+    assert who.sessions == {}
+
+
+def test_data_waits_while_it_may_belong_to_a_source_that_began_anew() -> None:
+    who = receiver()
+    hear(who, spm(1, 700, 50, 59))
+    hear(who, spm(1, 2, 50, 59), START + 5 * SECOND)
+    assert hear(who, data(1, 60, b"a"), START + 5 * SECOND) == [Unused(tsi(1), Reason.DEFERRED)]
+    hear(who, spm(1, 701, 50, 60), START + 6 * SECOND)
+    repair = data(1, 60, b"a", repair=True)
+    assert hear(who, repair, START + 6 * SECOND) == [Deliver(tsi(1), b"a")]
+
+
+def test_after_rst_a_newer_spm_without_it_begins_another_session() -> None:
+    who = receiver()
+    hear(who, spm(1, 700, 50, 59))
+    hear(who, spm(1, 701, 50, 59, reset=Reset()))
+    assert hear(who, data(1, 60, b"late")) == [Unused(tsi(1), Reason.DUPLICATE)]
+    assert hear(who, spm(1, 702, 50, 60)) == []
+    assert hear(who, data(1, 61, b"new")) == [Deliver(tsi(1), b"new")]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reliquary.base.time import MILLISECOND, SECOND, Instant
-from reliquary.protocols.pgm.actions import Action, Deliver, Lost, Multicast, Unicast
+from reliquary.protocols.pgm.actions import Action, Deliver, Lost, Multicast, Restarted, Unicast, Unused
 from reliquary.protocols.pgm.receiver import Receiver
 from reliquary.protocols.pgm.settings import PgmSettings
 from reliquary.wire.pgm.options import Fragment, Reset
@@ -56,12 +56,22 @@ class Bench:
 
 
 def told(actions: list[Action]) -> list[str]:
-    """Deliveries and losses in few words."""
-    return [
-        action.apdu.decode() if isinstance(action, Deliver) else f"lost {action.first}+{action.packets}"
-        for action in actions
-        if isinstance(action, Deliver | Lost)
-    ]
+    """Deliveries, losses and packets that were not used, in few words."""
+    return [word for word in map(_word, actions) if word]
+
+
+def _word(action: Action) -> str:
+    match action:
+        case Deliver():
+            return action.apdu.decode()
+        case Lost():
+            return f"lost {action.first}+{action.packets}"
+        case Unused():
+            return action.reason.value
+        case Restarted():
+            return "restarted"
+        case _:
+            return ""
 
 
 def asked(actions: list[Action]) -> list[tuple[int, ...]]:
@@ -88,7 +98,7 @@ def test_what_was_sent_before_is_not_asked_for() -> None:
     bench.data(105)
     bench.spm(105)
     assert bench.run(20 * SECOND) == []
-    assert bench.data(104, b"late") == []
+    assert bench.data(104, b"late") == ["duplicate"]
 
 
 @pytest.mark.parametrize("by", ["spm", "data"])
@@ -111,9 +121,8 @@ def test_a_packet_that_overtook_another_waits_for_it() -> None:
     bench.spm(99)
     assert bench.data(101, b"b") == []
     assert bench.data(100, b"a") == ["a", "b"]
-    assert bench.data(100, b"a") == []
+    assert bench.data(100, b"a") == ["duplicate"]
     assert bench.run(SECOND) == []
-    assert bench.receiver.shared.duplicates == 1
 
 
 def test_numbers_come_round() -> None:
@@ -187,7 +196,7 @@ def test_what_never_comes_is_told_as_lost_and_the_rest_is_delivered() -> None:
     assert asked(actions) == [(100, 101)] * 11
     assert bench.receiver.shared.lost == 2
     assert bench.data(104, b"e") == ["e"]
-    assert bench.data(100, b"a") == []
+    assert bench.data(100, b"a") == ["duplicate"]
 
 
 def test_what_comes_after_it_was_given_up_is_taken_if_it_is_not_too_late() -> None:
@@ -248,10 +257,9 @@ def test_an_apdu_that_is_cut_short_is_told_and_the_next_delivered() -> None:
 def test_no_more_is_held_than_allowed_and_what_is_dropped_is_asked_for_again() -> None:
     bench = Bench(most_buffered=100)
     bench.spm(99)
-    for number in range(101, 120):
-        bench.data(number, bytes(30))
+    unused = [word for number in range(101, 120) for word in bench.data(number, bytes(30))]
     assert bench.receiver.shared.buffered == 90
-    assert bench.receiver.shared.dropped == 16
+    assert unused == ["deferred"] * 16
     numbers = [number for numbers in asked(bench.run(SECOND // 10)) for number in numbers]
     assert sorted(numbers) == [100, *range(104, 120)]
     assert len(bench.data(100, b"a")) == 4
@@ -261,7 +269,7 @@ def test_no_more_is_held_than_allowed_and_what_is_dropped_is_asked_for_again() -
 def test_it_looks_only_so_far_behind_a_gap() -> None:
     bench = Bench(most_ahead=10)
     bench.spm(99)
-    bench.data(1_000_000_000)
+    assert bench.data(1_000_000_000) == ["deferred"]
     assert asked(bench.run(SECOND // 10)) == [tuple(range(100, 110))]
 
 
@@ -270,8 +278,8 @@ def test_a_source_that_breaks_off_ends_the_session() -> None:
     bench.spm(99)
     bench.data(101, b"b")
     assert bench.spm(101, reset=Reset()) == ["lost 100+2"]
-    assert bench.data(100, b"a") == []
-    assert bench.spm(105) == []
+    assert bench.data(100, b"a") == ["duplicate"]
+    assert bench.spm(105, reset=Reset()) == []
     assert bench.run(20 * SECOND) == []
     assert bench.receiver.shared.buffered == 0
 
@@ -295,7 +303,16 @@ def test_a_packet_that_comes_twice_behind_a_gap_is_held_once() -> None:
     bench = Bench()
     bench.spm(99)
     bench.data(101, b"b")
-    bench.data(101, b"b")
-    assert (bench.receiver.shared.buffered, bench.receiver.shared.duplicates) == (1, 1)
+    assert bench.data(101, b"b") == ["duplicate"]
+    assert bench.receiver.shared.buffered == 1
     assert bench.data(100, b"a") == ["a", "b"]
     assert bench.receiver.shared.buffered == 0
+
+
+@pytest.mark.parametrize("away", [16_386, 1 << 31, -(1 << 31) + 1], ids=["behind", "half", "just over half"])
+def test_a_number_that_is_far_behind_is_counted_and_changes_nothing(away: int) -> None:
+    bench = Bench()
+    bench.spm(99)
+    assert bench.data(100 - away, b"far", trail=100 - away) == ["ignored"]
+    assert bench.run(20 * SECOND) == []
+    assert bench.data(100, b"a") == ["a"]

@@ -19,7 +19,17 @@ from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import Warn
 from reliquary.net.multicast.links import Heard, Link, open_link
 from reliquary.net.multicast.options import MulticastOptions
-from reliquary.protocols.pgm.actions import Deliver, Lost, Multicast, Sent, Step, Unicast
+from reliquary.protocols.pgm.actions import (
+    Deliver,
+    Lost,
+    Multicast,
+    Reason,
+    Restarted,
+    Sent,
+    Step,
+    Unicast,
+    Unused,
+)
 from reliquary.protocols.pgm.receiver import Receiver
 from reliquary.protocols.pgm.source import Life, Source
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, SendApdu
@@ -52,6 +62,21 @@ class Count(Enum):
     """That should have come and never did."""
     PACKETS_REFUSED = "packets-refused"
     """That came and were not of PGM."""
+    PACKETS_DUPLICATE = "packets-duplicate"
+    """That came again, or too late."""
+    PACKETS_DEFERRED = "packets-deferred"
+    """That could not be held when they came; their sources are asked for them again."""
+    PACKETS_IGNORED = "packets-ignored"
+    """With numbers far from all that were expected, or of more sources than are followed."""
+    SOURCES_RESTARTED = "sources-restarted"
+    """That began anew under the identifier that they had before."""
+
+
+_UNUSED: Final = {
+    Reason.DUPLICATE: Count.PACKETS_DUPLICATE,
+    Reason.DEFERRED: Count.PACKETS_DEFERRED,
+    Reason.IGNORED: Count.PACKETS_IGNORED,
+}
 
 
 class Clock(Protocol):
@@ -286,6 +311,8 @@ class Carrier:
                 assert isinstance(effect, SendApdu), "a ticket is what was asked for"
                 self.counts[Count.MESSAGES_SENT] += 1
                 self._ended(PostEnded(effect.session, effect.epoch, effect.lookup_id, 200))
+            elif isinstance(action, Unused):
+                self.counts[_UNUSED[action.reason]] += 1
             else:
                 self._tell_of(timed, action)
         if isinstance(timed.machine, Source) and timed.machine.life is Life.ENDED:
@@ -293,10 +320,16 @@ class Carrier:
         elif step.wake is not None and (timed.rings_at is None or step.wake < timed.rings_at):
             self._set_alarm(timed, step.wake)
 
-    def _tell_of(self, timed: Timed[Source] | Timed[Receiver], lost: Lost) -> None:
-        self.counts[Count.PACKETS_LOST] += lost.packets
-        why = f"{lost.packets} packets from {lost.first} on of {lost.tsi}: {lost.why}"
-        self._warn(Warn(f"multicast {timed.at}", "messages were lost", why))
+    def _tell_of(self, timed: Timed[Source] | Timed[Receiver], event: Lost | Restarted) -> None:
+        """Count what happened to a session, and warn of it."""
+        about = f"multicast {timed.at}"
+        if isinstance(event, Restarted):
+            self.counts[Count.SOURCES_RESTARTED] += 1
+            self._warn(Warn(about, "a source began anew", f"{event.tsi} counts from the beginning again"))
+            return
+        self.counts[Count.PACKETS_LOST] += event.packets
+        why = f"{event.packets} packets from {event.first} on of {event.tsi}: {event.why}"
+        self._warn(Warn(about, "messages were lost", why))
 
     def _close(self, timed: Timed[Source]) -> None:
         """Take nothing more; what was begun is sent, and repaired for a window's time."""

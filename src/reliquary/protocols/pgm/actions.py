@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 
 from reliquary.base.time import Instant
@@ -47,7 +48,31 @@ class Lost(NamedTuple):
     why: str
 
 
-Action = Multicast | Unicast | Sent | Deliver | Lost
+class Reason(Enum):
+    """Why a packet with data was not used."""
+
+    DUPLICATE = "duplicate"
+    """It came before, or its number was passed over."""
+    DEFERRED = "deferred"
+    """It cannot be held now; the source is asked for it later."""
+    IGNORED = "ignored"
+    """Its number is far from all that are expected, or its source is not followed."""
+
+
+class Unused(NamedTuple):
+    """A packet with data came and was not used."""
+
+    tsi: Tsi
+    reason: Reason
+
+
+class Restarted(NamedTuple):
+    """A source began anew under the identifier that it had before."""
+
+    tsi: Tsi
+
+
+Action = Multicast | Unicast | Sent | Deliver | Lost | Unused | Restarted
 
 
 class Step(NamedTuple):

@@ -6,11 +6,12 @@ from typing import Final
 
 from reliquary.base.chance import Chance
 from reliquary.base.time import Instant, later
-from reliquary.protocols.pgm.actions import Action, Step
+from reliquary.protocols.pgm.actions import Action, Reason, Restarted, Step, Unused
+from reliquary.protocols.pgm.restarts import Order
 from reliquary.protocols.pgm.session import Session, Shared
 from reliquary.protocols.pgm.settings import PgmSettings
 from reliquary.wire.pgm.packets import Data, Nak, Packet, Spm, Tsi
-from reliquary.wire.pgm.serial import unfolded
+from reliquary.wire.pgm.serial import MASK, unfolded
 
 MISSED_HEARTBEATS: Final = 3
 """A source that was silent for so many of its longest heartbeats makes room for a new one."""
@@ -23,25 +24,23 @@ class Receiver:
     def __init__(self, group: str, port: int, settings: PgmSettings, chance: Chance) -> None:
         self.shared = Shared(group, port, settings, chance)
         self.sessions: dict[Tsi, Session] = {}
-        self.refused = 0
-        """Packets of sources that there was no room for."""
         self._sweep_at: Instant | None = None
         self._past: dict[Tsi, int] = {}
-        """Where forgotten sessions were: one that is heard again is told what it lost."""
+        """Where forgotten sessions were, unless they ended: one that is heard again is told what it lost."""
 
     def hear(self, packet: Packet, source: str, now: Instant) -> Step:
         """A packet came, from this address."""
         actions: list[Action] = []
         session = self.sessions.get(packet.tsi)
-        if session is None and not isinstance(packet, Nak):
-            session = self._follow(packet, source, now)
-        if session is not None:
-            if isinstance(packet, Data):
-                session.on_data(packet, source, now, actions)
-            elif isinstance(packet, Spm):
-                session.on_spm(packet, source, now, actions)
-            else:
+        if isinstance(packet, Nak):
+            if session is not None:
                 session.on_nak(packet, now)
+        elif isinstance(packet, Data):
+            session = session or self._follow(packet, source, now, actions)
+            if session is not None:
+                session.on_data(packet, source, now, actions)
+        else:
+            self._on_spm(packet, session, source, now, actions)
         return Step(actions, self._next_wake())
 
     def wake(self, now: Instant) -> Step:
@@ -55,29 +54,60 @@ class Receiver:
             self._sweep(now)
         return Step(actions, self._next_wake())
 
-    def _follow(self, packet: Data | Spm, source: str, now: Instant) -> Session | None:
-        """Begin a session; repairs, and SPMs that say nothing of the window, do not begin one."""
-        if isinstance(packet, Spm):
-            if not packet.has_window or packet.reset is not None:
-                return None
-            first = packet.lead + 1
-        elif packet.repair:
+    def _on_spm(
+        self, spm: Spm, session: Session | None, source: str, now: Instant, actions: list[Action]
+    ) -> None:
+        """An SPM goes to its session; one that is older than the last is passed over, or shows a restart."""
+        if session is not None:
+            order = session.order_of(spm, now)
+            if order is Order.RESTARTED:
+                session = self._begin_again(session, spm, source, now, actions)
+            elif order is not Order.NEWER:
+                return
+            elif session.ended and spm.reset is None:  # 9.8: after RST only another session can go on
+                self._forget(session)
+                session = None
+            else:
+                session.on_spm(spm, source, now, actions)
+                return
+        session = session or self._follow(spm, source, now, actions)
+        if session is not None:
+            session.order_of(spm, now)
+            session.on_spm(spm, source, now, actions)
+
+    def _begin_again(
+        self, old: Session, spm: Spm, source: str, now: Instant, actions: list[Action]
+    ) -> Session | None:
+        """Follow a source that began anew, from the first packet that it keeps: none of them was taken."""
+        old.give_way(actions)
+        del self.sessions[old.tsi]
+        actions.append(Restarted(old.tsi))
+        if not spm.has_window or spm.reset is not None:
             return None
-        else:
-            first = packet.number
-        if packet.join is not None:  # 9.4.2
-            first = max(min(unfolded(packet.join, first), first), unfolded(packet.trail, first))
+        return self._new_session(spm.tsi, spm.trail, source, now)
+
+    def _follow(self, packet: Data | Spm, source: str, now: Instant, actions: list[Action]) -> Session | None:
+        """Begin a session; repairs, and SPMs that say nothing of the window, do not begin one."""
+        first = _first_number(packet)
+        if first is None:
+            return None
         settings = self.shared.settings
         if len(self.sessions) >= settings.most_sessions:
             silent = min(self.sessions.values(), key=lambda session: session.heard_at)
             if now - silent.heard_at < MISSED_HEARTBEATS * settings.longest_heartbeat:
-                self.refused += 1
+                if isinstance(packet, Data):
+                    actions.append(Unused(packet.tsi, Reason.IGNORED))
                 return None
             self._forget(silent)
-        first = self._past.pop(packet.tsi, first)
-        session = self.sessions[packet.tsi] = Session(packet.tsi, first, source, self.shared, now)
+        place = self._past.pop(packet.tsi, None)
+        if place is not None and unfolded(first & MASK, place) >= place:  # else it began anew meanwhile
+            first = place
+        return self._new_session(packet.tsi, first, source, now)
+
+    def _new_session(self, tsi: Tsi, first: int, source: str, now: Instant) -> Session:
+        session = self.sessions[tsi] = Session(tsi, first, source, self.shared, now)
         if self._sweep_at is None:
-            self._sweep_at = later(now, settings.window)
+            self._sweep_at = later(now, self.shared.settings.window)
         return session
 
     def _sweep(self, now: Instant) -> None:
@@ -88,9 +118,11 @@ class Receiver:
         self._sweep_at = later(now, self.shared.settings.window) if self.sessions else None
 
     def _forget(self, session: Session) -> None:
-        """Let a session go; only its place is remembered, of the last so many."""
+        """Let a session go; only the places of the last ones that did not end are remembered."""
         del self.sessions[session.tsi]
-        self._past[session.tsi] = session.close()
+        place = session.close()
+        if not (session.ended or session.finished):
+            self._past[session.tsi] = place
         if len(self._past) > MOST_PAST:
             del self._past[next(iter(self._past))]
 
@@ -99,3 +131,18 @@ class Receiver:
         if self._sweep_at is not None:
             moments.append(self._sweep_at)
         return min(moments, default=None)
+
+
+def _first_number(packet: Data | Spm) -> int | None:
+    """The number that a session begins with; None if this packet begins none."""
+    if isinstance(packet, Spm):
+        if not packet.has_window or packet.reset is not None:
+            return None
+        first = packet.lead + 1
+    elif packet.repair:
+        return None
+    else:
+        first = packet.number
+    if packet.join is not None:  # 9.4.2
+        first = max(min(unfolded(packet.join, first), first), unfolded(packet.trail, first))
+    return first

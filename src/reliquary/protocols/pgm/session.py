@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from reliquary.base.chance import Chance
 from reliquary.base.time import Instant
-from reliquary.protocols.pgm.actions import Action, Deliver, Lost, Multicast, Unicast
+from reliquary.protocols.pgm.actions import Action, Deliver, Lost, Multicast, Reason, Unicast, Unused
 from reliquary.protocols.pgm.assembly import Assembly, Broken, Incomplete
 from reliquary.protocols.pgm.repairs import Heard, Repairs
+from reliquary.protocols.pgm.restarts import Order, SpmOrder
 from reliquary.protocols.pgm.settings import PgmSettings
 from reliquary.wire.pgm.options import MOST_LISTED
 from reliquary.wire.pgm.packets import Data, Kind, Nak, Spm, Tsi
@@ -31,9 +32,6 @@ class Shared:
         self.chance = chance
         self.buffered = 0
         """Bytes behind gaps."""
-        self.duplicates = 0
-        self.dropped = 0
-        """Packets that would take more memory than allowed; they are asked for again."""
         self.naks = 0
         self.repaired = 0
         self.lost = 0
@@ -43,22 +41,24 @@ class Shared:
 class Session:
     """Begins where its first packet says: with that number, after an SPM's lead, or where OPT_JOIN allows.
 
-    FIN calls for nothing: the source goes on with its SPMs for a window's time, then falls silent and
-    is forgotten like any other that does (9.7.1).
+    FIN calls for nothing at once: the source goes on with its SPMs for a window's time, then falls silent and
+    is forgotten (9.7.1).
     """
 
     def __init__(self, tsi: Tsi, first: int, source: str, shared: Shared, now: Instant) -> None:
         self.tsi = tsi
         self.heard_at = now
         self.ended = False
-        """RST came: whatever else comes means nothing."""
+        """RST came: what else comes of this session means nothing."""
+        self.finished = False
+        """FIN came: the source sends nothing new."""
         self._shared = shared
         self._source = source
         self._path: str | None = None
         self._next = first
         self._lead = first - 1
         self._trail = first
-        self._spm: int | None = None
+        self._spms = SpmOrder()
         self._held: dict[int, Data] = {}
         self._given_up: set[int] = set()
         self._repairs = Repairs(shared.settings, shared.chance)
@@ -69,19 +69,21 @@ class Session:
     def on_data(self, data: Data, source: str, now: Instant, actions: list[Action]) -> None:
         """ODATA or RDATA, 6.1."""
         self.heard_at = now
-        if self.ended:
+        unused = self._why_unused(data)
+        if unused is not None:
+            actions.append(Unused(self.tsi, unused))
             return
         self._source = source
         shared = self._shared
         number = unfolded(data.number, self._lead)
         self._obey(unfolded(data.trail, number), now, actions)
         if number < self._next or number in self._held:
-            shared.duplicates += 1
+            actions.append(Unused(self.tsi, Reason.DUPLICATE))
         elif number != self._next and (
             number >= self._next + shared.settings.most_ahead
             or shared.buffered + len(data.payload) > shared.settings.most_buffered
         ):
-            shared.dropped += 1
+            actions.append(Unused(self.tsi, Reason.DEFERRED))
             self._reach(number, now)
         else:
             self._reach(number - 1, now)
@@ -94,20 +96,25 @@ class Session:
             self._given_up.discard(number)
         self._deliver(actions)
 
-    def on_spm(self, spm: Spm, source: str, now: Instant, actions: list[Action]) -> None:
-        """A Source Path Message, 6.2; one that is older than the last is passed over."""
+    def order_of(self, spm: Spm, now: Instant) -> Order:
+        """Whether this SPM is newer than those before it; the session does not take it in yet."""
         self.heard_at = now
-        if self.ended or (self._spm is not None and unfolded(spm.number, self._spm) <= self._spm):
+        return self._spms.hear(spm.number, now)
+
+    def on_spm(self, spm: Spm, source: str, now: Instant, actions: list[Action]) -> None:
+        """A Source Path Message, 6.2, that is newer than those before it."""
+        if self.ended:
             return
-        self._spm = spm.number if self._spm is None else unfolded(spm.number, self._spm)
         self._source = source
         self._path = spm.path
+        self.finished = spm.fin
         if spm.has_window:
             lead = unfolded(spm.lead, self._lead)
             self._obey(lead + 1 - ((spm.lead + 1 - spm.trail) & MASK), now, actions)
             self._reach(lead, now)
         if spm.reset is not None:
-            self._reset(actions)
+            self._end("the source broke off", actions)
+            self.ended = True
 
     def on_nak(self, nak: Nak, now: Instant) -> None:
         """An NCF, or the NAK of another receiver."""
@@ -130,6 +137,11 @@ class Session:
         """When the next NAK or retry is due."""
         return None if self._path is None else self._repairs.next_due()
 
+    def give_way(self, actions: list[Action]) -> None:
+        """The source began anew: what is missing of this session does not come any more."""
+        if not self.ended:
+            self._end("the source began anew", actions)
+
     def close(self) -> int:
         """The session is forgotten; the answer is the number that it was at."""
         for data in self._held.values():
@@ -138,6 +150,15 @@ class Session:
         return self._next
 
     # -- what is done about it
+
+    def _why_unused(self, data: Data) -> Reason | None:
+        """Why a packet is of no use before anything of it is looked at."""
+        if self.ended:
+            return Reason.DUPLICATE
+        if self._spms.is_suspect:  # of which life it is, the next SPM says
+            return Reason.DEFERRED
+        behind = self._next - unfolded(data.number, self._lead)
+        return Reason.IGNORED if behind > self._shared.settings.most_ahead else None
 
     def _reach(self, number: int, now: Instant) -> None:
         """The source has sent all up to this number: what did not come is missing."""
@@ -199,10 +220,9 @@ class Session:
         if shared.settings.multicast_naks:
             actions.append(Multicast(nak, near=True))
 
-    def _reset(self, actions: list[Action]) -> None:
-        """OPT_RST: the session is over at once; what is missing is not waited for."""
+    def _end(self, why: str, actions: list[Action]) -> None:
+        """Nothing more comes: what is missing is not waited for."""
         if self._next <= self._lead or self._assembly.size:
-            self._lose(self._lead + 1, "the source broke off", actions)
+            self._lose(self._lead + 1, why, actions)
         self.close()
         self._repairs = Repairs(self._shared.settings, self._shared.chance)
-        self.ended = True

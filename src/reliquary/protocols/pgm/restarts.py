@@ -1,0 +1,71 @@
+"""How a receiver notices that a source began anew, RFC 3208 6.2.
+
+A source that starts again may have its old identifier, and then counts its SPMs and its data from the
+beginning.  The order of the SPMs tells such a source from packets that are late:
+
+    last was 700, now comes 701                          NEWER     clears any suspicion
+    now comes 699, soon after 700                        LATE      the network delivered it out of order
+    now comes 1, long after 700                          SUSPECT   no data is taken until the next SPM decides
+    now comes 3, after a suspect 1, and not at once      RESTARTED
+
+Two suspect SPMs with a pause between them are needed, because a program that was stopped for a while finds
+doubled packets in its socket that are as old as its pause.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant
+from reliquary.wire.pgm.serial import unfolded
+
+LATE: Final = SECOND
+"""No network delays a packet for so long behind the ones that were sent after it."""
+PAUSE: Final = Duration(250 * MILLISECOND)
+"""Between two suspect SPMs."""
+
+
+class Order(Enum):
+    """What the number of an SPM says."""
+
+    NEWER = "newer"
+    LATE = "late"
+    SUSPECT = "suspect"
+    RESTARTED = "restarted"
+
+
+class SpmOrder:
+    """The numbers of a source's SPMs, as they come."""
+
+    __slots__ = ("_newest", "_newest_at", "_suspect", "_suspect_at")
+
+    def __init__(self) -> None:
+        self._newest: int | None = None
+        self._newest_at = Instant(0)
+        self._suspect: int | None = None
+        self._suspect_at = Instant(0)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether an SPM came at all."""
+        return self._newest is not None
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether the last SPM may be one of a source that began anew."""
+        return self._suspect is not None
+
+    def hear(self, number: int, now: Instant) -> Order:
+        """Compare the number of an SPM with those before it."""
+        place = number if self._newest is None else unfolded(number, self._newest)
+        if self._newest is None or place > self._newest:
+            self._newest, self._newest_at, self._suspect = place, now, None
+            return Order.NEWER
+        if now - self._newest_at < LATE:
+            return Order.LATE
+        if self._suspect is None or place < self._suspect:
+            self._suspect, self._suspect_at = place, now
+        elif place > self._suspect and now - self._suspect_at >= PAUSE:
+            return Order.RESTARTED
+        return Order.SUSPECT

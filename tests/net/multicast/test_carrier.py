@@ -12,6 +12,7 @@ from reliquary.base.turn import Warn
 from reliquary.net.multicast.carrier import Carrier, Count, parse
 from reliquary.net.multicast.links import Heard, Link
 from reliquary.net.multicast.options import MulticastOptions
+from reliquary.protocols.pgm.budget import SHARE
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, SendApdu
 from reliquary.protocols.srmp.events import ApduArrived, PostEnded
 from reliquary.queueing.travel.failures import Failure
@@ -237,7 +238,7 @@ def test_what_is_missing_is_asked_for_by_both_ways_and_repaired() -> None:
     assert [apdu.data for apdu in there.arrived] == [b"one"]
     there.loop.run(0.06)
     ((nak, to),) = there.link.up
-    assert to == "10.0.0.1"
+    assert to == "10.0.0.2"  # where the data came from
     assert (nak, True) in [(packet, near) for packet, near, _ in there.link.sent]
     before = len(here.link.sent)
     here.link.hear(nak, to="10.0.0.1")
@@ -286,6 +287,21 @@ def test_a_source_that_begins_anew_is_counted_and_warned_of() -> None:
     assert here.carrier.counts == {Count.SOURCES_RESTARTED: 1}
     why = "736f75726365.9 counts from the beginning again"
     assert here.warned == [Warn(f"multicast {ADDRESS}", "a source began anew", why)]
+
+
+def test_what_is_missing_is_bounded_over_all_groups_and_forgotten_with_its_group() -> None:
+    here = Bench()
+    other = "234.1.1.1:8002"
+    here.listen(ADDRESS, other)
+    for port in (8001, 8002):
+        for lead in (99, 50_000):
+            here.link.hear(Spm(Tsi(b"source", 9), port, lead, 0, lead, "10.0.0.2"))
+    most = here.carrier.budget.missing
+    assert most == QUICK.protocol.most_missing + SHARE
+    here.listen(other)
+    assert here.carrier.budget.missing == SHARE
+    here.listen()
+    assert here.carrier.budget.missing == 0
 
 
 def test_a_group_is_left_when_nobody_needs_it() -> None:

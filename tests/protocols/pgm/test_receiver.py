@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from reliquary.base.time import SECOND, Instant
 from reliquary.protocols.pgm.actions import Action, Deliver, Lost, Reason, Restarted, Unicast, Unused
-from reliquary.protocols.pgm.receiver import Receiver
+from reliquary.protocols.pgm.budget import SHARE
+from reliquary.protocols.pgm.receiver import NAKS_AT_ONCE, Receiver
 from reliquary.protocols.pgm.settings import PgmSettings
 from reliquary.wire.pgm.options import Reset
 from reliquary.wire.pgm.packets import Data, Kind, Nak, Packet, Spm, Tsi
@@ -187,3 +190,76 @@ def test_after_rst_a_newer_spm_without_it_begins_another_session() -> None:
     assert hear(who, data(1, 60, b"late")) == [Unused(tsi(1), Reason.DUPLICATE)]
     assert hear(who, spm(1, 702, 50, 60)) == []
     assert hear(who, data(1, 61, b"new")) == [Deliver(tsi(1), b"new")]
+
+
+# -- gaps that somebody made up
+
+
+def flooded(settings: PgmSettings | None = None) -> Receiver:
+    """A receiver that heard 96 packets of 32 made-up sources: as many gaps, each as wide as can be."""
+    who = receiver(settings)
+    for source in range(32):
+        hear(who, spm(source, 1, 0, 9))
+        hear(who, Data(tsi(source), PORT, 16_000, 0, b"x"))
+        hear(who, spm(source, 2, 0, 60_000))
+    return who
+
+
+def run(who: Receiver, now: int, seconds: int) -> list[tuple[Instant, Action]]:
+    """Wake the receiver whenever it wants; what it did, and when."""
+    done: list[tuple[Instant, Action]] = []
+    wake: Instant | None = Instant(now)
+    while wake is not None and wake <= now + seconds * SECOND:
+        step = who.wake(wake)
+        done += [(wake, action) for action in step.actions]
+        assert len(step.actions) < 100, "other work is done in between"
+        wake = step.wake
+    return done
+
+
+def test_made_up_gaps_are_bounded_over_all_sessions() -> None:
+    who = flooded()
+    assert 16_384 <= who.shared.budget.missing <= 16_384 + 31 * SHARE
+    naks = [each for each in run(who, START, 60) if isinstance(each[1], Unicast)]
+    assert len(naks) <= 60 * PgmSettings().naks + NAKS_AT_ONCE
+    seconds = Counter((moment - START) // SECOND for moment, _ in naks)
+    assert max(seconds.values()) <= PgmSettings().naks + NAKS_AT_ONCE
+    assert {nak.to for _, nak in naks if isinstance(nak, Unicast)} == {"10.0.0.1"}
+
+
+def test_what_was_asked_for_in_vain_leaves_room_for_others() -> None:
+    who = flooded()
+    run(who, START, 120)
+    assert who.shared.budget.missing == 0
+
+
+def test_a_real_gap_is_asked_for_between_made_up_ones() -> None:
+    who = flooded()
+    hear(who, spm(99, 1, 0, 9))
+    hear(who, Data(tsi(99), PORT, 12, 0, b"x"))
+    assert asks(run(who, START, 10), 99)[0][1] == (10, 11)
+
+
+def test_naks_go_oldest_first() -> None:
+    who = receiver(PgmSettings(naks=1))
+    for source in range(20):
+        hear(who, spm(source, 1, 0, 9), START + source * SECOND)
+        hear(who, Data(tsi(source), PORT, 11, 0, b"x"), START + source * SECOND)
+    done = run(who, START + 20 * SECOND, 10)
+    first = [nak.packet.tsi.port for _, nak in done if isinstance(nak, Unicast)]
+    assert first == list(range(20))
+
+
+def test_a_receiver_that_is_closed_misses_nothing() -> None:
+    who = flooded()
+    who.close()
+    assert (who.shared.budget.missing, who.shared.buffered, who.sessions) == (0, 0, {})
+
+
+def asks(done: list[tuple[Instant, Action]], source: int) -> list[tuple[Instant, tuple[int, ...]]]:
+    """When a source was asked, and for which numbers."""
+    return [
+        (moment, action.packet.numbers)
+        for moment, action in done
+        if isinstance(action, Unicast) and action.packet.tsi == tsi(source)
+    ]

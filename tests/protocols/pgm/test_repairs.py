@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 
 from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant, seconds
-from reliquary.protocols.pgm.repairs import NEXT, Heard, Repairs, Stage
+from reliquary.protocols.pgm.budget import Budget
+from reliquary.protocols.pgm.repairs import NEXT, TIMERS_AT_ONCE, Heard, Repairs, Stage
 from reliquary.protocols.pgm.settings import PgmSettings
 from tests.protocols.pgm.pgm_network import SeededChance
 
@@ -19,7 +20,7 @@ BACK_OFF = 20 * MILLISECOND
 
 
 def repairs(settings: PgmSettings = SETTINGS) -> Repairs:
-    return Repairs(settings, SeededChance(1))
+    return Repairs(settings, SeededChance(1), Budget(100_000))
 
 
 def at(span: int) -> Instant:
@@ -35,7 +36,7 @@ def test_the_table_answers_every_case() -> None:
 def test_the_pause_before_a_nak_is_drawn_between_10_and_50_milliseconds() -> None:
     drawn = set()
     for seed in range(200):
-        missing = Repairs(PgmSettings(), SeededChance(seed))
+        missing = Repairs(PgmSettings(), SeededChance(seed), Budget(10))
         missing.miss([7], START)
         due = missing.next_due()
         assert due is not None
@@ -114,6 +115,37 @@ def test_what_leaves_the_window_is_not_asked_for() -> None:
     missing.miss([7, 8, 9], START)
     missing.pass_by(9, at(1))
     assert missing.take_due(at(BACK_OFF)) == ([9], [])
+
+
+def test_no_more_is_asked_for_at_once_than_one_nak_has_room_for() -> None:
+    missing = repairs()
+    missing.miss(range(100), START)
+    assert missing.take_due(at(BACK_OFF)) == (list(range(63)), [])
+    assert missing.next_due() == at(BACK_OFF)
+    assert missing.take_due(at(BACK_OFF)) == (list(range(63, 100)), [])
+    assert missing.next_due() == at(BACK_OFF + seconds(0.75))
+
+
+def test_a_few_timers_are_looked_at_and_the_others_stay_due() -> None:
+    missing = repairs()
+    missing.miss(range(2 * TIMERS_AT_ONCE), START)
+    for number in range(2 * TIMERS_AT_ONCE):
+        missing.hear(number, Heard.NCF, START)
+    for _ in range(2):
+        assert missing.next_due() == at(2 * SECOND)
+        assert missing.take_due(at(2 * SECOND)) == ([], [])
+    assert missing.next_due() == at(2 * SECOND + BACK_OFF)
+
+
+def test_the_budget_knows_what_is_missing() -> None:
+    budget = Budget(100)
+    missing = Repairs(SETTINGS, SeededChance(1), budget)
+    missing.miss(range(10), START)
+    missing.hear(3, Heard.DATA, START)
+    missing.pass_by(3, START)
+    assert budget.missing == len(missing) == 6
+    missing.clear()
+    assert (budget.missing, len(missing), missing.next_due()) == (0, 0, None)
 
 
 def test_what_is_not_missing_means_nothing() -> None:

@@ -43,6 +43,8 @@ def test_a_high_rate_shortens_the_window_not_the_memory() -> None:
     [
         ({"rate": 0}, "rate is 0"),
         ({"window": 0}, "window is 0"),
+        ({"naks": 0}, "naks is 0"),
+        ({"most_missing": 0}, "most_missing is 0"),
         ({"ncf_retries": -1}, "ncf_retries is -1"),
         ({"longest_heartbeat": 1}, "longest_heartbeat"),
         ({"longest_back_off": 1}, "longest_back_off"),

@@ -30,6 +30,7 @@ from reliquary.protocols.pgm.actions import (
     Unicast,
     Unused,
 )
+from reliquary.protocols.pgm.budget import Budget
 from reliquary.protocols.pgm.receiver import Receiver
 from reliquary.protocols.pgm.source import Life, Source
 from reliquary.protocols.srmp.effects import EndSession, ListenTo, SendApdu
@@ -134,6 +135,8 @@ class Carrier:
         self._sessions: dict[int, Address] = {}
         """Where each outgoing queue sends to."""
         self._receivers: dict[Address, Timed[Receiver]] = {}
+        self.budget = Budget(self._settings.most_missing)
+        """Of all receivers together."""
         self._wanted: frozenset[str] = frozenset()
         self._members: dict[str, int] = {}
         """How many sources and receivers each group has."""
@@ -157,6 +160,7 @@ class Carrier:
         for address in [each for each, timed in self._receivers.items() if timed.at not in self._wanted]:
             timed = self._receivers.pop(address)
             timed.stop()
+            timed.machine.close()
             self._leave(address[0])
         self._listen_to_missing()
 
@@ -241,7 +245,7 @@ class Carrier:
                 self._warn(Warn(f"multicast {wanted}", "cannot be listened to", str(why)))
                 failed = True
                 continue
-            receiver = Receiver(*address, self._settings, self._chance)
+            receiver = Receiver(*address, self._settings, self._chance, self.budget)
             self._receivers[address] = Timed(receiver, address, wanted)
         if failed and self._retry is None:
             self._retry = self._call_later(RETRY_SECONDS, self._try_again)

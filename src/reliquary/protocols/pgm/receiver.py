@@ -7,6 +7,8 @@ from typing import Final
 from reliquary.base.chance import Chance
 from reliquary.base.time import Instant, later
 from reliquary.protocols.pgm.actions import Action, Reason, Restarted, Step, Unused
+from reliquary.protocols.pgm.budget import Budget
+from reliquary.protocols.pgm.rate import Bucket
 from reliquary.protocols.pgm.restarts import Order
 from reliquary.protocols.pgm.session import Session, Shared
 from reliquary.protocols.pgm.settings import PgmSettings
@@ -16,13 +18,20 @@ from reliquary.wire.pgm.serial import MASK, unfolded
 MISSED_HEARTBEATS: Final = 3
 """A source that was silent for so many of its longest heartbeats makes room for a new one."""
 MOST_PAST: Final = 1024
+NAKS_AT_ONCE: Final = 10
+"""NAKs that may go without a pause; then the caller does other work."""
+NEVER: Final = Instant(1 << 63)
 
 
 class Receiver:
     """Follows every source that sends to a group, each in its own session."""
 
-    def __init__(self, group: str, port: int, settings: PgmSettings, chance: Chance) -> None:
-        self.shared = Shared(group, port, settings, chance)
+    def __init__(
+        self, group: str, port: int, settings: PgmSettings, chance: Chance, budget: Budget | None = None
+    ) -> None:
+        """`budget` bounds what all receivers miss together; without it this one has its own."""
+        self.shared = Shared(group, port, settings, chance, budget or Budget(settings.most_missing))
+        self._pace = Bucket(settings.naks, NAKS_AT_ONCE, Instant(0))
         self.sessions: dict[Tsi, Session] = {}
         self._sweep_at: Instant | None = None
         self._past: dict[Tsi, int] = {}
@@ -41,18 +50,26 @@ class Receiver:
                 session.on_data(packet, source, now, actions)
         else:
             self._on_spm(packet, session, source, now, actions)
-        return Step(actions, self._next_wake())
+        return Step(actions, self._next_wake(now))
 
     def wake(self, now: Instant) -> Step:
-        """Do what is due."""
+        """Send the NAKs that are due, the oldest first, as fast as they may go; then sweep."""
         actions: list[Action] = []
-        for session in self.sessions.values():
-            due = session.next_wake()
-            if due is not None and due <= now:
-                session.wake(now, actions)
+        for _ in range(NAKS_AT_ONCE):
+            session = min(self.sessions.values(), key=_due, default=None)
+            if session is None or _due(session) > now or self._pace.ready_at(1, now) > now:
+                break
+            if session.wake(now, actions):
+                self._pace.take(1, now)
         if self._sweep_at is not None and now >= self._sweep_at:
             self._sweep(now)
-        return Step(actions, self._next_wake())
+        return Step(actions, self._next_wake(now))
+
+    def close(self) -> None:
+        """Follow no source any more."""
+        for session in self.sessions.values():
+            session.close()
+        self.sessions.clear()
 
     def _on_spm(
         self, spm: Spm, session: Session | None, source: str, now: Instant, actions: list[Action]
@@ -126,11 +143,18 @@ class Receiver:
         if len(self._past) > MOST_PAST:
             del self._past[next(iter(self._past))]
 
-    def _next_wake(self) -> Instant | None:
-        moments = [due for session in self.sessions.values() if (due := session.next_wake()) is not None]
-        if self._sweep_at is not None:
-            moments.append(self._sweep_at)
+    def _next_wake(self, now: Instant) -> Instant | None:
+        moments = [] if self._sweep_at is None else [self._sweep_at]
+        due = min(map(_due, self.sessions.values()), default=NEVER)
+        if due < NEVER:
+            moments.append(max(due, self._pace.ready_at(1, now)))
         return min(moments, default=None)
+
+
+def _due(session: Session) -> Instant:
+    """When a session has something to do next."""
+    due = session.next_wake()
+    return NEVER if due is None else due
 
 
 def _first_number(packet: Data | Spm) -> int | None:

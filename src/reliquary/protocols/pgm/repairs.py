@@ -15,14 +15,20 @@ that overtook each other come before anybody asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 from heapq import heapify, heappop, heappush
+from itertools import takewhile
 from typing import Final
 
 from reliquary.base.chance import Chance
 from reliquary.base.time import Duration, Instant, later
+from reliquary.protocols.pgm.budget import Budget
 from reliquary.protocols.pgm.settings import PgmSettings
+from reliquary.wire.pgm.options import MOST_LISTED
+
+TIMERS_AT_ONCE: Final = 250
+"""Timers that are looked at in one go: less than a millisecond of work."""
 
 
 class Stage(Enum):
@@ -97,10 +103,12 @@ class Repair:
 class Repairs:
     """Everything that a session misses, by number."""
 
-    def __init__(self, settings: PgmSettings, chance: Chance) -> None:
+    def __init__(self, settings: PgmSettings, chance: Chance, budget: Budget) -> None:
         self._settings = settings
         self._chance = chance
+        self._budget = budget
         self._missing: dict[int, Repair] = {}
+        """In the order of their numbers, because what is found missing is always after all before it."""
         self._timers: list[tuple[Instant, int]] = []
         """When to look at which; what is due at another moment now is passed over."""
 
@@ -110,9 +118,10 @@ class Repairs:
     def __contains__(self, number: int) -> bool:
         return number in self._missing
 
-    def miss(self, numbers: Iterable[int], now: Instant) -> None:
+    def miss(self, numbers: Collection[int], now: Instant) -> None:
         """These are missing; those found together are asked for together."""
         due = later(now, self._back_off())
+        self._budget.missing += len(numbers)
         for number in numbers:
             self._missing[number] = Repair(due)
             heappush(self._timers, (due, number))
@@ -125,15 +134,27 @@ class Repairs:
 
     def pass_by(self, trail: int, now: Instant) -> None:
         """The source keeps nothing before this number any more."""
-        for number in [number for number in self._missing if number < trail]:
+        for number in list(takewhile(lambda number: number < trail, self._missing)):
             self.hear(number, Heard.PASSED, now)
 
+    def clear(self) -> None:
+        """Nothing of it is asked for any more."""
+        self._budget.missing -= len(self._missing)
+        self._missing.clear()
+        self._timers.clear()
+
     def take_due(self, now: Instant) -> tuple[list[int], list[int]]:
-        """Whose timers ran out: the numbers to ask for, in order, and those that are given up."""
+        """Whose timers ran out first: the numbers to ask for in one NAK, and those that are given up.
+
+        There may be more: as long as the next timer is due, the caller comes back, and does other work
+        in between.
+        """
         ask: list[int] = []
         lost: list[int] = []
         back_off = self._back_off() if self._timers and self._timers[0][0] <= now else Duration(0)
-        while self._timers and self._timers[0][0] <= now:
+        for _ in range(TIMERS_AT_ONCE):
+            if not self._timers or self._timers[0][0] > now or len(ask) > MOST_LISTED:
+                break
             due, number = heappop(self._timers)
             repair = self._missing.get(number)
             if repair is None or repair.due != due:
@@ -170,6 +191,7 @@ class Repairs:
             repair.ncf_tries = 0
         if repair.stage not in _GOING_ON:
             del self._missing[number]
+            self._budget.missing -= 1
             self._tidy()
             return act
         span = {

@@ -14,10 +14,10 @@ from reliquary.base.chance import Chance
 from reliquary.base.time import Instant
 from reliquary.protocols.pgm.actions import Action, Deliver, Lost, Multicast, Reason, Unicast, Unused
 from reliquary.protocols.pgm.assembly import Assembly, Broken, Incomplete
+from reliquary.protocols.pgm.budget import Budget
 from reliquary.protocols.pgm.repairs import Heard, Repairs
 from reliquary.protocols.pgm.restarts import Order, SpmOrder
 from reliquary.protocols.pgm.settings import PgmSettings
-from reliquary.wire.pgm.options import MOST_LISTED
 from reliquary.wire.pgm.packets import Data, Kind, Nak, Spm, Tsi
 from reliquary.wire.pgm.serial import MASK, unfolded
 
@@ -25,11 +25,13 @@ from reliquary.wire.pgm.serial import MASK, unfolded
 class Shared:
     """What all sessions of a receiver have together."""
 
-    def __init__(self, group: str, port: int, settings: PgmSettings, chance: Chance) -> None:
+    def __init__(self, group: str, port: int, settings: PgmSettings, chance: Chance, budget: Budget) -> None:
         self.group = group
         self.port = port
         self.settings = settings
         self.chance = chance
+        self.budget = budget
+        """Of this receiver and all others."""
         self.buffered = 0
         """Bytes behind gaps."""
         self.naks = 0
@@ -54,14 +56,13 @@ class Session:
         """FIN came: the source sends nothing new."""
         self._shared = shared
         self._source = source
-        self._path: str | None = None
         self._next = first
         self._lead = first - 1
         self._trail = first
         self._spms = SpmOrder()
         self._held: dict[int, Data] = {}
         self._given_up: set[int] = set()
-        self._repairs = Repairs(shared.settings, shared.chance)
+        self._repairs = Repairs(shared.settings, shared.chance, shared.budget)
         self._assembly = Assembly(shared.settings.largest_apdu)
 
     # -- what is heard
@@ -85,8 +86,9 @@ class Session:
         ):
             actions.append(Unused(self.tsi, Reason.DEFERRED))
             self._reach(number, now)
+        elif not self._reach(number - 1, now):
+            actions.append(Unused(self.tsi, Reason.DEFERRED))
         else:
-            self._reach(number - 1, now)
             self._lead = max(self._lead, number)
             self._held[number] = data
             shared.buffered += len(data.payload)
@@ -106,7 +108,6 @@ class Session:
         if self.ended:
             return
         self._source = source
-        self._path = spm.path
         self.finished = spm.fin
         if spm.has_window:
             lead = unfolded(spm.lead, self._lead)
@@ -122,20 +123,19 @@ class Session:
         for number in nak.numbers:
             self._repairs.hear(unfolded(number, self._lead), heard, now)
 
-    def wake(self, now: Instant, actions: list[Action]) -> None:
-        """Ask for what is missing; tell of what cannot be had."""
-        if self._path is None:  # 6.2: no NAK before the first SPM
-            return
+    def wake(self, now: Instant, actions: list[Action]) -> bool:
+        """Ask for what is missing; tell of what cannot be had.  The answer is whether a NAK goes."""
         ask, lost = self._repairs.take_due(now)
-        for at in range(0, len(ask), MOST_LISTED + 1):
-            self._ask(ask[at : at + MOST_LISTED + 1], self._path, actions)
+        if ask:
+            self._ask(ask, actions)
         if lost:
             self._given_up.update(lost)
             self._deliver(actions)
+        return bool(ask)
 
     def next_wake(self) -> Instant | None:
-        """When the next NAK or retry is due."""
-        return None if self._path is None else self._repairs.next_due()
+        """When the next NAK or retry is due; there is none before the first SPM (6.2)."""
+        return self._repairs.next_due() if self._spms.is_known else None
 
     def give_way(self, actions: list[Action]) -> None:
         """The source began anew: what is missing of this session does not come any more."""
@@ -147,6 +147,7 @@ class Session:
         for data in self._held.values():
             self._shared.buffered -= len(data.payload)
         self._held.clear()
+        self._repairs.clear()
         return self._next
 
     # -- what is done about it
@@ -160,31 +161,49 @@ class Session:
         behind = self._next - unfolded(data.number, self._lead)
         return Reason.IGNORED if behind > self._shared.settings.most_ahead else None
 
-    def _reach(self, number: int, now: Instant) -> None:
-        """The source has sent all up to this number: what did not come is missing."""
-        number = min(number, self._next + self._shared.settings.most_ahead - 1)
-        if number > self._lead:
-            self._repairs.miss(range(self._lead + 1, number + 1), now)
-            self._lead = number
+    def _reach(self, number: int, now: Instant) -> bool:
+        """The source has sent all up to this number: what did not come is missing.
+
+        The answer is no if that is more than may be missing now; a later packet of the source says it again.
+        """
+        shared = self._shared
+        reached = min(
+            number,
+            self._next + shared.settings.most_ahead - 1,
+            self._lead + shared.budget.room(len(self._repairs)),
+        )
+        if reached > self._lead:
+            self._repairs.miss(range(self._lead + 1, reached + 1), now)
+            self._lead = reached
+        return number <= self._lead
 
     def _obey(self, trail: int, now: Instant, actions: list[Action]) -> None:
         """The source keeps nothing before `trail`: nobody can get it any more (3.4)."""
-        if trail > self._trail:
-            self._trail = trail
-            self._repairs.pass_by(trail, now)
-            self._deliver(actions)
+        if trail <= self._trail:
+            return
+        self._trail = trail
+        self._repairs.pass_by(trail, now)
+        for number in self._held_before(trail):
+            self._pass_over(number, actions)
+            self._deliver_next(actions)
+        self._pass_over(trail, actions)
+        self._deliver(actions)
+
+    def _held_before(self, trail: int) -> list[int]:
+        """The numbers before `trail` of packets that wait behind a gap, in order."""
+        if trail - self._next < len(self._held):
+            return [number for number in range(self._next, trail) if number in self._held]
+        return sorted(number for number in self._held if number < trail)
+
+    def _pass_over(self, after: int, actions: list[Action]) -> None:
+        if after > self._next:
+            self._lose(after, "the source does not keep it any more", actions)
 
     def _deliver(self, actions: list[Action]) -> None:
         """Hand on all that has no gap before it; a gap that stays is told and passed over."""
         while True:
-            data = self._held.pop(self._next, None)
-            if data is not None:
-                self._next += 1
-                self._shared.buffered -= len(data.payload)
-                self._put_together(data, actions)
-            elif self._next < self._trail:
-                after = min((number for number in self._held if number < self._trail), default=self._trail)
-                self._lose(after, "the source does not keep it any more", actions)
+            if self._next in self._held:
+                self._deliver_next(actions)
             elif self._next in self._given_up:
                 after = self._next + 1
                 while after in self._given_up:
@@ -194,11 +213,21 @@ class Session:
                 break
         self._lead = max(self._lead, self._next - 1)
 
+    def _deliver_next(self, actions: list[Action]) -> None:
+        data = self._held.pop(self._next)
+        self._next += 1
+        self._shared.buffered -= len(data.payload)
+        self._put_together(data, actions)
+
     def _lose(self, after: int, why: str, actions: list[Action]) -> None:
         """All from the next number to before `after` is lost, and the APDU that it belongs to."""
-        self._given_up.difference_update(range(self._next, after) if self._given_up else ())
-        self._shared.lost += after - self._next
-        actions.append(Lost(self.tsi, self._next & MASK, after - self._next, why))
+        packets = after - self._next
+        if packets > len(self._given_up):  # which may be half of all numbers
+            self._given_up = {number for number in self._given_up if number >= after}
+        else:
+            self._given_up.difference_update(range(self._next, after))
+        self._shared.lost += packets
+        actions.append(Lost(self.tsi, self._next & MASK, packets, why))
         self._assembly.drop()
         self._next = after
 
@@ -211,12 +240,15 @@ class Session:
         if apdu:
             actions.append(Deliver(self.tsi, apdu))
 
-    def _ask(self, numbers: list[int], path: str, actions: list[Action]) -> None:
+    def _ask(self, numbers: list[int], actions: list[Action]) -> None:
+        # DEPARTS from 2.1.3 (SR-006): a NAK goes to the address that the source's packets came from, not to
+        # the path in its SPMs, because a made-up SPM would aim the NAKs at a third computer.  Both are one
+        # address where no routers take part in PGM.
         shared = self._shared
         shared.naks += 1
         wanted = tuple(number & MASK for number in numbers)
         nak = Nak(Kind.NAK, self.tsi, shared.port, wanted, self._source, shared.group)
-        actions.append(Unicast(nak, path))
+        actions.append(Unicast(nak, self._source))
         if shared.settings.multicast_naks:
             actions.append(Multicast(nak, near=True))
 
@@ -225,4 +257,3 @@ class Session:
         if self._next <= self._lead or self._assembly.size:
             self._lose(self._lead + 1, why, actions)
         self.close()
-        self._repairs = Repairs(self._shared.settings, self._shared.chance)

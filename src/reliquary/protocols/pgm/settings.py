@@ -61,13 +61,18 @@ class PgmSettings:
     """Bytes that the receiver of a group holds behind gaps, of all sources together."""
     most_ahead: int = 16_384
     """How far behind a gap a receiver looks."""
+    most_missing: int = 16_384
+    """Packets that all sessions miss together; each may miss a few more in any case (`budget`)."""
+    naks: int = 100
+    """NAKs a second that the receiver of a group sends, each for up to 63 packets."""
     most_sessions: int = 256
     """Sources that a receiver of a group follows."""
 
     def __post_init__(self) -> None:
         for name in ("rate", "window", "bucket", "peak", "shortest_heartbeat", "ambient_packets",
                      "ambient_time", "shortest_back_off", "nak_repeat", "nak_data", "largest_apdu",
-                     "most_held", "most_buffered", "most_ahead", "most_sessions"):  # fmt: skip
+                     "most_held", "most_buffered", "most_ahead", "most_missing", "naks",
+                     "most_sessions"):  # fmt: skip
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}, it must be at least 1")
         for name in ("repair_delay", "ncf_retries", "data_retries", "join"):

@@ -1,0 +1,29 @@
+"""How many packets all sessions of a process may miss at a time.
+
+Everything that is missing takes memory and is asked for, and anybody who can send to a group can make up
+sources and gaps.  A session that finds the budget used up by others still has the share of one NAK, so that
+gaps which somebody made up slow down the repair of real ones and do not stop it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.wire.pgm.options import MOST_LISTED
+
+SHARE: Final = MOST_LISTED + 1
+"""What each session may miss in any case: the numbers of one NAK."""
+
+
+class Budget:
+    """Counts what is missing, of all sessions together."""
+
+    __slots__ = ("_most", "missing")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.missing = 0
+
+    def room(self, own: int) -> int:
+        """How many packets more a session may miss that misses `own` now."""
+        return max(self._most - self.missing, SHARE - own, 0)

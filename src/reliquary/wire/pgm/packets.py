@@ -123,7 +123,7 @@ class Nak(msgspec.Struct, frozen=True, gc=False):
     port: int
     """The destination port of the data that is spoken of."""
     numbers: tuple[int, ...]
-    """In order; the first is in the header, the others in OPT_NAK_LIST."""
+    """The first is in the header, the others in OPT_NAK_LIST; those of OpenPGM come in any order."""
     source: str
     group: str
 
@@ -231,8 +231,6 @@ def _nak(reader: Reader, kind: Kind, flags: int, tsi: Tsi, port: int) -> Nak:
     options = _options(reader, flags)
     if options.fragment is not None or options.syn or options.fin or options.reset is not None:
         raise reader.fault("a NAK has an option that does not belong there")
-    if options.listed and distance(number, options.listed[0]) <= 0:
-        raise reader.fault("a NAK list is not in order")
     return Nak(kind, tsi, port, (number, *options.listed), source, group)
 
 

@@ -59,6 +59,14 @@ def _gsoap_with_compiler() -> bool:
     return programs and folder is not None and (folder.parents[1] / "include" / "stdsoap2.h").exists()
 
 
+OPENPGM_HEADERS = Path("/usr/include/pgm-5.3")
+"""Debian has the headers of OpenPGM in a folder that has its version."""
+
+
+def _openpgm_with_compiler() -> bool:
+    return shutil.which("cc") is not None and (OPENPGM_HEADERS / "pgm" / "pgm.h").exists()
+
+
 SAMBA_TESTS = Path("/usr/lib/python3/dist-packages/samba/tests/dcerpc/raw_protocol.py")
 """Samba's tests of DCE/RPC servers; they run with the system's own Python."""
 
@@ -84,6 +92,12 @@ NEEDED: dict[str, Need] = {
             "tests of WS-ReliableMessaging with another implementation",
             ("gsoap", "libgsoap-dev", "gcc", "libc6-dev"),
             _gsoap_with_compiler,
+        ),
+        Need(
+            "openpgm",
+            "tests of multicast with another implementation",
+            ("libpgm-dev", "gcc", "libc6-dev"),
+            _openpgm_with_compiler,
         ),
         Need(
             "samba",

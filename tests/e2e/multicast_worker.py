@@ -2,15 +2,19 @@
 
 python -m tests.e2e.multicast_worker listen 234.1.1.1:8001 200     "ready", then a line for each message
 python -m tests.e2e.multicast_worker send 234.1.1.1:8001 200       sends, and waits until all have gone
+python -m tests.e2e.multicast_worker counts                        what the server counted, a line for each
 """
 
 from __future__ import annotations
 
+import re
 import sys
+from urllib.request import urlopen
 
 from reliquary import connect
 
 SERVER = "http://127.0.0.1:8480"
+METRICS = "http://127.0.0.1:8481/metrics"
 QUEUE = "ticks"
 
 
@@ -37,6 +41,14 @@ def send(address: str, count: int) -> None:
         manager.queue(f"MULTICAST={address}").send_many(body(number) for number in range(count))
 
 
+def counts() -> None:
+    """Say what the server counted."""
+    with urlopen(METRICS) as answer:
+        page = answer.read().decode()
+    for name, value in re.findall(r'reliquary_multicast_total\{kind="(.*?)"\} (\d+)', page):
+        say(f"{name} {value}")
+
+
 def say(line: str) -> None:
     print(line, flush=True)  # noqa: T201 - the test reads it
 
@@ -47,5 +59,7 @@ if __name__ == "__main__":
             listen(address, int(count))
         case ["send", address, count]:
             send(address, int(count))
+        case ["counts"]:
+            counts()
         case _:
             sys.exit(__doc__)

@@ -97,7 +97,7 @@ def lone_host() -> Iterator[Host]:
 
 
 @contextmanager
-def network(count: int, *, loss: float, seed: int) -> Iterator[Network]:
+def network(count: int, *, loss: float, seed: int, mtu: int = 1500) -> Iterator[Network]:
     """So many hosts, 10.77.0.1 and on, and a switch that loses this share of all frames."""
     clear_away()
     mark = f"rq{os.getpid()}n{next(_numbers)}"
@@ -124,10 +124,10 @@ def network(count: int, *, loss: float, seed: int) -> Iterator[Network]:
                 "netns",
                 host.name,
             )
-            ip("-n", switch.name, "link", "set", port, "up")
+            ip("-n", switch.name, "link", "set", port, "mtu", str(mtu), "up")
             ip("-n", host.name, "link", "set", "lo", "up")
             ip("-n", host.name, "address", "add", f"{host.address}/24", "dev", "net0")
-            ip("-n", host.name, "link", "set", "net0", "up")
+            ip("-n", host.name, "link", "set", "net0", "mtu", str(mtu), "up")
             host.run("tests.e2e.lossy_switch", "checksums", "net0")
         ports = [f"port{number}" for number in range(count)]
         running.append(switch.start("tests.e2e.lossy_switch", str(loss), str(seed), *ports))

@@ -81,5 +81,21 @@ def test_gsoap_is_there_only_with_its_plugins(tmp_path: Path, monkeypatch: pytes
     assert system_packages.gsoap_folder() is None
 
 
+def test_openpgm_is_there_only_with_its_headers_and_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need = system_packages.NEEDED["openpgm"]
+    monkeypatch.setattr(system_packages, "OPENPGM_HEADERS", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    compiler = tmp_path / "cc"
+    compiler.touch(mode=0o755)
+    assert not need.present()
+    (tmp_path / "pgm").mkdir()
+    (tmp_path / "pgm" / "pgm.h").touch()
+    assert need.present()
+    compiler.unlink()
+    assert not need.present()
+
+
 def test_every_need_has_a_name_that_a_mark_can_use() -> None:
     assert all(name == need.name and need.apt and need.why for name, need in system_packages.NEEDED.items())

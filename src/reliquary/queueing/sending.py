@@ -31,7 +31,10 @@ def send(
     found = ways(state, target, now)
     if isinstance(found, HResult):
         return Sent(found, found.sentence)
-    check_carriers(state, found, messages, in_transaction=transaction is not None)
+    in_transaction = transaction is not None
+    if len(found) > 1:  # the names of all destinations go with each copy, and take room
+        check_carriers(state, found, _listing(messages, found), in_transaction=in_transaction)
+    check_carriers(state, found, messages, in_transaction=in_transaction)
     unsigned = _unsigned(found) if state.signs else None
     if unsigned and any(each.authentication is AuthenticationLevel.XML_SIG for each in messages):
         why = f"only what leaves by HTTP or multicast is signed, and {unsigned.name} is reached otherwise"
@@ -40,8 +43,7 @@ def send(
     if len(found) > 1:
         if any(message.stored_body for message in messages):
             return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
-        names = tuple(str(each.name) for each in found)
-        messages = [msgspec.structs.replace(message, destination_queues=names) for message in messages]
+        messages = _listing(messages, found)
     first: list[int] = []
     verdict = Enqueued.DONE
     for way in found:  # DM-264
@@ -93,6 +95,12 @@ def _check_kind(state: State, way: Way, *, in_transaction: bool) -> None:
     if known is not None and known is not in_transaction:
         only = "in transactions only" if known else "outside transactions only"
         raise UsageError(f"{way.name} takes messages {only}")
+
+
+def _listing(messages: Sequence[Message], found: Sequence[Way]) -> Sequence[Message]:
+    """Return copies that name all their destinations."""
+    names = tuple(str(each.name) for each in found)
+    return [msgspec.structs.replace(message, destination_queues=names) for message in messages]
 
 
 def _unsigned(found: Sequence[Way]) -> Way | None:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv4Address
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.protocols.srmp.carrier import APDU_LIMIT, ENVELOPE, carrier
+from reliquary.protocols.srmp.carrier import APDU_LIMIT, SIGNATURE, carrier, size_on_wire
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.events import Access, CommitTransaction, OpenQueue
-from reliquary.queueing.message import Acknowledgement, Message, MessageClass, MessagePrivacy
+from reliquary.queueing.message import (
+    Acknowledgement,
+    AuthenticationLevel,
+    Delivery,
+    Message,
+    MessageClass,
+    MessagePrivacy,
+    ObjectId,
+)
+from reliquary.queueing.naming.formats import MulticastName
 from reliquary.queueing.travel.transfer import AddressesKnown
+from tests.protocols.srmp.sending import Sender
 from tests.queueing.answers import everything
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import Bench, check
@@ -64,13 +76,9 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "a large one": (
         GROUP,
         {"body": b"x" * APDU_LIMIT},
-        f"at most {APDU_LIMIT} bytes with its envelope, this one has {APDU_LIMIT + ENVELOPE}",
+        f"at most {APDU_LIMIT} bytes on the wire with its envelope, this one has 66",
     ),
-    "a large extension": (
-        GROUP,
-        {"extension": b"x" * APDU_LIMIT},
-        f"this one has {APDU_LIMIT + ENVELOPE + 1}",
-    ),
+    "a large extension": (GROUP, {"extension": b"x" * APDU_LIMIT}, "with its envelope, this one has 66"),
 }
 
 
@@ -136,13 +144,45 @@ def test_a_transaction_goes_to_a_url_and_not_to_a_multicast_address() -> None:
     check(bench.state)
 
 
-def test_a_multicast_message_of_just_the_right_size_goes() -> None:
-    bench = a_bench()
-    room = APDU_LIMIT - ENVELOPE
-    assert bench.send(GROUP, b"x" * room).status is HResult.OK
-    assert bench.send(GROUP, b"x" * (room + 1)).status is HResult.INVALID_PARAMETER
-    assert bench.send(GROUP, b"x" * (room - 6), label="l").status is HResult.OK
-    assert bench.send(GROUP, b"x" * (room - 5), label="l").status is HResult.INVALID_PARAMETER
+def refused_size(answer: Any) -> int:
+    """The size that a refusal speaks of."""
+    assert answer.status is HResult.INVALID_PARAMETER
+    return int(answer.why.rpartition(" ")[2])
+
+
+CARRIED: dict[str, dict[str, Any]] = {
+    "a body": {},
+    "a label": {"label": "<tick> & \u00e4"},
+    "an extension": {"extension": b"e" * 700},
+    "a queue of ours": {"response_queue": "orders"},
+    "names and numbers": {
+        "response_queue": ADMIN,
+        "correlation": ObjectId(UUID(int=7), 9),
+        "delivery": Delivery.RECOVERABLE,
+    },
+}
+
+
+@pytest.mark.srmp("T-74")
+@pytest.mark.spec("SR-013")
+@pytest.mark.parametrize("attributes", CARRIED.values(), ids=CARRIED.keys())
+@pytest.mark.parametrize("to", [GROUP, f"{GROUP},{WEB}"], ids=["one", "several"])
+def test_the_size_in_a_refusal_is_the_size_on_the_wire(to: str, attributes: dict[str, Any]) -> None:
+    bench = Sender()
+    size = refused_size(bench.send(to, b"x" * APDU_LIMIT, **attributes))
+    fits = APDU_LIMIT - (size - APDU_LIMIT)
+    assert refused_size(bench.send(to, b"x" * (fits + 1), **attributes)) == APDU_LIMIT + 1
+    assert bench.send(to, b"x" * fits, **attributes).status is HResult.OK
+    [sent] = bench.apdus
+    assert APDU_LIMIT - 60 < len(sent.data) <= APDU_LIMIT  # numbers are counted at their longest
+
+
+def test_the_largest_signature_is_counted_before_it_is_made() -> None:
+    state, name = a_bench().state, MulticastName(IPv4Address("234.1.1.1"), 8001)
+    plain = size_on_wire(state, name, Message(body=b"m"))
+    assert 700 < plain < 2000
+    signed = Message(body=b"m", authentication=AuthenticationLevel.XML_SIG)
+    assert size_on_wire(state, name, signed) == plain + SIGNATURE
 
 
 def test_a_label_may_have_all_that_xml_can_say() -> None:

@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
+import msgspec
+
 from reliquary.base.faults import UsageError
+from reliquary.protocols.srmp.codec.compound import BOUNDARIES, apdu, compound
+from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.kinds import RECEIPT_CLASSES
 from reliquary.protocols.srmp.settings import ENVELOPE_BYTES, LARGEST_MESSAGE
 from reliquary.queueing.acknowledge import names
-from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass, MessagePrivacy
+from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass, MessagePrivacy, ObjectId
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.naming.formats import (
     DirectName,
@@ -36,8 +40,11 @@ MULTICAST: Final = "multicast"
 """What the history shows as `protocol` for messages to a multicast address."""
 APDU_LIMIT: Final = 64 * 1024
 """What one multicast message may have, [MC-MQSRM] 2.1.3."""
-ENVELOPE: Final = 4096
-"""Room for what a multicast message has beside body, extension and names; a signature needs as much again."""
+SIGNATURE: Final = 4096
+"""Room for the signature of a multicast message."""
+LAST_ORDINAL: Final = 0xFFFFFFFF
+ANY_TIME: Final = 1_700_000_000
+"""Every time has as many characters in an envelope as this one."""
 ESCAPED: Final = 6
 """Bytes that one character takes at most, as `&quot;`."""
 _NOT_IN_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -75,7 +82,7 @@ def check(state: State, name: SingleName, message: Message, *, in_transaction: b
     """Refuse a message that cannot go to this destination."""
     _check(state, name, message)
     if isinstance(name, MulticastName):
-        _check_multicast(name, message, in_transaction=in_transaction)
+        _check_multicast(state, name, message, in_transaction=in_transaction)
     else:
         _check_size(name, message, largest)
 
@@ -87,8 +94,10 @@ def _check_size(name: SingleName, message: Message, largest: int) -> None:
         raise UsageError(
             f"a message to {name} has at most {largest} bytes of body and extension, this one has {size}"
         )
-    if _room(message) > ENVELOPE_BYTES:
-        raise UsageError(f"the names in a message to {name} need more than {ENVELOPE_BYTES} bytes")
+    if ESCAPED * sum(len(text) for _, text in _texts(message)) > ENVELOPE_BYTES // 2:
+        raise UsageError(
+            f"the label and the names in a message to {name} need more than {ENVELOPE_BYTES // 2} bytes"
+        )
 
 
 def _check(state: State, name: SingleName, message: Message) -> None:
@@ -125,22 +134,44 @@ def _check_names(state: State, name: SingleName, message: Message) -> None:
             )
 
 
-def _check_multicast(name: MulticastName, message: Message, *, in_transaction: bool) -> None:
+def _check_multicast(state: State, name: MulticastName, message: Message, *, in_transaction: bool) -> None:
     """One to many: nobody answers, so nothing can be asked for ([MC-MQSRM] 3.1.7.2.3)."""
     if in_transaction:
         raise UsageError(f"a message to {name} is in no transaction, because nobody there can acknowledge it")
     if message.acknowledgements:
         raise UsageError(f"a message to {name} asks for no acknowledgement, because many would answer")
-    size = message.body_size + len(message.extension) + _room(message)
+    size = size_on_wire(state, name, message)
     if size > APDU_LIMIT:
         raise UsageError(
-            f"a message to {name} has at most {APDU_LIMIT} bytes with its envelope, this one has {size}"
+            f"a message to {name} has at most {APDU_LIMIT} bytes on the wire with its envelope,"
+            f" this one has {size}"
         )
 
 
-def _room(message: Message) -> int:
-    signature = ENVELOPE if message.authentication is not AuthenticationLevel.NONE else 0
-    return ENVELOPE + signature + ESCAPED * sum(len(text) for _, text in _texts(message))
+def size_on_wire(state: State, name: MulticastName, message: Message) -> int:
+    """The bytes that a message takes in its group, with an envelope whose numbers are all at their longest.
+
+    A signature is counted with the most room that it may need, because the key is not known here.
+    """
+    lineage = state.identity().identifier
+    addressed = msgspec.structs.replace(
+        message,
+        identifier=ObjectId(lineage, LAST_ORDINAL),
+        source_machine=lineage,
+        sent_time=message.sent_time or ANY_TIME,
+        destination_queue=str(name),
+    )
+    envelope = message.soap_envelope or encode(addressed, here=_longest_origin(state))
+    body = message.body or bytes(message.body_size)
+    parts = compound(envelope, body, message.extension, lineage, BOUNDARIES - 1)
+    signature = 0 if message.authentication is AuthenticationLevel.NONE else SIGNATURE
+    return len(apdu(f"{name.address}:{name.port}", parts)) + signature
+
+
+def _longest_origin(state: State) -> str:
+    """The longest beginning that URLs of our queues may have."""
+    known = {authority for each in state.own_urls.values() for authority in each.authorities}
+    return f"https://{max(known, key=len, default=state.identity().computer_name)}"
 
 
 def _texts(message: Message) -> Iterator[tuple[str, str]]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import UUID
 
 from reliquary.protocols.srmp.codec.lexical import guid_text
 from reliquary.protocols.srmp.codec.values import Compound
+
+BOUNDARIES: Final = 100_000
+"""MIME boundaries are numbered below this, as Windows does; a queue keeps its number."""
 
 
 def compound(

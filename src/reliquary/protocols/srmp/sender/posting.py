@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from reliquary.base.faults import PeerFault, UsageError
 from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import Signal, Warn
-from reliquary.protocols.srmp.codec.compound import apdu, compound
+from reliquary.protocols.srmp.codec.compound import BOUNDARIES, apdu, compound
 from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
 from reliquary.protocols.srmp.codec.values import StreamPlace
@@ -58,8 +58,6 @@ from reliquary.streams.tables import OutgoingStream
 
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
 """The reason for a message that cannot be written as an envelope: no class says that, this one is nearest."""
-BOUNDARIES: Final = 100_000
-"""MIME boundaries are numbered below this, as Windows does; a queue keeps its number."""
 
 
 class PostsDue(Signal, frozen=True):

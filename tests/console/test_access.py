@@ -48,6 +48,51 @@ def test_a_wrong_token_is_refused_with_one_sentence(tmp_path: Path, plane: str) 
     play(tmp_path, scene, users=USERS)
 
 
+def test_the_queues_of_the_settings_belong_to_the_administrators(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for token in (None, ALICE):
+            for client, method, path, body in (
+                (stage.data, "POST", "/queues/orders/messages", {"text": "x"}),
+                (stage.data, "POST", "/queues/orders/receive", None),
+                (stage.data, "GET", "/queues/orders/messages", None),
+                (stage.control, "PATCH", "/queues/orders", {"label": "mine"}),
+                (stage.control, "POST", "/queues/orders/purge", None),
+                (stage.control, "DELETE", "/queues/orders", None),
+            ):
+                status, told = await ask(client, token, method, path, body)
+                assert (status, told["code"]) == (403, "ACCESS_DENIED"), (token, method, path)
+        access = (await ask(stage.control, ROOT, "GET", "/queues/orders/access"))[1]
+        assert access["owner"] == "administrators"
+        assert (await ask(stage.data, ROOT, "POST", "/queues/orders/messages", {"text": "x"}))[0] == 201
+        grant = {"change": "grant", "user": "alice", "rights": ["send"]}
+        assert (await ask(stage.control, ROOT, "POST", "/queues/orders/access", grant))[0] == 200
+        assert (await ask(stage.data, ALICE, "POST", "/queues/orders/messages", {"text": "x"}))[0] == 201
+
+    play(tmp_path, scene, users=USERS)
+
+
+AWAY = "/queues/DIRECT=HTTP:%2F%2F127.0.0.1:1%2Fmsmq%2Fq/messages"
+
+
+def test_anonymous_clients_neither_relay_nor_begin_transactions_where_there_are_users(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for path, body in ((AWAY, {"text": "x"}), ("/transactions", {})):
+            status, told = await ask(stage.data, None, "POST", path, body)
+            assert (status, told["code"]) == (403, "ACCESS_DENIED")
+            assert "anonymous_may does not name" in told["error"]
+            assert (await ask(stage.data, ALICE, "POST", path, body))[0] == 201
+
+    play(tmp_path, scene, users=USERS)
+
+
+def test_the_settings_open_what_anonymous_clients_may_do(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await ask(stage.data, None, "POST", AWAY, {"text": "x"}))[0] == 201
+        assert (await ask(stage.data, None, "POST", "/transactions", {}))[0] == 403
+
+    play(tmp_path, scene, users=USERS, anonymous_may=("send-elsewhere",))
+
+
 def test_without_users_everybody_may_do_all_as_ever(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
         assert (await ask(stage.control, "whatever", "POST", "/queues", {"name": "new"}))[0] == 201
@@ -87,7 +132,8 @@ def test_a_users_queue_is_his_until_he_grants_more(tmp_path: Path) -> None:
 
 def test_handles_and_transactions_are_refused_to_others_on_the_data_plane(tmp_path: Path) -> None:
     async def scene(stage: Stage) -> None:
-        _, opened = await ask(stage.data, ALICE, "POST", "/queues/orders/open", {"access": "receive"})
+        await ask(stage.control, ALICE, "POST", "/queues", {"name": "hers"})
+        _, opened = await ask(stage.data, ALICE, "POST", "/queues/hers/open", {"access": "receive"})
         assert (await ask(stage.data, BOB, "DELETE", f"/handles/{opened['handle']}"))[0] == 403
         assert (await ask(stage.data, BOB, "POST", f"/handles/{opened['handle']}/cursors"))[0] == 403
         assert (await ask(stage.data, ALICE, "DELETE", f"/handles/{opened['handle']}"))[0] == 204

@@ -54,7 +54,7 @@ def test_messages_go_from_one_server_to_another_in_their_order(tmp_path: Path) -
 
 
 def test_a_server_that_knows_users_is_told_who_we_are(tmp_path: Path) -> None:
-    alice = User(name="alice", token_sha256=sha256(b"secret").hexdigest())
+    alice = User(name="alice", token_sha256=sha256(b"secret").hexdigest(), groups=("administrators",))
 
     async def scene() -> None:
         async with site(tmp_path / "b", tables=(OPTIONS,), users=(alice,)) as b:

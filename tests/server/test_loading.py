@@ -60,6 +60,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         tls_client_ca = "/a"
         tls_client_required = true
         hardened_security = true
+        anonymous_may = ["send-elsewhere", "begin-transactions"]
         directory_integrated = true
         site = "0f0e0d0c-0b0a-0908-0706-050403020100"
         domain = "shop.example"
@@ -103,6 +104,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         tls_client_ca=Path("/a"),
         tls_client_required=True,
         hardened_security=True,
+        anonymous_may=("send-elsewhere", "begin-transactions"),
         directory_integrated=True,
         site=UUID("0f0e0d0c-0b0a-0908-0706-050403020100"),
         domain="shop.example",
@@ -136,6 +138,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
     environment["RELIQUARY_MQQP_ENABLED"] = "true"
     environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
     environment["RELIQUARY_DIRECTORY_SERVERS"] = "dc1, dc2.shop.example"
+    environment["RELIQUARY_ANONYMOUS_MAY"] = "send-elsewhere, begin-transactions"
     for name in fields(MulticastOptions):
         value = getattr(expected.multicast, name.name)
         environment[f"RELIQUARY_MULTICAST_{name.name.upper()}"] = str(getattr(value, "value", value))

@@ -113,7 +113,7 @@ def test_a_bounded_endpoint_that_nobody_reads_stops_the_source_without_a_retrans
 
 
 def test_a_server_that_knows_users_is_shown_who_we_are(tmp_path: Path) -> None:
-    alice = User(name="alice", token_sha256=sha256(b"secret").hexdigest())
+    alice = User(name="alice", token_sha256=sha256(b"secret").hexdigest(), groups=("administrators",))
 
     async def scene() -> None:
         async with site(tmp_path / "b", tables=(OPTIONS,), users=(alice,)) as b:

@@ -30,6 +30,7 @@ from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, AwaitDisk, StartManager, StopManager
 from reliquary.queueing.history.events import ResumeHistory
 from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.security.anonymous import EVERY_ACT, AnonymousAct
 from reliquary.queueing.state import State
 from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.store import MemoryDisk, RocksDisk, StagedRows
@@ -104,6 +105,7 @@ async def open_engine(
     quota: int | None = None,
     hardened_security: bool | None = None,
     first_list: bytes = b"",
+    anonymous_may: AnonymousAct = EVERY_ACT,
     in_doubt_wait: Duration = Duration(0),  # noqa: B008 - a number
     domain: str = "",
     integrate: Callable[[], Integration] | None = None,
@@ -157,6 +159,7 @@ async def open_engine(
         machine_domain=uuid5(NAMESPACE_DNS, domain) if domain else None,
         directory=directory,
         first_list=first_list,
+        anonymous_may=anonymous_may,
         signs=any(each.carrier is not None and each.carrier.signs for each in protocols),
         in_doubt_wait=in_doubt_wait,
         restoration=disk.restoration,

@@ -19,6 +19,7 @@ from reliquary.base.turn import Event
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.message import Message, MessageClass, ObjectId, Position
 from reliquary.queueing.queue import Queue, QueueSettings
+from reliquary.queueing.security.anonymous import EVERY_ACT, AnonymousAct
 from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.wire.security import Sid
 
@@ -91,6 +92,8 @@ class StartManager(Event, frozen=True):
     """Not None where the manager takes part in a directory."""
     first_list: bytes = b""
     """The manager's security descriptor as long as it was given no other; empty allows everybody all."""
+    anonymous_may: AnonymousAct = EVERY_ACT
+    """What anonymous clients may do that no access list decides."""
     signs: bool = False
     """There is a key for XML signatures of messages that leave by HTTP."""
     in_doubt_wait: Duration = Duration(0)

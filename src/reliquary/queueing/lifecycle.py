@@ -60,6 +60,7 @@ def start(state: State, request: StartManager, now: Instant) -> None:
         advance(state, Happening.FAILED)  # DM-098
         raise
     state.first_list = request.first_list
+    state.anonymous_may = request.anonymous_may
     state.signs = request.signs
     state.forget_names()
     state.starter = request.to

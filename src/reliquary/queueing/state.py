@@ -27,6 +27,7 @@ from reliquary.queueing.naming.formats import SingleName
 from reliquary.queueing.naming.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
+from reliquary.queueing.security.anonymous import EVERY_ACT, AnonymousAct
 from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
 from reliquary.queueing.staging.holdings import Staging
@@ -228,6 +229,8 @@ class State:
     """Not None: what happens to messages is told."""
     first_list: bytes = b""
     """What counts as the manager's access list until it is given one."""
+    anonymous_may: AnonymousAct = EVERY_ACT
+    """What anonymous clients may do that no access list decides."""
 
     def __init__(  # noqa: PLR0915 - one line a thing it knows
         self,

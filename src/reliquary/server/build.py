@@ -29,6 +29,7 @@ from reliquary.net.srv import find_servers
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.queueing.message import BODY_LIMIT
+from reliquary.queueing.security.anonymous import EVERY_ACT, acts_named
 from reliquary.queueing.security.rights import MANAGER_LIST
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
@@ -100,6 +101,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
         quota=settings.quota,
         hardened_security=settings.hardened_security,
         first_list=MANAGER_LIST if settings.users else b"",
+        anonymous_may=acts_named(settings.anonymous_may) if settings.users else EVERY_ACT,
         in_doubt_wait=seconds(settings.in_doubt_wait),
         domain=settings.domain,
         integrate=(lambda: integration(settings)) if settings.directory_integrated else None,

@@ -17,6 +17,7 @@ from reliquary.net.multicast.options import MulticastOptions
 from reliquary.queueing.lifecycle import LONGEST_IN_DOUBT
 from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
+from reliquary.queueing.security.anonymous import acts_named
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.table import Options
 from reliquary.wire.security import parse_sid
@@ -53,6 +54,9 @@ class Settings:
     tls_client_required: bool = False
     hardened_security: bool = False
     """Messages to other managers leave by HTTP alone; those that would go otherwise wait."""
+    anonymous_may: tuple[str, ...] = ()
+    """What anonymous clients may do where users are named: send-elsewhere, read-elsewhere and
+    begin-transactions.  Without users they may do everything."""
     directory_integrated: bool = False
     """Take part in the directory: enter it, and let public queues enter it."""
     site: UUID | None = None
@@ -87,6 +91,7 @@ class Settings:
         for queue in self.queues:
             parse(queue, self.computer_name)
         check_users(self.users)
+        _check_anonymous(self)
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise UsageError("tls_certificate and tls_key belong together, and only one is given")
         _check_tls(self)
@@ -100,6 +105,13 @@ class Settings:
     def table(self, kind: type[Kind]) -> Kind:
         """The table of one protocol."""
         return next((each for each in self.tables if isinstance(each, kind)), None) or kind()
+
+
+def _check_anonymous(settings: Settings) -> None:
+    try:
+        acts_named(settings.anonymous_may)
+    except UsageError as why:
+        raise UsageError(f"anonymous_may: {why}") from why
 
 
 def _check_tls(settings: Settings) -> None:

@@ -14,7 +14,8 @@ from reliquary.engine.protocols import assemble
 from reliquary.queueing import events
 from reliquary.queueing.events import Access, Opened
 from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.security.principals import Principal, user_sid
+from reliquary.queueing.security.anonymous import AnonymousAct
+from reliquary.queueing.security.principals import ANONYMOUS, Principal, user_sid
 from reliquary.queueing.travel.carriers import RemoteReader
 from reliquary.queueing.travel.remote import ASPECTS, ReadElsewhere, ReaderGone, RemoteReadsEnded
 from tests.queueing.manager_harness import Bench
@@ -98,6 +99,20 @@ def test_a_read_of_another_managers_queue_goes_to_its_reader(case: str) -> None:
     (asked,) = bench.requests
     assert type(asked) is type(REQUESTS[case])
     assert not bench.state.outgoing
+
+
+@pytest.mark.parametrize("case", REQUESTS)
+def test_anonymous_clients_read_nothing_elsewhere_where_there_are_users(case: str) -> None:
+    bench = Reading()
+    bench.state.anonymous_may = AnonymousAct(0)
+    request = msgspec.structs.replace(REQUESTS[case], by=ANONYMOUS)
+    answer = bench.ask(request)
+    assert answer.status is HResult.ACCESS_DENIED
+    assert "may not read queues of other computers" in answer.why
+    assert not bench.requests
+    assert not bench.state.remote_handles
+    bench.state.anonymous_may = AnonymousAct.READ_ELSEWHERE
+    assert bench.ask(request).status is HResult.OK
 
 
 @pytest.mark.parametrize("case", REQUESTS)

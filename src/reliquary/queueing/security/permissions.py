@@ -18,7 +18,7 @@ from reliquary.queueing.events import AccessChange, ChangeAccess
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.queue import QueueSettings
 from reliquary.queueing.security.permits import Act, Place, lacks, list_of, manager_list, place_of
-from reliquary.queueing.security.principals import ANONYMOUS_USER, EVERYONE
+from reliquary.queueing.security.principals import ADMINISTRATORS, ANONYMOUS_USER, EVERYONE, MANAGER
 from reliquary.queueing.security.rights import (
     ManagerRight,
     QueueRight,
@@ -51,8 +51,17 @@ def with_list(state: State, settings: QueueSettings) -> QueueSettings:
     """Settings with a whole descriptor: Create Default Queue Security Descriptor, 3.1.7.1.3.1."""
     supplied = check_descriptor(settings.security, QueueRight) if settings.security else None
     machine, http = state.directory.around.machine_sid, state.identity().http_support  # DM-146
-    descriptor = default_descriptor(supplied, state.by.user, machine=machine, http_support=http)
+    descriptor = default_descriptor(supplied, _creator(state), machine=machine, http_support=http)
     return msgspec.structs.replace(settings, security=encode_descriptor(descriptor))  # DM-153
+
+
+def _creator(state: State) -> Sid:
+    """Return the user that a new queue belongs to.
+
+    What the manager makes by itself, for example the queues of its settings, belongs to its administrators
+    where it knows its users.
+    """
+    return ADMINISTRATORS if state.by is MANAGER and state.first_list else state.by.user
 
 
 def check_own_list(queue: QueueState) -> None:

@@ -9,25 +9,29 @@ outgoing queues are the manager's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from enum import IntEnum
 from typing import Any, Final
 from uuid import UUID
 
+from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.queueing import events
+from reliquary.queueing import acknowledge, events
 from reliquary.queueing.directory import events as directory
 from reliquary.queueing.events import Access
 from reliquary.queueing.feed import events as feed
+from reliquary.queueing.message import Message
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.naming.expand import elements_of
 from reliquary.queueing.naming.formats import is_format_name
 from reliquary.queueing.naming.names import Pathname
 from reliquary.queueing.queue import QueueType
+from reliquary.queueing.security.anonymous import EVERY_ACT, AnonymousAct, denied
 from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.security.rights import ManagerRight, QueueRight, check_descriptor, granted, names_of
 from reliquary.queueing.staging import events as staging
-from reliquary.queueing.state import QueueState, State, Transaction
+from reliquary.queueing.state import Elsewhere, QueueState, State, Transaction
 
 Right = QueueRight | ManagerRight
 
@@ -102,8 +106,8 @@ NEEDED: Final[Mapping[Place, Mapping[Act, Right]]] = {
         Act.RECEIVE: ManagerRight.RECEIVE_JOURNAL_QUEUE_MESSAGE,
         Act.PURGE: ManagerRight.DELETE_JOURNAL_QUEUE_MESSAGE,
     },
-    # What waits to leave may become a dead letter: who may read those may read these.  To send
-    # elsewhere is free: the list that counts is there.
+    # What waits to leave may become a dead letter: who may read those may read these.  No list of ours
+    # says who may send elsewhere: the list that counts is there; of anonymous clients see `anonymous`.
     Place.OUTGOING: {
         **_ON_THE_MANAGER,
         Act.SEND: ManagerRight(0),
@@ -153,7 +157,10 @@ def manager_list(state: State) -> bytes:
 
 def lacks(state: State, by: Principal, queue: QueueState, act: Act) -> str:
     """A sentence on the right that somebody needs for this and does not have, or nothing."""
-    needed = NEEDED[place_of(queue)][act]
+    place = place_of(queue)
+    if place is Place.OUTGOING and act is Act.SEND:
+        return denied(state.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE)
+    needed = NEEDED[place][act]
     missing = needed.value & ~granted(list_of(state, queue), by)
     return _sentence(by, type(needed)(missing), _title(state, queue)) if missing else ""
 
@@ -223,25 +230,34 @@ def _on(state: State, request: events.Request, target: int | str, act: Act) -> s
     if asked in state.permitted:
         return ""
     if isinstance(target, str):
-        queues = _named(state, target, Access.SEND if act is Act.SEND else Access.PEEK)
+        queues: Sequence[QueueState | Elsewhere] = _named(
+            state, target, Access.SEND if act is Act.SEND else Access.PEEK
+        )
     else:
         if foreign := _foreign(state, request, target):
             return foreign
         queues = _behind(state, target)
     for queue in queues:
-        if why := lacks(state, request.by, queue, act):
+        if why := _lacks_at(state, request.by, queue, act):
             return why
     if isinstance(target, str) and len(queues) == 1 and not is_format_name(target):
         state.permitted.add(asked)
     return ""
 
 
-def _named(state: State, text: str, access: Access) -> list[QueueState]:
-    """Those of our queues that a name means; what is not there, its rule will miss."""
+def _lacks_at(state: State, by: Principal, to: QueueState | Elsewhere, act: Act) -> str:
+    """Return what is lacking to do this with a queue, or to send to where no message was sent before."""
+    if isinstance(to, QueueState):
+        return lacks(state, by, to, act)
+    return denied(state.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE)
+
+
+def _named(state: State, text: str, access: Access) -> list[QueueState | Elsewhere]:
+    """Where a name leads; what is not there, its rule will miss."""
     if access is Access.SEND:
         ways = destinations.ways(state, text)
         if not isinstance(ways, HResult):
-            return [way.to for way in ways if isinstance(way.to, QueueState)]
+            return [way.to for way in ways]
     name = destinations.expanded(state, text, access)
     if isinstance(name, Pathname):
         queue = state.find(name)
@@ -301,6 +317,36 @@ def _message(act: Act) -> Demand:
     return demand
 
 
+def _send(state: State, request: events.SendMessages) -> str:
+    if request.transaction is not None and (why := _foreign_id(state, request, request.transaction)):
+        return why
+    why = _on(state, request, request.queue, Act.SEND)
+    if why or state.anonymous_may is EVERY_ACT:
+        return why
+    return _acknowledge(state, request.by, request.messages)
+
+
+def _acknowledge(state: State, by: Principal, messages: tuple[Message, ...]) -> str:
+    """Return why acknowledgements of these messages may not go where they are wanted.
+
+    A negative acknowledgement holds the whole message, so it would be a relay for clients that may not send
+    elsewhere.
+    """
+    if not denied(state.anonymous_may, by, AnonymousAct.SEND_ELSEWHERE):
+        return ""
+    names = dict.fromkeys(name for message in messages for name in acknowledge.names(message))
+    return next(filter(None, (_lacks_to_acknowledge(state, by, name) for name in names)), "")
+
+
+def _lacks_to_acknowledge(state: State, by: Principal, name: str) -> str:
+    with suppress(UsageError):  # a name that cannot be read leads nowhere
+        ways = destinations.ways(state, name)
+        for way in () if isinstance(ways, HResult) else ways:
+            if not isinstance(way.to, QueueState) or way.to.record.outgoing is not None:
+                return _lacks_at(state, by, way.to, Act.SEND)
+    return ""
+
+
 def _receive(state: State, request: events.ReceiveMessages) -> str:
     receipt = _foreign(state, request, request.acknowledge, "receipt")
     return receipt or _message(Act.RECEIVE)(state, request)
@@ -344,6 +390,8 @@ def _administer(state: State, request: events.Request) -> str:
 
 
 def _begin(state: State, request: events.BeginTransaction) -> str:
+    if why := denied(state.anonymous_may, request.by, AnonymousAct.BEGIN_TRANSACTIONS):
+        return why
     return "" if request.identifier is None else _foreign_id(state, request, request.identifier)
 
 
@@ -388,7 +436,11 @@ def _stage(state: State, request: staging.StageMessages | staging.CompleteStage)
 
 
 def _stage_messages(state: State, request: staging.StageMessages) -> str:
-    return _stage(state, request) or _on(state, request, request.queue, Act.SEND)
+    return (
+        _stage(state, request)
+        or _on(state, request, request.queue, Act.SEND)
+        or _acknowledge(state, request.by, request.messages)
+    )
 
 
 def _drop_stages(state: State, request: staging.DropStages) -> str:
@@ -429,7 +481,7 @@ DEMANDS: Final[Mapping[type[events.Request], Demand]] = {
     events.GetQueuePath: _nothing,
     events.OpenCursor: _handle,
     events.CloseCursor: _cursor,
-    events.SendMessages: _message(Act.SEND),
+    events.SendMessages: _send,
     events.ReceiveMessages: _receive,
     events.EndRead: _receipt,
     events.PeekMessage: _peek,

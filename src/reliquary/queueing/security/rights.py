@@ -220,7 +220,7 @@ def default_descriptor(
     supplied = supplied or SecurityDescriptor()
     owner = supplied.owner  # DM-147
     if owner is None:
-        owner = user if is_domain_user(user) else ANONYMOUS_USER  # DM-148
+        owner = user if _is_somebody(user) else ANONYMOUS_USER  # DM-148
     # DEPARTS from 3.1.7.1.3.1 (AN-45): the owner is stored, and the list is made where the queue is
     # created, because its name and its owner are known there and not before.
     dacl = (
@@ -231,9 +231,16 @@ def default_descriptor(
     return SecurityDescriptor(owner=owner, sacl=supplied.sacl, dacl=dacl)
 
 
+def _is_somebody(sid: Sid) -> bool:
+    """Whether a SID is of those who may own a queue."""
+    # DEPARTS from 3.1.7.1.3.1 (DM-148): the group of administrators may own a queue as a user of a domain
+    # may, because a queue that they own would be open to everybody else.
+    return is_domain_user(sid) or sid == ADMINISTRATORS
+
+
 def _default_list(owner: Sid, machine: Sid | None, *, http_support: bool) -> Acl:
     look = QueueRight.GET_QUEUE_PROPERTIES | QueueRight.GET_QUEUE_PERMISSIONS
-    somebody = is_domain_user(owner) and not is_guest(owner)
+    somebody = _is_somebody(owner) and not is_guest(owner)
     world = look if somebody else QueueRight.GENERIC_ALL  # DM-149
     anonymous = QueueRight.WRITE_MESSAGE if http_support else QueueRight(0)  # DM-151
     entries = (

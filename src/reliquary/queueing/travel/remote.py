@@ -26,6 +26,7 @@ from reliquary.queueing.checks import check_request
 from reliquary.queueing.events import Access, Answer, Request
 from reliquary.queueing.naming import destinations
 from reliquary.queueing.naming.formats import DirectName
+from reliquary.queueing.security.anonymous import AnonymousAct, denied
 from reliquary.queueing.state import RemoteHandle, State
 
 
@@ -106,6 +107,9 @@ def hand_over(state: State, event: Event) -> bool:
         reader = _reader_by_name(state, event, given) if is_address else None
     if reader is None:
         return False
+    if why := denied(state.anonymous_may, event.by, AnonymousAct.READ_ELSEWHERE):
+        state.reply(getattr(event, "to", 0), Answer(HResult.ACCESS_DENIED, why))
+        return True
     check_request(event)
     if isinstance(given, int) and aspect.closes(event):
         del state.remote_handles[given]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
+
+from reliquary.base.faults import UsageError
 
 if TYPE_CHECKING:
     from reliquary.client.feed import FeedClient
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
 SERVER_VARIABLE = "RELIQUARY_SERVER"
 CONTROL_VARIABLE = "RELIQUARY_CONTROL"
 TOKEN_VARIABLE = "RELIQUARY_TOKEN"
+TOKEN_FILE_VARIABLE = "RELIQUARY_TOKEN_FILE"
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,37 @@ class Where:
     server: str
     control: str | None
     token: str | None = None
+    token_file: Path | None = None
+    """A file with the token, in place of `token`."""
+
+    def read_token(self) -> str | None:
+        """Return who the user is to the server; None for anonymous."""
+        return self.token if self.token_file is None else read_token_file(self.token_file)
+
+
+def read_token_file(file: Path) -> str:
+    """Return the one word that a file holds; UsageError where it cannot be had."""
+    try:
+        words = file.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as why:
+        reason = (why.strerror or str(why)) if isinstance(why, OSError) else "it is not text"
+        raise UsageError(f"--token-file {file} cannot be read: {reason}") from None
+    if len(words) != 1:
+        raise UsageError(f"--token-file {file} holds {len(words)} words, and a token is one")
+    return words[0]
+
+
+def chosen_token(
+    context: click.Context, token: str | None, file: Path | None
+) -> tuple[str | None, Path | None]:
+    """Return the token or the file with it: what the command line says wins over the environment."""
+    if token is None or file is None:
+        return token, file
+    by_line = ParameterSource.COMMANDLINE
+    on_line = [context.get_parameter_source(name) is by_line for name in ("token", "token_file")]
+    if on_line[0] == on_line[1]:
+        raise click.UsageError("a token comes from --token or from --token-file, not from both.")
+    return (token, None) if on_line[0] else (None, file)
 
 
 def connected() -> Manager:
@@ -33,7 +69,7 @@ def connected() -> Manager:
     where = _where()
     if is_mqqp(where.server):  # a control plane or a token in the environment is another server's
         return connect(where.server)
-    return connect(where.server, control=where.control, token=where.token)
+    return connect(where.server, control=where.control, token=where.read_token())
 
 
 def feed_client() -> FeedClient:
@@ -41,7 +77,7 @@ def feed_client() -> FeedClient:
     from reliquary.client.feed import FeedClient
 
     where = _where()
-    return FeedClient(where.server, token=where.token or "")
+    return FeedClient(where.server, token=where.read_token() or "")
 
 
 def _where() -> Where:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import click
 
 from reliquary.cli import consumer, queue, transaction, writer
 from reliquary.cli.access import access
 from reliquary.cli.administration import groups
-from reliquary.cli.connection import CONTROL_VARIABLE, SERVER_VARIABLE, TOKEN_VARIABLE, Where
+from reliquary.cli.connection import (
+    CONTROL_VARIABLE,
+    SERVER_VARIABLE,
+    TOKEN_FILE_VARIABLE,
+    TOKEN_VARIABLE,
+    Where,
+    chosen_token,
+)
 from reliquary.cli.directory import directory
 from reliquary.cli.ending import Root
 from reliquary.cli.examples import examples
@@ -85,7 +93,16 @@ class Commands(Root):
     envvar=TOKEN_VARIABLE,
     show_envvar=True,
     metavar="TOKEN",
-    help="Who you are to the server.  [default: anonymous]",
+    help="Who you are to the server; other users of this computer see it in the process list.  "
+    "[default: anonymous]",
+)
+@click.option(
+    "--token-file",
+    envvar=TOKEN_FILE_VARIABLE,
+    show_envvar=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A file that holds the token, and that only you can read.",
 )
 @click.option(
     "--version",
@@ -103,14 +120,16 @@ class Commands(Root):
     "reliquary message receive orders",
     heading="Start a server, make a queue, send a message and get it back:",
 )
-def cli(context: click.Context, server: str, control: str | None, token: str | None) -> None:
+def cli(
+    context: click.Context, server: str, control: str | None, token: str | None, token_file: Path | None
+) -> None:
     """Reliquary, a reliable message queue manager.
 
     Lists are tables for a person and JSON lines to a pipe.  What goes wrong is one sentence on
     stderr, and the exit code has a meaning: 2 the command is wrong, 3 refused, 4 not found,
     5 no server, 6 no message, 10 and above the store.
     """
-    context.obj = Where(server, control, token or None)
+    context.obj = Where(server, control, *chosen_token(context, token or None, token_file))
 
 
 for command in (

@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from reliquary.base.faults import UsageError
-from reliquary.cli.connection import Where
+from reliquary.cli.connection import Where, read_token_file
 from reliquary.cli.examples import examples
 from reliquary.cli.output import format_option, print_fields, print_json, print_table, wants_json
 from reliquary.cli.pipeline_audit import audit_options, run_audit
@@ -281,12 +281,7 @@ def _server(context: click.Context, given: str | None) -> str | None:
 
 
 def _token(file: Path | None, where: Where) -> str | None:
-    if file is None:
-        return where.token
-    try:
-        return file.read_text().strip()
-    except (OSError, UnicodeDecodeError) as why:
-        raise UsageError(f"--token-file {file} cannot be read: {why}") from None
+    return where.read_token() if file is None else read_token_file(file)
 
 
 def _moment(option: str, text: str | None) -> datetime | None:

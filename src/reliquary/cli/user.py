@@ -32,7 +32,7 @@ def token(name: str, groups: tuple[str, ...], ntlm: bool, ask_password: bool) ->
     """Make a token for the user NAME, and the lines that let a server know it.
 
     The lines belong into the server's settings file.  The token is for the user, who gives it with
-    --token or RELIQUARY_TOKEN; it is shown only now.
+    --token-file or RELIQUARY_TOKEN; it is shown only now.
 
     Clients of MQQP prove who they are with NTLM, for which the settings need an NT hash: --ntlm makes one
     of the token, --ask-password one of a password that the user has already.  For NTLM the hash is as good

@@ -38,7 +38,13 @@ from reliquary.server.values import as_path
 
 PREFIX: Final = "RELIQUARY_"
 NOT_OURS: Final = frozenset(
-    {"RELIQUARY_SERVER", "RELIQUARY_CONTROL", "RELIQUARY_SETTINGS", "RELIQUARY_TOKEN"}
+    {
+        "RELIQUARY_SERVER",
+        "RELIQUARY_CONTROL",
+        "RELIQUARY_SETTINGS",
+        "RELIQUARY_TOKEN",
+        "RELIQUARY_TOKEN_FILE",
+    }
 )
 """Variables that speak to the client and the command line."""
 

@@ -41,6 +41,7 @@ def test_without_options_the_defaults_hold(started: list[Settings]) -> None:
 def test_options_become_settings(started: list[Settings]) -> None:
     run(
         *("--data", "d", "--host", "0.0.0.0", "--port", "1", "--control-host", "::1", "--control-port", "2"),
+        "--open-to-network",
         *("--first-queue", "a", "--first-queue", "b", "--computer-name", "PC", "--quota", "9"),
     )
     wanted = Settings(
@@ -49,6 +50,7 @@ def test_options_become_settings(started: list[Settings]) -> None:
         data_port=1,
         control_host="::1",
         control_port=2,
+        open_to_network=True,
         queues=("a", "b"),
         computer_name="PC",
         quota=9,
@@ -65,6 +67,11 @@ def test_a_file_and_the_environment_come_before_options(started: list[Settings],
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
+        (
+            ("--host", "0.0.0.0"),
+            "data_host is 0.0.0.0, which other computers may reach, and the settings",
+        ),
+        (("--control-host", "mq.example"), "control_host is mq.example, which other computers may reach"),
         (("--port", "70000"), "data_port is 0 to 65535, not 70000"),
         (("--tls-key", "k"), "tls_certificate and tls_key belong together"),
         (("--settings", "missing.toml"), "missing.toml cannot be read"),

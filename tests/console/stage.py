@@ -26,6 +26,7 @@ class Stage:
     folder: Path
     url: str
     """Of the data plane."""
+    control_url: str
 
     async def get(self, path: str) -> Response:
         """A page of the control plane."""
@@ -72,7 +73,7 @@ async def whole(folder: Path, scene: Callable[[Stage], Awaitable[None]], **chose
     data, control = await server.listen(settings)
     try:
         async with HttpClient(data) as at_data, HttpClient(control) as at_control:
-            stage = Stage(server, at_data, at_control, settings.folder, data)
+            stage = Stage(server, at_data, at_control, settings.folder, data, control)
             await asyncio.wait_for(scene(stage), 30)
     finally:
         await server.stop()

@@ -33,8 +33,8 @@ from tests.e2e.call_recorder import MOST, CallRecord, Connection, Recorder, chec
 from tests.protocols.srmp import peer
 
 CALLS: Final = {
-    "API: send": 162,
-    "API: receive": 180,
+    "API: send": 158,
+    "API: receive": 177,
     "API: send 100 at once": 15.46,
     "API: receive 100 at once": 6.75,
     "SRMP in: a message": 209,

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from reliquary.net.host import own_name
+from reliquary.net.host import is_loopback, own_name
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,9 @@ from reliquary.net.host import own_name
 def test_the_name_is_written_as_msmq_would(monkeypatch: pytest.MonkeyPatch, host: str, name: str) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: host)
     assert own_name() == name
+
+
+def test_an_address_of_the_loopback_is_known() -> None:
+    assert [is_loopback(host) for host in ("127.0.0.9", "::1", "localhost", "0.0.0.0", "h")] == [
+        True, True, True, False, False,
+    ]  # fmt: skip

@@ -51,6 +51,8 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         data_port = 1
         control_host = "::1"
         control_port = 2
+        names = ["mq.example", "mq"]
+        open_to_network = true
         computer_name = "HERE"
         quota = 3
         queues = ["orders", "orders;retry"]
@@ -95,6 +97,8 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         data_port=1,
         control_host="::1",
         control_port=2,
+        names=("mq.example", "mq"),
+        open_to_network=True,
         computer_name="HERE",
         quota=3,
         queues=("orders", "orders;retry"),
@@ -138,6 +142,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
     environment["RELIQUARY_MQQP_ENABLED"] = "true"
     environment["RELIQUARY_QUEUES"] = "orders, orders;retry"
     environment["RELIQUARY_DIRECTORY_SERVERS"] = "dc1, dc2.shop.example"
+    environment["RELIQUARY_NAMES"] = "mq.example, mq"
     environment["RELIQUARY_ANONYMOUS_MAY"] = "send-elsewhere, begin-transactions"
     for name in fields(MulticastOptions):
         value = getattr(expected.multicast, name.name)
@@ -179,6 +184,11 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("queues = 'orders'", "queues: Expected `array`, got `str`", id="no list"),
         pytest.param("queues = ['a+b']", "cannot contain '+'", id="bad queue"),
         pytest.param("data_host = ''", "data_host is empty", id="no host"),
+        pytest.param("control_host = '::'", "control_host is ::, which other computers may reach", id="open"),
+        pytest.param("srmp.host = '10.0.0.1'", "srmp.host is 10.0.0.1, which other", id="SRMP open"),
+        pytest.param("mqqp.host = '0.0.0.0'", "mqqp.host is 0.0.0.0, which other computers", id="MQQP open"),
+        pytest.param("names = ['a/b']", "names has 'a/b', which is not like host", id="no host name"),
+        pytest.param("anonymous_may = ['all']", "anonymous_may: there is no act 'all' of anon", id="no act"),
         pytest.param("computer_name = ''", "computer_name has 1 to 256 characters, not 0", id="no name"),
         pytest.param("computer_name = 'a b'", "computer_name cannot contain ' '", id="bad name"),
         pytest.param("computer_name = 'a\\\\b'", "computer_name cannot contain", id="a path"),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from reliquary.net.host import host_name
+from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.server.config import Settings
-from reliquary.server.names import Listening, authorities, is_loopback, own_name
+from reliquary.server.httpr_options import HttprOptions
+from reliquary.server.names import Listening, authorities, host_names, own_name
+from reliquary.server.srmp_options import SrmpOptions
 
 SETTINGS = Settings(computer_name="HERE", domain="shop.example")
 PLAIN = Listening("http", "127.0.0.1", 8480)
@@ -29,7 +32,16 @@ def test_each_name_is_ours_bare_and_with_each_port() -> None:
     assert ours == names | {f"{name}:{port}" for name in names for port in (80, 8480)} | {"other:7"}
 
 
-def test_an_address_of_the_loopback_is_known() -> None:
-    assert [is_loopback(host) for host in ("127.0.0.9", "::1", "localhost", "0.0.0.0", "h")] == [
-        True, True, True, False, False,
-    ]  # fmt: skip
+def test_clients_name_a_server_by_its_own_names_and_by_those_of_the_settings() -> None:
+    options = (
+        HttprOptions(names=("agent.example:81",), origin="httpr://origin.example:82"),
+        SrmpOptions(names=("msmq.example",), protocol=SrmpSettings(receipts_host="receipts.example:83")),
+    )
+    settings = Settings(
+        computer_name="HERE", domain="shop.example", names=("Mq.example", "mq:9"), tables=options
+    )
+    named = {"here", "here.shop.example", "mq.example", "mq", "agent.example", "origin.example"}
+    named |= {"msmq.example", "receipts.example", host_name().lower()}
+    assert host_names(settings, "127.0.0.1") == named | {"127.0.0.1", "localhost"}
+    assert host_names(settings, "0.0.0.0") == named | {"0.0.0.0", "localhost"}
+    assert host_names(settings, "mq.internal") == named | {"mq.internal"}

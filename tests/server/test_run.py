@@ -76,6 +76,19 @@ def test_it_says_where_other_managers_send_to(tmp_path: Path) -> None:
         assert "others read" not in server.said
 
 
+def test_without_users_it_listens_beyond_the_loopback_only_where_that_is_wanted(tmp_path: Path) -> None:
+    for host in ("DATA_HOST", "CONTROL_HOST"):
+        code, err = ends(tmp_path / "data", **{host: "0.0.0.0"})
+        assert code == Exit.USAGE
+        assert f"{host.lower()} is 0.0.0.0, which other computers may reach" in one_sentence(err)
+        assert not (tmp_path / "data").exists()
+    with running(tmp_path / "data", DATA_HOST="0.0.0.0", OPEN_TO_NETWORK="true") as server:
+        assert "  open to all    0.0.0.0: no users are named\n" in server.said
+        code, err = stop(server)
+    assert code == Exit.OK
+    assert "no users are named 1 times: everybody who reaches 0.0.0.0 may do everything" in err
+
+
 def test_a_stop_ends_the_waits_with_an_answer(tmp_path: Path) -> None:
     statuses: list[int] = []
 

@@ -16,6 +16,7 @@ from reliquary.server.srmp_options import NAMES, SrmpOptions
 from reliquary.streams.ladder import RESEND_LADDER
 
 EVERYTHING = """
+open_to_network = true
 tls_certificate = "/c"
 tls_key = "/k"
 [srmp]

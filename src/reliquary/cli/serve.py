@@ -24,6 +24,12 @@ from reliquary.cli.examples import examples
 @click.option("--port", "data_port", type=int, metavar="PORT", help="Its port; 0 is any.  [default: 8480]")
 @click.option("--control-host", metavar="HOST", help="The control plane's address.  [default: 127.0.0.1]")
 @click.option("--control-port", type=int, metavar="PORT", help="Its port; 0 is any.  [default: 8481]")
+@click.option(
+    "--open-to-network",
+    is_flag=True,
+    default=None,
+    help="Without users, listen also where other computers reach us: everybody may do everything.",
+)
 @click.option("--computer-name", metavar="NAME", help="The name this manager goes by.")
 @click.option(
     "--quota", type=int, metavar="KB", help="What all queues together may hold.  [default: no limit]"

@@ -187,6 +187,8 @@ _BY_CODE: Final[dict[str, type[ReliquaryError]]] = {
     "QUEUE_NOT_AVAILABLE": QueueDeleted,
     "ACCESS_DENIED": AccessDenied,
     "UNAUTHENTICATED": AccessDenied,
+    "TOO_MANY_FAILURES": AccessDenied,
+    "WRONG_HOST": BadRequest,
     "SHARING_VIOLATION": SharingViolation,
     "ILLEGAL_CURSOR_ACTION": CursorError,
     "MESSAGE_ALREADY_RECEIVED": CursorError,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from starlette.applications import Starlette
@@ -11,15 +14,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reliquary.base.hresult import HResult
 from reliquary.client import nouns
 from reliquary.console import access, directory, history, metrics, page, queues, store, traffic
 from reliquary.console.administration import routes_of
 from reliquary.console.context import Context, answer, context_of
 from reliquary.console.errors import HANDLERS
 from reliquary.net.api.errors import error_json
-from reliquary.net.identity.admission import Admission, ForeignPage, admission_of
-from reliquary.net.identity.users import CHALLENGE, UNAUTHENTICATED, NotKnown
+from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.shown import Denied
 from reliquary.queueing.administration import Plane
 
 API: Final = "/api/v1"
@@ -74,48 +76,55 @@ class Asked:
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
-        self._headers = dict(scope["headers"])
+        self.fields: Sequence[tuple[bytes, bytes]] = scope["headers"]
+        client = scope.get("client")
+        self.peer: str = client[0] if client else ""
 
     def header(self, name: bytes) -> bytes | None:
-        """The value of a header; `name` is in lower case."""
-        return self._headers.get(name)
+        """The first value of a header; `name` is in lower case, and so are those that uvicorn hands on."""
+        return next((value for key, value in self.fields if key == name), None)
 
 
 class Admitted:
-    """Finds out who asks, and refuses pages of other sites and credentials of nobody."""
+    """Finds out who asks, and refuses other hosts, pages of other sites and credentials of nobody."""
 
     def __init__(self, app: ASGIApp, admission: Admission) -> None:
         self._app = app
         self._admission = admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request through, or answer 401 or 403."""
+        """Let the request through, or say why not."""
         if scope["type"] == "http":
             try:
                 scope["by"] = self._admission(Asked(scope))
-            except ForeignPage as why:
-                await _refusal(403, HResult.ACCESS_DENIED.name, why)(scope, receive, send)
-                return
-            except NotKnown as why:
-                headers = {name.decode(): value.decode() for name, value in CHALLENGE}
-                await _refusal(401, UNAUTHENTICATED, why, headers)(scope, receive, send)
+            except Denied as why:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(_gone(receive), why.wait)
+                await _refusal(why)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
 
-def _refusal(status: int, code: str, why: Exception, headers: dict[str, str] | None = None) -> Response:
-    return Response(error_json(code, str(why)), status, headers, media_type="application/json")
+async def _gone(receive: Receive) -> None:
+    """Wait until the client hangs up; its body is thrown away."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
-def build_app(context: Context) -> Starlette:
-    """The app of one server."""
+def _refusal(why: Denied) -> Response:
+    headers = {name.decode(): value.decode() for name, value in why.headers}
+    return Response(error_json(why.code, str(why)), why.status, headers, media_type="application/json")
+
+
+def build_app(context: Context, admission: Admission) -> Starlette:
+    """The app of one server; `admission` says who may come in."""
     of_nouns = [
         route for noun in nouns.NOUNS if noun.plane is Plane.CONTROL for route in routes_of(noun, API)
     ]
     app = Starlette(
         routes=[*BELOW_A_QUEUE, *of_nouns, *ROUTES],
         exception_handlers=dict(HANDLERS),
-        middleware=[Middleware(Admitted, admission_of(context.users, READS))],
+        middleware=[Middleware(Admitted, admission)],
     )
     app.router.redirect_slashes = False
     app.state.context = context

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+from ipaddress import ip_address
 from typing import Final
 
 NETBIOS_LIMIT: Final = 15
@@ -18,3 +19,11 @@ def own_name() -> str:
 def host_name() -> str:
     """This computer's name as the network knows it."""
     return socket.gethostname()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this computer reaches an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -12,9 +12,11 @@ from reliquary.net.api.administration import routes_of
 from reliquary.net.api.routes import ROUTES, merged
 from reliquary.net.feed.endpoint import FeedEndpoint
 from reliquary.net.http import Mount
+from reliquary.net.identity.hosts import Hosts
 from reliquary.queueing.administration import Plane
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
+from reliquary.server.names import host_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ class ApiSetup:
         feeds = FeedEndpoint(opened.engine, opened.state, opened.disk)
         of_nouns = [routes_of(noun, opened) for noun in nouns.NOUNS if noun.plane is Plane.DATA]
         routes = merged(ROUTES, *of_nouns, feeds.routes())
-        plane = DataPlane(opened.engine, opened.state, parts.chance, parts.version, parts.admission, routes)
+        admission = parts.admission.at(Hosts(host_names(parts.settings, parts.settings.data_host)))
+        plane = DataPlane(opened.engine, opened.state, parts.chance, parts.version, admission, routes)
         return ApiEndpoint(plane, feeds)
 
 

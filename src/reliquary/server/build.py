@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import ssl
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
-from reliquary.console.app import build_app
+from reliquary.base.turn import Warn
+from reliquary.console.app import READS, build_app
 from reliquary.console.context import Context
 from reliquary.console.listener import ControlListener
 from reliquary.engine.open import OpenedEngine, open_engine
@@ -24,6 +26,8 @@ from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
 from reliquary.net.identity.admission import admission_of
 from reliquary.net.identity.certificates import serving_context
+from reliquary.net.identity.failures import Failures
+from reliquary.net.identity.hosts import Hosts
 from reliquary.net.identity.users import Users
 from reliquary.net.srv import find_servers
 from reliquary.queueing.directory.integration import Integration
@@ -34,7 +38,7 @@ from reliquary.queueing.security.rights import MANAGER_LIST
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.keys import own_keys
-from reliquary.server.names import Listening
+from reliquary.server.names import Listening, host_names
 from reliquary.server.protocols import PROTOCOLS
 from reliquary.wire.public_keys import Purpose
 
@@ -53,6 +57,7 @@ class Server:
     opened: OpenedEngine
     data: Listener
     control: ControlListener
+    users: Users
     endpoints: tuple[Endpoint, ...]
     """One for each protocol, in the order of `protocols.PROTOCOLS`."""
 
@@ -111,14 +116,17 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
         history=settings.history.export(settings.folder),
     )
     users = Users(opened.state.identity().identifier, settings.users)
-    parts = Parts(settings, opened, users, admission_of(users), LIMITS, tls, clock, chance, release())
+    admission = admission_of(users, Failures(clock.monotonic), partial(_warn_of_token, opened))
+    parts = Parts(settings, opened, users, admission, LIMITS, tls, clock, chance, release())
     endpoints = tuple(each.build(parts) for each in setups)
     mounts = [mount for endpoint in endpoints for mount in endpoint.mounts()]
     data = Listener(mounts, limits=LIMITS, tls=tls, clock=clock)
     counters = [endpoint.counters for endpoint in endpoints]
     context = Context(opened, release(), lambda: data.connections, users, counters)
-    control = ControlListener(build_app(context), certificate=settings.tls_certificate, key=settings.tls_key)
-    server = Server(opened, data, control, endpoints)
+    at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS)
+    app = build_app(context, at_control)
+    control = ControlListener(app, certificate=settings.tls_certificate, key=settings.tls_key)
+    server = Server(opened, data, control, users, endpoints)
     opened.engine.on_pressure = server.pause
     return server
 
@@ -149,6 +157,10 @@ async def make_queues(opened: OpenedEngine, names: tuple[str, ...]) -> None:
         assert isinstance(answer, Answer), f"no answer: {answer!r}"
         if answer.status not in (HResult.OK, HResult.QUEUE_EXISTS):
             raise UsageError(f"the queue {name!r} cannot be made: {answer.why}")
+
+
+def _warn_of_token(opened: OpenedEngine, peer: str, why: str) -> None:
+    opened.engine.warn(Warn(f"client {peer or 'without address'}", "was not let in", why))
 
 
 def release() -> str:

@@ -20,6 +20,7 @@ from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, FORBIDDEN, pars
 from reliquary.queueing.security.anonymous import acts_named
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.table import Options
+from reliquary.server.values import check_authority, check_reach
 from reliquary.wire.security import parse_sid
 
 DOMAIN_LIMIT: Final = 255
@@ -39,6 +40,10 @@ class Settings:
     """The data plane; 0 takes any free port."""
     control_host: str = "127.0.0.1"
     control_port: int = 8481
+    names: tuple[str, ...] = ()
+    """Other hosts by which clients name this server in URLs; addresses and its own names need not be here."""
+    open_to_network: bool = False
+    """Without users, listen also where other computers reach us: everybody there may do everything."""
     computer_name: str = field(default_factory=own_name)
     quota: int = FOREVER
     """Kilobytes that all queues together may hold; 4294967295 is no limit."""
@@ -82,6 +87,9 @@ class Settings:
         for name in ("data_host", "control_host"):
             if not getattr(self, name):
                 raise UsageError(f"{name} is empty; 127.0.0.1 is this computer alone, 0.0.0.0 is everybody")
+            check_reach(name, getattr(self, name), self)
+        for each in self.names:
+            check_authority("names", each)
         if not 0 <= self.quota <= FOREVER:
             raise UsageError(f"quota is 0 to {FOREVER} kilobytes, not {self.quota}")
         if not 0 <= self.in_doubt_wait <= LONGEST_IN_DOUBT / SECOND:

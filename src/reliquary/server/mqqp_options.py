@@ -24,6 +24,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.time import Duration, seconds
 from reliquary.protocols.mqqp.settings import MqqpSettings, ServerSettings
 from reliquary.server.protocol_table import protocol_table, rows
+from reliquary.server.values import check_reach
 from reliquary.wire.rpc.protection import Protection
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ class MqqpOptions:
             seen.add(server.name.casefold())
 
     def check(self, settings: Settings) -> None:
-        """Refuse a protection that nobody could have, because no user has an NT hash."""
+        """Refuse a protection that nobody could have, because no user has an NT hash, and open ports."""
+        if self.host:
+            check_reach("mqqp.host", self.host, settings)
         known = any(user.nt_hash for user in settings.users)
         if self.enabled and self.protocol.protection is not Protection.NONE and not known:
             word = self.protocol.protection.name.lower()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Final
 
-from reliquary.net.host import host_name
+from reliquary.net.host import host_name, is_loopback
+from reliquary.net.identity.hosts import host_of
 from reliquary.server.config import Settings
+from reliquary.server.http_options import HttpOptions
+from reliquary.server.srmp_options import SrmpOptions
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 USUAL_PORTS: Final = {"http": 80, "https": 443}
@@ -47,6 +49,21 @@ def authorities(settings: Settings, listening: list[Listening], given: Set[str])
     return frozenset(name.lower() for name in whole)
 
 
+def host_names(settings: Settings, listens_at: str) -> frozenset[str]:
+    """All hosts by which clients of the API may name a server that listens at an address."""
+    names = {settings.computer_name, host_name(), listens_at, *settings.names}
+    if settings.domain:
+        names.add(f"{settings.computer_name}.{settings.domain}")
+    if is_loopback(listens_at) or listens_at in EVERYWHERE:
+        names.add("localhost")
+    for table in settings.tables:
+        if isinstance(table, HttpOptions):
+            names |= {*table.names, table.origin.partition("://")[2]}
+        elif isinstance(table, SrmpOptions):
+            names |= {*table.names, table.protocol.receipts_host}
+    return frozenset(host_of(name) for name in names if name)
+
+
 def has_port(authority: str) -> bool:
     """Whether an authority names a port.
 
@@ -59,11 +76,3 @@ def has_port(authority: str) -> bool:
 def bracketed(host: str) -> str:
     """A host as a URL has it."""
     return f"[{host}]" if ":" in host else host
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this computer reaches an address."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

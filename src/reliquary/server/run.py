@@ -21,6 +21,7 @@ import uvloop
 
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
 from reliquary.server.build import Server, build, make_queues, release
+from reliquary.server.cautions import cautions, open_addresses
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit, exit_of
 
@@ -72,6 +73,8 @@ async def _work(server: Server, settings: Settings, stop: asyncio.Event) -> int:
         await server.stop()
         return _refuse(Exit.PORT_IN_USE, _no_address(server, settings, why))
     _welcome(settings, data, control, server)
+    for caution in cautions(settings, server.opened.state, server.users):
+        server.opened.engine.warn(caution)
     await stop.wait()
     await server.stop()
     return Exit.OK
@@ -153,6 +156,7 @@ def _welcome(settings: Settings, data: str, control: str, server: Server) -> Non
         f"  data plane     {data}\n"
         f"  control plane  {control}\n"
         f"  messages in    {settings.folder.resolve()}\n"
+        + "".join(f"  open to all    {host}: no users are named\n" for host in open_addresses(settings))
         + "".join(f"  others send to {address}\n" for address in addresses)
         + "".join(f"  others read    {address}\n" for address in readers)
         + f"\nTry:\n{create}"

@@ -24,7 +24,7 @@ from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.naming.schemes import HTTP, HTTPS
 from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
 from reliquary.server.protocol_table import protocol_table
-from reliquary.server.values import SCHEMES, check_authority, check_together, check_url
+from reliquary.server.values import SCHEMES, check_authority, check_reach, check_together, check_url
 
 if TYPE_CHECKING:
     from reliquary.server.config import Settings
@@ -81,7 +81,9 @@ class SrmpOptions:
         _check_protocol(self.protocol)
 
     def check(self, settings: Settings) -> None:
-        """Refuse a port for TLS on a server without a certificate."""
+        """Refuse a port for TLS on a server without a certificate, and one that is open to a network."""
+        if self.host:
+            check_reach("srmp.host", self.host, settings)
         if self.https_port is not None and settings.tls_certificate is None:
             raise UsageError("srmp.https_port means nothing without tls_certificate and tls_key")
 

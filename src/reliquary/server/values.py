@@ -6,13 +6,17 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Duration, seconds
+from reliquary.net.host import is_loopback
 from reliquary.queueing.naming.names import parse
 from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
+
+if TYPE_CHECKING:
+    from reliquary.server.config import Settings
 
 SCHEMES: Final = ("http://", "https://")
 AUTHORITY: Final = r"([A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?"
@@ -28,6 +32,15 @@ def check_authority(where: str, name: str) -> None:
     """Refuse what does not name a host."""
     if not _AUTHORITY.fullmatch(name):
         raise UsageError(f"{where} has {name[:80]!r}, which is not like host or host:port")
+
+
+def check_reach(where: str, host: str, settings: Settings) -> None:
+    """Refuse to listen where other computers reach us, unless users are named or everybody shall come in."""
+    if not (is_loopback(host) or settings.users or settings.open_to_network):
+        raise UsageError(
+            f"{where} is {host}, which other computers may reach, and the settings name no users: everybody"
+            " there could do everything; name users, or say open_to_network = true (--open-to-network)"
+        )
 
 
 def check_url(where: str, url: str) -> None:

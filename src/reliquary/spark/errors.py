@@ -142,6 +142,7 @@ _EXPLAINED: Final[dict[str, tuple[Callable[[str], SparkFault], str]]] = {
     "SERVICE_NOT_AVAILABLE": (ServerGone, _GONE),
     "OUTCOME_UNKNOWN": (ServerGone, _GONE + "; nothing is lost or doubled"),
     "UNAUTHENTICATED": (TokenRefused, _ALLOWED),
+    "TOO_MANY_FAILURES": (TokenRefused, _ALLOWED),
     "ACCESS_DENIED": (TokenRefused, _ALLOWED),
     "QUEUE_NOT_FOUND": (QueueMissing, "create the queue, or correct the option queue"),
     "OTHER_QUEUE": (

@@ -14,6 +14,8 @@ from reliquary.net.api.errors import (
     STOPPING,
     error_json,
 )
+from reliquary.net.identity.failures import TooManyFailures
+from reliquary.net.identity.hosts import WrongHost
 from reliquary.net.identity.users import UNAUTHENTICATED
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
@@ -36,6 +38,8 @@ def test_the_document_has_the_same_table() -> None:
         (404, PATH_NOT_FOUND),
         (405, METHOD_NOT_ALLOWED),
         (409, NOT_DONE),
+        (421, WrongHost.code),
+        (429, TooManyFailures.code),
         (503, STOPPING),
     }
     assert ours <= told

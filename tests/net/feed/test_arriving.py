@@ -201,7 +201,7 @@ def test_a_client_that_hangs_up_in_the_middle_leaves_nothing(
 ) -> None:
     parts = urlsplit(server.data)
     with socket.create_connection((parts.hostname, parts.port)) as raw:
-        head = f"PUT /api/v1/stages/{queue.name}/1/0/a?queue={queue.name} HTTP/1.1\r\nhost: x\r\n"
+        head = f"PUT /api/v1/stages/{queue.name}/1/0/a?queue={queue.name} HTTP/1.1\r\nhost: localhost\r\n"
         raw.sendall(head.encode() + b"transfer-encoding: chunked\r\n\r\n5\r\nhello")
         while not endpoint_of(server.server, ApiEndpoint).feeds.under_way:
             client.feeds([queue.name])

@@ -26,6 +26,37 @@ def test_a_request_is_answered_once() -> None:
     play(scene)
 
 
+def test_a_response_that_is_slowed_down_leaves_later_and_holds_what_is_behind_it() -> None:
+    async def scene() -> None:
+        desk = Desk()
+        connection, transport = connect(desk)
+        connection.data_received(post() + post())
+        desk.asked[0][1].slow_down(0.01)
+        desk.answer(0)
+        desk.answer(1)
+        await tick()
+        assert not transport.sent
+        await until(lambda: transport.sent)
+        assert bodies(transport.sent) == [(200, b"answer 0"), (200, b"answer 1")]
+
+    play(scene)
+
+
+def test_a_client_that_does_not_wait_for_a_slow_response_is_let_go() -> None:
+    async def scene() -> None:
+        desk = Desk()
+        connection, transport = connect(desk)
+        connection.data_received(post())
+        desk.asked[0][1].slow_down(3600)
+        desk.answer(0)
+        connection.eof_received()
+        await tick()
+        assert connection.is_idle() or transport.closed
+        assert not transport.sent
+
+    play(scene)
+
+
 def test_it_says_whether_the_client_came_over_tls() -> None:
     for tls in (False, True):
         desk = Desk()

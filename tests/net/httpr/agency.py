@@ -7,10 +7,12 @@ from contextlib import AbstractAsyncContextManager
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Reply, Turn
+from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
 from reliquary.net.httpr.bodies import EngineBodies
 from reliquary.net.httpr.receiving import Receiving
 from reliquary.net.identity.admission import admission_of
+from reliquary.net.identity.failures import Failures
 from reliquary.net.identity.users import User, Users
 from reliquary.protocols.httpr.codec.values import Outcome, ResponseHeader
 from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
@@ -72,7 +74,7 @@ class Agency(EndpointStage[Clerk]):
         self.httpr = HttprState(self.rows, HttprSettings())
         self.httpr.origin = "httpr://here.example"
         bodies = EngineBodies(self.engine, self.state)
-        admission = admission_of(Users(NO_GUID, users))
+        admission = admission_of(Users(NO_GUID, users), Failures(RealClock().monotonic))
         self.receiving = Receiving(self.engine, self.state, self.httpr, bodies, admission)
         self.listener = Listener([everywhere(echo), self.receiving.mount()], limits=Limits(body_bytes=100))
 

@@ -7,7 +7,10 @@ from uuid import UUID
 
 import pytest
 
-from reliquary.net.identity.admission import Admission, ForeignPage, admission_of
+from reliquary.net.identity.admission import READS, Admission, admission_of
+from reliquary.net.identity.failures import AT_ONCE, PACE, Failures, TooManyFailures
+from reliquary.net.identity.hosts import Hosts, NoHost, WrongHost
+from reliquary.net.identity.origin import ForeignPage
 from reliquary.net.identity.shown import Shown
 from reliquary.net.identity.users import NotKnown, User, Users
 from reliquary.queueing.security.principals import ANONYMOUS, Principal, user_sid
@@ -18,16 +21,26 @@ ALICE = USERS.who(b"Bearer open sesame")
 BOB = Principal(user_sid(HERE, "bob"), (), "bob")
 
 
+METHODS = ["POST", "PUT", "PATCH", "DELETE", "HEAD", "CONNECT", "TRACE", "OPTIONS", "PROPFIND", "get"]
+"""All that are not known to change nothing."""
+
+
 class Asked:
     """A request of one line of text a header."""
 
-    def __init__(self, method: str, **headers: str) -> None:
+    peer = "10.0.0.1"
+
+    def __init__(self, method: str, *more: tuple[bytes, bytes], **headers: str) -> None:
         self.method = method
-        self._headers = headers
+        self.fields = [*((name.encode(), value.encode()) for name, value in headers.items()), *more]
 
     def header(self, name: bytes) -> bytes | None:
-        value = self._headers.get(name.decode())
-        return None if value is None else value.encode()
+        return next((value for key, value in self.fields if key.lower() == name), None)
+
+
+def admission(users: Users = USERS) -> Admission:
+    """The admission of a server at a clock that stands still."""
+    return admission_of(users, Failures(lambda: 0))
 
 
 class Session:
@@ -41,7 +54,7 @@ class Session:
 
 
 def test_a_bearer_token_stands_for_its_user() -> None:
-    admit = admission_of(USERS)
+    admit = admission()
     assert admit(Asked("POST", authorization="Bearer open sesame")) is ALICE
     assert admit(Asked("POST")) is ANONYMOUS
     with pytest.raises(NotKnown, match="nobody has this token"):
@@ -49,18 +62,62 @@ def test_a_bearer_token_stands_for_its_user() -> None:
 
 
 def test_without_users_everybody_is_anonymous() -> None:
-    assert admission_of(Users(HERE))(Asked("POST", authorization="Bearer guess")) is ANONYMOUS
+    assert admission(Users(HERE))(Asked("POST", authorization="Bearer guess")) is ANONYMOUS
 
 
-@pytest.mark.parametrize("method", ["POST", "DELETE", "HEAD"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_page_of_another_site_may_not_ask_for_changes(method: str) -> None:
-    foreign = {"origin": "http://evil.example", "host": "here:8480", "authorization": "Bearer open sesame"}
+    foreign = {"Origin": "http://evil.example", "Host": "here:8480", "authorization": "Bearer open sesame"}
+    admit = admission()
     with pytest.raises(ForeignPage, match="a page of another site may not ask for this"):
-        admission_of(USERS)(Asked(method, **foreign))
-    assert admission_of(USERS, reads=frozenset({method}))(Asked(method, **foreign)) is ALICE
-    assert admission_of(USERS)(Asked("GET", **foreign)) is ALICE
-    own = {"origin": "http://HERE:8480", "host": "here:8480"}
-    assert admission_of(USERS)(Asked(method, **own)) is ANONYMOUS
+        admit(Asked(method, **foreign))
+    with pytest.raises(ForeignPage):
+        admit.at(Hosts(["here"]))(Asked(method, **foreign))
+    for origin in ("null", "", "http://here", "http://here:8481", "http://here:8480.evil.example"):
+        with pytest.raises(ForeignPage):
+            admit(Asked(method, **foreign | {"Origin": origin}))
+    assert admit.at(Hosts(["here"]), frozenset({method}))(Asked(method, **foreign)) is ALICE
+    own = {"ORIGIN": "http://HERE:8480", "HOST": "here:8480"}
+    assert admit(Asked(method, **own)) is ANONYMOUS
+
+
+def test_a_page_of_another_site_may_look() -> None:
+    foreign = {"origin": "http://evil.example", "host": "here:8480", "authorization": "Bearer open sesame"}
+    assert admission()(Asked("GET", **foreign)) is ALICE
+    assert {"GET"} == READS
+
+
+@pytest.mark.parametrize("method", ["GET", *METHODS])
+def test_a_request_for_another_host_is_refused_whatever_it_asks(method: str) -> None:
+    admit = admission().at(Hosts(["here"]))
+    assert admit(Asked(method, Host="here:8480", authorization="Bearer open sesame")) is ALICE
+    rebound = {"host": "evil.example:8480", "origin": "http://evil.example:8480"}
+    with pytest.raises(WrongHost):
+        admit(Asked(method, **rebound))
+    for request in (Asked(method), Asked(method, (b"HOST", b"here"), host="here")):
+        with pytest.raises(NoHost, match="a request has the header Host once"):
+            admit(request)
+    assert admission()(Asked(method, **rebound)) is ANONYMOUS  # a mount with a rule of its own
+
+
+def test_wrong_tokens_are_answered_later_and_later_and_the_right_one_at_once() -> None:
+    told: list[tuple[str, str]] = []
+    admit = admission_of(USERS, Failures(lambda: 0), lambda *what: told.append(what))
+    waits = []
+    for number in range(AT_ONCE + 2):
+        with pytest.raises(NotKnown) as refused:
+            admit(Asked("POST", authorization=f"Bearer guess {number}"))
+        waits.append(refused.value.wait)
+    assert waits == [0] * AT_ONCE + [PACE / 1e6, 2 * PACE / 1e6]
+    assert told == [("10.0.0.1", "nobody has this token")] * (AT_ONCE + 2)
+    assert admit(Asked("POST", authorization="Bearer open sesame")) is ALICE
+    for _ in range(8):
+        with pytest.raises(NotKnown):
+            admit(Asked("POST", authorization="Basic x"))
+    with pytest.raises(TooManyFailures):
+        admit(Asked("POST", authorization="Basic x"))
+    assert admit(Asked("POST", authorization="Bearer open sesame")) is ALICE
+    assert admit(Asked("POST")) is ANONYMOUS
 
 
 def test_another_kind_of_proof_is_one_more_credential() -> None:

@@ -7,8 +7,10 @@ from contextlib import AbstractAsyncContextManager
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Reply, Turn
+from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
 from reliquary.net.identity.admission import admission_of
+from reliquary.net.identity.failures import Failures
 from reliquary.net.identity.users import User, Users
 from reliquary.net.wsrm.receiving import Receiving
 from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
@@ -57,7 +59,7 @@ class Office(EndpointStage[Clerk]):
         self, started: bool = True, users: tuple[User, ...] = (), settings: WsrmSettings = SETTINGS
     ) -> None:
         super().__init__(Clerk(), (PostArrived, CallerLeft), started)
-        admission = admission_of(Users(NO_GUID, users))
+        admission = admission_of(Users(NO_GUID, users), Failures(RealClock().monotonic))
         self.receiving = Receiving(self.engine, self.state, settings, admission)
         self.receiving.origin = "https://mq.example"
         self.receiving.authorities = frozenset({"mq.example", "other.example:81"})

@@ -22,14 +22,14 @@ from reliquary.net.api.errors import (
 )
 from reliquary.net.api.routes import PREFIX, ROUTES, ApiHandler, StreamHandler, allowed, shape_of
 from reliquary.net.http import BodySink, Mount, Request, Responder
-from reliquary.net.identity.admission import Admission, ForeignPage
-from reliquary.net.identity.users import CHALLENGE, UNAUTHENTICATED, NotKnown
+from reliquary.net.identity.admission import Admission
+from reliquary.net.identity.shown import Denied
 from reliquary.queueing.administration import Refusal
 from reliquary.queueing.state import State
 
 REFUSALS: Final = (
-    UsageError, msgspec.MsgspecError, UnicodeDecodeError, PeerFault, ForeignPage, NotKnown, Refused,
-    Refusal, EngineStopped,
+    UsageError, msgspec.MsgspecError, UnicodeDecodeError, PeerFault, Denied, Refused, Refusal,
+    EngineStopped,
 )  # fmt: skip
 """What is wrong with a request, or with the moment of it."""
 
@@ -128,10 +128,9 @@ def _refuse(responder: Responder, why: Exception) -> None:
     match why:
         case PeerFault():
             responder.respond(why.status, error_json(HResult.INVALID_PARAMETER.name, why.why))
-        case NotKnown():
-            responder.respond(401, error_json(UNAUTHENTICATED, str(why)), headers=CHALLENGE)
-        case ForeignPage():
-            refuse(responder, HResult.ACCESS_DENIED, str(why))
+        case Denied():
+            responder.slow_down(why.wait)
+            responder.respond(why.status, error_json(why.code, str(why)), headers=why.headers)
         case Refused() | Refusal():
             refuse(responder, why.status, str(why))
         case EngineStopped():

@@ -79,6 +79,7 @@ class Connection(AcceptedConnection):
         self.is_secure = transport.get_extra_info("sslcontext") is not None
         """Whether the client came over TLS."""
         super().connection_made(transport)
+        self._reader.peer = self.peer
 
     def refuse(self, why: str) -> None:
         """Answer that the server takes no connection now."""

@@ -64,6 +64,7 @@ class RequestReader:
         "_weigh_above",
         "continue_owed",
         "now",
+        "peer",
         "phase",
         "since",
         "stream",
@@ -100,6 +101,8 @@ class RequestReader:
         """Where the body goes that comes now, if it is not joined."""
         self.continue_owed = False
         """The client waits for a go-ahead before it sends the body."""
+        self.peer = ""
+        """The client's address, once it has connected."""
         self.phase = IDLE
         self.now = now
         self.since = now
@@ -214,6 +217,7 @@ class RequestReader:
             self._number,
             parser.should_keep_alive(),
             mount,
+            self.peer,
         )
         self._make_ready()
         self._take(request)
@@ -232,7 +236,8 @@ class RequestReader:
         """The request whose head was read."""
         parser, (path, query, mount) = self._parser, self._target
         method = parser.get_method().decode()
-        return Request(method, path, query, self._head, b"", self._number, parser.should_keep_alive(), mount)
+        keep_alive = parser.should_keep_alive()
+        return Request(method, path, query, self._head, b"", self._number, keep_alive, mount, self.peer)
 
     def _end_stream(self, stream: Arriving) -> None:
         self.stream = None

@@ -19,7 +19,18 @@ MOST_PARAMETERS = 100
 class Request:
     """One request.  `connection` is a number that stays the same as long as its connection lives."""
 
-    __slots__ = ("_lowered", "_raw", "body", "connection", "keep_alive", "method", "mount", "path", "query")
+    __slots__ = (
+        "_lowered",
+        "body",
+        "connection",
+        "fields",
+        "keep_alive",
+        "method",
+        "mount",
+        "path",
+        "peer",
+        "query",
+    )
 
     def __init__(
         self,
@@ -31,6 +42,7 @@ class Request:
         connection: int,
         keep_alive: bool,
         mount: Mount,
+        peer: str = "",
     ) -> None:
         self.method = method
         self.path = path
@@ -42,19 +54,22 @@ class Request:
         self.keep_alive = keep_alive
         self.mount = mount
         """Under which the path is: its handler takes the request, its `admit` says who asks."""
-        self._raw = raw_headers
+        self.fields = raw_headers
+        """Header fields in the order they came, names in any case."""
+        self.peer = peer
+        """The client's address; empty where it is not known."""
         self._lowered: Headers | None = None
 
     @property
     def headers(self) -> Headers:
         """All fields in the order they came, names in lower case."""
         if self._lowered is None:
-            self._lowered = lowered(self._raw)
+            self._lowered = lowered(self.fields)
         return self._lowered
 
     def header(self, name: bytes) -> bytes | None:
         """The first value of a header, or None; `name` is in lower case."""
-        return find(self._raw, name)
+        return find(self.fields, name)
 
     def parameters(self) -> dict[str, str]:
         """The query as names and values; a name that comes twice is the peer's fault."""

@@ -9,6 +9,7 @@ front, so a handler need not know who came first.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,7 @@ class Responder:
         "_connection",
         "_gone",
         "_on_gone",
+        "_wait",
         "abandoned",
         "body_comes",
         "mode",
@@ -85,6 +87,7 @@ class Responder:
         """How the connection goes on, and whether the response has a body."""
         self._gone = False
         self._on_gone: Callable[[], None] | None = None
+        self._wait = 0.0
         self.out: bytes | None = None
         """The response or the end of it, for the connection to send in its turn."""
         self.streamed: Streamed | None = None
@@ -104,6 +107,9 @@ class Responder:
         """Send a response once those of earlier requests are sent; dropped when the client has gone."""
         if self.out is not None or self.streamed is not None:
             raise UsageError(f"the request has been answered; a second answer {status} is refused")
+        if self._wait:
+            self._respond_later(status, body, content_type, headers)
+            return
         connection = self._connection
         if self.body_comes:
             connection.end_with(self)
@@ -115,6 +121,22 @@ class Responder:
             self.out = b"".join((start, end_of_head(len(body)), body))
         if not connection.working:
             connection.answered(self)
+
+    def slow_down(self, wait: float) -> None:
+        """Let the response leave after so many seconds; what stands behind it in the queue waits too."""
+        self._wait = wait
+
+    def _respond_later(
+        self, status: int, body: bytes, content_type: bytes, headers: Sequence[tuple[bytes, bytes]]
+    ) -> None:
+        wait, self._wait = self._wait, 0.0
+
+        def respond() -> None:
+            if self.out is None:
+                self.respond(status, body, content_type, headers)
+
+        timer = asyncio.get_running_loop().call_later(wait, respond)
+        self.on_gone(timer.cancel)
 
     # A response that is made while it leaves.
 

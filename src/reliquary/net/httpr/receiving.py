@@ -108,6 +108,7 @@ class Receiving:
             by = request.mount.admit(request)
         except Denied as why:
             denied = str(why)
+            responder.slow_down(why.wait)
         return Arrival(self, request, responder, by, denied)
 
     def limits_of(self, service: str, header: RequestHeader) -> BatchLimits:

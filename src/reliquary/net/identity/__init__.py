@@ -1,7 +1,7 @@
 """Who asks, for every endpoint and the control plane: users, credentials, pages of other sites.
 
     request --> Admission --> Principal           anonymous without a credential
-                          '-> Denied              a page of another site, or a credential of nobody
+                          '-> Denied              another host, a page of another site, a credential of nobody
 
 A client certificate is checked before any request comes, in the TLS handshake (`certificates`).
 """

@@ -1,25 +1,25 @@
 """Who may come in at a mount, and as whom.
 
+    request --> Host: for this server? --> Origin: a page of another site? --> Credential: who asks?
+
 Each kind of proof is a `Credential`: a bearer token now; a session cookie or NTLM would be another.  The
 protocol of the mount decides how a `Denied` is answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from typing import Final, Protocol
 
-from reliquary.net.identity.origin import is_foreign
-from reliquary.net.identity.shown import Denied, Shown
-from reliquary.net.identity.users import Users
+from reliquary.net.identity.failures import Failures
+from reliquary.net.identity.hosts import Hosts, NoHost
+from reliquary.net.identity.origin import ForeignPage, differs
+from reliquary.net.identity.shown import Shown
+from reliquary.net.identity.users import NotKnown, Users, digest_of
 from reliquary.queueing.security.principals import ANONYMOUS, Principal
 
 READS: Final = frozenset({"GET"})
 """Methods that change nothing, so that a page of another site may use them."""
-
-
-class ForeignPage(Denied):
-    """A page of another site asked for a change."""
 
 
 class Credential(Protocol):
@@ -32,29 +32,67 @@ class Credential(Protocol):
 class BearerToken:
     """The token of a known user, in the Authorization header."""
 
-    __slots__ = ("_users",)
+    __slots__ = ("_failures", "_users", "_warn")
 
-    def __init__(self, users: Users) -> None:
+    def __init__(
+        self, users: Users, failures: Failures, warn: Callable[[str, str], None] = lambda *_: None
+    ) -> None:
+        """`warn` is called with the address of a client whose token is nobody's, and a sentence."""
         self._users = users
+        self._failures = failures
+        self._warn = warn
 
     def who(self, request: Shown) -> Principal | None:
         """The user whose token it is."""
         authorization = request.header(b"authorization")
-        return None if authorization is None else self._users.who(authorization)
+        if authorization is None:
+            return None
+        peer, token = request.peer, digest_of(authorization)
+        self._failures.check(peer, token)
+        try:
+            found = self._users.who(authorization)
+        except NotKnown as why:
+            why.wait = self._failures.failed(peer)
+            self._warn(peer, str(why))
+            raise
+        self._failures.succeeded(peer, token)
+        return found
 
 
 class Admission:
     """Finds out who sends a request; where no credential is known, every client is anonymous."""
 
-    __slots__ = ("_credentials", "_reads")
+    __slots__ = ("_credentials", "_hosts", "_reads")
 
-    def __init__(self, credentials: Sequence[Credential] = (), reads: Set[str] = READS) -> None:
+    def __init__(
+        self, credentials: Sequence[Credential] = (), reads: Set[str] = READS, hosts: Hosts | None = None
+    ) -> None:
+        """Without `hosts`, a request may be for any host: the mount has a rule of its own."""
         self._credentials = tuple(credentials)
         self._reads = reads
+        self._hosts = hosts
+
+    def at(self, hosts: Hosts, reads: Set[str] = READS) -> Admission:
+        """Return an admission with these credentials for requests to these hosts alone."""
+        return Admission(self._credentials, reads, hosts)
 
     def __call__(self, request: Shown) -> Principal:
         """The client of a request; Denied when it may not come in."""
-        if request.method not in self._reads and is_foreign(request):
+        host = origin = None
+        several = False
+        for name, value in request.fields:
+            if len(name) == 4 and name.lower() == b"host":
+                several = host is not None
+                host = value
+            elif len(name) == 6 and name.lower() == b"origin":
+                origin = value
+        hosts = self._hosts
+        if hosts is not None:
+            if host is None or several:
+                raise NoHost("a request has the header Host once, RFC 9112 3.2")
+            if host not in hosts.known:
+                hosts.check(host)
+        if origin is not None and request.method not in self._reads and differs(origin, host or b""):
             raise ForeignPage("a page of another site may not ask for this")
         for credential in self._credentials:
             found = credential.who(request)
@@ -63,6 +101,10 @@ class Admission:
         return ANONYMOUS
 
 
-def admission_of(users: Users, reads: Set[str] = READS) -> Admission:
+def admission_of(
+    users: Users,
+    failures: Failures,
+    warn: Callable[[str, str], None] = lambda *_: None,
+) -> Admission:
     """The admission of a server: bearer tokens, where it has any users."""
-    return Admission((BearerToken(users),) if users.any else (), reads)
+    return Admission((BearerToken(users, failures, warn),) if users.any else ())

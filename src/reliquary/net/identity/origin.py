@@ -6,13 +6,11 @@ marks them with Origin; programs do not send it.
 
 from __future__ import annotations
 
-from reliquary.net.identity.shown import Shown
+from reliquary.net.identity.shown import Denied
 
 
-def is_foreign(request: Shown) -> bool:
-    """Whether a page of another site sent a request."""
-    origin = request.header(b"origin")
-    return origin is not None and differs(origin, request.header(b"host") or b"")
+class ForeignPage(Denied):
+    """A page of another site asked for a change."""
 
 
 def differs(origin: bytes, host: bytes) -> bool:

@@ -1,8 +1,11 @@
-"""What a client shows of itself, and why it is sent away."""
+"""What a client shows of itself, and why it is refused."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+Fields = tuple[tuple[bytes, bytes], ...]
 
 
 class Shown(Protocol):
@@ -12,9 +15,24 @@ class Shown(Protocol):
     def method(self) -> str:
         """The method of the request, in capital letters."""
 
+    @property
+    def fields(self) -> Sequence[tuple[bytes, bytes]]:
+        """All header fields in the order they came, names in any case."""
+
+    @property
+    def peer(self) -> str:
+        """The client's address; empty where it is not known."""
+
     def header(self, name: bytes) -> bytes | None:
         """The first value of a header; `name` is in lower case."""
 
 
 class Denied(Exception):
-    """A client may not come in; the sentence says why."""
+    """A client may not come in; the sentence says why.  A protocol that has words of its own uses those."""
+
+    status: ClassVar[int] = 403
+    code: ClassVar[str] = "ACCESS_DENIED"
+    headers: Fields = ()
+    """Fields of the response."""
+    wait: float = 0
+    """Seconds until the client is answered."""

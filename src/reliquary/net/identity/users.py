@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Final
@@ -39,7 +39,11 @@ _NAME: Final = re.compile(r"[\w.@-]{1,64}")
 
 
 class NotKnown(Denied):
-    """A client says who it is, and no user is meant: 401."""
+    """A client says who it is, and no user is meant."""
+
+    status = 401
+    code = UNAUTHENTICATED
+    headers = CHALLENGE
 
 
 class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -94,6 +98,11 @@ def _unique_parts(user: User) -> list[str]:
     return [f"the name {user.name.casefold()!r}", *token]
 
 
+def digest_of(authorization: bytes) -> bytes:
+    """Return a digest of an Authorization header, for memories that must not hold the token itself."""
+    return sha256(authorization).digest()
+
+
 class Users:
     """The users that a server knows."""
 
@@ -123,6 +132,11 @@ class Users:
     def any(self) -> bool:
         """Whether there is a user; without one all clients are anonymous, whatever they say."""
         return bool(self._principals)
+
+    @property
+    def principals(self) -> Collection[Principal]:
+        """All users."""
+        return self._principals.values()
 
     def who(self, authorization: bytes | None) -> Principal:
         """The user whose Authorization header this is."""

@@ -29,7 +29,6 @@ from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.http import Mount, Refusals, Request, Responder
 from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.shown import Denied
-from reliquary.net.identity.users import CHALLENGE, NotKnown
 from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
 from reliquary.protocols.wsrm.policy import wsdl
 from reliquary.protocols.wsrm.schemes import ENDPOINT_PATH
@@ -95,11 +94,9 @@ class Receiving:
         """Take a request to an endpoint."""
         try:
             by = request.mount.admit(request)
-        except NotKnown as why:
-            self._refuse(responder, 401, str(why), CHALLENGE)
-            return
         except Denied as why:
-            self._refuse(responder, 403, str(why))
+            responder.slow_down(why.wait)
+            self._refuse(responder, why.status, str(why), why.headers)
             return
         if request.method in READS:
             self._describe(request, responder)

@@ -1,0 +1,101 @@
+"""Slows down clients that guess tokens, address by address.
+
+    failed, failed, ...   the first of an address are answered at once
+    failed                each further one is answered PACE after the one before it
+    anything              an answer would wait for more than LONGEST_WAIT: tokens are not looked at
+
+Tokens of users are never slowed down, and a token that was right at an address before is looked at even
+while others guess there.  A client that hangs up before its answer has still used up its place: guesses are
+counted, not answers.  One number is kept for each address, and none for those that did not fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
+from typing import Final
+
+from reliquary.base.time import SECOND
+from reliquary.net.identity.shown import Denied
+
+AT_ONCE: Final = 10
+"""Failures of one address that are answered without a wait."""
+PACE: Final = SECOND // 2
+"""The time from one answer to the next, in microseconds."""
+LONGEST_WAIT: Final = 5 * SECOND
+KEPT: Final = 10_000
+"""Addresses, and tokens that were right, that are remembered."""
+
+
+class TooManyFailures(Denied):
+    """Too many tokens of nobody came from an address."""
+
+    status = 429
+    code = "TOO_MANY_FAILURES"
+    headers = ((b"retry-after", b"%d" % (LONGEST_WAIT // SECOND)),)
+
+
+class Failures:
+    """What is remembered of tokens that were wrong, and of those that were right."""
+
+    __slots__ = ("_answered_at", "_monotonic", "_right")
+
+    def __init__(self, monotonic: Callable[[], int]) -> None:
+        """`monotonic` counts microseconds."""
+        self._monotonic = monotonic
+        self._answered_at: dict[str, int] = {}
+        """When the last answer to an address leaves, the first of them back-dated."""
+        self._right: dict[tuple[str, bytes], None] = {}
+
+    def check(self, peer: str, token: bytes) -> None:
+        """Refuse to look at a token of an address whose answers wait for too long; `token` is its digest."""
+        address = group_of(peer)
+        waits_until = self._answered_at.get(address)
+        if waits_until is None or (address, token) in self._right:
+            return
+        if waits_until + PACE - self._monotonic() > LONGEST_WAIT:
+            raise TooManyFailures("too many tokens of nobody came from this address; try again later")
+
+    def failed(self, peer: str) -> float:
+        """Note a token of nobody; the answer is the number of seconds until the client is answered."""
+        address, now = group_of(peer), self._monotonic()
+        earliest = now - (AT_ONCE - 1) * PACE
+        before = self._answered_at.pop(address, earliest - PACE)
+        if len(self._answered_at) >= KEPT:
+            self._forget(now)
+        self._answered_at[address] = at = max(before + PACE, earliest)
+        return max(0, at - now) / SECOND
+
+    def succeeded(self, peer: str, token: bytes) -> None:
+        """Note that a token is right at an address."""
+        known = (group_of(peer), token)
+        if known not in self._right:
+            if len(self._right) >= KEPT:
+                del self._right[next(iter(self._right))]
+            self._right[known] = None
+
+    def _forget(self, now: int) -> None:
+        """Make room: drop addresses that failed long ago, or the one that failed first."""
+        old = now - AT_ONCE * PACE
+        self._answered_at = {each: at for each, at in self._answered_at.items() if at > old}
+        while len(self._answered_at) >= KEPT:
+            del self._answered_at[next(iter(self._answered_at))]
+
+
+@lru_cache(maxsize=1024)
+def group_of(peer: str) -> str:
+    """Return the address that counts: one host has all of an IPv6 network of 64 bits.
+
+    >>> group_of("10.0.0.1"), group_of("2001:db8::1:2"), group_of("::ffff:10.0.0.1")
+    ('10.0.0.1', '2001:db8::', '10.0.0.1')
+    """
+    try:
+        address = ip_address(peer.partition("%")[0])
+    except ValueError:
+        return peer
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:
+            return str(address.ipv4_mapped)
+        return str(IPv6Address(int(address) >> 64 << 64))
+    return str(address)

@@ -1,0 +1,50 @@
+"""What a server warns of when it starts: who may come in that its administrator may not think of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from reliquary.base.turn import Warn
+from reliquary.net.host import is_loopback
+from reliquary.net.identity.users import Users
+from reliquary.queueing.security.permits import Act, Place, lacks, place_of
+from reliquary.queueing.security.principals import ADMINISTRATORS, ANONYMOUS
+from reliquary.queueing.state import QueueState, State
+from reliquary.server.config import Settings
+
+ABOUT: Final = "access"
+NAMED: Final = 3
+"""Queues that a warning names; of the rest it says how many there are."""
+
+
+def cautions(settings: Settings, state: State, users: Users) -> Iterator[Warn]:
+    """Return what whoever looks after the server should know."""
+    if reached := open_addresses(settings):
+        where = " and ".join(reached)
+        yield Warn(ABOUT, "no users are named", f"everybody who reaches {where} may do everything")
+    if not settings.users:
+        return
+    if not any(ADMINISTRATORS in user.groups for user in users.principals):
+        why = "nobody may administer this server, nor use the queues of its settings"
+        yield Warn(ABOUT, "no user is in the group administrators", why)
+    if found := [_name(state, queue) for queue in state.queues.values() if _is_open(state, queue)]:
+        names = ", ".join(found[:NAMED]) + (f" and {len(found) - NAMED} more" if len(found) > NAMED else "")
+        why = f"everybody may change {names}: see `reliquary access revoke QUEUE everyone`"
+        yield Warn(ABOUT, "queues from before there were users are open", why)
+
+
+def open_addresses(settings: Settings) -> tuple[str, ...]:
+    """Return the hosts at which everybody on the network may do everything."""
+    hosts = dict.fromkeys((settings.data_host, settings.control_host))
+    return () if settings.users else tuple(host for host in hosts if not is_loopback(host))
+
+
+def _is_open(state: State, queue: QueueState) -> bool:
+    if place_of(queue) is not Place.QUEUE or queue.record.parent is not None:
+        return False
+    return not lacks(state, ANONYMOUS, queue, Act.CHANGE_ACCESS)
+
+
+def _name(state: State, queue: QueueState) -> str:
+    return str(state.parse(queue.record.pathname))

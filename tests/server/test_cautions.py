@@ -1,0 +1,76 @@
+"""What a server warns of when it starts."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+
+from reliquary.net.identity.users import User, Users
+from reliquary.queueing.events import StartManager
+from reliquary.queueing.security.rights import MANAGER_LIST
+from reliquary.server.cautions import cautions, open_addresses
+from reliquary.server.config import Settings
+from tests.queueing.manager_harness import Bench
+
+ALICE = User(name="alice", token_sha256=sha256(b"a").hexdigest())
+ROOT = User(name="root", token_sha256=sha256(b"r").hexdigest(), groups=("administrators",))
+
+
+def told(bench: Bench, users: tuple[User, ...] = (), **chosen: str | bool) -> list[str]:
+    """The warnings of a server with these users."""
+    settings = Settings(users=users, **chosen)  # type: ignore[arg-type]
+    known = Users(bench.state.identity().identifier, users)
+    found = cautions(settings, bench.state, known)
+    return [f"{each.about}: {each.what}: {each.why}" for each in found]
+
+
+def with_users(*queues: str) -> Bench:
+    """A manager whose queues were made before it knew users; `settings` is made now."""
+    bench = Bench(*queues) if queues else Bench(start=False)
+    if queues:
+        bench.restart(start=False)
+    bench.handle(StartManager("BENCH", first_list=MANAGER_LIST))
+    bench.create("settings")
+    return bench
+
+
+def test_a_server_on_the_loopback_and_one_with_an_administrator_warn_of_nothing() -> None:
+    assert told(Bench("orders", "more")) == []
+    assert told(with_users(), (ALICE, ROOT), data_host="0.0.0.0") == []
+
+
+def test_a_server_that_is_open_to_the_network_says_so() -> None:
+    wanted = "access: no users are named: everybody who reaches 0.0.0.0 and :: may do everything"
+    assert told(Bench(), data_host="0.0.0.0", control_host="::", open_to_network=True) == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("data", "control", "users", "open_at"),
+    [
+        ("127.0.0.1", "localhost", (), ()),
+        ("0.0.0.0", "127.0.0.1", (), ("0.0.0.0",)),
+        ("10.0.0.1", "10.0.0.1", (), ("10.0.0.1",)),
+        ("0.0.0.0", "0.0.0.0", (ALICE,), ()),
+    ],
+)
+def test_open_are_addresses_that_others_reach_without_users(
+    data: str, control: str, users: tuple[User, ...], open_at: tuple[str, ...]
+) -> None:
+    settings = Settings(data_host=data, control_host=control, users=users, open_to_network=True)
+    assert open_addresses(settings) == open_at
+
+
+def test_users_without_an_administrator_are_warned_of() -> None:
+    [said] = told(with_users(), (ALICE,))
+    assert said.startswith("access: no user is in the group administrators: nobody may administer")
+
+
+def test_queues_from_before_there_were_users_are_named() -> None:
+    [said] = told(with_users("orders", "a", "b", "c", "a;retry"), (ROOT,))
+    assert said == (
+        r"access: queues from before there were users are open: everybody may change private$\orders,"
+        r" private$\a, private$\b and 1 more: see `reliquary access revoke QUEUE everyone`"
+    )
+    [said] = told(with_users("orders"), (ROOT,))
+    assert "change private$\\orders: see" in said

@@ -1,0 +1,206 @@
+"""The gate of a whole server: every path of both planes looks at Host and Origin, and guesses are slow."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from time import monotonic_ns
+
+import pytest
+
+from reliquary.client import nouns
+from reliquary.console.administration import routes_of
+from reliquary.console.app import API, BELOW_A_QUEUE, ROUTES
+from reliquary.net.http import HttpClient
+from reliquary.net.identity.admission import BearerToken
+from reliquary.net.identity.failures import AT_ONCE, LONGEST_WAIT, PACE, Failures
+from reliquary.net.identity.users import User
+from reliquary.queueing.administration import Plane
+from reliquary.server.api import ApiEndpoint
+from reliquary.server.build import Server
+from reliquary.server.wsrm_options import WsrmOptions
+from tests.console.stage import Stage, play
+from tests.net.http.stage import until
+from tests.server.endpoints import endpoint_of
+
+EVIL = b"evil.example"
+PLANES = ("data", "control")
+ALICE = User(name="alice", token_sha256=sha256(b"secret").hexdigest(), groups=("administrators",))
+
+
+def data_paths(server: Server) -> Iterator[tuple[str, str]]:
+    """Every method and path of the data plane."""
+    yield "PUT", "/api/v1/stages/q/1/0/a?queue=orders"
+    for shape, methods in endpoint_of(server, ApiEndpoint).plane._routes.items():
+        for method in methods:
+            yield method, "/api/v1/" + shape.replace("*", "orders")
+
+
+def control_paths() -> Iterator[tuple[str, str]]:
+    """Every method and path of the control plane."""
+    of_nouns = [
+        route for noun in nouns.NOUNS if noun.plane is Plane.CONTROL for route in routes_of(noun, API)
+    ]
+    for route in (*BELOW_A_QUEUE, *of_nouns, *ROUTES):
+        for method in sorted((route.methods or set()) - {"HEAD"}):
+            yield method, re.sub(r"\{.*?\}", "orders", route.path)
+
+
+def paths(stage: Stage, plane: str) -> tuple[HttpClient, list[tuple[str, str]]]:
+    if plane == "data":
+        return stage.data, list(data_paths(stage.server))
+    return stage.control, list(control_paths())
+
+
+async def told(client: HttpClient, method: str, path: str, **headers: bytes) -> tuple[int, str]:
+    """The status and the code of a request with these headers."""
+    given = [(name.encode(), value) for name, value in headers.items()]
+    answer = await client.request(method, path, b"", given)
+    with suppress(ValueError):  # metrics and the page are no JSON
+        return answer.status, json.loads(answer.body).get("code", "")
+    return answer.status, ""
+
+
+def test_no_method_of_any_path_that_changes_something_is_for_pages_of_other_sites(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for plane, wanted in (
+            ("data", {"POST", "PUT", "PATCH", "DELETE"}),
+            ("control", {"POST", "PATCH", "DELETE"}),
+        ):
+            client, every = paths(stage, plane)
+            changing = [(method, path) for method, path in every if method != "GET"]
+            assert {method for method, _ in changing} == wanted
+            for method, path in changing:
+                for origin in (b"http://" + EVIL, b"null"):
+                    refused = await told(client, method, path, origin=origin)
+                    assert refused == (403, "ACCESS_DENIED"), (method, path)
+        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
+
+    play(tmp_path, scene)
+
+
+def test_no_path_is_for_another_host(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        rebound = {"host": EVIL + b":8480", "origin": b"http://" + EVIL + b":8480"}
+        for plane in PLANES:
+            client, every = paths(stage, plane)
+            for method, path in every:
+                assert await told(client, method, path, **rebound) == (421, "WRONG_HOST"), (method, path)
+                assert (await told(client, method, path, host=EVIL))[0] == 421
+        assert (await stage.ok("GET", "/queues/orders"))["messages"] == 0
+
+    play(tmp_path, scene)
+
+
+def test_its_own_names_and_addresses_pass(tmp_path: Path) -> None:
+    good = (b"localhost", b"localhost:1", b"127.0.0.1", b"[::1]:8480", b"192.168.7.7", b"here:8480", b"HERE")
+
+    async def scene(stage: Stage) -> None:
+        for client in (stage.data, stage.control):
+            for host in (*good, b"mq.example:443", b"MQ.example", b"wsrm.example"):
+                assert (await told(client, "GET", "/api/v1/health", host=host))[0] == 200, host
+
+    wsrm = WsrmOptions(names=("wsrm.example:81",))
+    play(tmp_path, scene, names=("mq.example",), tables=(wsrm,))
+
+
+async def raw(url: str, head: str) -> tuple[int, bytes]:
+    """The status and the body of a request that is written by hand."""
+    host, _, port = url.removeprefix("http://").rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        writer.write(head.replace("\n", "\r\n").encode() + b"Connection: close\r\n\r\n")
+        answer = await reader.read()
+    finally:
+        writer.close()
+    return int(answer.split()[1]), answer.partition(b"\r\n\r\n")[2]
+
+
+def test_a_request_has_a_host_and_only_one(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for url, version in product((stage.url, stage.control_url), ("1.0", "1.1")):
+            line = f"GET /api/v1/health HTTP/{version}"
+            for hosts in ("", "Host: 127.0.0.1\nhost: 127.0.0.1\n", "Host:\n"):
+                status, body = await raw(url, f"{line}\n{hosts}")
+                assert status in (400, 421), (url, version, hosts, body)
+                assert b"ready" not in body
+            assert (await raw(url, f"{line}\nHost: 127.0.0.1\n"))[0] == 200
+
+    play(tmp_path, scene)
+
+
+def failures_of(server: Server) -> Failures:
+    """What the server remembers of wrong tokens."""
+    [bearer] = endpoint_of(server, ApiEndpoint).plane._admission._credentials
+    assert isinstance(bearer, BearerToken)
+    return bearer._failures
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_wrong_tokens_wait_while_right_ones_and_other_requests_do_not(tmp_path: Path, plane: str) -> None:
+    async def scene(stage: Stage) -> None:
+        client = getattr(stage, plane)
+        url = stage.url if plane == "data" else stage.control_url
+
+        async def asked(token: bytes) -> int:
+            return (await told(client, "GET", "/api/v1/health", authorization=b"Bearer " + token))[0]
+
+        assert await asked(b"secret") == 200
+        for _ in range(AT_ONCE):
+            assert await asked(b"guess") == 401
+        head = "GET /api/v1/health HTTP/1.1\nHost: 127.0.0.1\nAuthorization: Bearer guess\n"
+        known = failures_of(stage.server)._answered_at
+        before = known["127.0.0.1"]
+        guesses = [asyncio.ensure_future(raw(url, head)) for _ in range(LONGEST_WAIT // PACE)]
+        await until(lambda: known["127.0.0.1"] >= before + len(guesses) * PACE)
+        assert not any(guess.done() for guess in guesses)
+        answers = [await asked(b"guess"), await asked(b"secret")]
+        assert (await told(client, "GET", "/api/v1/health"))[0] == 200
+        assert answers == [429, 200]
+        done, waiting = await asyncio.wait(guesses, return_when=asyncio.FIRST_COMPLETED)
+        assert {guess.result()[0] for guess in done} == {401}
+        assert waiting
+        for each in waiting:
+            each.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    play(tmp_path, scene, users=(ALICE,))
+
+
+def test_wrong_tokens_at_the_paths_of_protocols_wait_too(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        known = failures_of(stage.server)._answered_at
+        for path in ("/httpr/mq", "/wsrm/orders"):
+            head = f"POST {path} HTTP/1.1\nHost: 127.0.0.1\nAuthorization: Bearer x\nContent-Length: 0\n"
+            known.clear()
+            [status] = {(await raw(stage.url, head))[0] for _ in range(AT_ONCE)}
+            slow = asyncio.ensure_future(raw(stage.url, head))
+            await until(lambda: known["127.0.0.1"] > monotonic_ns() // 1000)
+            assert (await stage.get("/api/v1/health")).status == 200
+            assert not slow.done()
+            assert (await slow)[0] == status
+
+    play(tmp_path, scene, users=(ALICE,))
+
+
+def test_the_paths_of_protocols_have_their_own_rule_of_hosts(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for path in ("/msmq/private$/orders", "/httpr/mq", "/wsrm/orders"):
+            answer = await stage.data.request("POST", path, b"", [(b"host", EVIL)])
+            assert answer.status != 421, path
+
+    play(tmp_path, scene)
+
+
+def test_who_is_not_let_in_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(stage: Stage) -> None:
+        assert (await told(stage.data, "GET", "/api/v1/health", authorization=b"Bearer x"))[0] == 401
+
+    play(tmp_path, scene, users=(ALICE,))
+    assert "client 127.0.0.1: was not let in 1 times: nobody has this token" in caplog.messages

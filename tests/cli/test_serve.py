@@ -11,6 +11,7 @@ from reliquary.cli.main import cli
 from reliquary.server import run as server
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit
+from reliquary.server.logs import LogFormat
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_without_options_the_defaults_hold(started: list[Settings]) -> None:
 def test_options_become_settings(started: list[Settings]) -> None:
     run(
         *("--data", "d", "--host", "0.0.0.0", "--port", "1", "--control-host", "::1", "--control-port", "2"),
-        "--open-to-network",
+        *("--open-to-network", "--log-format", "json"),
         *("--first-queue", "a", "--first-queue", "b", "--computer-name", "PC", "--quota", "9"),
     )
     wanted = Settings(
@@ -51,6 +52,7 @@ def test_options_become_settings(started: list[Settings]) -> None:
         control_host="::1",
         control_port=2,
         open_to_network=True,
+        log_format=LogFormat.JSON,
         queues=("a", "b"),
         computer_name="PC",
         quota=9,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import urllib.request
@@ -61,7 +62,7 @@ def labels(server: ServerProcess) -> list[str]:
 def must_be_one_sentence(said: str, *words: object) -> None:
     lines = said.splitlines()
     assert len(lines) == 1, said
-    assert lines[0].startswith("reliquary: ")
+    assert re.match(r"(\S+Z CRITICAL )?reliquary: ", lines[0]), said
     assert all(str(word) in said for word in words), said
 
 

@@ -88,6 +88,24 @@ def run(story: Callable[[Room], Coroutine[Any, Any, None]]) -> None:
     asyncio.run(asyncio.wait_for(begin(), timeout=30))
 
 
+def test_what_was_not_logged_again_is_logged_later_or_when_the_engine_stops(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def story(room: Room) -> None:
+        for _ in range(3):
+            room.engine.warn(Warn("orders", "lost", "full"))
+        reminder = room.engine._reminder
+        assert reminder is not None
+        assert reminder.when() - asyncio.get_running_loop().time() > 50
+        room.engine._remind()  # too early: it is set again
+        assert room.engine._reminder is not None
+        assert caplog.messages == ["orders: lost 1 times: full"]
+        await room.stop()
+        assert caplog.messages == ["orders: lost 1 times: full", "orders: lost 2 times: full"]
+
+    run(story)
+
+
 def test_a_warning_is_logged_when_its_turn_is_on_disk(caplog: pytest.LogCaptureFixture) -> None:
     async def story(room: Room) -> None:
         room.do(Warn("orders", "lost", "full", 2))

@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.base.time import MINUTE, SECOND
 from reliquary.base.turn import Warn
-from reliquary.engine.warnings import KEPT, Warnings
+from reliquary.engine.warnings import Warnings
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -39,10 +39,26 @@ def test_other_things_are_said_at_once(caplog: pytest.LogCaptureFixture) -> None
     assert len(said(caplog)) == 3
 
 
-def test_what_was_said_long_ago_is_forgotten(caplog: pytest.LogCaptureFixture) -> None:
+def test_another_cause_is_said_at_once_too(caplog: pytest.LogCaptureFixture) -> None:
     warnings = Warnings()
-    for number in range(KEPT):
-        warnings.tell(Warn(str(number), "x", "why"), 0)
-    warnings.tell(Warn("one more", "x", "why"), MINUTE)
-    assert len(warnings._told) == 1
-    assert len(said(caplog)) == KEPT + 1
+    for why in ("no queue a", "no queue b", "no queue a", "not XML"):
+        warnings.tell(Warn("SRMP from 10.0.0.1", "refused with 400", why), 0)
+    assert said(caplog) == [
+        f"SRMP from 10.0.0.1: refused with 400 1 times: {why}"
+        for why in ("no queue a", "no queue b", "not XML")
+    ]
+
+
+def test_what_happened_again_is_said_later_or_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    warnings = Warnings()
+    for _ in range(3):
+        warnings.tell(Warn("orders", "lost", "full"), 0)
+    assert warnings.waiting
+    warnings.remind(SECOND)
+    assert said(caplog) == ["orders: lost 1 times: full"]
+    warnings.remind(MINUTE)
+    assert said(caplog) == ["orders: lost 2 times: full"]
+    warnings.tell(Warn("orders", "lost", "full"), MINUTE + 1)
+    warnings.tell_all(MINUTE + 1)
+    assert said(caplog) == ["orders: lost 1 times: full"]
+    assert not warnings.waiting

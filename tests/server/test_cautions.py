@@ -21,8 +21,7 @@ def told(bench: Bench, users: tuple[User, ...] = (), **chosen: str | bool) -> li
     """The warnings of a server with these users."""
     settings = Settings(users=users, **chosen)  # type: ignore[arg-type]
     known = Users(bench.state.identity().identifier, users)
-    found = cautions(settings, bench.state, known)
-    return [f"{each.about}: {each.what}: {each.why}" for each in found]
+    return list(cautions(settings, bench.state, known))
 
 
 def with_users(*queues: str) -> Bench:

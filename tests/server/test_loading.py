@@ -19,6 +19,7 @@ from reliquary.queueing.message import FOREVER
 from reliquary.server.config import Settings
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.loading import NAMES, load
+from reliquary.server.logs import LogFormat
 from reliquary.server.mqqp_options import MqqpOptions
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.wsrm_options import WsrmOptions
@@ -51,6 +52,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         data_port = 1
         control_host = "::1"
         control_port = 2
+        log_format = "json"
         names = ["mq.example", "mq"]
         open_to_network = true
         computer_name = "HERE"
@@ -98,6 +100,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         control_host="::1",
         control_port=2,
         names=("mq.example", "mq"),
+        log_format=LogFormat.JSON,
         open_to_network=True,
         computer_name="HERE",
         quota=3,
@@ -188,6 +191,7 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("srmp.host = '10.0.0.1'", "srmp.host is 10.0.0.1, which other", id="SRMP open"),
         pytest.param("mqqp.host = '0.0.0.0'", "mqqp.host is 0.0.0.0, which other computers", id="MQQP open"),
         pytest.param("names = ['a/b']", "names has 'a/b', which is not like host", id="no host name"),
+        pytest.param("log_format = 'xml'", "log_format: Invalid enum value 'xml'", id="no form"),
         pytest.param("anonymous_may = ['all']", "anonymous_may: there is no act 'all' of anon", id="no act"),
         pytest.param("computer_name = ''", "computer_name has 1 to 256 characters, not 0", id="no name"),
         pytest.param("computer_name = 'a b'", "computer_name cannot contain ' '", id="bad name"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import re
 import signal
 import socket
@@ -11,16 +13,20 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
+from reliquary.net.clock import RealClock
 from reliquary.server import run
 from reliquary.server.exits import Exit
+from reliquary.server.logs import LogFormat, LogHandler
 from tests.server.process import Process, ends, running, stop
 
 
 def one_sentence(err: str) -> str:
-    """What went to stderr is one line with our name."""
+    """What went to stderr is one line with our name, behind time and level where the server ran already."""
+    err = re.sub(r"^\S+Z (WARNING|CRITICAL) ", "", err)
     assert err.startswith("reliquary: ")
     assert err.count("\n") == 1, err
     return err.removeprefix("reliquary: ").rstrip("\n")
@@ -86,7 +92,56 @@ def test_without_users_it_listens_beyond_the_loopback_only_where_that_is_wanted(
         assert "  open to all    0.0.0.0: no users are named\n" in server.said
         code, err = stop(server)
     assert code == Exit.OK
-    assert "no users are named 1 times: everybody who reaches 0.0.0.0 may do everything" in err
+    line = r"\S+Z WARNING reliquary: access: no users are named: everybody who reaches 0\.0\.0\.0 may .*\n"
+    assert re.fullmatch(line, err)
+
+
+def refuse_much(server: Process) -> None:
+    """Let the server refuse messages of SRMP for two causes, and 50 times what is no HTTP."""
+    for kind in ("text/plain", "text/plain", "multipart/related", "text/plain"):
+        post = Request(f"{server.data}/msmq/private$/orders", b"x", {"Content-Type": kind})
+        with pytest.raises(HTTPError, match="400"):
+            urlopen(post)
+    port = int(server.control.rpartition(":")[2])
+    for _ in range(50):
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            line.sendall(b"this is no HTTP\r\n\r\n")
+            while line.recv(1000):
+                pass
+
+
+def test_every_line_of_the_log_has_time_and_level_and_every_cause_is_there(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as server:
+        refuse_much(server)
+        code, err = stop(server)
+    assert code == Exit.OK
+    lines = [re.sub(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ", "", line) for line in err.splitlines()]
+    refused = "WARNING reliquary: SRMP from 127.0.0.1: refused with 400"
+    plain = "Content-Type: 'text/plain' is neither multipart/related nor text/xml"
+    library = "WARNING reliquary: uvicorn.error: Invalid HTTP request received."
+    assert lines == [
+        f"{refused} 1 times: {plain}",
+        f"{refused} 1 times: Content-Type: a multipart body needs a boundary",
+        f"{library} 1 times",
+        f"{refused} 2 times: {plain}",
+        f"{library} 49 times",
+    ]
+
+
+def test_the_log_is_json_where_that_is_wanted(tmp_path: Path) -> None:
+    with running(tmp_path / "data", LOG_FORMAT="json") as server:
+        refuse_much(server)
+        code, err = stop(server)
+    assert code == Exit.OK
+    told = [json.loads(line) for line in err.splitlines()]
+    assert len(told) == 5
+    assert {(each["logger"], each["level"]) for each in told} == {
+        ("reliquary", "WARNING"),
+        ("uvicorn.error", "WARNING"),
+    }
+    (tmp_path / "data" / "FORMAT").write_text("reliquary store 99\n")
+    code, err = ends(tmp_path / "data", LOG_FORMAT="json")
+    assert (code, json.loads(err)["level"]) == (Exit.STORE_NEWER, "CRITICAL")
 
 
 def test_a_stop_ends_the_waits_with_an_answer(tmp_path: Path) -> None:
@@ -206,18 +261,24 @@ def test_assertions_must_stay_on(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
+def _handler() -> LogHandler:
+    return LogHandler(sys.stderr, LogFormat.TEXT, RealClock())
+
+
 def test_a_bug_is_told_with_its_trace_and_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("os._exit", sys.exit)
+    monkeypatch.setattr(logging.getLogger("reliquary"), "handlers", [_handler()])
     with pytest.raises(SystemExit) as ended:
         run._die(AssertionError("two is three"))
     assert ended.value.code == Exit.FAILED
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert last == (
-        "reliquary: a bug stopped the server: AssertionError: two is three;"
+    *trace, last = capsys.readouterr().err.splitlines()
+    assert last.endswith(
+        "Z CRITICAL reliquary: a bug stopped the server: AssertionError: two is three;"
         " what was acknowledged before is safe"
     )
+    assert trace[-1].endswith("Z CRITICAL reliquary:     AssertionError: two is three")
 
 
 @pytest.mark.needs("strace")

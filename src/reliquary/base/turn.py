@@ -79,7 +79,7 @@ class Continue(Effect, frozen=True, gc=False):
 
 
 class Warn(Effect, frozen=True, gc=False):
-    """Tell whoever looks after the system; of one thing at most once a minute."""
+    """Tell whoever looks after the system; of one cause at most once a minute."""
 
     about: str
     """Which thing, such as a queue."""

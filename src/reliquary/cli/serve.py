@@ -30,6 +30,11 @@ from reliquary.cli.examples import examples
     default=None,
     help="Without users, listen also where other computers reach us: everybody may do everything.",
 )
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    help="How lines of the log are written.  [default: text]",
+)
 @click.option("--computer-name", metavar="NAME", help="The name this manager goes by.")
 @click.option(
     "--quota", type=int, metavar="KB", help="What all queues together may hold.  [default: no limit]"

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Final, Protocol
 
-from reliquary.base.time import Instant
+from reliquary.base.time import MINUTE, SECOND, Instant
 from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired, Warn
 from reliquary.engine.core import Batch, Core
 from reliquary.engine.timers import Timers
@@ -97,6 +97,7 @@ class Engine:
         self.performers: dict[type[Effect], Callable[[Any], None]] = {}
         """Who performs the effects that go out by a protocol."""
         self.warnings = Warnings()
+        self._reminder: asyncio.TimerHandle | None = None
         self.syncs = 0
         self.turns = 0
 
@@ -151,8 +152,19 @@ class Engine:
             self.forget(caller)
 
     def warn(self, warning: Warn) -> None:
-        """Tell whoever looks after the system; of one thing at most once a minute."""
+        """Tell whoever looks after the system; of one cause at most once a minute."""
         self.warnings.tell(warning, self._clock.monotonic())
+        self._remind_later()
+
+    def _remind_later(self) -> None:
+        """See to it that what happened again is logged even if nothing else happens."""
+        if self.warnings.waiting and self._reminder is None and self._loop is not None:
+            self._reminder = self._loop.call_later(MINUTE / SECOND, self._remind)
+
+    def _remind(self) -> None:
+        self._reminder = None
+        self.warnings.remind(self._clock.monotonic())
+        self._remind_later()
 
     async def stop(self, last: Event | None = None) -> None:
         """Finish everything that was submitted, then `last`, then let go of the disk."""
@@ -160,9 +172,10 @@ class Engine:
             self._enqueue(last)
         self._accepting = False
         await self._drain()
-        for handle in (self._alarm, self._later):
+        for handle in (self._alarm, self._later, self._reminder):
             if handle is not None:
                 handle.cancel()
+        self.warnings.tell_all(self._clock.monotonic())
         self._jobs.put(False)
         self._thread.join()
         self._disk.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from reliquary.base.turn import Warn
 from reliquary.net.host import is_loopback
 from reliquary.net.identity.users import Users
 from reliquary.queueing.security.permits import Act, Place, lacks, place_of
@@ -13,25 +12,28 @@ from reliquary.queueing.security.principals import ADMINISTRATORS, ANONYMOUS
 from reliquary.queueing.state import QueueState, State
 from reliquary.server.config import Settings
 
-ABOUT: Final = "access"
 NAMED: Final = 3
 """Queues that a warning names; of the rest it says how many there are."""
 
 
-def cautions(settings: Settings, state: State, users: Users) -> Iterator[Warn]:
-    """Return what whoever looks after the server should know."""
+def cautions(settings: Settings, state: State, users: Users) -> Iterator[str]:
+    """Return sentences for whoever looks after the server."""
     if reached := open_addresses(settings):
         where = " and ".join(reached)
-        yield Warn(ABOUT, "no users are named", f"everybody who reaches {where} may do everything")
+        yield f"access: no users are named: everybody who reaches {where} may do everything"
     if not settings.users:
         return
     if not any(ADMINISTRATORS in user.groups for user in users.principals):
-        why = "nobody may administer this server, nor use the queues of its settings"
-        yield Warn(ABOUT, "no user is in the group administrators", why)
+        yield (
+            "access: no user is in the group administrators: nobody may administer this server,"
+            " nor use the queues of its settings"
+        )
     if found := [_name(state, queue) for queue in state.queues.values() if _is_open(state, queue)]:
         names = ", ".join(found[:NAMED]) + (f" and {len(found) - NAMED} more" if len(found) > NAMED else "")
-        why = f"everybody may change {names}: see `reliquary access revoke QUEUE everyone`"
-        yield Warn(ABOUT, "queues from before there were users are open", why)
+        yield (
+            "access: queues from before there were users are open: everybody may change"
+            f" {names}: see `reliquary access revoke QUEUE everyone`"
+        )
 
 
 def open_addresses(settings: Settings) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
 from reliquary.queueing.security.anonymous import acts_named
 from reliquary.server.history_options import HistoryOptions
+from reliquary.server.logs import LogFormat
 from reliquary.server.table import Options
 from reliquary.server.values import check_authority, check_reach
 from reliquary.wire.security import parse_sid
@@ -44,6 +45,8 @@ class Settings:
     """Other hosts by which clients name this server in URLs; addresses and its own names need not be here."""
     open_to_network: bool = False
     """Without users, listen also where other computers reach us: everybody there may do everything."""
+    log_format: LogFormat = LogFormat.TEXT
+    """How lines of the log are written: text or json."""
     computer_name: str = field(default_factory=own_name)
     quota: int = FOREVER
     """Kilobytes that all queues together may hold; 4294967295 is no limit."""

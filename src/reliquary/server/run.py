@@ -10,20 +10,24 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import sys
-import traceback
 from typing import Final, NoReturn
 from urllib.parse import quote
 
 import uvloop
 
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
+from reliquary.engine.warnings import LOG
+from reliquary.net.clock import RealClock
+from reliquary.server import logs
 from reliquary.server.build import Server, build, make_queues, release
 from reliquary.server.cautions import cautions, open_addresses
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit, exit_of
+from reliquary.server.logs import LogFormat
 
 SWITCH_SECONDS: Final = 0.0002
 """How long the store's thread may wait for the interpreter after a sync; Python's 5 ms are ten syncs."""
@@ -35,6 +39,7 @@ def serve(settings: Settings) -> int:
     """Run until a signal comes; the answer is the exit code."""
     if not __debug__:
         return _refuse(Exit.USAGE, "assertions must stay on: start Python without -O and PYTHONOPTIMIZE")
+    logs.begin(settings.log_format, RealClock())
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECT_SELDOM)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -47,7 +52,7 @@ async def _serve(settings: Settings) -> int:
     try:
         server = await build(settings)
     except (StoreFailure, StoreDamage, StartFailed, UsageError) as why:
-        return _refuse(exit_of(why), str(why))
+        return _refuse(exit_of(why), str(why), settings.log_format)
     server.opened.engine.on_failure = _die
     try:
         return await _work(server, settings, stop)
@@ -68,13 +73,13 @@ async def _work(server: Server, settings: Settings, stop: asyncio.Event) -> int:
         data, control = addresses or await server.listen(settings)
     except (UsageError, StartFailed) as why:
         await server.stop()
-        return _refuse(exit_of(why), str(why))
+        return _refuse(exit_of(why), str(why), settings.log_format)
     except OSError as why:
         await server.stop()
-        return _refuse(Exit.PORT_IN_USE, _no_address(server, settings, why))
+        return _refuse(Exit.PORT_IN_USE, _no_address(server, settings, why), settings.log_format)
     _welcome(settings, data, control, server)
     for caution in cautions(settings, server.opened.state, server.users):
-        server.opened.engine.warn(caution)
+        LOG.warning(caution)
     await stop.wait()
     await server.stop()
     return Exit.OK
@@ -105,34 +110,37 @@ def _tell_of_doubt(server: Server, data: str, control: str) -> None:
 def _watch_signals(stop: asyncio.Event) -> None:
     def on_signal() -> None:
         if stop.is_set():
-            _leave(Exit.INTERRUPTED, "stopped at once; what was acknowledged is safe")
+            _leave(Exit.INTERRUPTED, logging.WARNING, "stopped at once; what was acknowledged is safe")
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, on_signal)
 
 
-def _refuse(code: Exit, why: str) -> Exit:
-    sys.stderr.write(f"reliquary: {why}\n")
+def _refuse(code: Exit, why: str, form: LogFormat = LogFormat.TEXT) -> Exit:
+    """Say why the server does not start, as every command says it; a reader of JSON gets JSON."""
+    if form is LogFormat.JSON:
+        LOG.critical(why)
+    else:
+        sys.stderr.write(f"reliquary: {why}\n")
     return code
 
 
-def _leave(code: Exit, why: str, before: str = "") -> NoReturn:
+def _leave(code: Exit, level: int, why: str, bug: BaseException | None = None) -> NoReturn:
     """Out, now: nothing that is still on its way may leave."""
     try:
-        sys.stderr.write(f"{before}reliquary: {why}\n")
-        sys.stderr.flush()
+        LOG.log(level, why, exc_info=bug)
     finally:  # stderr may be a file on the disk that is full
         os._exit(code)
 
 
 def _die(failure: BaseException) -> NoReturn:
     """The engine cannot go on: say why, and that what was promised is kept."""
-    said = ""
+    bug = None
     if not isinstance(failure, StoreFailure | StoreDamage):
-        said = "".join(traceback.format_exception(failure))
+        bug = failure
         failure = AssertionError(f"a bug stopped the server: {type(failure).__name__}: {failure}")
-    _leave(exit_of(failure), f"{failure}; what was acknowledged before is safe", said)
+    _leave(exit_of(failure), logging.CRITICAL, f"{failure}; what was acknowledged before is safe", bug)
 
 
 def _no_address(server: Server, settings: Settings, why: OSError) -> str:

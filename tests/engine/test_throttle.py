@@ -1,0 +1,61 @@
+"""A short log: each cause once a minute, nothing left out of the count, and bounded memory."""
+
+from __future__ import annotations
+
+from reliquary.base.time import MINUTE, SECOND
+from reliquary.engine.throttle import CAUSES, KEPT, LONGEST, MANY, OTHERS, Due, Throttle
+
+
+def test_each_cause_is_told_and_a_repetition_waits() -> None:
+    throttle = Throttle()
+    for why in ("a", "b", "c"):
+        assert throttle.add("peer", "refused", why, 1, 0) == [Due("peer", "refused", why, 1)]
+    assert not throttle.waiting
+    assert throttle.add("peer", "refused", "b", 2, SECOND) == []
+    assert [throttle.waiting] == [True]
+    assert throttle.add("peer", "refused", "b", 1, MINUTE) == [Due("peer", "refused", "b", 3)]
+    assert not throttle.waiting
+
+
+def test_what_happened_again_is_told_a_minute_later_even_if_it_does_not_happen_any_more() -> None:
+    throttle = Throttle()
+    throttle.add("peer", "refused", "a", 1, 0)
+    throttle.add("peer", "refused", "a", 4, SECOND)
+    assert throttle.overdue(MINUTE - 1) == []
+    assert throttle.overdue(MINUTE) == [Due("peer", "refused", "a", 4)]
+    assert throttle.overdue(2 * MINUTE) == []
+    assert not throttle._told
+    assert not throttle._causes
+
+
+def test_one_thing_brings_the_rest_of_another_along() -> None:
+    throttle = Throttle()
+    throttle.add("peer", "refused", "a", 1, 0)
+    throttle.add("peer", "refused", "a", 1, 1)
+    told = throttle.add("other", "lost", "x", 1, MINUTE)
+    assert told == [Due("other", "lost", "x", 1), Due("peer", "refused", "a", 1)]
+    assert throttle.add("peer", "refused", "a", 1, MINUTE + 1) == []
+
+
+def test_made_up_causes_are_counted_together_and_hide_no_other_kind() -> None:
+    throttle = Throttle()
+    told = [due for number in range(1000) for due in throttle.add("peer", "refused", str(number), 1, number)]
+    assert [each.why for each in told] == [*map(str, range(CAUSES)), OTHERS]
+    assert throttle.add("peer", "refused", "7", 1, 1000) == []
+    assert throttle.add("peer", "cut off", "7", 1, 1000) == [Due("peer", "cut off", "7", 1)]
+    later = throttle.overdue(2 * MINUTE)
+    assert later == [Due("peer", "refused", "7", 1), Due("peer", "refused", OTHERS, 1000 - CAUSES - 1)]
+
+
+def test_more_things_than_are_remembered_are_one_thing() -> None:
+    throttle = Throttle()
+    told = [due for number in range(KEPT + 500) for due in throttle.add(str(number), "x", "y", 1, 0)]
+    assert len(throttle._told) == KEPT + 1
+    assert told[-1] == Due(*MANY, 1)
+    assert len(told) == KEPT + 1
+    assert throttle.overdue(MINUTE) == [Due(*MANY, 499)]
+
+
+def test_a_cause_that_is_long_is_cut() -> None:
+    [told] = Throttle().add("peer", "refused", "x" * 10**6, 1, 0)
+    assert len(told.why) == LONGEST

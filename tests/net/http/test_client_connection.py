@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reliquary.net.http.client_connection import ClientConnection, Response
+from reliquary.net.http.client_connection import INTERIM_LIMIT, ClientConnection, Response
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
 from tests.net.http.stage import Glass, play
 
+INTERIM = b"HTTP/1.1 102 Processing\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nX-Name: a\r\ncontent-length: 2\r\n\r\nok"
 
 
@@ -59,6 +60,46 @@ def test_pipelined_answers_go_to_their_askers_in_order() -> None:
         first, second = ask(connection), ask(connection)
         connection.data_received(ANSWER + ANSWER.replace(b"200 OK", b"404 No"))
         assert (first.result().status, second.result().status) == (200, 404)
+
+    in_loop(scene)
+
+
+def test_a_peer_that_sends_interim_answers_without_end_is_cut_off() -> None:
+    def scene() -> None:
+        connection, transport = dial()
+        answer = ask(connection)
+        connection.data_received(INTERIM * INTERIM_LIMIT)
+        assert not answer.done()
+        connection.data_received(INTERIM * 10_000)
+        assert transport.was_cut()
+        with pytest.raises(BadResponse, match=f"more than {INTERIM_LIMIT} interim answers"):
+            answer.result()
+
+    in_loop(scene)
+
+
+def test_interim_answers_are_counted_for_each_answer() -> None:
+    def scene() -> None:
+        connection, _ = dial()
+        for _ in range(3):
+            answer = ask(connection)
+            connection.data_received(INTERIM * INTERIM_LIMIT + ANSWER)
+            assert answer.result().status == 200
+
+    in_loop(scene)
+
+
+@pytest.mark.parametrize("coding", [b"gzip, chunked", b"gzip", b"chunked, gzip"])
+def test_an_answer_in_a_transfer_coding_other_than_chunked_is_bad(coding: bytes) -> None:
+    def scene() -> None:
+        connection, transport = dial()
+        answer = ask(connection)
+        connection.data_received(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + coding + b"\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+        )
+        assert transport.was_cut()
+        with pytest.raises(BadResponse):
+            answer.result()
 
     in_loop(scene)
 

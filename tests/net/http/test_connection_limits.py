@@ -146,6 +146,32 @@ class TestLimits:
         play(scene)
         assert not desk.asked
 
+    @pytest.mark.parametrize("parts", [1, 7], ids=["in one piece", "in pieces"])
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            b"Transfer-Encoding: gzip, chunked\r\n",
+            b"transfer-encoding: identity, chunked\r\n",
+            b"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n",
+        ],
+    )
+    def test_a_body_in_a_coding_other_than_chunked_gets_501(self, fields: bytes, parts: int) -> None:
+        desk = Desk()
+
+        async def scene() -> None:
+            connection, transport = connect(desk)
+            data = chunked(b"abc").replace(b"Transfer-Encoding: chunked\r\n", fields)
+            step = len(data) // parts
+            for place in range(0, len(data), step):
+                connection.data_received(data[place : place + step])
+            await tick()
+            assert refusal(transport)[0] == 501
+            assert "the only transfer coding that is known is chunked" in refusal(transport)[1]
+            assert transport.shut
+
+        play(scene)
+        assert not desk.asked
+
 
 class TestTime:
     def test_a_slow_head_gets_408(self) -> None:

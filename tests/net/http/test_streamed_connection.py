@@ -101,6 +101,21 @@ class TestAnswers:
         connection.data_received(ANSWER + CHUNKED.replace(b"200 OK", b"404 No") + ANSWER)
         assert [sink.whole[0] for sink in sinks] == [200, 404, 200]
 
+    def test_a_peer_that_sends_interim_ones_without_end_is_cut_off(self) -> None:
+        connection, transport = made()
+        sink = ask(connection)
+        connection.data_received(b"HTTP/1.1 102 Processing\r\n\r\n" * 10_000)
+        assert transport.was_cut()
+        assert isinstance(sink.ends[0], BadResponse)
+
+    def test_one_in_another_transfer_coding_than_chunked_is_bad(self) -> None:
+        connection, transport = made()
+        sink = ask(connection)
+        connection.data_received(CHUNKED.replace(b"chunked", b"gzip, chunked"))
+        assert transport.was_cut()
+        assert isinstance(sink.ends[0], BadResponse)
+        assert sink.data == b""
+
     def test_interim_ones_are_passed_over(self) -> None:
         connection, _ = made()
         sink = ask(connection)

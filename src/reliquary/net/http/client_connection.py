@@ -16,10 +16,12 @@ from typing import Any, Final
 import httptools
 
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
-from reliquary.net.http.headers import Headers, find, lowered
+from reliquary.net.http.headers import CHUNKED, CODING_LENGTH, TRANSFER_ENCODING, Headers, find, lowered
 from reliquary.net.tcp.dialing import OutgoingConnection
 
-_READ_TO_THE_END: Final = (b"content-length", b"transfer-encoding")
+INTERIM_LIMIT: Final = 16
+"""Interim answers (1xx) before an answer; a peer that sends more would keep us busy for nothing."""
+_READ_TO_THE_END: Final = (b"content-length", TRANSFER_ENCODING)
 
 
 class Response:
@@ -56,6 +58,7 @@ class ClientConnection(OutgoingConnection):
         "_head_bytes",
         "_headers",
         "_in_body",
+        "_interim",
         "_moved",
         "_on_lost",
         "_parser",
@@ -83,6 +86,7 @@ class ClientConnection(OutgoingConnection):
         self.idle_since = 0.0
         """When it was last given back, in the loop's time."""
         self._began = False
+        self._interim = 0
         self._next_answer()
 
     def _next_answer(self) -> None:
@@ -154,6 +158,9 @@ class ClientConnection(OutgoingConnection):
         """One header field; trailers are not kept."""
         if not self._in_body:
             self._headers.append((name, value))
+            if len(name) == CODING_LENGTH and name.lower() == TRANSFER_ENCODING and value.lower() != CHUNKED:
+                coding = value[:80].decode("latin-1")
+                raise BadResponse(f"an answer has the transfer coding {coding!r}; only chunked is known")
 
     def on_headers_complete(self) -> None:
         """The head has ended; after HEAD that is all."""
@@ -178,7 +185,7 @@ class ClientConnection(OutgoingConnection):
     def on_message_complete(self) -> None:
         """The answer is whole; an interim one (1xx) is passed over."""
         if 100 <= self._parser.get_status_code() < 200:
-            self._next_answer()
+            self._pass_over()
             return
         keep = self._parser.should_keep_alive()
         if not self._waiting:
@@ -187,7 +194,15 @@ class ClientConnection(OutgoingConnection):
         if not keep:
             self.cut(ConnectionLost("the peer closes the connection after an earlier answer", began=False))
 
+    def _pass_over(self) -> None:
+        """An interim answer has come; a few of them are allowed before each answer."""
+        self._interim += 1
+        if self._interim > INTERIM_LIMIT:
+            raise BadResponse(f"the peer sent more than {INTERIM_LIMIT} interim answers before one answer")
+        self._next_answer()
+
     def _answer(self) -> None:
+        self._interim = 0
         answer = self._waiting.popleft()
         body = self._body if isinstance(self._body, bytes) else bytes(self._body)
         response = Response(self._parser.get_status_code(), self._headers, body)

@@ -9,6 +9,12 @@ from reliquary.base.faults import UsageError
 
 Headers = list[tuple[bytes, bytes]]
 
+TRANSFER_ENCODING: Final = b"transfer-encoding"
+CODING_LENGTH: Final = len(TRANSFER_ENCODING)
+"""The length of a name is compared first: that costs nothing, and few others have it."""
+CHUNKED: Final = b"chunked"
+"""The only transfer coding that we read (RFC 9112 7); a body in any other one is refused."""
+
 SMALL: Final = 4096
 ENDS_OF_HEADS: Final = tuple(b"content-length: %d\r\n\r\n" % size for size in range(SMALL))
 """The last line of a head for every small body: to format a number takes longer than to join three pieces."""

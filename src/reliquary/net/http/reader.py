@@ -22,7 +22,7 @@ import httptools
 
 from reliquary.base.faults import PeerFault
 from reliquary.base.time import SECOND
-from reliquary.net.http.headers import Headers, find
+from reliquary.net.http.headers import CHUNKED, CODING_LENGTH, TRANSFER_ENCODING, Headers, find
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mount, Mounts, Target
 from reliquary.net.http.request import Request
@@ -167,6 +167,8 @@ class RequestReader:
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header field, or a trailer."""
         self._headers.append((name, value))
+        if len(name) == CODING_LENGTH and name.lower() == TRANSFER_ENCODING and value.lower() != CHUNKED:
+            raise _unknown_coding(value)
 
     def on_headers_complete(self) -> None:
         """The head has ended."""
@@ -309,7 +311,7 @@ class RequestReader:
     def _decline_upgrade(self) -> None:
         if self._parser.get_method() == b"CONNECT":
             raise PeerFault(501, "this server is no proxy: CONNECT is not known", spec="RFC 9110 9.3.6")
-        if find(self._head, b"transfer-encoding") is not None:
+        if find(self._head, TRANSFER_ENCODING) is not None:
             raise PeerFault(501, "a chunked request cannot ask for an Upgrade", spec="RFC 9110 7.8")
         self._raw_left = int(find(self._head, b"content-length") or 0)
 
@@ -335,6 +337,11 @@ def _too_many_headers(limit: int, count: int) -> PeerFault:
 
 def _head_too_large(limit: int, size: int) -> PeerFault:
     return PeerFault(431, f"the head may have {limit} bytes, {size} came", spec=_HEAD_SIZE)
+
+
+def _unknown_coding(value: bytes) -> PeerFault:
+    why = f"the only transfer coding that is known is chunked, not {value[:80].decode('latin-1')!r}"
+    return PeerFault(501, why, spec="RFC 9112 6.1")
 
 
 def _body_too_large(limit: int, size: bytes) -> PeerFault:

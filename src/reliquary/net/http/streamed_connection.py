@@ -132,7 +132,7 @@ class StreamedConnection(ClientConnection):
         if not self.usable:
             return
         if 100 <= self._parser.get_status_code() < 200:
-            self._next_answer()
+            self._pass_over()
             return
         if not self._waiting:
             raise BadResponse("the peer answered more than was asked")
@@ -145,6 +145,7 @@ class StreamedConnection(ClientConnection):
 
     def _answer(self) -> None:
         sink: AnswerSink = self._waiting.popleft()
+        self._interim = 0
         self.used = True
         self._began = False
         self._next_answer()

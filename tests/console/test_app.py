@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reliquary.console.context import BODY_LIMIT
+from reliquary.net.http.response import SENTENCE_LIMIT
 from tests.console.stage import Stage, play
 
 
@@ -53,6 +54,37 @@ def test_a_page_of_another_site_may_look_and_not_touch(tmp_path: Path) -> None:
         assert (answer.status, json.loads(answer.body)["code"]) == (403, "ACCESS_DENIED")
         assert (await stage.control.request("GET", "/api/v1/queues", b"", headers)).status == 200
         assert (await stage.refused("GET", "/queues/x"))[0] == 404
+
+    play(tmp_path, scene)
+
+
+def test_a_refusal_quotes_a_part_of_what_was_asked(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        long = "x" * 900_000
+        status, code, why = await stage.refused("POST", "/queues", {"name": "q", long: 1})
+        assert (status, code, len(why)) == (400, "INVALID_PARAMETER", SENTENCE_LIMIT)
+        assert why.endswith("…")
+        text = f"{long} = 1".encode()
+        answer = await stage.control.request("POST", "/api/v1/directory/import", text)
+        assert answer.status == 400
+        assert len(answer.body) < 2 * SENTENCE_LIMIT
+        answer = await stage.data.request("POST", "/api/v1/queues/orders/messages", b'{"%b": 1}' % text)
+        assert answer.status == 400
+        assert len(answer.body) < 2 * SENTENCE_LIMIT
+
+    play(tmp_path, scene)
+
+
+def test_what_is_nested_without_end_is_refused(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        for path, body in (
+            ("/queues", b'{"name": ' + b"[" * 100_000),
+            ("/directory/import", b"a = " + b"[" * 100_000),
+            ("/directory/import", b"a = " + b"{b=" * 100_000),
+        ):
+            answer = await stage.control.request("POST", "/api/v1" + path, body)
+            assert (answer.status, json.loads(answer.body)["code"]) == (400, "INVALID_PARAMETER"), path
+            assert "nested too deeply" in json.loads(answer.body)["error"]
 
     play(tmp_path, scene)
 

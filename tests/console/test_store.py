@@ -63,11 +63,13 @@ def test_a_backup_to_nowhere_is_refused_and_the_server_goes_on(tmp_path: Path) -
         for path in ("relative", "", "/a\0b"):
             refused = await stage.refused("POST", "/store/backup", {"path": path})
             assert refused[:2] == (400, "INVALID_PARAMETER")
-        status, code, why = await stage.refused(
-            "POST", "/store/backup", {"path": str(tmp_path / "file" / "x")}
-        )
-        assert (status, code) == (500, "FAILED")
-        assert "File exists" in why
+        for place in (tmp_path / "file" / "x", tmp_path / ("x" * 300), tmp_path / "y" / ("x" * 300),
+                     tmp_path.joinpath(*["x" * 200] * 25)):  # fmt: skip
+            status, code, why = await stage.refused("POST", "/store/backup", {"path": str(place)})
+            assert (status, code) == (400, "INVALID_PARAMETER")
+            assert why.startswith("no folder can have the path")
+            assert len(why) < 400
+        assert not (tmp_path / "y").exists()
         await stage.send("orders", "a")
 
     play(tmp_path, scene)

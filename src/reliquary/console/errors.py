@@ -41,6 +41,10 @@ async def _on_usage(_: Request, why: Exception) -> Response:
     return _response(400, HResult.INVALID_PARAMETER.name, str(why))
 
 
+async def _on_depth(_: Request, __: Exception) -> Response:
+    return _response(400, HResult.INVALID_PARAMETER.name, "the body is nested too deeply")
+
+
 async def _on_refusal(_: Request, why: Exception) -> Response:
     assert isinstance(why, Refusal), f"not a refusal: {why!r}"
     return _response(STATUS[why.status], why.status.name, str(why))
@@ -85,6 +89,7 @@ HANDLERS: Final[dict[int | type[Exception], Callable[[Request, Exception], Await
     UsageError: _on_usage,
     msgspec.MsgspecError: _on_usage,
     UnicodeDecodeError: _on_usage,
+    RecursionError: _on_depth,
     Refusal: _on_refusal,
     NotShown: _on_not_shown,
     NotDone: _on_not_done,

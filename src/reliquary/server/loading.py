@@ -19,7 +19,6 @@ A setting that is not known is refused by name: a misspelled one must not become
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -28,6 +27,7 @@ from typing import Any, Final, get_origin, get_type_hints
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.base.toml import read_toml
 from reliquary.net.multicast.options import MulticastOptions
 from reliquary.server import history_options
 from reliquary.server.config import Settings
@@ -111,10 +111,10 @@ def load(
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return read_toml(file.read_text(encoding="utf-8"))
     except OSError as why:
         raise UsageError(f"the settings in {file} cannot be read: {why.strerror}") from why
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
+    except (UsageError, UnicodeDecodeError) as why:
         raise UsageError(f"the settings in {file} are not TOML: {why}") from why
 
 
@@ -148,7 +148,7 @@ def _convert(where: str, values: Mapping[str, Any], *, strict: bool) -> dict[str
     converted = {}
     for name, value in values.items():
         if name not in NAMES:
-            raise UsageError(f"{where}there is no setting {name!r}; these are {', '.join(NAMES)}")
+            raise UsageError(f"{where}there is no setting {name[:80]!r}; these are {', '.join(NAMES)}")
         try:
             converted[name] = msgspec.convert(value, _TYPES[name], strict=strict, dec_hook=as_path)
         except msgspec.ValidationError as why:
@@ -158,12 +158,12 @@ def _convert(where: str, values: Mapping[str, Any], *, strict: bool) -> dict[str
 
 def _convert_table(where: str, table: Table, values: object, *, strict: bool) -> dict[str, Any]:
     if not isinstance(values, dict):
-        raise UsageError(f"{where}{table.name} is a table, [{table.name}], not {values!r}")
+        raise UsageError(f"{where}{table.name} is a table, [{table.name}], not {repr(values)[:80]}")
     converted = {}
     for name, value in values.items():
         if name not in table.names:
             names = ", ".join(table.names)
-            raise UsageError(f"{where}there is no setting {name!r} in [{table.name}]; these are {names}")
+            raise UsageError(f"{where}there is no setting {name[:80]!r} in [{table.name}]; these are {names}")
         try:
             converted[name] = table.convert(name, value, strict=strict)
         except (msgspec.ValidationError, UsageError) as why:

@@ -13,6 +13,8 @@ A restore copies, so that the backup stays what it is, and notes in the copy tha
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +30,9 @@ from reliquary.store.rocks import RocksDisk, tables_in
 
 KEYS: Final = "keys.pem"
 """The private keys of the manager whose store it is; a store may have none."""
+PATH_LIMIT: Final = 4096 - 64
+"""Bytes of the path of a folder, with room for the names of the files in it."""
+NAME_LIMIT: Final = 255
 _LEFT_BEHIND: Final = {store_format.NAME, MARK, restored.NAME, "LOCK", "LOG"}
 """FORMAT is written anew at the end; the others speak of the place and the process, not of the rows."""
 
@@ -35,8 +40,7 @@ _LEFT_BEHIND: Final = {store_format.NAME, MARK, restored.NAME, "LOCK", "LOG"}
 def backup(disk: RocksDisk, target: str | Path) -> None:
     """Back up an open store into a folder that does not exist yet."""
     target = Path(target)
-    if target.exists():
-        raise UsageError(f"a backup makes its own folder, but {target} exists")
+    _must_be_new(target)
     with told_of(target):
         make_folder(target.parent)
         disk.checkpoint(target)
@@ -70,6 +74,24 @@ def restore(source: str | Path, folder: str | Path, chance: Chance) -> None:
         sync_folder(folder)
         restored.note(folder, Restoration(new_guid(chance)))
         store_format.stamp(folder)
+
+
+def _must_be_new(target: Path) -> None:
+    """Refuse a path that exists, or that no folder can have, before anything is made."""
+    with told_of(target):
+        why = _impossible(target)
+        if why:
+            raise UsageError(f"no folder can have the path {str(target)[:200]!r}: {why}")
+        if target.exists():
+            raise UsageError(f"a backup makes its own folder, but {target} exists")
+
+
+def _impossible(target: Path) -> str:
+    """Why there can be no folder of this path; its parents may be missing."""
+    names = [len(os.fsencode(name)) for name in target.parts]
+    if max(names) > NAME_LIMIT or len(os.fsencode(target)) > PATH_LIMIT:
+        return os.strerror(errno.ENAMETOOLONG)
+    return os.strerror(errno.ENOTDIR) if any(map(Path.is_file, target.parents)) else ""
 
 
 def _must_be_a_store(source: Path) -> None:

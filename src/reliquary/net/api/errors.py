@@ -11,6 +11,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.net.http import Responder
+from reliquary.net.http.response import bounded
 
 STATUS: Final[dict[HResult, int]] = {
     HResult.OK: 200,
@@ -80,8 +81,8 @@ _encode = msgspec.json.Encoder().encode
 
 
 def error_json(code: str, why: str) -> bytes:
-    """The body of a refusal."""
-    return _encode(ErrorBody(why, code))
+    """The body of a refusal; a sentence that quotes very much is cut."""
+    return _encode(ErrorBody(bounded(why), code))
 
 
 def refuse(responder: Responder, status: HResult, why: str) -> None:

@@ -30,15 +30,27 @@ OLD: Final = KEEP_SAID & CLOSE_OLD
 CHUNKED: Final = b"transfer-encoding: chunked\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 
+SENTENCE_LIMIT: Final = 1000
+"""Characters of a refusal: it may quote what the client sent, and that may be long."""
+
 _CLOSE_LINE: Final = b"connection: close\r\n"
 _MODE_LINES: Final = (b"", b"connection: keep-alive\r\n", _CLOSE_LINE, _CLOSE_LINE)
 _REASONS: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _WITHOUT_BODY: Final = (204, 304)  # RFC 9110 6.4.1
 
 
+def bounded(why: str) -> str:
+    """The sentence of a refusal, cut where it is too long.
+
+    >>> len(bounded("x" * 5000))
+    1000
+    """
+    return why if len(why) <= SENTENCE_LIMIT else why[: SENTENCE_LIMIT - 1] + "…"
+
+
 def error_body(why: str) -> bytes:
     """The JSON of a refusal: one sentence for a person."""
-    return json.dumps({"error": why}).encode()
+    return json.dumps({"error": bounded(why)}).encode()
 
 
 class ResponseHeads:

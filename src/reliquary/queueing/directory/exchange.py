@@ -11,7 +11,6 @@ line of its object and the attribute.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -20,6 +19,7 @@ import msgspec
 import tomli_w
 
 from reliquary.base.faults import UsageError
+from reliquary.base.toml import read_toml
 from reliquary.queueing.directory.holdings import Directory
 from reliquary.queueing.directory.objects import TYPES, DirectoryObject, Kind, check_object
 from reliquary.queueing.directory.queries import Filter, Operator
@@ -91,8 +91,8 @@ def export_text(directory: Directory) -> str:
 def import_text(text: str) -> tuple[DirectoryObject, ...]:
     """The objects of a file, each good in itself."""
     try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as why:
+        tables = read_toml(text)
+    except UsageError as why:
         raise UsageError(f"this is not TOML: {why}") from why
     found: list[DirectoryObject] = []
     for word, several in tables.items():

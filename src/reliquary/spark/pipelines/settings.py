@@ -9,13 +9,13 @@ A setting that is not known is refused by name: a slip of the pen must not becom
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, get_type_hints
 
 from reliquary.base.faults import UsageError
+from reliquary.base.toml import read_toml
 
 FORMATS: Final = ("parquet", "delta")
 LONGEST_LOOKBACK: Final = 366
@@ -77,10 +77,10 @@ def load(file: Path | None, given: Mapping[str, object]) -> LakeSettings:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        found = tomllib.loads(file.read_text())
+        found = read_toml(file.read_text())
     except FileNotFoundError:
         raise UsageError(f"there is no file {file}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as why:
+    except (UsageError, UnicodeDecodeError) as why:
         raise UsageError(f"{file} is not TOML: {why}") from None
     found = found.get("lake", found) if isinstance(found.get("lake"), dict) else found
     hints = get_type_hints(LakeSettings)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reliquary.console.context import BODY_LIMIT
 from reliquary.net.http.response import SENTENCE_LIMIT
 from tests.console.stage import Stage, play
+from tests.console.test_access import BOB, ROOT, USERS, ask
 
 
 def test_health_says_who_answers_on_both_planes(tmp_path: Path) -> None:
@@ -87,6 +88,19 @@ def test_what_is_nested_without_end_is_refused(tmp_path: Path) -> None:
             assert "nested too deeply" in json.loads(answer.body)["error"]
 
     play(tmp_path, scene)
+
+
+def test_rights_are_asked_before_a_long_body_is_decoded(tmp_path: Path) -> None:
+    async def scene(stage: Stage) -> None:
+        await ask(stage.control, ROOT, "POST", "/queues", {"name": "mine"})
+        denied = {"change": "deny", "user": "bob", "rights": ["send"]}
+        assert (await ask(stage.control, ROOT, "POST", "/queues/mine/access", denied))[0] == 200
+        for client, path in ((stage.data, "/queues/mine/messages"), (stage.control, "/directory/import")):
+            headers = ((b"authorization", b"Bearer " + BOB.encode()),)
+            answer = await client.request("POST", f"/api/v1{path}", b"{" * 100_000, headers)
+            assert (answer.status, json.loads(answer.body)["code"]) == (403, "ACCESS_DENIED"), path
+
+    play(tmp_path, scene, users=USERS)
 
 
 def test_a_stopped_engine_is_told_as_such(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ a right of the manager.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from uuid import UUID
 
@@ -71,7 +72,9 @@ async def export(request: Request) -> Response:
 async def take_in(request: Request) -> Response:
     """POST /directory/import."""
     context = context_of(request)
-    subjects = import_text((await read_bytes(request, IMPORT_BYTES)).decode())
+    context.need(ManagerRight.SET_MACHINE_PROPERTIES)  # before much is read and parsed
+    text = (await read_bytes(request, IMPORT_BYTES)).decode()
+    subjects = await asyncio.to_thread(import_text, text)
     await context.ask(lambda to: ImportDirectory(to, subjects))
     return answer({"objects": len(subjects)})
 

@@ -14,12 +14,14 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
 from reliquary.engine.loop import Engine, EngineStopped
-from reliquary.net.api.errors import refuse, refuse_stopping
+from reliquary.net.api.counts import SMALL_BODY, check_counts
+from reliquary.net.api.errors import Refused, refuse, refuse_stopping
 from reliquary.net.api.numbers import Tickets
 from reliquary.net.http import Request, Responder
 from reliquary.queueing import events
 from reliquary.queueing.events import Answer, AwaitDisk, CallerGone
 from reliquary.queueing.naming import destinations
+from reliquary.queueing.security.permits import refusal
 from reliquary.queueing.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.state import State
 
@@ -85,6 +87,12 @@ class Context:
         else:
             refuse(responder, answer.status, answer.why)
 
+    def check_right(self, make: Callable[[int], events.Request]) -> None:
+        """Refuse an event now if its user may not ask it: before what it carries is decoded, at some cost."""
+        why = refusal(self.state, msgspec.structs.replace(make(0), by=self.engine.by))
+        if why:
+            raise Refused(HResult.ACCESS_DENIED, why)
+
     def settled(self, seen: Callable[[object], None]) -> None:
         """Call this when all that can be seen now is on disk."""
         self.engine.submit(AwaitDisk(self.engine.caller(seen)))
@@ -103,6 +111,8 @@ class Context:
 
 def read_body(decoder: msgspec.json.Decoder[Body], request: Request) -> Body:
     """The JSON of a request; where all is optional, so is the body."""
+    if len(request.body) > SMALL_BODY:
+        check_counts(request.body)
     return decoder.decode(request.body or b"{}")
 
 

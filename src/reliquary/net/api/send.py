@@ -8,6 +8,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters, read_body
+from reliquary.net.api.counts import SMALL_BODY, check_counts
 from reliquary.net.api.messages import MessageIn, message_of
 from reliquary.net.api.numbers import lookup_id_of
 from reliquary.net.http import Request, Responder
@@ -45,9 +46,6 @@ _move = msgspec.json.Decoder(MoveIn)
 
 def send(context: Context, request: Request, responder: Responder, queue: str) -> None:
     """POST /queues/{queue}/messages."""
-    given = _messages.decode(request.body)
-    messages: tuple[Message, ...]
-    messages = (message_of(given),) if isinstance(given, MessageIn) else tuple(map(message_of, given))
     target: int | str = queue
     transaction = None
     if request.query:
@@ -55,6 +53,13 @@ def send(context: Context, request: Request, responder: Responder, queue: str) -
         target = context.handle_of(queue, query.get("handle"))
         if "transaction" in query:
             transaction = transaction_of(query["transaction"])
+    body = request.body
+    if len(body) > SMALL_BODY:
+        context.check_right(lambda to: SendMessages(to, target, (), transaction))
+        check_counts(body)
+    given = _messages.decode(body)
+    messages: tuple[Message, ...]
+    messages = (message_of(given),) if isinstance(given, MessageIn) else tuple(map(message_of, given))
     engine = context.engine
     caller = engine.caller(partial(_sent, context, responder), request.connection)
     engine.submit(SendMessages(caller, target, messages, transaction))

@@ -22,7 +22,6 @@ NO_ROOMS = {"utils", "util", "common", "helpers", "helper", "misc"}
 EXEMPT: dict[str, str] = {
     "console/context.py": "what all handlers share: every test of tests/console goes through it",
     "console/errors.py": "shown by the refusals in tests/console/test_app.py and test_queues.py",
-    "console/listener.py": "every test of tests/console listens with it",
     "console/metrics.py": "shown with the other page, in tests/console/test_pages.py",
     "console/page.py": "shown with the metrics, in tests/console/test_pages.py",
     "net/counters.py": "values only; shown by tests/server/test_srmp_counters.py and test_httpr_counters.py",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.error import HTTPError
 
@@ -27,6 +29,35 @@ def post(server: ServerProcess, path: str, body: bytes) -> tuple[int, str]:
             return answer.status, ""
     except HTTPError as refused:
         return refused.code, json.load(refused)["error"]
+
+
+def raw(address: str, data: bytes) -> bytes:
+    """Send bytes to a plane until it closes or all are sent; what it answered."""
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as client:
+        with suppress(OSError):  # it may close while we still send
+            client.sendall(data)
+            client.shutdown(socket.SHUT_WR)
+        answer = b""
+        with suppress(OSError):
+            while part := client.recv(65536):
+                answer += part
+        return answer
+
+
+# Heads
+
+
+@pytest.mark.parametrize("plane", ["data", "control"])
+@pytest.mark.parametrize("megabytes", [16, pytest.param(200, marks=pytest.mark.long)])
+def test_a_head_without_end_is_cut_off_on_both_planes(
+    server: ServerProcess, plane: str, megabytes: int
+) -> None:
+    head = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * megabytes * MEGABYTE
+    with growth_of(server.pid) as growth:
+        answer = raw(getattr(server, plane), head + b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 431 ")
+    assert growth.megabytes < 8
 
 
 # Lists

@@ -34,3 +34,13 @@ async def connected(kind: type[C], port: int) -> AsyncIterator[C]:
         yield client
     finally:
         await client.close()
+
+
+@asynccontextmanager
+async def opened(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """Both halves of a connection to a port of the loopback; it is closed at the end."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        yield reader, writer
+    finally:
+        await StreamClient(reader, writer).close()

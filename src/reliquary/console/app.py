@@ -81,7 +81,7 @@ class Asked:
         self.peer: str = client[0] if client else ""
 
     def header(self, name: bytes) -> bytes | None:
-        """The first value of a header; `name` is in lower case, and so are those that uvicorn hands on."""
+        """The first value of a header; `name` is in lower case, and so are those of the scope."""
         return next((value for key, value in self.fields if key == name), None)
 
 

@@ -67,7 +67,7 @@ class Server:
         data = await self.data.listen(settings.data_host, settings.data_port)
         for endpoint in self.endpoints:
             await endpoint.listen(self.data, Listening(scheme, *data))
-        control = self.control.listen(settings.control_host, settings.control_port)
+        control = await self.control.listen(settings.control_host, settings.control_port)
         return _url(scheme, *data), _url(scheme, *control)
 
     def pause(self, pressed: bool) -> None:
@@ -125,7 +125,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     context = Context(opened, release(), lambda: data.connections, users, counters)
     at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS)
     app = build_app(context, at_control)
-    control = ControlListener(app, certificate=settings.tls_certificate, key=settings.tls_key)
+    control = ControlListener(app, tls=_tls(settings, clients=False), clock=clock)
     server = Server(opened, data, control, users, endpoints)
     opened.engine.on_pressure = server.pause
     return server
@@ -171,13 +171,14 @@ def release() -> str:
         return "0"
 
 
-def _tls(settings: Settings) -> ssl.SSLContext | None:
+def _tls(settings: Settings, *, clients: bool = True) -> ssl.SSLContext | None:
+    """The TLS context of a plane; with `clients`, these may show a certificate, or must."""
     if settings.tls_certificate is None:
         return None
     return serving_context(
         settings.tls_certificate,
         settings.tls_key,
-        settings.tls_client_ca,
+        settings.tls_client_ca if clients else None,
         client_required=settings.tls_client_required,
     )
 

@@ -222,7 +222,8 @@ class Responder:
         A client that has shut its own side after the request is not gone for a response that has begun.
         """
         self._on_gone = callback
-        if self._gone and self.out is None:
+        begun = self.streamed is not None and self._connection.connected
+        if self._gone and self.out is None and not begun:
             self._tell()
 
     def lose(self) -> None:

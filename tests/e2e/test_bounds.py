@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import urllib.request
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
 
-from tests.e2e.memory import MEGABYTE, growth_of
+from tests.e2e.memory import MEGABYTE, descriptors_of, growth_of
 from tests.e2e.process import ServerProcess
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[ServerProcess]:
-    with ServerProcess(tmp_path / "store", "orders").wait_until_ready() as started:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    folder = tmp_path_factory.mktemp("bounds") / "store"
+    with ServerProcess(folder, "orders").wait_until_ready() as started:
         yield started
 
 
@@ -29,6 +31,12 @@ def post(server: ServerProcess, path: str, body: bytes) -> tuple[int, str]:
             return answer.status, ""
     except HTTPError as refused:
         return refused.code, json.load(refused)["error"]
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Ask again until it is so; the tester's patience ends a test in which it never is."""
+    while not true():
+        pass
 
 
 def raw(address: str, data: bytes) -> bytes:
@@ -43,6 +51,29 @@ def raw(address: str, data: bytes) -> bytes:
             while part := client.recv(65536):
                 answer += part
         return answer
+
+
+# Descriptors
+
+
+@pytest.mark.parametrize("descriptors", [256, pytest.param(1024, marks=pytest.mark.long)])
+def test_idle_connections_leave_descriptors_for_the_store_and_for_administrators(
+    tmp_path: Path, descriptors: int
+) -> None:
+    """There are more idle connections than descriptors, and then the store opens files."""
+    few = ("bash", "-c", f"ulimit -n {descriptors}; exec {sys.executable} -m reliquary.server")
+    with ServerProcess(tmp_path / "store", "orders", command=few).wait_until_ready() as server:
+        host, port = server.data.removeprefix("http://").split(":")
+        with ExitStack() as stack:
+            for _ in range(descriptors + 100):
+                stack.enter_context(socket.create_connection((host, int(port))))
+            until(lambda: descriptors_of(server.pid) > descriptors // 3)
+            backup = json.dumps({"path": str(tmp_path / "backup")}).encode()
+            with urllib.request.urlopen(f"{server.control}/api/v1/store/backup", backup) as answer:
+                assert answer.status == 201
+            assert descriptors_of(server.pid) <= descriptors // 2
+        until(lambda: post(server, "/queues/orders/messages", b"{}")[0] == 201)
+        assert server.stop() == 0
 
 
 # Heads

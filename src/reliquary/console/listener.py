@@ -18,7 +18,7 @@ from reliquary.net.http import Limits, Listener
 
 GRACE: Final = seconds(5)
 """How long clients may take to fetch their last answers."""
-LIMITS: Final = Limits(pipelined=16, connections=1000, idle_time=seconds(60))
+LIMITS: Final = Limits(pipelined=16, connections=1000, spare=0, idle_time=seconds(60))
 
 
 class ControlListener:

@@ -23,6 +23,7 @@ from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageE
 from reliquary.engine.warnings import LOG
 from reliquary.net.clock import RealClock
 from reliquary.server import logs
+from reliquary.net.tcp.descriptors import raise_limit
 from reliquary.server.build import Server, build, make_queues, release
 from reliquary.server.cautions import cautions, open_addresses
 from reliquary.server.config import Settings
@@ -40,6 +41,7 @@ def serve(settings: Settings) -> int:
     if not __debug__:
         return _refuse(Exit.USAGE, "assertions must stay on: start Python without -O and PYTHONOPTIMIZE")
     logs.begin(settings.log_format, RealClock())
+    raise_limit()
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECT_SELDOM)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

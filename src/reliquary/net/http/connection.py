@@ -404,7 +404,7 @@ class Connection(AcceptedConnection):
     def close(self) -> None:
         """Hang up once all is sent."""
         assert self._transport is not None, "only a connected one can hang up"
-        if self._linger and not self.is_secure:
+        if self._linger and not self.is_secure and not self.is_crowded:
             self.hear_out()
         else:
             super().close()

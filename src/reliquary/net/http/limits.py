@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from reliquary.base.faults import UsageError
 from reliquary.base.time import MINUTE, Duration, seconds
 from reliquary.net.tcp.connections import LINGER_TIME, UNREAD_TIME
+from reliquary.net.tcp.descriptors import SPARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Limits:
     pipelined: int = 256
     """Requests of one connection without an answer; at this number its reading stops."""
     connections: int = 10_000
+    spare: int = SPARE
+    """Descriptors that clients leave to other listeners, besides those for files."""
     head_time: Duration = field(default=seconds(30))
     """From the first byte of a request to the end of its head; also for the TLS handshake."""
     body_time: Duration = MINUTE

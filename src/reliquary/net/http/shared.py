@@ -27,6 +27,7 @@ class Shared(Connections["Connection"]):
             now,
             unread_time=limits.unread_time,
             linger_time=limits.linger_time,
+            spare=limits.spare,
         )
         self.mounts = mounts
         self.limits = limits

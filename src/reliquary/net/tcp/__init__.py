@@ -3,5 +3,6 @@
 dialing, epochs                    connections that we open
 acceptor, accepted, connections    connections that clients open: limits, pause, idle sweep, drain
 belongings                         what a client opened ends with its connection
+descriptors                        connections leave some for files
 keepalive                          a peer that crashed is noticed, however long the connection is silent
 """

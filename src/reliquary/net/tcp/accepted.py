@@ -23,6 +23,7 @@ from typing import Any, Final, cast
 
 from reliquary.net.tcp.belongings import Belongings
 from reliquary.net.tcp.connections import Connections
+from reliquary.net.tcp.descriptors import is_reserved
 
 ENGINE: Final = 1
 """Why reading is held: the engine has enough to do.  Protocols have other bits, from 4, for other reasons."""
@@ -44,6 +45,7 @@ class AcceptedConnection(asyncio.Protocol):
         "belongings",
         "ended",
         "idle_since",
+        "is_crowded",
         "number",
         "shared",
     )
@@ -57,6 +59,8 @@ class AcceptedConnection(asyncio.Protocol):
         self.ended = False
         """Nothing more is taken from the client."""
         self.idle_since = shared.now
+        self.is_crowded = False
+        """It has a descriptor that is kept for files: it is refused, and not heard out."""
         self._transport: asyncio.Transport | None = None
         self._unfed: deque[bytes | memoryview] = deque()
         self._held = 0
@@ -87,9 +91,12 @@ class AcceptedConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register a client that has connected, or refuse one too many."""
         self._transport = cast("asyncio.Transport", transport)
+        self.is_crowded = is_reserved(transport, self.shared.spare)
         why = self.shared.enter(self)
         if why:
             self.refuse(why)
+        elif self.is_crowded:
+            self.refuse("no descriptor is left for this connection")
 
     def data_received(self, data: bytes) -> None:
         """Take bytes that the client sent."""

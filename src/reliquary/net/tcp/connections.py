@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final, Generic, Protocol, TypeVar
 
 from reliquary.base.time import MINUTE, Duration, seconds
+from reliquary.net.tcp.descriptors import SPARE
 
 UNREAD_TIME: Final = MINUTE
 LINGER_TIME: Final = seconds(5)
@@ -60,6 +61,7 @@ class Connections(Generic[AnyConnection]):
         "now",
         "on_empty",
         "paused",
+        "spare",
         "unread_time",
     )
 
@@ -71,11 +73,14 @@ class Connections(Generic[AnyConnection]):
         *,
         unread_time: Duration = UNREAD_TIME,
         linger_time: Duration = LINGER_TIME,
+        spare: int = SPARE,
     ) -> None:
         self.connections: dict[int, AnyConnection] = {}
         """By their numbers."""
         self.most = most
         """Connections at one time; those beyond are refused."""
+        self.spare = spare
+        """Descriptors that these connections leave to others, besides those for files."""
         self.idle_time = idle_time
         """How long a connection may be idle."""
         self.unread_time = unread_time

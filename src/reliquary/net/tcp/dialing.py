@@ -16,6 +16,7 @@ from socket import gaierror
 from typing import TypeVar, cast
 
 from reliquary.base.time import SECOND, Duration
+from reliquary.net.tcp.descriptors import is_reserved
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +67,19 @@ class NotConnected(Exception):
 class OutgoingConnection(asyncio.Protocol):
     """A connection that this process opens; a subclass speaks the protocol."""
 
-    __slots__ = ("_transport", "usable")
+    __slots__ = ("_transport", "is_crowded", "usable")
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
         self.usable = True
         """False once it was closed, by either side."""
+        self.is_crowded = False
+        """It has a descriptor that is kept for files, and cannot be used."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport of a connection that was made."""
         self._transport = cast("asyncio.Transport", transport)
+        self.is_crowded = is_reserved(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Note that the connection can no longer be used."""
@@ -106,6 +110,9 @@ async def reach(place: Place, connection: Kind, within: Duration) -> Kind:
         raise
     if not connection.usable:
         raise NotConnected(f"{place} closed the connection at once")
+    if connection.is_crowded:
+        connection.abort()
+        raise NotConnected(f"no descriptor is left for a connection to {place}")
     return connection
 
 

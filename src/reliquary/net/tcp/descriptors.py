@@ -1,0 +1,52 @@
+"""Descriptors of this process: connections may have some of them, the store must always find one.
+
+    0 .................................................... limit - reserve ....... limit
+    | files, connections of all kinds | the control plane, too | files alone            |
+
+RocksDB opens a file whenever a log is full, and a server that cannot open one ends.  A new descriptor has the
+lowest number that is free; so a connection with a number in the reserve means that all below are in use,
+whatever they are in use for, and it is closed.  This holds for all listeners, and for
+connections that we open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from contextlib import suppress
+from typing import Final
+
+RESERVE: Final = 640
+"""Files that the store may have open, and some for logs, backups and exports."""
+SPARE: Final = 32
+"""Those that ordinary clients leave to the control plane: an administrator must still get in."""
+MOST: Final = 1_048_576
+"""A limit above this is not asked for: a connection costs memory too."""
+
+
+def raise_limit() -> None:
+    """Take as many descriptors as the system allows: shells and services often begin with 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST if hard == resource.RLIM_INFINITY else min(hard, MOST)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):  # a system that gives fewer gives fewer
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def last_for_connections(limit: int, spare: int = 0) -> int:
+    """The highest descriptor that a connection may have which leaves some `spare` ones for others.
+
+    >>> last_for_connections(1024), last_for_connections(20_000)
+    (511, 19359)
+    """
+    return limit - min(RESERVE, limit // 2) - 1 - spare
+
+
+def is_reserved(transport: asyncio.BaseTransport, spare: int = 0) -> bool:
+    """Whether a new connection has one of the descriptors that are kept for files, or for others."""
+    socket = transport.get_extra_info("socket")
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if socket is None or limit == resource.RLIM_INFINITY:
+        return False
+    number: int = socket.fileno()
+    return number > last_for_connections(limit, spare)

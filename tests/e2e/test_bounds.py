@@ -39,10 +39,24 @@ def until(true: Callable[[], bool]) -> None:
         pass
 
 
+def connection_to(address: str) -> socket.socket:
+    """A connection to a plane."""
+    host, port = address.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)))
+
+
+def count_refused(clients: list[socket.socket]) -> int:
+    """How many clients were answered 503 until now; what was answered is left where it is."""
+    count = 0
+    for client in clients:
+        with suppress(OSError):
+            count += b" 503 " in client.recv(200, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    return count
+
+
 def raw(address: str, data: bytes) -> bytes:
     """Send bytes to a plane until it closes or all are sent; what it answered."""
-    host, port = address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port))) as client:
+    with connection_to(address) as client:
         with suppress(OSError):  # it may close while we still send
             client.sendall(data)
             client.shutdown(socket.SHUT_WR)
@@ -63,10 +77,9 @@ def test_idle_connections_leave_descriptors_for_the_store_and_for_administrators
     """There are more idle connections than descriptors, and then the store opens files."""
     few = ("bash", "-c", f"ulimit -n {descriptors}; exec {sys.executable} -m reliquary.server")
     with ServerProcess(tmp_path / "store", "orders", command=few).wait_until_ready() as server:
-        host, port = server.data.removeprefix("http://").split(":")
         with ExitStack() as stack:
             for _ in range(descriptors + 100):
-                stack.enter_context(socket.create_connection((host, int(port))))
+                stack.enter_context(connection_to(server.data))
             until(lambda: descriptors_of(server.pid) > descriptors // 3)
             backup = json.dumps({"path": str(tmp_path / "backup")}).encode()
             with urllib.request.urlopen(f"{server.control}/api/v1/store/backup", backup) as answer:
@@ -89,6 +102,55 @@ def test_a_head_without_end_is_cut_off_on_both_planes(
         answer = raw(getattr(server, plane), head + b"\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 431 ")
     assert growth.megabytes < 8
+
+
+# Bodies and answers of all connections together
+
+
+@pytest.mark.parametrize(
+    ("clients", "size", "limit"),
+    [
+        pytest.param(20, 4, 8, id="20 clients, 4 MB each"),
+        pytest.param(15, 90, 512, id="15 clients, 90 MB each", marks=pytest.mark.long),
+    ],
+)
+class TestTogether:
+    """More clients than the budget has room for, each with a large message."""
+
+    def test_bodies_that_are_not_whole_stay_within_their_budget(
+        self, tmp_path: Path, clients: int, size: int, limit: int
+    ) -> None:
+        settings = {"LIMITS_BODY_MEMORY": str(limit * MEGABYTE)}
+        part = b'{"text":"' + b"x" * (size * MEGABYTE - 100_000)
+        head = b"POST /api/v1/queues/orders/messages HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n"
+        with ServerProcess(tmp_path / "s", "orders", settings=settings).wait_until_ready() as server:
+            with growth_of(server.pid) as growth, ExitStack() as stack:
+                opened = [stack.enter_context(connection_to(server.data)) for _ in range(clients)]
+                for each in opened:
+                    with suppress(OSError):  # refused while it sends
+                        each.sendall(head % (size * MEGABYTE) + part)
+                until(lambda: count_refused(opened) >= clients - limit // (size - 1))
+                assert post(server, "/queues/orders/messages", b"{}")[0] == 201
+            assert growth.megabytes < limit * 1.3 + 30  # what a growing array has in reserve
+            assert post(server, "/queues/orders/messages", part + b'"}')[0] == 201
+
+    def test_answers_that_nobody_takes_stay_within_their_budget(
+        self, tmp_path: Path, clients: int, size: int, limit: int
+    ) -> None:
+        settings = {"LIMITS_ANSWER_MEMORY": str(limit * MEGABYTE)}
+        ask = b"POST /api/v1/queues/orders/peek HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}"
+        with ServerProcess(tmp_path / "s", "orders", settings=settings).wait_until_ready() as server:
+            body = b'{"text":"' + b"x" * (size * MEGABYTE - 100_000) + b'"}'
+            for _ in range(2):
+                assert post(server, "/queues/orders/messages", body)[0] == 201
+            with growth_of(server.pid) as growth, ExitStack() as stack:
+                opened = [stack.enter_context(connection_to(server.data)) for _ in range(clients)]
+                for each in opened:
+                    each.sendall(ask * 4)
+                until(lambda: count_refused(opened) >= clients - 2 * limit // size)
+                assert post(server, "/queues/orders/messages", b"{}")[0] == 201
+            assert growth.megabytes < limit * 1.3 + 3 * size + 30
+            until(lambda: post(server, "/queues/orders/peek", b"{}")[0] == 200)
 
 
 # Lists

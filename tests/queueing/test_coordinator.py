@@ -26,6 +26,9 @@ from reliquary.queueing.events import (
     PrepareTransaction,
 )
 from reliquary.queueing.queue import ManagerState
+from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.state import Sizes
+from reliquary.wire.security import Sid
 from tests.queueing.answers import body, everything
 from tests.queueing.manager_harness import STARTER, Bench, check
 
@@ -315,3 +318,18 @@ def test_a_manager_that_waits_can_be_stopped() -> None:
     assert stands(bench) is ManagerState.STOPPED
     assert not bench.timers
     assert bench.answer_to(STARTER).status is HResult.OPERATION_CANCELLED
+
+
+def test_a_user_has_a_bounded_number_of_transactions_and_others_have_their_own() -> None:
+    bench = Bench(sizes=Sizes(transactions=2))
+    alice, bob = (Principal(Sid(5, (21, each))) for each in (1001, 1002))
+    own = [bench.ask(BeginTransaction(0, by=alice)) for _ in range(2)]
+    refused = bench.ask(BeginTransaction(0, by=alice))
+    assert refused.status is HResult.INSUFFICIENT_RESOURCES
+    assert refused.why == "one user has at most 2 transactions that have not ended"
+    assert bench.ask(BeginTransaction(0, by=bob)).status is HResult.OK
+    assert bench.ask(BeginTransaction(0)).status is HResult.OK  # the manager itself
+    assert bench.ask(AbortTransaction(0, own[0].transaction, by=alice)).status is HResult.OK
+    assert bench.ask(BeginTransaction(0, identifier=THEIRS, by=alice)).status is HResult.OK
+    assert bench.ask(BeginTransaction(0, identifier=THEIRS, by=alice)).status is HResult.OK  # known already
+    assert bench.ask(BeginTransaction(0, by=alice)).status is HResult.INSUFFICIENT_RESOURCES

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from reliquary.base.time import Duration, Instant, later, seconds
 from reliquary.base.turn import SetTimer
 from reliquary.queueing import events
+from reliquary.queueing.events import ReceiveMessages, SendMessages
 from reliquary.queueing.facts import PositionAvailable
-from reliquary.queueing.message import Delivery
+from reliquary.queueing.message import Delivery, Message
 from reliquary.queueing.naming.names import SYSTEM_QUEUES
 from reliquary.queueing.queue import ManagerState, QueueType
 from reliquary.queueing.security.principals import MANAGER
@@ -210,3 +211,21 @@ def test_verdicts_do_not_grow_without_end() -> None:
     for number in range(Verdicts.LIMIT + 1):
         verdicts.add((number, MANAGER, 0))
     assert verdicts == {(Verdicts.LIMIT, MANAGER, 0)}
+
+
+# -- what a read will return
+
+
+def test_the_size_of_a_read_is_foreseen_from_what_is_available() -> None:
+    bench = Bench()
+    queue = bench.state.queues[bench.state.names["private$\\orders"]]
+    assert queue.expected_bytes(5, 1000) == 0
+    large, small = bench.ask(SendMessages(0, "orders", (Message(body=b"x" * 9000), Message()))).lookup_ids
+    first, last = (queue.order.size_at(each) for each in (large, small))
+    assert (first, queue.order.size_at(99), queue.order.size_at()) == (last + 9000, 0, first)
+    assert queue.expected_bytes(1, 100_000) == first
+    assert queue.expected_bytes(2, 100_000) == first + last
+    assert queue.expected_bytes(2, 1000) == first  # one message comes whatever its size
+    assert queue.expected_bytes(1, 1000, small) == 1000
+    bench.ask(ReceiveMessages(0, "orders", 2, hold=seconds(9)))
+    assert queue.expected_bytes(2, 100_000) == 0  # a read waits, and returns nothing now

@@ -15,6 +15,7 @@ from reliquary.base.time import seconds
 from reliquary.console.asgi import AsgiApp
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Limits, Listener
+from reliquary.net.tcp.budget import Budget
 
 GRACE: Final = seconds(5)
 """How long clients may take to fetch their last answers."""
@@ -31,9 +32,11 @@ class ControlListener:
         tls: ssl.SSLContext | None = None,
         clock: RealClock | None = None,
         limits: Limits = LIMITS,
+        budget: Budget | None = None,
     ) -> None:
+        """`budget` is for all listeners of a server together."""
         self._app = AsgiApp(app, scheme="http" if tls is None else "https")
-        self._listener = Listener([self._app.mount()], limits=limits, tls=tls, clock=clock)
+        self._listener = Listener([self._app.mount()], limits=limits, tls=tls, clock=clock, budget=budget)
         self.sweep = self._listener.sweep
 
     async def listen(self, host: str, port: int) -> tuple[str, int]:

@@ -31,7 +31,7 @@ from reliquary.queueing.events import Answer, AwaitDisk, StartManager, StopManag
 from reliquary.queueing.history.events import ResumeHistory
 from reliquary.queueing.protocol import Protocol
 from reliquary.queueing.security.anonymous import EVERY_ACT, AnonymousAct
-from reliquary.queueing.state import State
+from reliquary.queueing.state import Sizes, State
 from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.store import MemoryDisk, RocksDisk, StagedRows
 
@@ -113,6 +113,7 @@ async def open_engine(
     protocols: Sequence[Protocol] = (),
     http_support: bool | None = None,
     history: HistoryOptions | None = None,
+    sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
 ) -> OpenedEngine:
     """Open a folder, or make it a store; the manager is started when this returns.
 
@@ -139,6 +140,7 @@ async def open_engine(
             chance,
             (*BUILT_IN, *protocols),
             also_heard=ServerList.HEARS,
+            sizes=sizes,
             history=history is not None,
         )
         core.add(server_list, hears=ServerList.HEARS)

@@ -36,6 +36,9 @@ def begin(state: State, request: events.BeginTransaction, now: Instant) -> Answe
         if known is not None and (known.owner, known.external) != (request.owner, True):
             why = f"transaction {identifier} is there already, and is somebody else's"
             return Answer(HResult.TRANSACTION_SEQUENCE, why)
+    if transactions.has_too_many(state, identifier):
+        why = f"one user has at most {state.sizes.transactions} transactions that have not ended"
+        return Answer(HResult.INSUFFICIENT_RESOURCES, why)
     made = transactions.begin(state, request.timeout, now, identifier, request.owner)
     return Begun(HResult.OK, transaction=made.identifier)
 

@@ -58,6 +58,13 @@ class Order:
         """How many positions are available."""
         return len(self._available) + self._beyond + len(self._late_express)
 
+    def size_at(self, lookup_id: int = -1) -> int:
+        """The size of the position of this number, or of the first one; 0 where it is not in memory."""
+        if lookup_id < 0:
+            lookup_id = self._available[0] if self._available else -1
+        position = self._entries.get(lookup_id) or self.locked.get(lookup_id)
+        return 0 if position is None else position.size
+
     # -- changes
 
     def add(self, position: Position) -> None:

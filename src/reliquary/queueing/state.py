@@ -56,6 +56,8 @@ class Sizes:
     """Messages that one turn of a purge, a delete or an expiry takes out."""
     sequence_block: int = SEQUENCE_BLOCK
     cache_bytes: int = CACHE_BYTES
+    transactions: int = 10_000
+    """Transactions of one user that have not ended."""
     outcomes: int = 10_000
     """Ended transactions whose outcome is remembered."""
     history: Room = Room()  # noqa: RUF009 - it is frozen
@@ -132,6 +134,12 @@ class QueueState:
     def total_bytes(self) -> int:
         """TotalBytes."""
         return self.stored_size + self.express_size
+
+    def expected_bytes(self, count: int, most: int, lookup_id: int = -1) -> int:
+        """About how many bytes a read will return at once; `most` is the bound of several messages."""
+        available = len(self.order)
+        average = self.total_bytes // (available + len(self.order.locked)) if available else 0
+        return max(self.order.size_at(lookup_id), min(count * average, most))
 
     @property
     def is_closed(self) -> bool:

@@ -161,6 +161,18 @@ def begin(
     return transaction
 
 
+def has_too_many(state: State, identifier: UUID | None) -> bool:
+    """Whether who asks now may not begin another transaction; one that is known is no other.
+
+    They are counted only where there are many at all.
+    """
+    most = state.sizes.transactions
+    if state.by is MANAGER or len(state.transactions) < most or identifier in state.transactions:
+        return False
+    user = str(state.by.user)
+    return sum(each.user == user for each in state.transactions.values()) >= most
+
+
 def find(state: State, identifier: UUID, step: Step) -> Transaction | None:
     """The transaction, if this may be asked of it and it has not ended."""
     transaction = state.transactions.get(identifier)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
@@ -30,11 +30,14 @@ from reliquary.net.identity.failures import Failures
 from reliquary.net.identity.hosts import Hosts
 from reliquary.net.identity.users import Users
 from reliquary.net.srv import find_servers
+from reliquary.net.tcp.budget import Budget
 from reliquary.queueing.directory.integration import Integration
 from reliquary.queueing.events import Answer, CreateQueue
 from reliquary.queueing.message import BODY_LIMIT
 from reliquary.queueing.security.anonymous import EVERY_ACT, acts_named
 from reliquary.queueing.security.rights import MANAGER_LIST
+from reliquary.queueing.state import Sizes
+from reliquary.server import limit_counters
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.keys import own_keys
@@ -114,18 +117,22 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
         protocols=[each.protocol for each in setups if each.protocol is not None],
         http_support=any(each.anonymous_senders for each in setups),
         history=settings.history.export(settings.folder),
+        sizes=Sizes(transactions=settings.limits.transactions),
     )
     users = Users(opened.state.identity().identifier, settings.users)
     admission = admission_of(users, Failures(clock.monotonic), partial(_warn_of_token, opened))
-    parts = Parts(settings, opened, users, admission, LIMITS, tls, clock, chance, release())
+    budget = Budget(settings.limits.body_memory, settings.limits.answer_memory)
+    limits = replace(LIMITS, connections=settings.limits.connections)
+    parts = Parts(settings, opened, users, admission, limits, tls, clock, chance, release(), budget)
     endpoints = tuple(each.build(parts) for each in setups)
     mounts = [mount for endpoint in endpoints for mount in endpoint.mounts()]
-    data = Listener(mounts, limits=LIMITS, tls=tls, clock=clock)
+    data = Listener(mounts, limits=limits, tls=tls, clock=clock, budget=budget)
     counters = [endpoint.counters for endpoint in endpoints]
+    counters.append(partial(limit_counters.families, budget))
     context = Context(opened, release(), lambda: data.connections, users, counters)
     at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS)
     app = build_app(context, at_control)
-    control = ControlListener(app, tls=_tls(settings, clients=False), clock=clock)
+    control = ControlListener(app, tls=_tls(settings, clients=False), clock=clock, budget=budget)
     server = Server(opened, data, control, users, endpoints)
     opened.engine.on_pressure = server.pause
     return server

@@ -19,6 +19,7 @@ from reliquary.queueing.message import FOREVER
 from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
 from reliquary.queueing.security.anonymous import acts_named
 from reliquary.server.history_options import HistoryOptions
+from reliquary.server.limit_options import LimitOptions
 from reliquary.server.logs import LogFormat
 from reliquary.server.table import Options
 from reliquary.server.values import check_authority, check_reach
@@ -80,6 +81,8 @@ class Settings:
     multicast: MulticastOptions = field(default_factory=MulticastOptions)
     history: HistoryOptions = field(default_factory=HistoryOptions)
     """What happened to messages, as files."""
+    limits: LimitOptions = field(default_factory=LimitOptions)
+    """What all clients together may cost."""
     users: tuple[User, ...] = ()
     """Who may say who he is; without any, all are anonymous.  Only in the file."""
 

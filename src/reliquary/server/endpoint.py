@@ -26,6 +26,7 @@ from reliquary.net.counters import Family
 from reliquary.net.http import Limits, Listener, Mount
 from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.users import Users
+from reliquary.net.tcp.budget import Budget
 from reliquary.queueing.protocol import Protocol as MachineProtocol
 from reliquary.server.config import Settings
 from reliquary.server.names import Listening
@@ -101,6 +102,8 @@ class Parts:
     clock: RealClock
     chance: Chance
     version: str
+    budget: Budget
+    """What the connections of all listeners may hold together."""
 
 
 class Setup(Protocol):

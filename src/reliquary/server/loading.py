@@ -8,6 +8,7 @@
     [wsrm]                              RELIQUARY_WSRM_..., see `wsrm_options`
     [multicast]                         RELIQUARY_MULTICAST_..., see `net.multicast.options`
     [history]                           RELIQUARY_HISTORY_..., see `history_options`
+    [limits]                            RELIQUARY_LIMITS_..., see `limit_options`
     store_and_forward = true
     [[users]]                           only here; `reliquary user token` writes the lines
     name = "alice"
@@ -29,9 +30,10 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.toml import read_toml
 from reliquary.net.multicast.options import MulticastOptions
-from reliquary.server import history_options
+from reliquary.server import history_options, limit_options
 from reliquary.server.config import Settings
 from reliquary.server.history_options import HistoryOptions
+from reliquary.server.limit_options import LimitOptions
 from reliquary.server.protocols import PROTOCOLS
 from reliquary.server.table import Table
 from reliquary.server.values import as_path
@@ -70,6 +72,12 @@ TABLES: Final = (
         names=history_options.NAMES,
         convert=history_options.convert,
         options=lambda values: HistoryOptions(**values),
+    ),
+    Table(
+        name="limits",
+        names=limit_options.NAMES,
+        convert=limit_options.convert,
+        options=lambda values: LimitOptions(**values),
     ),
 )
 

@@ -146,6 +146,7 @@ class MqqpSetup:
             users=parts.users,
             keeps=partial(has_something_open, opened.machine(Mqqp).state.server),
             clock=parts.clock,
+            budget=parts.budget,
         )
         engine.performers |= {
             Respond: serving.respond,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reliquary.base.hresult import HResult
 from reliquary.net.api.errors import (
+    BUSY,
     METHOD_NOT_ALLOWED,
     NOT_DONE,
     PATH_NOT_FOUND,
@@ -40,6 +41,7 @@ def test_the_document_has_the_same_table() -> None:
         (409, NOT_DONE),
         (421, WrongHost.code),
         (429, TooManyFailures.code),
+        (503, BUSY),
         (503, STOPPING),
     }
     assert ours <= told

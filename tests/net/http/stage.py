@@ -15,6 +15,7 @@ from reliquary.net.http.connection import Connection
 from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.response import ResponseHeads
 from reliquary.net.http.shared import Shared
+from reliquary.net.tcp.budget import Budget
 from tests.net.stream_client import StreamClient, connected
 
 NOON = Instant(1_700_000_000_000_000)
@@ -139,9 +140,12 @@ def everywhere(handler: Handler) -> Mount:
     return Mount(prefix="", handler=handler)
 
 
-def share(handler: Handler, limits: Limits | None = None, *mounts: Mount) -> Shared:
+def share(
+    handler: Handler, limits: Limits | None = None, *mounts: Mount, budget: Budget | None = None
+) -> Shared:
     """What the connections of one listener share, at time 0."""
-    return Shared(Mounts([everywhere(handler), *mounts]), limits or Limits(), ResponseHeads(NOON), 0)
+    table = Mounts([everywhere(handler), *mounts])
+    return Shared(table, limits or Limits(), ResponseHeads(NOON), 0, budget)
 
 
 def connect(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from reliquary.base.faults import PeerFault
 from reliquary.base.time import seconds
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.reader import SLICE
 from reliquary.net.tcp.accepted import ENGINE
+from reliquary.net.tcp.budget import Budget
 from tests.net.http.stage import (
     Desk,
     bodies,
@@ -171,6 +173,92 @@ class TestLimits:
 
         play(scene)
         assert not desk.asked
+
+
+class TestTogether:
+    """What all connections hold is counted, and given back whatever becomes of them."""
+
+    def test_bodies_are_counted_until_their_answer_and_refused_beyond_the_budget(self) -> None:
+        desk = Desk()
+
+        async def scene() -> None:
+            desk.asked.clear()
+            budget = Budget(bodies=300_000)
+            shared = share(desk, None, budget=budget)
+            first, transport = connect_to(shared)
+            second, refused = connect_to(shared)
+            whole = post("/q", b"x" * 200_000)
+            first.data_received(whole[:-1])
+            assert 190_000 < budget.bodies.used <= 265_536
+            second.data_received(post("/q", b"y" * 60_000))  # a small one is not counted
+            desk.answer(0)
+            await tick()
+            refused.writes.clear()
+            second.data_received(whole)
+            await tick()
+            assert "requests may take 300000 bytes together" in refusal(refused)[1]
+            first.data_received(whole[-1:])
+            assert [len(request.body) for request, _ in desk.asked] == [60_000, 200_000]
+            assert budget.bodies.used
+            desk.answer(1)
+            await tick()
+            assert budget.bodies.used == 0
+            assert transport.sent
+
+        play(scene)
+
+    def test_what_a_lost_connection_held_is_given_back(self) -> None:
+        desk = Desk()
+
+        async def scene() -> None:
+            desk.asked.clear()
+            budget = Budget()
+            shared = share(desk, None, budget=budget)
+            connection, transport = connect_to(shared)
+            connection.data_received(
+                post("/q", b"x" * 200_000) + post("/q", b"x" * 200_000) + post("/q", b"z" * 99_999)[:-1]
+            )
+            desk.asked[0][1].expect(5_000_000)
+            transport.unsent = 300_000
+            desk.answer(0, b"a" * 300_000)
+            desk.answer(1, b"b" * 300_000)
+            await tick()
+            assert budget.bodies.used > 99_000
+            assert budget.answers.used == 300_000
+            connection.sweep(seconds(1))
+            connection.connection_lost(None)
+            assert (budget.bodies.used, budget.answers.used) == (0, 0)
+
+        play(scene)
+
+    def test_an_answer_for_which_there_is_no_room_is_refused_before_it_is_made(self) -> None:
+        desk = Desk()
+
+        async def scene() -> None:
+            desk.asked.clear()
+            budget = Budget(answers=1_000_000)
+            connection, _ = connect_to(share(desk, None, budget=budget))
+            connection.data_received(post() * 3)
+            first, second, third = (responder for _, responder in desk.asked)
+            first.expect(5_000_000)  # the first may be of any size
+            with pytest.raises(PeerFault, match="5000000 bytes wait for clients"):
+                second.expect(1)
+            first.respond(200, b"")
+            third.expect(1_000_000)
+            assert budget.answers.used == 1_000_000
+
+        play(scene)
+
+    def test_a_client_that_takes_nothing_is_cut_off_sooner_when_the_budget_is_used_up(self) -> None:
+        budget = Budget(answers=100)
+        connection, transport = connect_to(share(echo, None, budget=budget))
+        transport.unsent = 200_000
+        connection.pause_writing()
+        connection.sweep(seconds(6))
+        assert transport.open
+        budget.answers.used = 101
+        connection.sweep(seconds(7))
+        assert transport.was_cut()
 
 
 class TestTime:

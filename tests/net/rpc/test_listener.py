@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 
 import pytest
 
 from reliquary.base.time import seconds
 from reliquary.net.rpc.listener import RpcClient
 from reliquary.net.rpc.ntlm import NTLM, SPNEGO, ntlm_client
+from reliquary.net.tcp.budget import Budget
 from reliquary.protocols.rpc import mgmt
 from reliquary.protocols.rpc.epm import EPT_MAP, map_request, read_map_response
 from reliquary.protocols.rpc.happenings import Closed, Opened
@@ -56,6 +58,26 @@ def test_a_long_request_and_a_long_answer_go_in_fragments() -> None:
             assert await client.call(1, stub) == stub
             assert await client.call(1, stub + b"!") == FaultStatus.ACCESS_DENIED
             assert await client.hear() is None
+
+    play(scene)
+
+
+def test_a_request_in_fragments_for_which_no_room_is_left_is_cut_off() -> None:
+    async def scene() -> None:
+        desk, budget = EchoDesk(), Budget(bodies=MEGABYTE)
+        async with listening({QM2QM: desk}, budget=budget) as (listener, port):
+            async with caller(port) as client:
+                await bound(client)
+                stub = bytes(2 * MEGABYTE)
+                assert await client.call(1, stub) == stub  # the first may be of any size
+                assert budget.bodies.used == 0
+                budget.bodies.used = MEGABYTE  # another connection has it
+                assert await client.call(1, b"small") == b"small"
+                with suppress(OSError):
+                    await client.call(1, stub)
+                await until(lambda: listener.connections == 0)
+            assert listener.refused == 1
+            assert budget.bodies.used == MEGABYTE
 
     play(scene)
 

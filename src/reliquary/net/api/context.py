@@ -18,12 +18,14 @@ from reliquary.net.api.counts import SMALL_BODY, check_counts
 from reliquary.net.api.errors import Refused, refuse, refuse_stopping
 from reliquary.net.api.numbers import Tickets
 from reliquary.net.http import Request, Responder
+from reliquary.net.tcp.budget import SMALL
 from reliquary.queueing import events
 from reliquary.queueing.events import Answer, AwaitDisk, CallerGone
 from reliquary.queueing.naming import destinations
+from reliquary.queueing.read import ANSWER_BYTES
 from reliquary.queueing.security.permits import refusal
 from reliquary.queueing.security.principals import ANONYMOUS, Principal
-from reliquary.queueing.state import State
+from reliquary.queueing.state import QueueState, State
 
 Body = TypeVar("Body")
 
@@ -92,6 +94,19 @@ class Context:
         why = refusal(self.state, msgspec.structs.replace(make(0), by=self.engine.by))
         if why:
             raise Refused(HResult.ACCESS_DENIED, why)
+
+    def expect_answer(self, responder: Responder, source: int | str, count: int, lookup_id: int = -1) -> None:
+        """Count the answer of a read before it is made; PeerFault where too much waits."""
+        queue = self._queue_of(source)
+        size = 0 if queue is None else queue.expected_bytes(count, ANSWER_BYTES, lookup_id)
+        if size > SMALL:
+            responder.expect(size)
+
+    def _queue_of(self, source: int | str) -> QueueState | None:
+        if isinstance(source, str):
+            return destinations.find(self.state, source)
+        descriptor = self.state.handles.get(source)
+        return None if descriptor is None else self.state.queues.get(descriptor.queue or 0)
 
     def settled(self, seen: Callable[[object], None]) -> None:
         """Call this when all that can be seen now is on disk."""

@@ -57,6 +57,7 @@ STOPPING: Final = "STOPPING"
 PATH_NOT_FOUND: Final = "PATH_NOT_FOUND"
 METHOD_NOT_ALLOWED: Final = "METHOD_NOT_ALLOWED"
 NOT_DONE: Final = "NOT_DONE"
+BUSY: Final = "BUSY"
 """Codes of this API alone, which no specification has."""
 
 STOPPING_SENTENCE: Final = "the server is stopping"

@@ -99,6 +99,13 @@ class MessageOut(msgspec.Struct, omit_defaults=True, gc=False):
     wsrm: dict[str, str] | None = None
 
 
+class MessagesOut(msgspec.Struct, gc=False):
+    """The answer of everything that shows messages."""
+
+    messages: list[MessageOut]
+    receipt: str | None = None
+
+
 def message_of(given: MessageIn) -> Message:
     """The message to send; its ranges are checked by the machine, spans and ids here."""
     body = given.body

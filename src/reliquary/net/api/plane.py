@@ -13,6 +13,7 @@ from reliquary.base.hresult import HResult
 from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.api.context import Context
 from reliquary.net.api.errors import (
+    BUSY,
     METHOD_NOT_ALLOWED,
     PATH_NOT_FOUND,
     Refused,
@@ -127,7 +128,8 @@ def _refuse(responder: Responder, why: Exception) -> None:
     """What is wrong with a request is its answer."""
     match why:
         case PeerFault():
-            responder.respond(why.status, error_json(HResult.INVALID_PARAMETER.name, why.why))
+            code = BUSY if why.status == 503 else HResult.INVALID_PARAMETER.name
+            responder.respond(why.status, error_json(code, why.why))
         case Denied():
             responder.slow_down(why.wait)
             responder.respond(why.status, error_json(why.code, str(why)), headers=why.headers)

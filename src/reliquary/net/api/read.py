@@ -10,8 +10,9 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.net.api.context import Context, parameters, read_body
-from reliquary.net.api.messages import MessageOut, shown
+from reliquary.net.api.messages import MessagesOut, shown
 from reliquary.net.api.numbers import hold_of, lookup_id_of, number_of, wait_of
+from reliquary.net.api.pieces import LARGE, respond_in_pieces
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.events import (
     BrowseMessages,
@@ -75,13 +76,6 @@ class CancelIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     tag: int
 
 
-class MessagesOut(msgspec.Struct, gc=False):
-    """The answer of everything that shows messages."""
-
-    messages: list[MessageOut]
-    receipt: str | None = None
-
-
 _encode = msgspec.json.Encoder().encode
 _receive = msgspec.json.Decoder(ReceiveIn)
 _peek = msgspec.json.Decoder(PeekIn)
@@ -104,6 +98,8 @@ def receive(context: Context, request: Request, responder: Responder, queue: str
     transaction = None if given.transaction is None else transaction_of(given.transaction)
     cursor = context.cursor_of(given.cursor)
     tag = number_of("tag", given.tag, 0, FOREVER)
+    if context.state.total_bytes > LARGE:
+        context.expect_answer(responder, source, given.count)
     caller = _caller(context, request, responder, timeout)
     context.engine.submit(
         ReceiveMessages(caller, source, given.count, timeout, transaction, hold, receipt, cursor, tag)
@@ -129,6 +125,9 @@ def _received(context: Context, responder: Responder, answer: object) -> None:
 def _show(context: Context, responder: Responder, answer: object) -> None:
     if type(answer) is Received and answer.status is HResult.OK:
         receipt = context.tickets.write(answer.receipt) if answer.receipt else None
+        if sum([each.position.size for each in answer.messages]) > LARGE:
+            respond_in_pieces(responder, answer.messages, receipt)
+            return
         responder.respond(200, _encode(MessagesOut(list(map(shown, answer.messages)), receipt)))
     else:
         context.refuse(responder, answer)  # type: ignore[arg-type]
@@ -141,6 +140,8 @@ def peek(context: Context, request: Request, responder: Responder, queue: str) -
     source = context.handle_of(queue, given.handle)
     timeout = wait_of(given.timeout)
     cursor = context.cursor_of(given.cursor)
+    if context.state.total_bytes > LARGE:
+        context.expect_answer(responder, source, 1)
     caller = _caller(context, request, responder, timeout)
     context.engine.submit(PeekMessage(caller, source, timeout, cursor, given.next))
 
@@ -153,6 +154,8 @@ def browse(context: Context, request: Request, responder: Responder, queue: str)
     limit = query.get("limit", "100")
     if not (limit.isascii() and limit.isdigit() and len(limit) <= 9):
         raise UsageError(f"limit is a number, not {limit[:40]!r}")
+    if context.state.total_bytes > LARGE:
+        context.expect_answer(responder, source, int(limit))
     caller = context.engine.caller(partial(_show, context, responder))
     context.engine.submit(BrowseMessages(caller, source, after, int(limit)))
 
@@ -171,6 +174,8 @@ def look_up(context: Context, request: Request, responder: Responder, queue: str
     transaction = None if given.transaction is None else transaction_of(given.transaction)
     if transaction is not None and hold:
         raise UsageError("a receive is held or in a transaction, not both")
+    if context.state.total_bytes > LARGE:
+        context.expect_answer(responder, source, 1, lookup_id)
     caller = context.engine.caller(partial(_show, context, responder))
     context.engine.submit(LookUpMessage(caller, source, lookup_id, given.seek, given.peek, transaction, hold))
 

@@ -36,6 +36,7 @@ from reliquary.net.http.response import CLOSE, CONTINUE, HEAD_ONLY, KEEP, KEEP_S
 from reliquary.net.http.shared import Shared
 from reliquary.net.http.streams import Arriving
 from reliquary.net.tcp.accepted import UNREAD, AcceptedConnection
+from reliquary.net.tcp.budget import SMALL
 
 PIPELINED: Final = 4  # why reading is stopped: too many requests without an answer
 SINK: Final = 8  # the sink of a body asked for it
@@ -52,6 +53,7 @@ class Connection(AcceptedConnection):
         "_reader",
         "_slice",
         "_undelivered",
+        "_unread_charge",
         "is_secure",
         "working",
     )
@@ -61,7 +63,13 @@ class Connection(AcceptedConnection):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self._reader = RequestReader(
-            shared.limits, shared.mounts, self.number, self._take, self._begin, shared.now
+            shared.limits,
+            shared.mounts,
+            self.number,
+            self._take,
+            self._begin,
+            shared.now,
+            shared.budget.bodies,
         )
         self._undelivered: deque[tuple[Request | Arriving, Responder]] = deque()
         self._queue: deque[Responder] = deque()
@@ -69,6 +77,7 @@ class Connection(AcceptedConnection):
         """Answers given now are sent at the end of this work, not of the tick."""
         self._most_waiting = shared.limits.pipelined
         self._slice = SLICE
+        self._unread_charge = 0  # bytes of whole answers that count as not taken
         self._linger = False  # the client may still be sending when we close
         self._keep_mode: int | None = None
 
@@ -121,11 +130,15 @@ class Connection(AcceptedConnection):
         waiting, self._queue = self._queue, deque()
         for responder in waiting:
             responder.lose()
+            responder.settle()
+        self.count_unread()
         super().connection_lost(exc)
 
     def resume_writing(self) -> None:
         """The client has taken most of its answers."""
         super().resume_writing()
+        if self._unread_charge:
+            self.count_unread()
         self._ask_for_more()
 
     # Back-pressure.
@@ -175,12 +188,15 @@ class Connection(AcceptedConnection):
     def _take(self, request: Request) -> None:
         """A request is whole: its responder takes its place in the queue."""
         if self.ended:
+            self._reader.forget()
             return
         mode = self._keep_mode
         if mode is None or self.shared.draining or not request.keep_alive:
             mode = self._decide_mode(request)
             self.ended = bool(mode & CLOSE)
         responder = Responder(self, mode | HEAD_ONLY if request.method == "HEAD" else mode)
+        if self._reader.charged:  # until the answer, for the message is in memory as long
+            responder.charged, self._reader.charged = self._reader.charged, 0
         self._queue.append(responder)
         if self._held or self._undelivered or len(self._queue) > self._most_waiting:
             self._undelivered.append((request, responder))
@@ -293,12 +309,16 @@ class Connection(AcceptedConnection):
         ready: list[bytes | memoryview] = []
         while queue and (out := queue[0].out) is not None:
             ready.append(out)
-            queue.popleft()
+            done = queue.popleft()
+            if done.charged or done.expected:
+                done.settle()
         if queue and queue[0].streamed is not None:
             ready += queue[0].streamed.take()
         if ready:
             self.idle_since = self.shared.now
             self._transport.write(b"".join(ready))
+            if self._unread_charge:
+                self.count_unread()
         if self.ended or self._reader.continue_owed:
             self._settle()
         if self._held & PIPELINED and self._outstanding() < self._most_waiting:
@@ -312,6 +332,20 @@ class Connection(AcceptedConnection):
             streamed = self._queue[0].streamed
             if streamed is not None:
                 streamed.ask()
+
+    def charge_unread(self, size: int) -> None:
+        """A whole answer of this size is ready, and may have to wait."""
+        self._unread_charge += size
+        self.shared.budget.answers.used += size
+
+    def count_unread(self) -> None:
+        """Count anew what of large answers has not left yet."""
+        unread = 0 if self._transport is None else self._transport.get_write_buffer_size()
+        unread += sum(len(each.out) for each in self._queue if each.out is not None)
+        if unread <= SMALL:
+            unread = 0
+        self.shared.budget.answers.used += unread - self._unread_charge
+        self._unread_charge = unread
 
     def end_with(self, responder: Responder) -> None:
         """This response is the last one: nothing more is read, and what is behind it gets no answer."""
@@ -328,7 +362,9 @@ class Connection(AcceptedConnection):
         self._unfed.clear()
         self._undelivered.clear()
         while self._queue[-1] is not responder:
-            self._queue.pop().lose()
+            dropped = self._queue.pop()
+            dropped.lose()
+            dropped.settle()
 
     def _settle(self) -> None:
         """What is due when nothing stands before it in the queue: the end, or a go-ahead for the body."""
@@ -369,6 +405,8 @@ class Connection(AcceptedConnection):
 
     def sweep(self, now: int) -> None:
         """Once a second: has the client used up a time?"""
+        if self._unread_charge:
+            self.count_unread()
         if self._shut or self._held & UNREAD:
             super().sweep(now)
         elif not self._held and not self.ended:

@@ -12,6 +12,7 @@ from reliquary.net.http.mounts import Mount, Mounts
 from reliquary.net.http.response import ResponseHeads
 from reliquary.net.http.shared import Shared
 from reliquary.net.tcp.acceptor import Acceptor
+from reliquary.net.tcp.budget import Budget
 
 
 class Listener(Acceptor):
@@ -24,9 +25,11 @@ class Listener(Acceptor):
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,
         clock: RealClock | None = None,
+        budget: Budget | None = None,
     ) -> None:
+        """`budget` is for all listeners of a server together."""
         limits, clock = limits or Limits(), clock or RealClock()
-        self._shared = Shared(Mounts(mounts), limits, ResponseHeads(clock.now()), clock.monotonic())
+        self._shared = Shared(Mounts(mounts), limits, ResponseHeads(clock.now()), clock.monotonic(), budget)
         super().__init__(
             lambda: Connection(self._shared),
             self._shared,

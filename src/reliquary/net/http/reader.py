@@ -26,6 +26,7 @@ from reliquary.net.http.headers import CHUNKED, CODING_LENGTH, TRANSFER_ENCODING
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mount, Mounts, Target
 from reliquary.net.http.request import Request
+from reliquary.net.tcp.budget import SMALL, Account
 
 if TYPE_CHECKING:
     from reliquary.net.http.streams import Arriving
@@ -45,6 +46,7 @@ class RequestReader:
 
     __slots__ = (
         "_begin",
+        "_bodies",
         "_body",
         "_came",
         "_fed",
@@ -62,6 +64,7 @@ class RequestReader:
         "_target",
         "_url",
         "_weigh_above",
+        "charged",
         "continue_owed",
         "now",
         "peer",
@@ -78,7 +81,10 @@ class RequestReader:
         take: Callable[[Request], None],
         begin: Callable[[Request], Arriving | None],
         now: int,
+        bodies: Account | None = None,
     ) -> None:
+        """`bodies` counts what all connections hold of bodies that come in parts."""
+        self._bodies = bodies or Account()
         self._limits = limits
         self._resolve = mounts.resolve
         self._number = number
@@ -97,6 +103,8 @@ class RequestReader:
         self._raw_left = 0  # bytes of body that the parser does not see, after an unwanted Upgrade
         self._inspected = False
         self._came = 0  # bytes of a body that is handed on, since `since`
+        self.charged = 0
+        """Bytes that the body in hand has of the account of all bodies."""
         self.stream: Arriving | None = None
         """Where the body goes that comes now, if it is not joined."""
         self.continue_owed = False
@@ -139,6 +147,8 @@ class RequestReader:
         self.stream = None
         self._url = self._body = b""
         self._headers = self._head = []
+        self._bodies.used -= self.charged
+        self.charged = 0
 
     def rested(self, now: int) -> None:
         """The client could not send for a time: how slow it is, is counted from now on."""
@@ -193,13 +203,24 @@ class RequestReader:
             self.stream.feed(data)
         elif not self._body:
             self._body = data
-        elif isinstance(self._body, bytearray):
-            self._body += data
         else:
-            self._body = bytearray(self._body) + data
+            self._join(data)
         if len(self._body) > self._most_body:
             declared = find(self._head, b"content-length")
             raise _body_too_large(self._most_body, declared or b"%d" % len(self._body))
+
+    def _join(self, data: bytes) -> None:
+        """Put a part behind those that came before, if all connections together do not hold too much."""
+        if not isinstance(self._body, bytearray):
+            self._body = bytearray(self._body)
+        size = len(self._body) + len(data)
+        if size > max(self.charged, SMALL):
+            step = max(size - self.charged, SMALL)
+            if not self._bodies.fits(step):
+                raise _no_room(self._bodies.limit)
+            self._bodies.used += step
+            self.charged += step
+        self._body += data
 
     def on_message_complete(self) -> None:
         """The request is whole: make ready for the next one and hand this one on."""
@@ -342,6 +363,11 @@ def _head_too_large(limit: int, size: int) -> PeerFault:
 def _unknown_coding(value: bytes) -> PeerFault:
     why = f"the only transfer coding that is known is chunked, not {value[:80].decode('latin-1')!r}"
     return PeerFault(501, why, spec="RFC 9112 6.1")
+
+
+def _no_room(limit: int) -> PeerFault:
+    why = f"requests may take {limit} bytes together, and others have them now; try again later"
+    return PeerFault(503, why, spec="RFC 9110 15.6.4")
 
 
 def _body_too_large(limit: int, size: bytes) -> PeerFault:

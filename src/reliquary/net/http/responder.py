@@ -13,10 +13,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from reliquary.base.faults import UsageError
+from reliquary.base.faults import PeerFault, UsageError
 from reliquary.net.http.headers import end_of_head
 from reliquary.net.http.request import Request
 from reliquary.net.http.response import HEAD_ONLY, JSON, LAST_CHUNK, OLD
+from reliquary.net.tcp.budget import SMALL
 
 if TYPE_CHECKING:
     from reliquary.net.http.connection import Connection
@@ -76,6 +77,8 @@ class Responder:
         "_wait",
         "abandoned",
         "body_comes",
+        "charged",
+        "expected",
         "mode",
         "out",
         "streamed",
@@ -96,6 +99,10 @@ class Responder:
         """The body of the request is handed on while it comes, and is not whole yet."""
         self.abandoned = False
         """The client hung up, the handler was told, and there is still no answer."""
+        self.charged = 0
+        """Bytes of the request that count as held until it is answered."""
+        self.expected = 0
+        """Bytes of the answer that count as held until it has left or is counted itself."""
 
     def respond(
         self,
@@ -113,6 +120,10 @@ class Responder:
         connection = self._connection
         if self.body_comes:
             connection.end_with(self)
+        if self.expected:
+            self.settle()
+        if len(body) > SMALL and connection.connected:
+            connection.charge_unread(len(body))
         heads = connection.shared.heads
         start = heads.plain.get((self.mode, status, content_type))
         if start is None or headers:
@@ -137,6 +148,29 @@ class Responder:
 
         timer = asyncio.get_running_loop().call_later(wait, respond)
         self.on_gone(timer.cancel)
+
+    # What it holds of the budget of all connections.
+
+    def expect(self, size: int) -> None:
+        """Count an answer of this size before it is made; PeerFault where no room is left for it."""
+        answers = self._connection.shared.budget.answers
+        if not answers.fits(size):
+            why = f"answers of {answers.used} bytes wait for clients to take them; try again later"
+            raise PeerFault(503, why, spec="RFC 9110 15.6.4")
+        self.hold(size)
+
+    def hold(self, size: int) -> None:
+        """Count as held, until the answer has left, what a part of it is made from."""
+        if self._connection.connected:
+            self.expected += size
+            self._connection.shared.budget.answers.used += size
+
+    def settle(self) -> None:
+        """Give back what it holds of the budget."""
+        budget = self._connection.shared.budget
+        budget.bodies.used -= self.charged
+        budget.answers.used -= self.expected
+        self.charged = self.expected = 0
 
     # A response that is made while it leaves.
 

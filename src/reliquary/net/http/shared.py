@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from reliquary.net.http.limits import Limits
 from reliquary.net.http.mounts import Mounts
 from reliquary.net.http.response import ResponseHeads
+from reliquary.net.tcp.budget import Budget
 from reliquary.net.tcp.connections import Connections
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ class Shared(Connections["Connection"]):
 
     connections: dict[int, Connection]
 
-    def __init__(self, mounts: Mounts, limits: Limits, heads: ResponseHeads, now: int) -> None:
+    def __init__(
+        self, mounts: Mounts, limits: Limits, heads: ResponseHeads, now: int, budget: Budget | None = None
+    ) -> None:
         super().__init__(
             limits.connections,
             limits.idle_time,
@@ -28,6 +31,7 @@ class Shared(Connections["Connection"]):
             unread_time=limits.unread_time,
             linger_time=limits.linger_time,
             spare=limits.spare,
+            budget=budget,
         )
         self.mounts = mounts
         self.limits = limits

@@ -18,6 +18,7 @@ from ipaddress import IPv4Address
 from reliquary.net.rpc.service import RpcService
 from reliquary.net.rpc.shared import RpcShared
 from reliquary.net.tcp.accepted import AcceptedConnection
+from reliquary.net.tcp.budget import SMALL
 from reliquary.net.tcp.keepalive import keep_alive
 from reliquary.protocols.rpc import epm, mgmt
 from reliquary.protocols.rpc.happenings import Bound, Called, Cancelled, Closed, Orphaned, ServerHappening
@@ -30,7 +31,18 @@ from reliquary.wire.rpc.towers import ANY_HOST
 class RpcConnection(AcceptedConnection):
     """The protocol between one socket and the services."""
 
-    __slots__ = ("_calls", "_closing", "_host", "_port", "_rpc", "_since", "_working", "association", "host")
+    __slots__ = (
+        "_calls",
+        "_charged",
+        "_closing",
+        "_host",
+        "_port",
+        "_rpc",
+        "_since",
+        "_working",
+        "association",
+        "host",
+    )
 
     shared: RpcShared
 
@@ -39,6 +51,8 @@ class RpcConnection(AcceptedConnection):
         self._rpc: ServerConnection | None = None
         self._calls: dict[int, RpcService] = {}
         """Who answers each call that has no answer yet."""
+        self._charged = 0
+        """Bytes of a request in fragments that count as held."""
         self._since = shared.now
         self._port = 0
         self._host = ANY_HOST
@@ -52,6 +66,11 @@ class RpcConnection(AcceptedConnection):
         """The client's address, also when it has gone."""
 
     # The transport's side.
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give back what a request in fragments held."""
+        self._charge(0)
+        super().connection_lost(exc)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register a client that has connected, or refuse one too many."""
@@ -88,9 +107,25 @@ class RpcConnection(AcceptedConnection):
         try:
             for happening in self._rpc.receive(data):
                 self._take(happening)
+            if self._rpc.assembling > SMALL or self._charged:
+                self._charge(self._rpc.assembling)
         finally:
             self._working = False
         self.flush()
+
+    def _charge(self, size: int) -> None:
+        """Count a request that comes in fragments; cut the connection where there is no room for it."""
+        bodies = self.shared.budget.bodies
+        bodies.used -= self._charged
+        self._charged = 0
+        if size <= SMALL:
+            return
+        if bodies.fits(size):
+            self._charged = size
+            bodies.used += size
+        else:
+            self.shared.refused += 1
+            self.abort()
 
     def _take(self, happening: ServerHappening) -> None:
         match happening:

@@ -19,6 +19,7 @@ from reliquary.net.rpc.ntlm import MECHANISMS, ntlm_server
 from reliquary.net.rpc.service import RpcService
 from reliquary.net.rpc.shared import RpcShared
 from reliquary.net.tcp.acceptor import Acceptor
+from reliquary.net.tcp.budget import Budget
 from reliquary.protocols.rpc.epm import Endpoint
 from reliquary.protocols.rpc.limits import Limits
 from reliquary.wire.rpc.syntaxes import SyntaxId
@@ -60,8 +61,12 @@ class RpcListener:
         bind_time: Duration = BIND_TIME,
         keeps: Callable[[int], bool] = _keeps_nothing,
         clock: RealClock | None = None,
+        budget: Budget | None = None,
     ) -> None:
-        """`keeps` says whether an association has something open, so that it may be idle for longer."""
+        """`keeps` says whether an association has something open, so that it may be idle for longer.
+
+        `budget` is for all listeners of a server together.
+        """
         clock = clock or RealClock()
         self._shared = RpcShared(
             services,
@@ -73,6 +78,7 @@ class RpcListener:
             keeps=keeps,
             principals=dict.fromkeys(MECHANISMS, socket.gethostname()),
             now=clock.monotonic(),
+            budget=budget,
         )
         self._acceptor = Acceptor(
             lambda: RpcConnection(self._shared), self._shared, clock=clock, handshake_time=bind_time

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reliquary.base.time import Duration
 from reliquary.net.rpc.service import RpcService
+from reliquary.net.tcp.budget import Budget
 from reliquary.net.tcp.connections import Connections
 from reliquary.protocols.rpc.associations import Associations
 from reliquary.protocols.rpc.epm import Endpoint
@@ -52,8 +53,9 @@ class RpcShared(Connections["RpcConnection"]):
         keeps: Callable[[int], bool],
         principals: Mapping[int, str],
         now: int,
+        budget: Budget | None = None,
     ) -> None:
-        super().__init__(connections, idle_time, now)
+        super().__init__(connections, idle_time, now, budget=budget)
         self.services = services
         self.limits = limits
         self.bind_time = bind_time

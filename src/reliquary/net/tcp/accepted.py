@@ -11,7 +11,8 @@ reasons of its own.  What has come already is kept then, for a transport may del
 paused.
 
 A client that does not take what is sent to it is not read from either, and is cut off when it has taken no
-byte for `unread_time`: a connection that was closed would otherwise stay until its last byte is taken.
+byte for `unread_time`: a connection that was closed would otherwise stay until its last byte is taken.  Where
+all clients together leave too much untaken, it is cut off after `linger_time`.
 """
 
 from __future__ import annotations
@@ -224,7 +225,8 @@ class AcceptedConnection(asyncio.Protocol):
         if unsent < self._unsent:
             self._stalled = now
         self._unsent = unsent
-        if now - self._stalled > (self.shared.unread_time if unsent else self.shared.linger_time):
+        patient = unsent and not self.shared.budget.answers.is_full
+        if now - self._stalled > (self.shared.unread_time if patient else self.shared.linger_time):
             self._transport.abort()
 
     def abort(self) -> None:

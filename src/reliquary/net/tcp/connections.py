@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final, Generic, Protocol, TypeVar
 
 from reliquary.base.time import MINUTE, Duration, seconds
+from reliquary.net.tcp.budget import Budget
 from reliquary.net.tcp.descriptors import SPARE
 
 UNREAD_TIME: Final = MINUTE
@@ -52,6 +53,7 @@ class Connections(Generic[AnyConnection]):
     __slots__ = (
         "_loop",
         "_ready",
+        "budget",
         "connections",
         "draining",
         "idle_time",
@@ -74,9 +76,12 @@ class Connections(Generic[AnyConnection]):
         unread_time: Duration = UNREAD_TIME,
         linger_time: Duration = LINGER_TIME,
         spare: int = SPARE,
+        budget: Budget | None = None,
     ) -> None:
         self.connections: dict[int, AnyConnection] = {}
         """By their numbers."""
+        self.budget = budget or Budget()
+        """What these connections and those of other listeners may hold together."""
         self.most = most
         """Connections at one time; those beyond are refused."""
         self.spare = spare

@@ -88,6 +88,11 @@ class Calls:
         """Calls that have no answer yet."""
         return len(self._waiting)
 
+    @property
+    def assembling(self) -> int:
+        """Bytes of the request whose last fragment has not come."""
+        return 0 if self._incoming is None else self._incoming.stub.size
+
     def clear(self) -> None:
         """Forget all calls."""
         self._incoming = None

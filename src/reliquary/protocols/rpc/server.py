@@ -83,6 +83,11 @@ class ServerConnection:
         """Calls that have no answer yet."""
         return self._calls.outstanding
 
+    @property
+    def assembling(self) -> int:
+        """Bytes of the request whose last fragment has not come."""
+        return self._calls.assembling
+
     def receive(self, data: bytes | memoryview) -> list[ServerHappening]:
         """Take bytes of the client and return what they mean."""
         happenings: list[ServerHappening] = []

@@ -1,0 +1,44 @@
+"""What all connections of a server may hold together, whatever listener they came to.
+
+    bodies    of requests, from the part that is not the first to the answer    beyond: 503 for that request
+    answers   that are expected to be large, or that clients have not taken     beyond: 503 for new reads
+
+Each connection has bounds of its own besides; without these totals, many of them would still be too many.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+SMALL: Final = 64 * 1024
+"""A body or an answer of this size is not counted: a client that holds only such ones costs little."""
+
+
+class Account:
+    """Bytes of one kind that are held now."""
+
+    __slots__ = ("limit", "used")
+
+    def __init__(self, limit: int = sys.maxsize) -> None:
+        self.limit = limit
+        self.used = 0
+
+    def fits(self, size: int) -> bool:
+        """Whether there is room for this; the first may be of any size, else it could never come."""
+        return not self.used or self.used + size <= self.limit
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more is held than there should be."""
+        return self.used > self.limit
+
+
+class Budget:
+    """The accounts of one server."""
+
+    __slots__ = ("answers", "bodies")
+
+    def __init__(self, bodies: int = sys.maxsize, answers: int = sys.maxsize) -> None:
+        self.bodies = Account(bodies)
+        self.answers = Account(answers)

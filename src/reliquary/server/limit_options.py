@@ -1,0 +1,45 @@
+"""What all clients of a server together may cost: the table [limits] of the settings.
+
+[limits]                           RELIQUARY_LIMITS_...
+connections = 10000                clients of the data plane at one time
+body_memory = 536870912            bytes of all requests that are not answered yet
+answer_memory = 536870912          bytes of all answers that clients have not taken yet
+transactions = 10000               transactions of one user that have not ended
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Final, get_type_hints
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitOptions:
+    """The bounds that an administrator may choose."""
+
+    connections: int = 10_000
+    """Clients of the data plane at one time; the limit of open files may allow fewer."""
+    body_memory: int = 512 * 1024 * 1024
+    """Bytes of requests that come in parts or wait for their answer, of all connections together."""
+    answer_memory: int = 512 * 1024 * 1024
+    """Bytes of answers that clients have not taken yet, of all connections together."""
+    transactions: int = 10_000
+    """Transactions of one user that have not ended; the anonymous are one user."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            if getattr(self, one.name) < 1:
+                raise UsageError(f"limits.{one.name} is {getattr(self, one.name)}, it must be at least 1")
+
+
+NAMES: Final = tuple(one.name for one in fields(LimitOptions))
+_TYPES: Final = get_type_hints(LimitOptions)
+
+
+def convert(name: str, value: object, *, strict: bool) -> Any:
+    """One setting of the table, as it is kept."""
+    return msgspec.convert(value, _TYPES[name], strict=strict)

@@ -1,0 +1,54 @@
+"""Answers that are made while they leave say what those say that are made at once."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from typing import Any
+
+import pytest
+
+from reliquary.net.api.pieces import LARGE, PIECE, pieces_of
+from reliquary.net.http import ClientLimits, HttpClient
+from reliquary.queueing.events import Delivered
+from reliquary.queueing.message import Message, Position
+from tests.net.api.stage import Stage, on, play
+
+
+def delivered(body: bytes, label: str = "") -> Delivered:
+    return Delivered(Position(1, 2, len(body), 3), Message(body=body, label=label))
+
+
+@pytest.mark.parametrize("sizes", [[0], [1], [PIECE], [PIECE + 1, 0, 2 * PIECE - 1], [1000] * 500])
+def test_the_pieces_are_the_json_of_the_messages(sizes: list[int]) -> None:
+    messages = [delivered(bytes([size % 256]) * size, '"body":""') for size in sizes]
+    pieces = list(pieces_of(messages, "r-1"))
+    assert max(map(len, pieces)) < PIECE // 3 * 4 + PIECE
+    answer = json.loads(b"".join(pieces))
+    assert answer["receipt"] == "r-1"
+    assert [b64decode(each["body"]) for each in answer["messages"]] == [
+        each.message.body for each in messages
+    ]
+    assert {each["label"] for each in answer["messages"]} == {'"body":""'}
+
+
+def test_large_messages_are_sent_and_come_back_whole_by_every_read() -> None:
+    text = "0123456789" * (LARGE // 4)
+
+    async def scene(stage: Stage) -> None:
+        [lookup_id] = await stage.send("orders", text)
+        limits = ClientLimits(body_bytes=10 * LARGE)
+        async with HttpClient(f"http://127.0.0.1:{stage.port}", limits=limits) as client:
+            for method, verb, body in (
+                ("POST", "peek", {}),
+                ("GET", "messages", None),
+                ("POST", "lookup", {"lookup_id": lookup_id}),
+                ("POST", "receive", {"hold": 10}),
+            ):
+                data = b"" if body is None else json.dumps(body).encode()
+                response = await client.request(method, f"/api/v1{on('orders', verb)}", data)
+                answer: Any = json.loads(response.body)
+                assert [b64decode(each["body"]).decode() for each in answer["messages"]] == [text], verb
+        assert stage.listener._shared.budget.answers.used == 0
+
+    play(scene)

@@ -55,7 +55,8 @@ def section(noun: Noun[Any]) -> Iterator[str]:
     about = " ".join((noun.record.__doc__ or "").split()).removesuffix(".")
     path = f"/queues/{{queue}}/{noun.plural}" if noun.of_a_queue else f"/{noun.plural}"
     yield f"### `{path}`"
-    yield f'- `GET {path}{_query(noun)}` → `{{"{noun.plural}": [{word}…]}}`{_filters(noun)}'
+    answer = f'`{{"{noun.plural}": [{word}…]}}`'
+    yield f"- `GET {path}{_query(noun)}` → {answer}{_filters(noun)}; [in pages](#pages)"
     if noun.showing is not None:
         one = f"{path}/{{{noun.showing.key}}}"
         yield f"- `GET {one}` → {word}"

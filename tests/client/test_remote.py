@@ -18,6 +18,7 @@ from reliquary import (
     TransactionEnded,
 )
 from reliquary.client import remote
+from reliquary.engine import pages
 from tests.client.lossy import Fate, Lossy, lossy
 from tests.client.served import Served
 
@@ -246,3 +247,16 @@ def test_a_refusal_comes_as_its_error(play: Play) -> None:
             await qm.queue("orders").receive_many(0)
 
     play(scene)
+
+
+def test_all_pages_of_transactions_are_followed(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "PAGE", 2)
+    with reliquary.connect(server.data, control=server.control) as qm:
+        before = len(qm.transactions())
+        opened = [qm.transaction(owner="pages") for _ in range(5)]
+        for each in opened:
+            each.__enter__()
+        assert len(qm.transactions()) == before + 5
+        assert len(qm.transactions("pages")) == 5
+        for each in opened:
+            each.__exit__(None, None, None)

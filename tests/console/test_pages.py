@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
+
+from reliquary.client.connect import connect_async
+from reliquary.console import metrics
 from reliquary.console.metrics import text_of
+from reliquary.engine import pages
 from reliquary.net.counters import Family
 from reliquary.net.multicast.carrier import Count as Multicast
 from reliquary.queueing.feed.events import OpenConsumer
@@ -190,6 +196,58 @@ def test_the_page_shows_the_queues_and_runs_no_script(tmp_path: Path) -> None:
         assert "<script>" in page.text
         assert "<b>&" in page.text
         assert re.search(r"orders</th><td>2</td><td>0</td><td>446</td><td>0</td>", answer.body.decode())
+
+    play(tmp_path, scene)
+
+
+def test_many_queues_come_in_pages_of_lists_and_of_the_page_for_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PAGE", 3)
+    monkeypatch.setattr(metrics, "SAMPLES", 2)
+
+    async def scene(stage: Stage) -> None:
+        names = ["a", "B", "c", "orders", "p&q", "z"]
+        for name in names:
+            if name != "orders":
+                await stage.ok("POST", "/queues", {"name": name})
+        everything = await stage.ok("GET", "/queues?limit=1000")
+        assert "next" not in everything
+        listed = [each["name"] for each in everything["queues"]]
+        assert [name for name in listed if name in names] == names
+        async with connect_async(stage.url, control=stage.control_url) as manager:
+            assert [each.name for each in await manager.queues()] == listed
+
+        first = await stage.ok("GET", "/queues")
+        assert [each["name"] for each in first["queues"]] == listed[:3]
+        await stage.ok("DELETE", "/queues/B")
+        second = await stage.ok("GET", f"/queues?limit=2&after={quote(first['next'], safe='')}")
+        assert [each["name"] for each in second["queues"]] == listed[3:5]
+
+        seen = ""
+        path = "/"
+        while path:
+            html = (await stage.get(path)).body.decode()
+            seen += html
+            found = re.search(r'href="(/\?after=[^"]+)"', html)
+            path = found[1] if found else ""
+        rest = [name for name in listed if name != "B"]
+        assert [
+            unescape(each) for each in re.findall(r'<th scope="row">([^<]+)</th>', seen) if "All" not in each
+        ] == rest
+        text = (await stage.get("/metrics")).body.decode()
+        assert len(re.findall(r"^reliquary_queue_messages\{", text, re.MULTILINE)) == len(rest)
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=x", "limit=10001"])
+def test_a_page_that_cannot_be_is_refused_on_both_planes(tmp_path: Path, query: str) -> None:
+    async def scene(stage: Stage) -> None:
+        for path in ("/queues", "/channels", "/directory/site"):
+            assert (await stage.refused("GET", f"{path}?{query}"))[:2] == (400, "INVALID_PARAMETER")
+        answer = await stage.data.request("GET", f"/api/v1/transactions?{query}")
+        assert answer.status == 400
 
     play(tmp_path, scene)
 

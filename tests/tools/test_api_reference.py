@@ -45,7 +45,7 @@ def test_a_noun_has_its_paths_and_the_fields_of_its_record() -> None:
         == """\
 ### `/labels`
 - `GET /labels?word=string&empty=boolean` → `{"labels": [LABEL…]}`; `word`: only those with this word; \
-`empty`: also queues without a label
+`empty`: also queues without a label; [in pages](#pages)
 - `GET /labels/{queue}` → LABEL
 - `POST /labels/{queue}/write` `{"text": string}` → LABEL: write on QUEUE
 
@@ -66,7 +66,8 @@ LABEL: the label of a queue: what somebody wrote on it.
 def test_a_noun_that_is_only_listed_has_one_path() -> None:
     plain = replace(LABEL, listing=replace(LABEL.listing, filters=()))
     lines = list(api_reference.section(replace(plain, showing=None, acts=())))
-    assert [line for line in lines if line.startswith("- ")] == ['- `GET /labels` → `{"labels": [LABEL…]}`']
+    [path] = [line for line in lines if line.startswith("- ")]
+    assert path == '- `GET /labels` → `{"labels": [LABEL…]}`; [in pages](#pages)'
 
 
 def test_records_of_a_queue_are_below_it() -> None:

@@ -54,7 +54,7 @@ class LocalDirectory:
     async def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
         """The objects of a type for which all conditions hold."""
         with _refusals():
-            seen = views.listed(self._state, kind_named(kind), where)
+            seen = list(views.listed(self._state, kind_named(kind), where))
         return await self._told_when_safe(seen)
 
     async def object(self, kind: str, which: str) -> dict[str, Any]:

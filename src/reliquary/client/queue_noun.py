@@ -12,15 +12,15 @@ from typing import Final
 
 from reliquary.base.hresult import HResult
 from reliquary.client.records import QueueInfo, Settings
-from reliquary.queueing.administration import Column, Listing, Noun, Refusal, Showing, View
+from reliquary.queueing.administration import Column, Listing, Noun, Paging, Refusal, Showing, View
 from reliquary.queueing.events import Answer
 
 
-def _queues(view: View) -> Iterator[QueueInfo]:
+def _queues(view: View, after: str = "") -> Iterator[QueueInfo]:
     from reliquary.client.translate import queue_info
     from reliquary.engine import views
 
-    return map(queue_info, views.queues(view.state, view.by))
+    return map(queue_info, views.queues(view.state, view.by, after))
 
 
 def _queue(view: View, name: str) -> QueueInfo | None:
@@ -55,7 +55,7 @@ QUEUE: Final[Noun[QueueInfo]] = Noun(
     record=QueueInfo,
     summary="Make, list, show, delete and empty queues.",
     needs=None,
-    listing=Listing(records=_queues),
+    listing=Listing(records=_queues, paging=Paging(behind=_queues, place=attrgetter("pathname"))),
     showing=Showing(
         key="name",
         kind=str,

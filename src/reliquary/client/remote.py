@@ -289,10 +289,15 @@ class RemoteTransport:
     # -- nouns of administration
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """All records of a noun, or those that the filters let through."""
+        """All records of a noun, or those that the filters let through, page after page."""
         path = _path(filters.pop("queue"), noun.plural) if noun.of_a_queue else f"/{noun.plural}"
-        answer = await self._plane(noun).read("GET", _with_query(path, **filters), _list_decoder(noun))
-        records: list[R] = getattr(answer, noun.plural)
+        records: list[R] = []
+        after: str | None = None
+        while after != "":
+            query = _with_query(path, **filters, after=after)
+            page: Any = await self._plane(noun).read("GET", query, _list_decoder(noun))
+            records += getattr(page, noun.plural)
+            after = page.next
         return records
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
@@ -358,9 +363,10 @@ def _decoder(record: type[R]) -> msgspec.json.Decoder[R]:
 
 @cache
 def _list_decoder(noun: Noun[Any]) -> msgspec.json.Decoder[msgspec.Struct]:
-    """Of an object that has the records of a noun under its plural."""
+    """Of an object that has a page of the records of a noun under its plural."""
     record: Any = noun.record
-    return msgspec.json.Decoder(msgspec.defstruct("Records", [(noun.plural, list[record])]))
+    page = msgspec.defstruct("Records", [(noun.plural, list[record]), ("next", str, "")])
+    return msgspec.json.Decoder(page)
 
 
 def _named(noun: str, name: str, *more: str) -> str:

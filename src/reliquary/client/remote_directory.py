@@ -13,6 +13,7 @@ from reliquary.client.wire import Wire
 
 class _Objects(msgspec.Struct):
     objects: list[dict[str, Any]]
+    next: str = ""
 
 
 class _Count(msgspec.Struct):
@@ -44,9 +45,16 @@ class RemoteDirectory:
         return await self._control.read("POST", "/directory/detach", _info)
 
     async def objects(self, kind: str, *where: str) -> list[dict[str, Any]]:
-        """The objects of a type for which all conditions hold."""
-        query = f"?{urlencode([('where', each) for each in where])}" if where else ""
-        return (await self._control.read("GET", _path(kind) + query, _objects)).objects
+        """The objects of a type for which all conditions hold, page after page."""
+        found: list[dict[str, Any]] = []
+        after: str | None = None
+        while after != "":
+            query = [("where", each) for each in where] + ([("after", after)] if after else [])
+            path = f"{_path(kind)}?{urlencode(query)}" if query else _path(kind)
+            page = await self._control.read("GET", path, _objects)
+            found += page.objects
+            after = page.next
+        return found
 
     async def object(self, kind: str, which: str) -> dict[str, Any]:
         """One object."""

@@ -1,6 +1,6 @@
 """The paths of the nouns of administration, built from their declarations.
 
-GET   /channels                  all records, in an object under the noun's plural
+GET   /channels                  a page of records, in an object under the noun's plural
 GET   /channels/{number}         one record
 POST  /channels/{number}/report  an act; its parameters are the JSON body, the answer is the record
 """
@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from reliquary.console.context import answer, context_of, read_body
 from reliquary.engine.administration import Administrator
+from reliquary.engine.pages import as_json, wanted_page
 from reliquary.net.api.administration import filters_of
 from reliquary.queueing.administration import Act, Noun
 
@@ -37,8 +38,10 @@ def routes_of(noun: Noun[Any], prefix: str) -> Iterator[Route]:
 
 def _list_handler(noun: Noun[Any]) -> Any:
     async def list_records(request: Request) -> Response:
-        filters = filters_of(noun, request.query_params)
-        return answer({noun.plural: await _administrator(request).list_records(noun, **filters)})
+        query = request.query_params
+        wanted = wanted_page(query.get("after"), query.get("limit"))
+        page = await _administrator(request).list_page(noun, wanted, **filters_of(noun, query))
+        return answer(as_json(noun.plural, page))
 
     return list_records
 

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from reliquary.console.context import Context, answer, context_of, read_body, read_bytes
 from reliquary.engine import directory as views
+from reliquary.engine.pages import as_json, cut, wanted_page
 from reliquary.queueing.directory.events import (
     CreateDirectoryObject,
     DeleteDirectoryObject,
@@ -81,10 +82,11 @@ async def take_in(request: Request) -> Response:
 
 async def list_objects(request: Request) -> Response:
     """GET /directory/{kind}?where=CONDITION."""
-    opened = _reader(request).opened
-    seen = views.listed(opened.state, _kind(request), request.query_params.getlist("where"))
+    opened, query = _reader(request).opened, request.query_params
+    wanted = wanted_page(query.get("after"), query.get("limit"))
+    seen = cut(views.listed(opened.state, _kind(request), query.getlist("where")), wanted)
     await opened.settled()
-    return answer({"objects": seen})
+    return answer(as_json("objects", seen))
 
 
 async def show_object(request: Request) -> Response:

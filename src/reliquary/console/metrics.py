@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from reliquary.console.context import Context, context_of
 from reliquary.engine import views
 from reliquary.engine.history import HistoryStatus
 from reliquary.net.counters import Family, Kind, Sample, Section, single
+from reliquary.queueing.losses import by_word
+from reliquary.queueing.naming.display import name_of
+from reliquary.queueing.queue_order import is_listed
 from reliquary.queueing.security.rights import ManagerRight
+from reliquary.queueing.state import QueueState, State
 from reliquary.queueing.tables import Copy
 from reliquary.queueing.travel.link import OutgoingState
 from reliquary.queueing.travel.nouns import OutgoingInfo
@@ -21,25 +25,35 @@ from reliquary.queueing.travel.views import outgoing_queues
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 PREFIX: Final = "reliquary_"
+SAMPLES: Final = 1000
+"""Samples of queues that are made without a pause."""
 
 
 async def show_metrics(request: Request) -> Response:
-    """GET /metrics."""
+    """GET /metrics: made while it leaves, and the loop does other work between two pieces."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
-    text = "".join(map(text_of, _families(context)))
-    await context.opened.settled()
-    return Response(text, media_type=CONTENT_TYPE)
+    return StreamingResponse(_settled(context, pieces_of(context)), media_type=CONTENT_TYPE)
 
 
-def _families(context: Context) -> list[Family]:
-    """All families, in the order of their sections."""
-    found = list(_manager(context))
+async def _settled(context: Context, pieces: Iterator[str]) -> AsyncIterator[str]:
+    """Hand on each piece when all that it tells of is on disk."""
+    for piece in pieces:
+        await context.opened.settled()
+        yield piece
+
+
+def pieces_of(context: Context) -> Iterator[str]:
+    """All families in the order of their sections; no piece has more than some thousand samples."""
+    yield "".join(map(text_of, _manager(context)))
+    yield from _of_queues(context.opened.state)
+    found = [*_feeds(context), *_outgoing(list(outgoing_queues(context.opened.state)))]
     if context.opened.history is not None:
         found += _history(context.opened.history.status())
     for counters in context.counters:
         found += counters()
-    return sorted(found, key=attrgetter("section"))
+    for family in sorted(found, key=attrgetter("section")):
+        yield text_of(family)
 
 
 def _of_manager(name: str, kind: Kind, meaning: str, samples: Sequence[Sample]) -> Family:
@@ -48,7 +62,7 @@ def _of_manager(name: str, kind: Kind, meaning: str, samples: Sequence[Sample]) 
 
 def _manager(context: Context) -> Iterable[Family]:
     engine, state = context.opened.engine, context.opened.state
-    manager, queues = views.manager(state), list(views.queues(state))
+    manager = views.manager(state)
     about = {"version": context.version, "manager": manager.identifier, "computer": manager.computer_name}
     yield _of_manager("info", "gauge", "Which server this is.", [(about, 1)])
     overflows = "Times that a poison message stayed because there was no room to put it aside."
@@ -79,25 +93,41 @@ def _manager(context: Context) -> Iterable[Family]:
         [({"copy": copy.word}, manager.copies_lost.get(copy.word, 0)) for copy in Copy],
     )
     lost: list[Sample] = [
-        ({"queue": queue.name, "copy": copy}, count)
-        for queue in queues
-        for copy, count in queue.copies_lost.items()
+        ({"queue": name_of(state, queue), "copy": copy}, count)
+        for queue in state.queues.values()
+        if queue.lost and is_listed(queue.record) and not queue.record.deleting
+        for copy, count in by_word(queue.lost).items()
     ]
     if lost:
         meaning = "The same for one queue, where there were any."
         yield _of_manager("queue_copies_lost_total", "counter", meaning, lost)
-    for name, meaning in (
-        ("messages", "Messages that can be received."),
-        ("locked", "Messages that a receipt or a transaction holds."),
-        ("delayed", "Messages that nobody sees yet."),
-        ("bytes", "Bytes that count against the queue's quota."),
-        ("readers_waiting", "Reads that wait for a message."),
-        ("open_handles", "Handles that are open on the queue."),
-    ):
-        samples: list[Sample] = [({"queue": queue.name}, getattr(queue, name)) for queue in queues]
-        yield _of_manager(f"queue_{name}", "gauge", meaning, samples)
-    yield from _feeds(context)
-    yield from _outgoing(list(outgoing_queues(state)))
+
+
+QUEUE_COLUMNS: Final[tuple[tuple[str, str, Callable[[QueueState], int]], ...]] = (
+    ("messages", "Messages that can be received.", lambda queue: len(queue.order)),
+    ("locked", "Messages that a receipt or a transaction holds.", lambda queue: len(queue.order.locked)),
+    ("delayed", "Messages that nobody sees yet.", views.delayed),
+    ("bytes", "Bytes that count against the queue's quota.", lambda queue: queue.total_bytes),
+    ("readers_waiting", "Reads that wait for a message.", lambda queue: len(queue.waiting)),
+    ("open_handles", "Handles that are open on the queue.", lambda queue: len(queue.descriptors)),
+)
+
+
+def _of_queues(state: State) -> Iterator[str]:
+    """What each queue has, a family at a time; there may be very many queues."""
+    labels: dict[int, str] = {}
+    for name, meaning, value in QUEUE_COLUMNS:
+        metric = f"{PREFIX}queue_{name}"
+        lines = [_opening(metric, "gauge", meaning)]
+        for queue in views.queue_states(state):
+            label = labels.get(queue.number)
+            if label is None:
+                label = labels[queue.number] = _escape(name_of(state, queue))
+            lines.append(f'{metric}{{queue="{label}"}} {value(queue)}\n')
+            if len(lines) > SAMPLES:
+                yield "".join(lines)
+                lines = []
+        yield "".join(lines)
 
 
 def _feeds(context: Context) -> Iterable[Family]:
@@ -162,11 +192,15 @@ def _outgoing(queues: Sequence[OutgoingInfo]) -> Iterable[Family]:
 def text_of(family: Family) -> str:
     """One metric with all its samples."""
     name = PREFIX + family.name
-    lines = [f"# HELP {name} {family.meaning}\n# TYPE {name} {family.kind}\n"]
+    lines = [_opening(name, family.kind, family.meaning)]
     for labels, value in family.samples:
         inside = ",".join(f'{label}="{_escape(text)}"' for label, text in labels.items())
         lines.append(f"{name}{{{inside}}} {value}\n" if inside else f"{name} {value}\n")
     return "".join(lines)
+
+
+def _opening(name: str, kind: Kind, meaning: str) -> str:
+    return f"# HELP {name} {meaning}\n# TYPE {name} {kind}\n"
 
 
 def _escape(text: str) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
 from typing import Final
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from reliquary.client.queue_noun import QUEUE
+from reliquary.client.records import QueueInfo
 from reliquary.console.context import context_of
 from reliquary.engine import views
-from reliquary.engine.views import ManagerView, QueueView
+from reliquary.engine.administration import find_page
+from reliquary.engine.pages import Page, wanted_page
+from reliquary.engine.views import ManagerView
+from reliquary.queueing.administration import View
 from reliquary.queueing.security.rights import ManagerRight
 
 REFRESH_SECONDS: Final = 5
@@ -40,18 +45,20 @@ _HEAD: Final = "".join(
 
 
 async def show_page(request: Request) -> Response:
-    """GET /."""
+    """GET /, GET /?after=NEXT."""
     context = context_of(request)
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     state = context.opened.state
-    html = render(views.manager(state), list(views.queues(state, context.by)), context.version)
+    view, wanted = View(context.opened, context.by), wanted_page(request.query_params.get("after"), None)
+    html = render(views.manager(state), find_page(view, QUEUE, {}, wanted), context.version)
     await context.opened.settled()
     return Response(html, headers=HEADERS, media_type="text/html")
 
 
-def render(manager: ManagerView, queues: Iterable[QueueView], version: str) -> str:
-    """The page."""
-    rows = "".join(map(_row, queues))
+def render(manager: ManagerView, queues: Page[QueueInfo], version: str) -> str:
+    """The page; where not all queues are on it, it leads to the next one."""
+    rows = "".join(map(_row, queues.records))
+    link = f'<p><a href="/?after={quote(queues.next, safe="")}">More queues</a></p>\n' if queues.next else ""
     total = f"<td>{manager.messages:,}</td><td></td><td>{manager.bytes:,}</td><td></td>"
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -74,13 +81,13 @@ This page renews itself every {REFRESH_SECONDS} seconds. <a href="/metrics">Metr
 {rows}</tbody>
 <tfoot><tr><th scope="row">All, with journals</th>{total}</tr></tfoot>
 </table>
-</main>
+{link}</main>
 </body>
 </html>
 """
 
 
-def _row(queue: QueueView) -> str:
+def _row(queue: QueueInfo) -> str:
     label = f" <small>{escape(queue.settings.label)}</small>" if queue.settings.label else ""
     numbers = (queue.messages, queue.locked, queue.bytes, queue.readers_waiting)
     cells = "".join(f"<td>{number:,}</td>" for number in numbers)

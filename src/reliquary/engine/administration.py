@@ -7,12 +7,14 @@ come here, so both need the same rights and refuse with the same sentences.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from itertools import islice
 from typing import Any
 
 from msgspec.structs import replace
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
+from reliquary.engine.pages import Page, PageWanted, cut
 from reliquary.queueing.administration import Done, Key, Machines, Noun, R, Refusal, View
 from reliquary.queueing.events import Answer, AwaitDisk, Request
 from reliquary.queueing.security.permits import lacks_on_manager
@@ -34,6 +36,19 @@ def find_records(view: View, noun: Noun[R], filters: dict[str, Any]) -> list[R]:
     return list(noun.listing.records(view, **filters))
 
 
+def find_page(view: View, noun: Noun[R], filters: dict[str, Any], wanted: PageWanted) -> Page[R]:
+    """A page of the records of a noun that a user may see; they may not be on disk yet."""
+    paging = noun.listing.paging
+    if noun.needs is not None:
+        _need(view, noun.needs)
+    if paging is None:
+        return cut(noun.listing.records(view, **filters), wanted)
+    found = list(islice(paging.behind(view, wanted.after, **filters), wanted.limit + 1))
+    more = len(found) > wanted.limit
+    page = found[: wanted.limit]
+    return Page(page, paging.place(page[-1]) if more else "")
+
+
 def find_record(view: View, noun: Noun[R], key: Key) -> R:
     """The record of this key, if a user may see it; Refusal if there is none."""
     if noun.needs is not None:
@@ -53,6 +68,12 @@ class Administrator:
         records = find_records(self._view, noun, filters)
         await self._ask(AwaitDisk)
         return records
+
+    async def list_page(self, noun: Noun[R], wanted: PageWanted, **filters: Any) -> Page[R]:
+        """A page of the records of a noun, or of those that the filters let through."""
+        page = find_page(self._view, noun, filters, wanted)
+        await self._ask(AwaitDisk)
+        return page
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
         """The record of this key; Refusal if there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -50,14 +50,14 @@ def status(state: State) -> DirectoryView:
     )
 
 
-def listed(state: State, kind: Kind, where: Iterable[str] = ()) -> list[dict[str, Any]]:
+def listed(state: State, kind: Kind, where: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
     """The objects of a type for which all conditions hold."""
     _must_be_connected(state)
     try:
         matches = matcher(kind, conditions(where))
     except AttributeMissing as why:
         raise NotShown(answer_of(DirectoryResult.ATTRIBUTE_NOT_FOUND, str(why))) from why
-    return [fields_of(each) for _, each in sorted(state.directory.objects[kind].items()) if matches(each)]
+    return (fields_of(each) for _, each in sorted(state.directory.objects[kind].items()) if matches(each))
 
 
 def shown(state: State, kind: Kind, which: str) -> dict[str, Any]:

@@ -91,31 +91,39 @@ def queue(state: State, path: str) -> QueueView | None:
     return None if found is None else _view(state, found)
 
 
-def queues(state: State, by: Principal = MANAGER) -> Iterator[QueueView]:
+def queues(state: State, by: Principal = MANAGER, after: str = "") -> Iterator[QueueView]:
     """All queues of this manager that are not on their way out and that somebody may look at, by name.
 
-    Journals are shown with their queues, and outgoing queues by `travel/views.py`.
+    Those behind the path name `after` come, one at a time, and others may be made meanwhile.  Journals are
+    shown with their queues, and outgoing queues by `travel/views.py`.
     """
-    shown = (
-        each
-        for each in state.queues.values()
-        if _is_listed(each) and not each.record.deleting and not lacks(state, by, each, Act.SHOW)
-    )
-    for each in sorted(shown, key=lambda each: each.record.pathname.casefold()):
-        yield _view(state, each)
+    for each in queue_states(state, after):
+        if not lacks(state, by, each, Act.SHOW):
+            yield _view(state, each)
+
+
+def queue_states(state: State, after: str = "") -> Iterator[QueueState]:
+    """The queues themselves, as `queues` shows them."""
+    records = (each.record for each in state.queues.values())
+    for number in state.queue_order.behind(after, records):
+        each = state.queues.get(number)
+        if each is not None and not each.record.deleting:
+            yield each
 
 
 def manager(state: State) -> ManagerView:
     """The manager itself."""
     record: QueueManagerRecord = state.identity()
+    filled = [  # of 100,000 queues most may be empty, and a look at a field costs less than a call
+        each for each in state.queues.values() if each.stored_size or each.express_size or each.order.locked
+    ]
+    retaining = [each for each in state.queues.values() if each.retained]
     prepared = sum(transaction.prepared for transaction in state.transactions.values())
     return ManagerView(
         identifier=str(record.identifier),
         computer_name=record.computer_name,
-        queues=sum(map(_is_listed, state.queues.values())),
-        messages=sum(
-            len(each.order) + len(each.order.locked) + _delayed(each) for each in state.queues.values()
-        ),
+        queues=state.queue_order.count(each.record for each in state.queues.values()),
+        messages=sum([len(each.order) + len(each.order.locked) + delayed(each) for each in filled]),
         bytes=state.total_bytes,
         quota_kilobytes=record.quota,
         transactions_active=len(state.transactions) - prepared,
@@ -125,8 +133,8 @@ def manager(state: State) -> ManagerView:
         state=state.manager_state,
         online=state.online,
         throttled=state.throttled,
-        messages_retained=sum(each.retained for each in state.queues.values()),
-        bytes_retained=sum(each.retained_size for each in state.queues.values()),
+        messages_retained=sum([each.retained for each in retaining]),
+        bytes_retained=sum([each.retained_size for each in retaining]),
     )
 
 
@@ -158,7 +166,7 @@ def _view(state: State, each: QueueState) -> QueueView:
         kind=record.kind,
         messages=len(each.order),
         locked=len(each.order.locked),
-        delayed=_delayed(each),
+        delayed=delayed(each),
         bytes=each.total_bytes,
         readers_waiting=len(each.waiting),
         open_handles=len(each.descriptors),
@@ -171,14 +179,11 @@ def _view(state: State, each: QueueState) -> QueueView:
     )
 
 
-def _is_listed(each: QueueState) -> bool:
-    return not each.record.is_journal and each.record.outgoing is None
-
-
 def _copies_lost(state: State) -> dict[str, int]:
-    every = [by_word(state.lost), *(by_word(queue.lost) for queue in state.queues.values())]
+    every = [by_word(state.lost), *(by_word(queue.lost) for queue in state.queues.values() if queue.lost)]
     return dict(sum(map(Counter, every), Counter()))
 
 
-def _delayed(each: QueueState) -> int:
+def delayed(each: QueueState) -> int:
+    """How many messages of a queue nobody sees yet."""
     return each.delayed + len(each.delayed_express)

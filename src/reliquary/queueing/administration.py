@@ -113,6 +113,16 @@ class Filter:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Paging(Generic[R]):
+    """How a page of records is found without finding all, where there may be very many."""
+
+    behind: Callable[..., Iterable[R]]
+    """Finds those behind a place, one at a time, in a View; the filters come by name."""
+    place: Callable[[R], str]
+    """Says which place a record has; not empty."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Listing(Generic[R]):
     """How all records of a noun are found and printed."""
 
@@ -126,6 +136,8 @@ class Listing(Generic[R]):
     """All can be left out."""
     example: str = ""
     """Filters as a shell takes them."""
+    paging: Paging[R] | None = None
+    """None where the place of a record is its number in the list."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,6 +105,7 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
         carrier = state.carriers.of(parse_single(record.outgoing.destination))
         queue.link = Link.of(record.outgoing, carrier)
     state.queues[record.number] = queue
+    state.queue_order.add(record)
     if not record.deleting:
         state.by_identifier[record.identifier] = queue
     state.total_bytes += counters.size
@@ -147,6 +148,7 @@ def _queue_changed(state: State, fact: facts.QueueChanged) -> None:
 
 def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
     queue = state.queues.pop(fact.number)
+    state.queue_order.remove(queue.record)
     state.forget_names()
     there = max(queue.stored, len(queue.order))  # some of either are not in the other
     left = there + queue.delayed + len(queue.delayed_express) + queue.retained

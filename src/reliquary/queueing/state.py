@@ -27,6 +27,7 @@ from reliquary.queueing.naming.formats import SingleName
 from reliquary.queueing.naming.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
 from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
+from reliquary.queueing.queue_order import QueueOrder
 from reliquary.queueing.security.anonymous import EVERY_ACT, AnonymousAct
 from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.shelf import CACHE_BYTES, Shelf
@@ -261,6 +262,8 @@ class State:
         self.manager_state = ManagerState.STOPPED
         self.queues: dict[int, QueueState] = {}
         self.names: dict[str, int] = {}
+        self.queue_order = QueueOrder()
+        """Queues by name, for lists."""
         self.by_identifier: dict[UUID, QueueState] = {}
         """Queues by Queue.Identifier, for public names."""
         self.outgoing: dict[str, QueueState] = {}

@@ -22,8 +22,8 @@ import uvloop
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
 from reliquary.engine.warnings import LOG
 from reliquary.net.clock import RealClock
-from reliquary.server import logs
 from reliquary.net.tcp.descriptors import raise_limit
+from reliquary.server import logs
 from reliquary.server.build import Server, build, make_queues, release
 from reliquary.server.cautions import cautions, open_addresses
 from reliquary.server.config import Settings

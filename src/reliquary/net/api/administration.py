@@ -1,8 +1,8 @@
 """The paths of the nouns of administration that the data plane has, built from their declarations.
 
-GET  /transactions?owner=billing   all records that the filters let through, in an object under the plural
+GET  /transactions?owner=billing   a page of what the filters let through, in an object under the plural
 GET  /transactions/{id}            one record
-GET  /queues/{queue}/consumers     all records of one queue
+GET  /queues/{queue}/consumers     a page of the records of one queue
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from reliquary.engine.administration import find_record, find_records
+from reliquary.engine.administration import find_page, find_record
+from reliquary.engine.pages import as_json, wanted_page
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.numbers import flag_of
 from reliquary.net.api.routes import ApiHandler
@@ -44,12 +45,13 @@ def filters_of(noun: Noun[Any], query: Mapping[str, str]) -> dict[str, object]:
 
 def _list_handler(noun: Noun[Any], machines: Machines) -> ApiHandler:
     def list_records(context: Context, request: Request, responder: Responder, name: str) -> None:
-        given = parameters(request, *(each.name for each in noun.listing.filters))
+        given = parameters(request, *(each.name for each in noun.listing.filters), "after", "limit")
         filters = filters_of(noun, given)
         if noun.of_a_queue:
             filters["queue"] = name
-        records = find_records(View(machines, context.engine.by), noun, filters)
-        _respond(context, responder, {noun.plural: records})
+        wanted = wanted_page(given.get("after"), given.get("limit"))
+        page = find_page(View(machines, context.engine.by), noun, filters, wanted)
+        _respond(context, responder, as_json(noun.plural, page))
 
     return list_records
 

@@ -1,0 +1,71 @@
+"""Lists in pages: what is asked for, and where the next page begins.
+
+GET /queues              --> the first records, and "next" where there are more
+GET /queues?after=NEXT   --> those behind
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Generic, TypeVar
+
+from reliquary.base.faults import UsageError
+
+T = TypeVar("T")
+
+PAGE: Final = 1000
+"""Records of a page for which nobody asked another number."""
+LARGEST_PAGE: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class PageWanted:
+    """Which part of a list is asked for."""
+
+    after: str = ""
+    """What a page before it said; empty for the first page."""
+    limit: int = PAGE
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.limit <= LARGEST_PAGE:
+            raise UsageError(f"limit is 1 to {LARGEST_PAGE}, not {self.limit}")
+
+    @property
+    def position(self) -> int:
+        """How many records come before the page, where `after` counts them."""
+        if not self.after:
+            return 0
+        if not (self.after.isascii() and self.after.isdigit() and len(self.after) <= 15):
+            raise UsageError(f"after is what the page before it gave as next, not {self.after[:40]!r}")
+        return int(self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """A part of a list."""
+
+    records: list[T]
+    next: str = ""
+    """What the next page is asked with; empty for the last page."""
+
+
+def wanted_page(after: str | None, limit: str | None) -> PageWanted:
+    """The page that a query asks for."""
+    if limit is not None and not (limit.isascii() and limit.isdigit() and len(limit) <= 9):
+        raise UsageError(f"limit is a number, not {limit[:40]!r}")
+    return PageWanted(after or "", PAGE if limit is None else int(limit))
+
+
+def cut(records: Iterable[T], wanted: PageWanted) -> Page[T]:
+    """The page of a list in which the place of a record is its number."""
+    start = wanted.position
+    found = list(islice(records, start, start + wanted.limit + 1))
+    more = len(found) > wanted.limit
+    return Page(found[: wanted.limit], str(start + wanted.limit) if more else "")
+
+
+def as_json(name: str, page: Page[T]) -> dict[str, object]:
+    """A page as an answer; `next` is there where there are more."""
+    return {name: page.records, "next": page.next} if page.next else {name: page.records}

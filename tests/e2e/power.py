@@ -20,7 +20,7 @@ from reliquary.engine import loop
 from reliquary.engine import open as opening
 from reliquary.engine.core import Batch
 from reliquary.server.__main__ import main
-from reliquary.store import rocks
+from reliquary.store import opening as store_opening
 from reliquary.store.mark import SyncedMark
 
 COMMAND: Final = (sys.executable, __file__)
@@ -33,18 +33,14 @@ class NotingMark(SyncedMark):
     What was applied during the sync may be counted in, so the note is never too short.
     """
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self._folder = folder
-
-    def move(self, number: int) -> None:
+    def move(self, synced: int, lowest: int) -> None:
         """As usual, and note it."""
-        log = _logs(self._folder)[-1]
+        log = _logs(self.folder)[-1]
         note = f"{log.name} {log.stat().st_size:>20}\n"
-        handle = os.open(_note(self._folder), os.O_WRONLY | os.O_CREAT, 0o666)
+        handle = os.open(_note(self.folder), os.O_WRONLY | os.O_CREAT, 0o666)
         os.pwrite(handle, note.encode(), 0)
         os.close(handle)
-        super().move(number)
+        super().move(synced, lowest)
 
 
 class HastyEngine(loop.Engine):
@@ -75,7 +71,7 @@ def _note(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    rocks.SyncedMark = NotingMark  # type: ignore[attr-defined]
+    store_opening.SyncedMark = NotingMark  # type: ignore[attr-defined]
     if sys.argv[1:] == ["hasty"]:
         opening.Engine = HastyEngine  # type: ignore[attr-defined]
     sys.exit(main([]))

@@ -125,11 +125,11 @@ def test_a_second_process_on_the_folder_is_refused_and_the_first_goes_on(folder:
 
 
 def test_a_store_of_a_newer_version_is_left_alone(stopped: Path) -> None:
-    (stopped / "FORMAT").write_text("reliquary store 2\n")
+    (stopped / "FORMAT").write_text("reliquary store 99\n")
     before = content(stopped)
     code, said = run_to_its_end(stopped)
     assert code == Exit.STORE_NEWER
-    must_be_one_sentence(said, stopped, "version 2")
+    must_be_one_sentence(said, stopped, "version 99")
     assert content(stopped) == before
 
 
@@ -199,6 +199,19 @@ def test_a_log_that_was_cut_short_is_damage_and_nothing_is_touched(killed: Path)
     code, said = run_to_its_end(killed)
     assert code == Exit.STORE_DAMAGED
     must_be_one_sentence(said, killed, "damaged")
+    assert content(killed) == before
+
+
+@pytest.mark.parametrize("halved", [False, True], ids=["alone", "and the log is halved"])
+def test_a_missing_mark_is_damage_and_nothing_is_touched(killed: Path, halved: bool) -> None:
+    (killed / "SYNCED").unlink()
+    if halved:
+        log = max(killed.glob("*.log"), key=lambda path: path.stat().st_size)
+        os.truncate(log, log.stat().st_size // 2)
+    before = content(killed)
+    code, said = run_to_its_end(killed)
+    assert code == Exit.STORE_DAMAGED
+    must_be_one_sentence(said, killed, "damaged", "SYNCED")
     assert content(killed) == before
 
 

@@ -214,7 +214,7 @@ def test_a_store_of_a_newer_release_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "data" / "FORMAT").write_text("reliquary store 99\n")
     code, err = ends(tmp_path / "data")
     assert code == Exit.STORE_NEWER
-    assert "store version 99, this release knows 1" in one_sentence(err)
+    assert "store version 99, this release knows 2" in one_sentence(err)
     assert [each.name for each in (tmp_path / "data").iterdir()] == ["FORMAT"]
 
 

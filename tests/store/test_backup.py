@@ -10,6 +10,7 @@ from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.net.chance import SystemChance
 from reliquary.store import Changes, RocksDisk, backup, backup_stopped, restore
 from reliquary.store.backup import KEYS
+from reliquary.store.format import VERSION
 from reliquary.store.restored import noted
 from tests.store.conftest import TABLES
 
@@ -127,7 +128,7 @@ def test_a_restore_from_what_is_no_store_is_refused(tmp_path: Path) -> None:
 
 def test_a_restore_of_a_newer_store_is_refused(stopped: Path, tmp_path: Path) -> None:
     backup_stopped(stopped, tmp_path / "backup")
-    (tmp_path / "backup" / "FORMAT").write_text("reliquary store 2\n")
+    (tmp_path / "backup" / "FORMAT").write_text(f"reliquary store {VERSION + 1}\n")
     with pytest.raises(StoreFailure) as failure:
         restore(tmp_path / "backup", tmp_path / "restored", SystemChance())
     assert failure.value.kind == "newer"

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.faults import StoreDamage, StoreFailure
-from reliquary.store.format import NAME, VERSION, claim
+from reliquary.store.format import NAME, VERSION, WITHOUT_MARK, claim, stamp
 
 
 def test_an_empty_folder_is_claimed_and_known_again(folder: Path) -> None:
-    claim(folder, create=True)
-    assert (folder / NAME).read_text() == f"reliquary store {VERSION}\n"
-    claim(folder, create=False)
+    assert claim(folder, create=True) == WITHOUT_MARK
+    assert (folder / NAME).read_text() == f"reliquary store {WITHOUT_MARK}\n"
+    stamp(folder, VERSION)
+    assert claim(folder, create=False) == VERSION
 
 
 def test_a_folder_is_not_made_when_none_is_wanted(folder: Path) -> None:
@@ -31,7 +32,9 @@ def test_a_newer_store_is_left_alone(folder: Path) -> None:
     assert failure.value.kind == "newer"
 
 
-@pytest.mark.parametrize("content", ["", "reliquary store", "reliquary store x", "something else 1"])
+@pytest.mark.parametrize(
+    "content", ["", "reliquary store", "reliquary store x", "reliquary store 0", "something else 1"]
+)
 def test_a_format_file_that_says_something_else_is_damage(folder: Path, content: str) -> None:
     folder.mkdir()
     (folder / NAME).write_text(content)

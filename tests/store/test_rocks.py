@@ -16,6 +16,8 @@ from rocksdict import ReadOptions
 
 from reliquary.base.faults import StoreDamage, StoreFailure
 from reliquary.store import Changes, RocksDisk, rocks, tables_in
+from reliquary.store.format import VERSION
+from reliquary.store.mark import read_mark
 from tests.store.conftest import TABLES
 
 END = b"\xff"
@@ -62,7 +64,7 @@ def test_a_store_with_a_table_of_a_later_release_is_newer(folder: Path) -> None:
 
 def test_a_store_of_a_newer_version_is_newer(folder: Path) -> None:
     RocksDisk(folder, TABLES).close()
-    (folder / "FORMAT").write_text("reliquary store 2\n")
+    (folder / "FORMAT").write_text(f"reliquary store {VERSION + 1}\n")
     assert kind_of_failure(folder) == "newer"
 
 
@@ -171,6 +173,56 @@ def test_after_a_failed_write_the_disk_refuses_all_work_and_lets_go(
     again = RocksDisk(folder, TABLES)
     assert keys(again) == [b"safe"]
     again.close()
+
+
+def test_the_mark_moves_after_the_log_has_been_synced_and_not_before(
+    disk: RocksDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mark that is ahead of the log would call every power cut damage."""
+    put(disk, b"safe")
+    disk.sync()
+    before = read_mark(disk.folder)
+    assert before is not None
+    put(disk, b"on its way")
+    during = []
+
+    class Watched(Broken):
+        def flush_wal(self, *how: object) -> None:
+            during.append(read_mark(disk.folder))
+            sound.flush_wal(*how)
+
+    sound: Any = disk._db
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "_db", Watched(sound, ""))
+        disk.sync()
+    after = read_mark(disk.folder)
+    assert after is not None
+    assert during == [before]
+    assert (before.synced, after.synced) == (1, 2)
+    put(disk, b"never safe")
+    monkeypatch.setattr(disk, "_db", Broken(sound, "IO error: Input/output error"))
+    with pytest.raises(StoreFailure):
+        disk.sync()
+    assert read_mark(disk.folder) == after
+
+
+def test_what_is_applied_while_the_log_is_synced_is_not_called_safe(
+    disk: RocksDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(disk, b"a")
+
+    class Interrupted(Broken):
+        def flush_wal(self, *how: object) -> None:
+            sound.flush_wal(*how)
+            sound.write(disk._batch(Changes({"letters": {b"b": b""}})))
+
+    sound: Any = disk._db
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "_db", Interrupted(sound, ""))
+        disk.sync()
+    found = read_mark(disk.folder)
+    assert found is not None
+    assert found.synced == 1
 
 
 def test_a_write_that_the_system_refuses_loses_nothing_safe_and_gives_the_folder_free(folder: Path) -> None:

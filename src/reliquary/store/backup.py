@@ -25,7 +25,6 @@ from reliquary.store import format as store_format
 from reliquary.store import restored
 from reliquary.store.complaints import told_of
 from reliquary.store.files import copy_durably, make_folder, sync_file, sync_folder
-from reliquary.store.mark import NAME as MARK
 from reliquary.store.rocks import RocksDisk, tables_in
 
 KEYS: Final = "keys.pem"
@@ -33,7 +32,7 @@ KEYS: Final = "keys.pem"
 PATH_LIMIT: Final = 4096 - 64
 """Bytes of the path of a folder, with room for the names of the files in it."""
 NAME_LIMIT: Final = 255
-_LEFT_BEHIND: Final = {store_format.NAME, MARK, restored.NAME, "LOCK", "LOG"}
+_LEFT_BEHIND: Final = {store_format.NAME, restored.NAME, "LOCK", "LOG"}
 """FORMAT is written anew at the end; the others speak of the place and the process, not of the rows."""
 
 
@@ -47,7 +46,7 @@ def backup(disk: RocksDisk, target: str | Path) -> None:
         if (disk.folder / KEYS).exists():
             copy_durably(disk.folder / KEYS, target / KEYS)
         _sync_all(target)
-        store_format.stamp(target)
+        store_format.stamp(target, store_format.VERSION)
         sync_folder(target.parent)
 
 
@@ -64,7 +63,7 @@ def backup_stopped(folder: str | Path, target: str | Path) -> None:
 def restore(source: str | Path, folder: str | Path, chance: Chance) -> None:
     """Make a store in an empty or new folder from a backup."""
     source, folder = Path(source), Path(folder)
-    _must_be_a_store(source)
+    version = _version_of(source)
     _must_be_empty(folder)
     with told_of(folder):
         make_folder(folder)
@@ -73,7 +72,7 @@ def restore(source: str | Path, folder: str | Path, chance: Chance) -> None:
                 copy_durably(file, folder / file.name)
         sync_folder(folder)
         restored.note(folder, Restoration(new_guid(chance)))
-        store_format.stamp(folder)
+        store_format.stamp(folder, version)
 
 
 def _must_be_new(target: Path) -> None:
@@ -94,9 +93,9 @@ def _impossible(target: Path) -> str:
     return os.strerror(errno.ENOTDIR) if any(map(Path.is_file, target.parents)) else ""
 
 
-def _must_be_a_store(source: Path) -> None:
+def _version_of(source: Path) -> int:
     try:
-        store_format.claim(source, create=False)
+        return store_format.claim(source, create=False)
     except StoreFailure as why:
         if why.kind != "missing":
             raise

@@ -3,6 +3,9 @@
 It is written before RocksDB creates its first file and read before RocksDB touches anything.  So
 a newer store is left alone, and so is a folder that holds something else: RocksDB would delete
 files there whose names look like its own.
+
+    version 1   a store of an older release, or one whose first start did not come to its first mark
+    version 2   a store that has a mark (`mark.py`): without it, something is missing
 """
 
 from __future__ import annotations
@@ -13,27 +16,31 @@ from typing import Final
 from reliquary.base.faults import StoreDamage, StoreFailure
 from reliquary.store.files import make_folder, write_durably
 
-VERSION: Final = 1
+WITHOUT_MARK: Final = 1
+VERSION: Final = 2
 NAME: Final = "FORMAT"
 _OPENING: Final = "reliquary store "
 _HARMLESS: Final = {"lost+found", NAME + ".new"}  # the root of a file system, and our own start cut short
 
 
-def claim(folder: Path, *, create: bool) -> None:
-    """Check that the folder is a store this release can open, or make it one if it is empty."""
+def claim(folder: Path, *, create: bool) -> int:
+    """Check that the folder is a store this release can open, or make it one if it is empty.
+
+    The answer is the version of the store.
+    """
     if (folder / NAME).exists():
-        _check(folder)
-    elif not create:
+        return _check(folder)
+    if not create:
         raise StoreFailure("missing", f"there is no store in {folder}")
-    else:
-        make_folder(folder)
-        _must_be_free(folder)
-        stamp(folder)
+    make_folder(folder)
+    _must_be_free(folder)
+    stamp(folder, WITHOUT_MARK)
+    return WITHOUT_MARK
 
 
-def stamp(folder: Path) -> None:
-    """Mark a folder as a store of this version."""
-    write_durably(folder / NAME, f"{_OPENING}{VERSION}\n".encode())
+def stamp(folder: Path, version: int) -> None:
+    """Mark a folder as a store of a version."""
+    write_durably(folder / NAME, f"{_OPENING}{version}\n".encode())
 
 
 def is_store(folder: Path) -> bool:
@@ -41,10 +48,10 @@ def is_store(folder: Path) -> bool:
     return (folder / NAME).is_file()
 
 
-def _check(folder: Path) -> None:
+def _check(folder: Path) -> int:
     text = (folder / NAME).read_text(errors="replace").strip()
     number = text.removeprefix(_OPENING)
-    if not text.startswith(_OPENING) or not number.isdecimal():
+    if not text.startswith(_OPENING) or not number.isdecimal() or int(number) < WITHOUT_MARK:
         raise StoreDamage(f"{folder} is damaged: its file {NAME} does not say what it should")
     if int(number) > VERSION:
         raise StoreFailure(
@@ -52,6 +59,7 @@ def _check(folder: Path) -> None:
             f"{folder} has store version {number}, this release knows {VERSION}:"
             " run the release that wrote it",
         )
+    return int(number)
 
 
 def _must_be_free(folder: Path) -> None:

@@ -1,54 +1,219 @@
-"""The synced mark: a lower bound of what is safe, kept beside the write-ahead log.
+"""The synced mark: what is known to be safe, kept beside the write-ahead logs.
 
 A log that ends in a torn record can mean two things: the power went while unsynced batches were on
 their way, which is harmless, or a synced part rotted or was cut off, which is damage.  The log
-itself cannot tell.  So after every sync the sequence number that it covered is written here,
-without a sync of its own:
+itself cannot tell, and a log that is missing tells nothing at all.  So after every sync the mark is
+written, without a sync of its own:
 
     the process dies     the page is in the kernel, the mark is exact
     the power goes       the mark may be some seconds old: still a true lower bound
 
-It is never ahead of the log.  When the log reaches at least to the mark, its torn end is the
-harmless kind; when it does not, something that was safe is gone, and the store says so.
+It is never ahead of the files.  It says how far the logs were synced, which logs hold a part of that,
+how long the MANIFEST is, and whose store it is; `opening.py` compares that with the folder.
 
-    | sequence number: 8 | crc32: 4 |
+Two slots are written in turn, each in a page of its own, so that one that is torn or rotten leaves the
+mark of the sync before.  A store of version 2 always has a mark; it is damaged where no slot can be read.
+
+    slot: | magic: 4 | crc32: 4 | generation: 8 | synced: 8 | manifest: 8, size: 8 | owner: 16 | logs: 2 |
+          | number: 8, first change: 8 | for each log
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from struct import Struct as Layout
-from typing import Final
+from struct import error as LayoutError  # noqa: N812 - it is a class
+from typing import Final, NamedTuple
 from zlib import crc32
 
+from reliquary.store.files import sync_file, write_durably
+from reliquary.store.logs import first_change, number_of
+
 NAME: Final = "SYNCED"
+SLOT: Final = 4096
+MOST_LOGS: Final = 200
+"""More than a store ever has; of more, the oldest are noted."""
+NOBODY: Final = bytes(16)
+NEVER: Final = 2**64
+"""Above every sequence number."""
+_MAGIC: Final = b"RQM2"
+_OPENING: Final = Layout(">4sI")
+_COUNTS: Final = Layout(">QQ")
+_FILES: Final = Layout(">QQ16sH")
+_LOG: Final = Layout(">QQ")
+_OLD: Final = Layout(">QI")
 _NUMBER: Final = Layout(">Q")
-_MARK: Final = Layout(">QI")
+
+
+class LogStart(NamedTuple):
+    """A log that must be there, and the sequence number of its first change."""
+
+    number: int
+    first: int
+
+
+class Mark(NamedTuple):
+    """What a mark says."""
+
+    synced: int
+    """Everything up to this sequence number was synced."""
+    manifest: int = 0
+    """The number of the MANIFEST; 0 where it is not known."""
+    manifest_size: int = 0
+    """How many bytes of the MANIFEST were synced."""
+    owner: bytes = NOBODY
+    """The identifier of the manager whose store it is; zeros before its first start."""
+    logs: tuple[LogStart, ...] = ()
+    """The logs that were needed and that hold synced changes."""
+    generation: int = 0
+    """Grows with each write; of two slots the one with the higher generation counts."""
+
+
+class Manifest(NamedTuple):
+    """The MANIFEST of a folder: RocksDB's list of its sorted files."""
+
+    path: str
+    number: int
+    size: int
+
+
+def manifest_of(folder: Path) -> Manifest:
+    """The MANIFEST that a folder has now; without a path when RocksDB is replacing it at this moment."""
+    try:
+        path = folder / (folder / "CURRENT").read_text().strip()
+        return Manifest(os.fspath(path), int(path.name.rpartition("-")[2]), path.stat().st_size)
+    except FileNotFoundError:
+        return Manifest("", 0, 0)
 
 
 class SyncedMark:
-    """The mark of an open store."""
+    """The mark of an open store: it looks at the folder and says what is safe."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = os.open(folder / NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    def __init__(self, folder: Path, synced: int, lowest: int, owner: bytes = NOBODY) -> None:
+        self.folder = folder
+        self._place = os.fspath(folder)
+        self._changed = 0
+        """When a name in the folder changed last, as far as it was looked at."""
+        self._lowest = -1
+        self._logs: dict[int, int] = {}
+        """The logs from `lowest` on, with their first changes; 0 where there is no record yet."""
+        self._starts = 0
+        """The first change of the last log: until it is synced, the log is not in the mark."""
+        self._manifest = Manifest("", 0, 0)
+        self._mark = Mark(synced, owner=owner)
+        self._rest = b""
+        """The part of a slot that changes seldom."""
+        self._look(synced, lowest)
+        write_mark(folder, self._mark)
+        self._file = os.open(folder / NAME, os.O_WRONLY | os.O_CLOEXEC)
 
-    def move(self, number: int) -> None:
-        """Note that everything up to this sequence number is safe."""
-        os.pwrite(self._file, _MARK.pack(number, crc32(_NUMBER.pack(number))), 0)
+    def move(self, synced: int, lowest: int) -> None:
+        """Note that everything up to this sequence number is safe; logs below `lowest` are obsolete.
+
+        It runs after every sync, so it calls no function of ours unless a file came, went or grew.
+        """
+        try:
+            grown = os.stat(self._manifest.path).st_size != self._manifest.size
+        except FileNotFoundError:  # RocksDB began another one
+            grown = True
+        changed = os.stat(self._place).st_mtime_ns != self._changed
+        if grown or changed or lowest != self._lowest or self._starts > self._mark.synced:
+            self._look(synced, lowest)
+        generation = self._mark.generation + 1
+        self._mark = Mark(synced, *self._mark[1:5], generation)
+        body = _COUNTS.pack(generation, synced) + self._rest
+        os.pwrite(self._file, _OPENING.pack(_MAGIC, crc32(body)) + body, generation % 2 * SLOT)
+
+    def belongs_to(self, owner: bytes) -> None:
+        """Note whose store it is, in both slots and synced: it is said once in the life of a store."""
+        if self._mark.owner == owner:
+            return
+        self._mark = self._mark._replace(owner=owner)
+        self._rest = _seldom_changed(self._mark)
+        for _ in range(2):
+            self.move(self._mark.synced, self._lowest)
+        os.fsync(self._file)
+
+    @property
+    def owner(self) -> bytes:
+        """The identifier of the manager whose store it is; zeros before its first start."""
+        return self._mark.owner
 
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._file)
 
+    def _look(self, synced: int, lowest: int) -> None:
+        """See which logs there are; a log without a synced change need not survive a power cut."""
+        self._changed = os.stat(self.folder).st_mtime_ns
+        self._lowest = lowest
+        found: dict[int, int] = {}
+        for path in self.folder.glob("*.log"):
+            number = number_of(path)
+            if number >= lowest:
+                with suppress(FileNotFoundError):  # it became obsolete meanwhile
+                    found[number] = self._logs.get(number) or first_change(path)
+        self._logs = found
+        needed = sorted(LogStart(*each) for each in found.items() if 0 < each[1] <= synced)
+        self._starts = max((each or NEVER for each in found.values()), default=0)
+        manifest = manifest_of(self.folder)
+        if manifest != self._manifest and manifest.path:
+            sync_file(Path(manifest.path))  # RocksDB may be about to do it
+        self._manifest = manifest
+        self._mark = self._mark._replace(
+            manifest=manifest.number, manifest_size=manifest.size, logs=tuple(needed[:MOST_LOGS])
+        )
+        self._rest = _seldom_changed(self._mark)
 
-def read_mark(folder: Path) -> int | None:
-    """The last sequence number that is known to be safe; None when there is no mark or a torn one."""
+
+def encode_slot(mark: Mark) -> bytes:
+    """One slot: a checksum over everything behind it."""
+    body = _COUNTS.pack(mark.generation, mark.synced) + _seldom_changed(mark)
+    return _OPENING.pack(_MAGIC, crc32(body)) + body
+
+
+def _seldom_changed(mark: Mark) -> bytes:
+    logs = b"".join(_LOG.pack(*log) for log in mark.logs)
+    return _FILES.pack(mark.manifest, mark.manifest_size, mark.owner, len(mark.logs)) + logs
+
+
+def decode_slot(slot: bytes) -> Mark | None:
+    """The mark in a slot; None where the slot is not as it was written."""
+    try:
+        magic, checksum = _OPENING.unpack_from(slot)
+        generation, synced = _COUNTS.unpack_from(slot, _OPENING.size)
+        manifest, size, owner, count = _FILES.unpack_from(slot, _OPENING.size + _COUNTS.size)
+    except LayoutError:
+        return None
+    start = _OPENING.size + _COUNTS.size + _FILES.size
+    end = start + count * _LOG.size
+    if magic != _MAGIC or end > len(slot) or crc32(slot[_OPENING.size : end]) != checksum:
+        return None
+    logs = tuple(LogStart(*_LOG.unpack_from(slot, place)) for place in range(start, end, _LOG.size))
+    return Mark(synced, manifest, size, owner, logs, generation)
+
+
+def write_mark(folder: Path, mark: Mark) -> None:
+    """Give a folder that no process has open a mark, in both slots."""
+    write_durably(folder / NAME, encode_slot(mark).ljust(SLOT, b"\0") * 2)
+
+
+def read_mark(folder: Path) -> Mark | None:
+    """The mark of a folder; None when there is none, or none that is as it was written."""
     try:
         content = (folder / NAME).read_bytes()
     except FileNotFoundError:
         return None
-    if len(content) != _MARK.size:
+    slots = [decode_slot(content[:SLOT]), decode_slot(content[SLOT : 2 * SLOT])]
+    found = [slot for slot in slots if slot is not None]
+    return max(found, key=lambda mark: mark.generation) if found else _read_old(content)
+
+
+def _read_old(content: bytes) -> Mark | None:
+    """The mark of a store of version 1: a number and its checksum."""
+    if len(content) != _OLD.size:
         return None
-    number, checksum = _MARK.unpack(content)
-    return int(number) if checksum == crc32(_NUMBER.pack(number)) else None
+    number, checksum = _OLD.unpack(content)
+    return Mark(int(number)) if checksum == crc32(_NUMBER.pack(number)) else None

@@ -4,14 +4,7 @@
     sync     `flush_wal(True)` lets go of the interpreter lock, so the loop runs on beside it;
              a write with sync=True would hold the lock through the fsync
 
-How a store is opened (the mark is explained in `mark.py`):
-
-    FORMAT fits? --> open, log without a flaw --------------------> reaches the mark? --> ready
-                          | a torn record                             | no
-                          v                                           v
-                     read-only up to the tear: reaches the mark? --> StoreDamage, nothing touched
-                          | yes: only unsynced batches are torn
-                          '--> open up to the tear --> ready
+How a store is opened, and when it is refused as damaged, is in `opening.py`.
 """
 
 from __future__ import annotations
@@ -23,23 +16,15 @@ from pathlib import Path
 from threading import Lock
 from typing import cast
 
-from rocksdict import (
-    AccessType,
-    Cache,
-    Checkpoint,
-    Options,
-    Rdict,
-    ReadOptions,
-    WriteBatch,
-    WriteOptions,
-)
+from rocksdict import Checkpoint, Rdict, ReadOptions, WriteBatch, WriteOptions
 
-from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
+from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.store import format as store_format
 from reliquary.store import restored, tuning
 from reliquary.store.complaints import fault_of, told_of
 from reliquary.store.disk import Changes
-from reliquary.store.mark import SyncedMark, read_mark
+from reliquary.store.mark import Mark, manifest_of, write_mark
+from reliquary.store.opening import LOWEST_LOG, open_database
 
 _PATIENCE = 1000  # tombstones
 _FEW = 32
@@ -53,9 +38,7 @@ class RocksDisk:
         self.folder = Path(folder)
         self.tables = tuple(tables)
         with told_of(self.folder):
-            store_format.claim(self.folder, create=create)
-            self._db = _opened(self.folder, self.tables)
-            self._mark = SyncedMark(self.folder)
+            self._db, self._mark = open_database(self.folder, self.tables, create=create)
             self.restoration = restored.noted(self.folder)
             """Not None while the store is older than what its manager did last."""
         self._readers = {name: self._db.get_column_family(name) for name in self.tables}
@@ -102,7 +85,7 @@ class RocksDisk:
             try:
                 covered = self._db.latest_sequence_number()
                 self._db.flush_wal(True)
-                self._mark.move(covered)
+                self._mark.move(covered, self._db.property_int_value(LOWEST_LOG) or 0)
             except Exception as why:
                 raise self._last_fault(why) from why
 
@@ -110,7 +93,10 @@ class RocksDisk:
         """Make a folder with the files of the store as they are now; those that never change are linked."""
         self._must_be_usable()
         with told_of(folder):
+            covered = self._db.latest_sequence_number()
             Checkpoint(self._db).create_checkpoint(str(folder))
+            _, number, size = manifest_of(folder)
+            write_mark(folder, Mark(covered, number, size, self._mark.owner))
 
     def restoration_begun(self) -> None:
         """Note that the era of a restored store is on disk."""
@@ -181,40 +167,6 @@ def tables_in(folder: str | Path) -> list[str]:
         store_format.claim(folder, create=False)
         names = Rdict.list_cf(str(folder), tuning.database(tuning.strict()))
     return [name for name in names if name != "default"]
-
-
-def _opened(folder: Path, tables: tuple[str, ...]) -> Rdict:
-    """The database, when everything that was synced is in it."""
-    synced = read_mark(folder)
-    try:
-        # Where there is a mark there was a database: it is not made a second time.
-        db = _rdict(folder, tables, tuning.database(tuning.strict(), create=synced is None))
-    except Exception as why:
-        if "Corruption" not in str(why):
-            raise
-        up_to_the_tear = tuning.database(tuning.up_to_the_tear())
-        look = _rdict(folder, tables, up_to_the_tear, AccessType.read_only(False))
-        _must_reach(synced, look, folder).close()
-        db = _rdict(folder, tables, up_to_the_tear)
-    return _must_reach(synced, db, folder)
-
-
-def _must_reach(synced: int | None, db: Rdict, folder: Path) -> Rdict:
-    found = db.latest_sequence_number()
-    if synced is not None and found < synced:
-        db.close()
-        raise StoreDamage(
-            f"{folder} is damaged: its log ends at change {found}, but {synced} changes had reached the disk"
-        )
-    return db
-
-
-def _rdict(
-    folder: Path, tables: tuple[str, ...], options: Options, access: AccessType | None = None
-) -> Rdict:
-    cache = Cache(tuning.BLOCK_CACHE)
-    families = {name: tuning.table(cache) for name in tables}
-    return Rdict(str(folder), options, families, access or AccessType.read_write())
 
 
 def _checked_reads(*, before: bytes | None = None, patience: int = 0) -> ReadOptions:

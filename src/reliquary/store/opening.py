@@ -1,0 +1,127 @@
+"""How a store on RocksDB is opened: only when everything that was synced is in it.
+
+    FORMAT, mark and MANIFEST fit? --> the logs are a chain? --> open --> reaches the mark? --> ready
+                                         | no                     | a torn record
+                                         v                        v
+                      the logs that RocksDB needs are one?      read-only, up to the tear: reaches the mark?
+                         | yes, or a gap behind the mark:         | yes: only unsynced batches are torn
+                         '--> open                                '--> open up to the tear --> ready
+
+Every other answer is StoreDamage, and nothing was touched.
+The mark is explained in `mark.py`, the chain in `chain.py`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from rocksdict import AccessType, Cache, Options, Rdict
+
+from reliquary.base.faults import StoreDamage
+from reliquary.store import format as store_format
+from reliquary.store import tuning
+from reliquary.store.chain import CutOff, Damaged, Verdict, cut_off, judge
+from reliquary.store.logs import logs_in
+from reliquary.store.mark import NAME as MARK
+from reliquary.store.mark import NOBODY, Mark, SyncedMark, read_mark
+
+LOWEST_LOG: Final = "rocksdb.min-log-number-to-keep"
+"""RocksDB's property: logs with a lower number are obsolete."""
+
+
+class Opened(NamedTuple):
+    """An open database and its mark."""
+
+    db: Rdict
+    mark: SyncedMark
+
+
+def open_database(folder: Path, tables: tuple[str, ...], *, create: bool) -> Opened:
+    """Open the database of a folder, or make it; StoreDamage when something that was synced is missing."""
+    version = store_format.claim(folder, create=create)
+    mark = read_mark(folder)
+    if mark is None and version >= store_format.VERSION:
+        raise StoreDamage(
+            f"{folder} is damaged: its file {MARK} is missing or not as it was written,"
+            " so nothing says whether its logs are whole"
+        )
+    _check_manifest(folder, mark)
+    _check_logs(folder, tables, mark)
+    db = _opened(folder, tables, mark)
+    found = db.latest_sequence_number()
+    synced = SyncedMark(folder, found, lowest_log(db), NOBODY if mark is None else mark.owner)
+    if version < store_format.VERSION:
+        store_format.stamp(folder, store_format.VERSION)
+    return Opened(db, synced)
+
+
+def lowest_log(db: Rdict) -> int:
+    """The number of the oldest log that RocksDB needs."""
+    return db.property_int_value(LOWEST_LOG) or 0
+
+
+def _check_manifest(folder: Path, mark: Mark | None) -> None:
+    """RocksDB takes a MANIFEST that was cut for an older one, and deletes the files that it does not name."""
+    if mark is None or not mark.manifest:
+        return
+    manifest = folder / f"MANIFEST-{mark.manifest:06}"
+    size = manifest.stat().st_size if manifest.exists() else None
+    if size is not None and size < mark.manifest_size:
+        raise StoreDamage(
+            f"{folder} is damaged: its file {manifest.name} has {size} bytes,"
+            f" but {mark.manifest_size} had reached the disk"
+        )
+
+
+def _check_logs(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> None:
+    logs = logs_in(folder)
+    verdict: Verdict = judge(logs, mark)
+    if isinstance(verdict, Damaged | CutOff):  # obsolete logs may have gaps, so look at the needed ones
+        look = _rdict(folder, tables, tuning.database(tuning.up_to_the_tear()), AccessType.read_only(False))
+        lowest = lowest_log(look)
+        look.close()
+        verdict = judge(logs, mark, lowest)
+    if isinstance(verdict, Damaged):
+        raise StoreDamage(f"{folder} is damaged: {verdict.why}")
+    if isinstance(verdict, CutOff):
+        cut_off(verdict)
+
+
+def _opened(folder: Path, tables: tuple[str, ...], mark: Mark | None) -> Rdict:
+    """The database, when everything that was synced is in it."""
+    try:
+        create = mark is None and not _holds_rows(folder)
+        db = _rdict(folder, tables, tuning.database(tuning.strict(), create=create))
+    except Exception as why:
+        if "Corruption" not in str(why):
+            raise
+        up_to_the_tear = tuning.database(tuning.up_to_the_tear())
+        look = _rdict(folder, tables, up_to_the_tear, AccessType.read_only(False))
+        _must_reach(mark, look, folder).close()
+        db = _rdict(folder, tables, up_to_the_tear)
+    return _must_reach(mark, db, folder)
+
+
+def _holds_rows(folder: Path) -> bool:
+    """Whether there was a database with rows, which is not made a second time."""
+    return any(folder.glob("*.sst")) or any(path.stat().st_size for path in folder.glob("*.log"))
+
+
+def _must_reach(mark: Mark | None, db: Rdict, folder: Path) -> Rdict:
+    found = db.latest_sequence_number()
+    if mark is not None and found < mark.synced:
+        db.close()
+        raise StoreDamage(
+            f"{folder} is damaged: its log ends at change {found},"
+            f" but {mark.synced} changes had reached the disk"
+        )
+    return db
+
+
+def _rdict(
+    folder: Path, tables: tuple[str, ...], options: Options, access: AccessType | None = None
+) -> Rdict:
+    cache = Cache(tuning.BLOCK_CACHE)
+    families = {name: tuning.table(cache) for name in tables}
+    return Rdict(str(folder), options, families, access or AccessType.read_write())

@@ -14,6 +14,7 @@ from uuid import UUID
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
 from reliquary.queueing import events
+from reliquary.queueing.counting import counter_faults
 from reliquary.queueing.directory.events import (
     CreateDirectoryObject,
     DeleteDirectoryObject,
@@ -303,6 +304,7 @@ class Life:
             self._forget_what_ended()
         self.bench.flush()
         self.readers.flushed()
+        assert list(counter_faults(self.bench.state.rows)) == []
         self.safe = durable(self.bench.state)
 
     def restart(self) -> None:

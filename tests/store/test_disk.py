@@ -149,6 +149,29 @@ def test_a_second_close_does_nothing(disk: Disk) -> None:
     disk.close()
 
 
+def test_frozen_rows_stay_what_they_are_while_others_are_written(disk: Disk) -> None:
+    put(disk, b"a", b"b", b"c")
+    put(disk, b"a", table="numbers")
+    frozen = disk.frozen()
+    put(disk, b"d")
+    disk.apply(Changes({"letters": {b"b": None, b"a": b"new"}}, [("numbers", b"", END)]))
+    assert [key for key, _ in frozen.range("letters", b"", END, limit=9)] == [b"a", b"b", b"c"]
+    assert [key for key, _ in frozen.range("letters", b"", END, limit=2, reverse=True)] == [b"c", b"b"]
+    assert frozen.range("letters", b"", END, limit=0) == []
+    assert (frozen.get("letters", b"a"), frozen.get("letters", b"d")) == (b"value of a", None)
+    assert frozen.get("numbers", b"a") == b"value of a"
+    assert keys(disk, b"c") == "c d"
+
+
+def test_a_disk_can_be_closed_and_opened_while_frozen_rows_are_there(engine: Engine) -> None:
+    put(engine.disk, b"a")
+    frozen = engine.disk.frozen()
+    assert keys(engine.reopen()) == "a"
+    if engine.name == "rocks":
+        with pytest.raises(UsageError):
+            frozen.get("letters", b"a")
+
+
 def test_a_closed_disk_refuses_all_work(disk: Disk) -> None:
     put(disk, b"a")
     disk.close()
@@ -160,6 +183,8 @@ def test_a_closed_disk_refuses_all_work(disk: Disk) -> None:
         put(disk, b"b")
     with pytest.raises(UsageError):
         disk.sync()
+    with pytest.raises(UsageError):
+        disk.frozen()
 
 
 def test_a_sync_runs_in_another_thread_beside_applies_and_reads(engine: Engine) -> None:

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.rows import unframe
+from reliquary.queueing import tables as queueing
+from reliquary.queueing.tables import position_key, queue_key
 from reliquary.store import Changes, Disk, MemoryDisk, RocksDisk, StagedRows, verify
 from reliquary.store.verify import LISTED
+from tests.queueing.manager_harness import Bench, walk
 from tests.store.conftest import LETTERS, NUMBERS, TABLES, Letter
 
 
@@ -79,6 +82,30 @@ def test_a_block_that_cannot_be_read_is_told_and_the_other_tables_are_still_read
     assert report.rows["letters"] < 3000
     assert report.rows["numbers"] == 1
     disk.close()
+
+
+def test_counters_of_a_queue_manager_are_compared_with_its_rows() -> None:
+    bench = Bench("orders")
+    bench.send("orders", *[b"x"] * 30)
+    bench.flush()
+    tables = queueing.TABLES
+    assert verify(bench.disk, tables).is_sound
+    number = bench.queue().number
+    gone = {position_key(number, position.lookup_id): None for position in walk(bench.queue())[10:20]}
+    bench.disk.apply(Changes({"positions": dict(gone)}))
+    [damage] = verify(bench.disk, tables).damages
+    assert (damage.table, damage.key) == ("counters", queue_key(number).hex())
+    assert "count is 30, and the rows make 20" in damage.why
+
+
+def test_a_row_that_hinders_counting_is_told_once() -> None:
+    bench = Bench("orders")
+    bench.send("orders", b"x")
+    bench.flush()
+    [position] = walk(bench.queue())
+    bench.disk.flip_bit("positions", position_key(bench.queue().number, position.lookup_id), 99)
+    [damage] = verify(bench.disk, queueing.TABLES).damages
+    assert damage.table == "positions"
 
 
 def test_verify_takes_a_row_for_sound_exactly_when_it_can_be_unframed(disk: Disk) -> None:

@@ -31,7 +31,8 @@ def store() -> None:
 def verify(context: click.Context, data: Path | None, as_json: bool | None) -> None:
     """Read every row of the store and check it.
 
-    Without DIR a running server does it; with DIR the folder of a server that is stopped is read.
+    Also the counters of each queue are compared with its rows.  Without DIR a running server does it;
+    with DIR the folder of a server that is stopped is read.
     """
     if data is None:
         with connected() as manager:

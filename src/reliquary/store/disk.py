@@ -35,8 +35,8 @@ class Changes:
         return not self.ranges and not any(self.puts.values())
 
 
-class Disk(Protocol):
-    """What a storage engine does for Reliquary."""
+class Reads(Protocol):
+    """What can be read of a storage engine."""
 
     def get(self, table: str, key: bytes) -> bytes | None:
         """One row's value, or None."""
@@ -45,6 +45,13 @@ class Disk(Protocol):
         self, table: str, first: bytes, last: bytes, *, limit: int, reverse: bool = False
     ) -> list[tuple[bytes, bytes]]:
         """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
+
+
+class Disk(Reads, Protocol):
+    """What a storage engine does for Reliquary."""
+
+    def frozen(self) -> Reads:
+        """All rows as they are now, between two batches; later batches do not change what it reads."""
 
     def apply(self, changes: Changes) -> None:
         """Write a batch as a whole or not at all; reads see it at once, but it is not yet safe."""

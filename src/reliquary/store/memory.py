@@ -19,7 +19,7 @@ from typing import Self
 
 from reliquary.base.chance import Chance
 from reliquary.base.faults import StoreFailure, UsageError
-from reliquary.store.disk import Changes
+from reliquary.store.disk import Changes, Reads
 
 _WHY = {
     "full": "the simulated disk is full",
@@ -56,6 +56,11 @@ class MemoryDisk:
         """Up to `limit` rows with first <= key < last, in the order of keys, or from the end."""
         self._must_be_usable()
         return self._rows[table].range(first, last, limit, reverse)
+
+    def frozen(self) -> Reads:
+        """All rows as they are now."""
+        self._must_be_usable()
+        return _Frozen({name: rows.copy() for name, rows in self._rows.items()})
 
     def apply(self, changes: Changes) -> None:
         """Write a batch; a crash may lose it until the next sync."""
@@ -131,6 +136,21 @@ class MemoryDisk:
             raise StoreFailure(self._failure.kind, f"no work after a failed write: {self._failure}")
         if self._closed:
             raise UsageError("the simulated disk is closed")
+
+
+class _Frozen:
+    """The rows of one moment."""
+
+    def __init__(self, rows: dict[str, _SortedRows]) -> None:
+        self._rows = rows
+
+    def get(self, table: str, key: bytes) -> bytes | None:
+        return self._rows[table].values.get(key)
+
+    def range(
+        self, table: str, first: bytes, last: bytes, *, limit: int, reverse: bool = False
+    ) -> list[tuple[bytes, bytes]]:
+        return self._rows[table].range(first, last, limit, reverse)
 
 
 class _SortedRows:

@@ -15,14 +15,15 @@ from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import cast
+from weakref import WeakSet
 
-from rocksdict import Checkpoint, Rdict, ReadOptions, WriteBatch, WriteOptions
+from rocksdict import Checkpoint, Rdict, RdictIter, ReadOptions, WriteBatch, WriteOptions
 
 from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.store import format as store_format
 from reliquary.store import restored, tuning
 from reliquary.store.complaints import fault_of, told_of
-from reliquary.store.disk import Changes
+from reliquary.store.disk import Changes, Reads
 from reliquary.store.mark import Mark, manifest_of, write_mark
 from reliquary.store.opening import LOWEST_LOG, open_database
 
@@ -46,6 +47,7 @@ class RocksDisk:
         self._checked = _checked_reads()
         self._unsynced = WriteOptions()
         self._unsynced.sync = False
+        self._frozen: WeakSet[_FrozenRocks] = WeakSet()
         self._failure: Exception | None = None
         self._closed = False
         self._syncing = Lock()
@@ -68,6 +70,17 @@ class RocksDisk:
             return (_backward if reverse else _forward)(self._readers[table], first, last, limit)
         except Exception as why:
             raise self._fault(why) from why
+
+    def frozen(self) -> Reads:
+        """All rows as they are now, between two batches; it may be asked for in any thread."""
+        self._must_be_usable()
+        while True:
+            before = self._db.latest_sequence_number()
+            iterators = {name: reader.iter(_checked_reads()) for name, reader in self._readers.items()}
+            if self._db.latest_sequence_number() == before:
+                frozen = _FrozenRocks(self, iterators)
+                self._frozen.add(frozen)
+                return frozen
 
     def apply(self, changes: Changes) -> None:
         """Write a batch as a whole or not at all; reads see it at once, but it is not yet safe."""
@@ -118,8 +131,10 @@ class RocksDisk:
 
     def _let_go(self) -> None:
         self._closed = True
-        # A column family that is still referenced would keep the folder locked.
+        # A column family or an iterator that is still referenced would keep the folder locked.
         self._readers, self._handles = {}, {}
+        for frozen in self._frozen:
+            frozen.iterators.clear()
         # This writes the memtables to files, which spares the next start a replay of the log; when
         # that fails nothing is lost.
         with suppress(Exception):
@@ -160,6 +175,30 @@ class RocksDisk:
         return self._failure
 
 
+class _FrozenRocks:
+    """The rows of one moment, for one thread; the files that they lie in stay as long as this does.
+
+    An iterator sees the rows of the moment when it was made.  A snapshot of rocksdict 0.3.29 would not do:
+    its iterators see later rows too.
+    """
+
+    def __init__(self, disk: RocksDisk, iterators: dict[str, RdictIter]) -> None:
+        self._disk = disk
+        self.iterators = iterators
+
+    def get(self, table: str, key: bytes) -> bytes | None:
+        rows = self.range(table, key, key + b"\0", limit=1)
+        return rows[0][1] if rows else None
+
+    def range(
+        self, table: str, first: bytes, last: bytes, *, limit: int, reverse: bool = False
+    ) -> list[tuple[bytes, bytes]]:
+        try:
+            return _of_one_moment(self.iterators[table], first, last, limit, reverse)
+        except Exception as why:
+            raise self._disk._fault(why) from why
+
+
 def tables_in(folder: str | Path) -> list[str]:
     """The tables of a store, as the folder itself knows them."""
     folder = Path(folder)
@@ -182,6 +221,23 @@ def _checked_reads(*, before: bytes | None = None, patience: int = 0) -> ReadOpt
     if patience:
         options.set_max_skippable_internal_keys(patience)
     return options
+
+
+def _of_one_moment(
+    found: RdictIter, first: bytes, last: bytes, limit: int, reverse: bool
+) -> list[tuple[bytes, bytes]]:
+    rows: list[tuple[bytes, bytes]] = []
+    if reverse:
+        found.seek_for_prev(last)
+        if found.valid() and found.key() == last:
+            found.prev()
+    else:
+        found.seek(first)
+    while len(rows) < limit and found.valid() and first <= found.key() < last:
+        rows.append((found.key(), found.value()))
+        (found.prev if reverse else found.next)()
+    found.status()
+    return rows
 
 
 def _forward(reader: Rdict, first: bytes, last: bytes, limit: int) -> list[tuple[bytes, bytes]]:

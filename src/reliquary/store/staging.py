@@ -20,13 +20,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reliquary.base.rows import Record, Table
-from reliquary.store.disk import Changes, Disk
+from reliquary.store.disk import Changes, Reads
 
 
 class StagedRows:
     """The port `Rows` over a disk."""
 
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: Reads) -> None:
         self._disk = disk
         self._stages: dict[str, _Stage] = {}
 

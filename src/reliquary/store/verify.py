@@ -2,7 +2,10 @@
 
 Two checksums lie over each other: the engine's, over its blocks, and ours, over one row with its key
 (`base/rows.py`).  Reading through the engine checks the first, `unframe` the second.  What a
-record means is not asked here, so a store of any tables can be verified, also one that is in use.
+record means is not asked for that, so a store of any tables can be verified, also one that is in use.
+
+A store of a queue manager also has counters.  They are compared with the rows of one moment, which finds
+rows that are missing altogether.
 """
 
 from __future__ import annotations
@@ -13,7 +16,10 @@ from typing import Final
 
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import unframe
+from reliquary.queueing.counting import TABLES_THAT_COUNT, counter_faults
+from reliquary.queueing.tables import COUNTERS, queue_key
 from reliquary.store.disk import Disk
+from reliquary.store.staging import StagedRows
 
 LISTED: Final = 100  # damages told one by one; the rest is counted
 _PAGE: Final = 32  # rows at once: a row may hold a message of megabytes
@@ -59,7 +65,18 @@ def verify(disk: Disk, tables: Iterable[str]) -> Report:
     for table in tables:
         report.rows[table] = 0
         _verify_table(disk, table, report)
+    if report.rows.keys() >= TABLES_THAT_COUNT:
+        _verify_counters(disk, report)
     return report
+
+
+def _verify_counters(disk: Disk, report: Report) -> None:
+    try:
+        for fault in counter_faults(StagedRows(disk.frozen())):
+            report.add(Damage(COUNTERS.name, queue_key(fault.queue).hex(), fault.why))
+    except StoreDamage as why:  # it is in the list by now, unless it came since
+        if report.is_sound:
+            report.add(Damage(COUNTERS.name, "", str(why)))
 
 
 def _verify_table(disk: Disk, table: str, report: Report) -> None:

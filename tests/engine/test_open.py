@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from reliquary.base.faults import StartFailed, StoreFailure
+from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, seconds
 from reliquary.engine.open import OpenedEngine, open_engine, open_in_memory
@@ -29,8 +29,9 @@ from reliquary.queueing.events import (
 )
 from reliquary.queueing.message import Delivery, Message
 from reliquary.queueing.queue import ManagerState
+from reliquary.queueing.tables import ONLY, PAST_THE_END
 from reliquary.sim.chance import SeededChance
-from reliquary.store import RocksDisk
+from reliquary.store import Changes, RocksDisk, backup, tables_in
 
 
 async def opened_at(folder: Path, *, quota: int | None = None) -> OpenedEngine:
@@ -102,6 +103,44 @@ def test_a_start_that_fails_says_why_and_lets_go_of_the_folder(
                 await opened_at(tmp_path)
         opened = await opened_at(tmp_path)
         await opened.close()
+
+    asyncio.run(story())
+
+
+def test_a_store_that_had_a_manager_never_opens_without_it(tmp_path: Path) -> None:
+    async def story() -> None:
+        opened = await opened_at(tmp_path)
+        mine = opened.state.identity().identifier
+        assert opened.disk.owner == mine
+        await opened.close()
+        disk = RocksDisk(tmp_path, tables_in(tmp_path))
+        record = disk.get("manager", ONLY)
+        assert record is not None
+        for table in disk.tables:  # as if all rows had been in a log that is gone
+            disk.apply(Changes(ranges=[(table, b"", PAST_THE_END)]))
+        disk.close()
+        for _ in range(2):
+            with pytest.raises(StoreDamage, match=f"it belongs to manager {mine}, and has none"):
+                await opened_at(tmp_path)
+        disk = RocksDisk(tmp_path, tables_in(tmp_path))
+        disk.apply(Changes({"manager": {ONLY: record}}))
+        disk.belongs_to(UUID(int=7))
+        disk.close()
+        with pytest.raises(StoreDamage, match=f"it belongs to manager {UUID(int=7)}, and has {mine}"):
+            await opened_at(tmp_path)
+
+    asyncio.run(story())
+
+
+def test_a_backup_belongs_to_the_manager_too(tmp_path: Path) -> None:
+    async def story() -> None:
+        opened = await opened_at(tmp_path / "store")
+        backup(opened.disk, tmp_path / "backup")
+        mine = opened.state.identity().identifier
+        await opened.close()
+        again = await opened_at(tmp_path / "backup")
+        assert again.disk.owner == mine
+        await again.close()
 
     asyncio.run(story())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -15,7 +16,17 @@ from reliquary.queueing.facts import PositionDeleted
 from reliquary.queueing.manager import QueueManager
 from reliquary.queueing.message import Acknowledgement, Delivery, MessageClass, ObjectId
 from reliquary.queueing.state import Sizes
-from reliquary.queueing.tables import MESSAGES, POSITIONS, SEQUENCE_MASK, message_key
+from reliquary.queueing.tables import (
+    COUNTERS,
+    MESSAGES,
+    PAST_THE_END,
+    POSITIONS,
+    QUEUES,
+    SEQUENCE_MASK,
+    TABLES,
+    message_key,
+)
+from reliquary.store import Changes
 from reliquary.store.staging import StagedRows
 from tests.queueing.manager_harness import Bench, check, durable, every, message, walk
 from tests.queueing.manager_lives import TINY, try_seeds
@@ -98,6 +109,19 @@ def test_a_manager_over_an_empty_disk_has_no_name_and_no_queues() -> None:
     bench = Bench(start=False)
     assert bench.state.record is None
     assert bench.state.queues == {}
+
+
+@pytest.mark.parametrize("left", [QUEUES, COUNTERS, POSITIONS, MESSAGES], ids=lambda table: table.name)
+def test_a_store_that_lost_its_manager_and_has_rows_is_damage(left: Table[Any]) -> None:
+    bench = Bench()
+    bench.send("orders", b"a")
+    bench.flush()
+    for table in TABLES:
+        if table != left.name:
+            bench.disk.apply(Changes(ranges=[(table, b"", PAST_THE_END)]))
+    bench.disk.sync()
+    with pytest.raises(StoreDamage, match=f"there are rows in {left.name}, but none says whose they are"):
+        bench.restart(crash=True)
 
 
 @pytest.mark.spec("DM-005")

@@ -18,7 +18,7 @@ from uuid import NAMESPACE_DNS, uuid5
 from msgspec.structs import replace
 
 from reliquary.base.chance import Chance
-from reliquary.base.faults import StartFailed
+from reliquary.base.faults import StartFailed, StoreDamage
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.base.turn import Machine
@@ -144,6 +144,7 @@ async def open_engine(
             history=history is not None,
         )
         core.add(server_list, hears=ServerList.HEARS)
+        _check_owner(disk, manager.state)
         directory = await asyncio.to_thread(integrate) if integrate else None
     except BaseException:
         disk.close()
@@ -171,10 +172,19 @@ async def open_engine(
         record = manager.state.record
         in_files = await asyncio.to_thread(exporter.first_look, record.identifier if record else None)
     started = await _start(engine, start, in_files)
+    disk.belongs_to(manager.state.identity().identifier)
     disk.restoration_begun()
     if exporter is not None:
         exporter.start()
     return OpenedEngine(engine, manager.state, machines, started, disk, exporter)
+
+
+def _check_owner(disk: RocksDisk, state: State) -> None:
+    """Refuse a store that had a manager and lost it: another one would begin with empty queues."""
+    found = None if state.record is None else state.record.identifier
+    if disk.owner is not None and disk.owner != found:
+        now = "has none" if found is None else f"has {found}"
+        raise StoreDamage(f"{disk.folder} is damaged: it belongs to manager {disk.owner}, and {now}")
 
 
 async def _start(engine: Engine, start: StartManager, in_files: int) -> asyncio.Future[object]:

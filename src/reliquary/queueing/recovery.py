@@ -8,12 +8,13 @@ when it is first asked.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from reliquary.base.faults import StoreDamage
-from reliquary.base.rows import every
+from reliquary.base.rows import Table, every
 from reliquary.queueing.apply import adopt
 from reliquary.queueing.feed.consumers import adopt_consumer
 from reliquary.queueing.feed.numbering import PENDING
@@ -30,6 +31,7 @@ from reliquary.queueing.tables import (
     MESSAGES,
     ONLY,
     OUTCOMES,
+    PAST_THE_END,
     POSITIONS,
     QUEUES,
     SEQUENCE,
@@ -56,6 +58,7 @@ def recover(state: State, *, history: bool = False) -> None:
     else:
         keeping.leave_off(state.rows)
     if state.record is None:
+        _must_be_empty(state)
         return
     sequence = state.rows.get(SEQUENCE, ONLY) or Sequence()
     state.sequence = state.ceiling = sequence.ceiling
@@ -84,6 +87,14 @@ def recover(state: State, *, history: bool = False) -> None:
     state.shelf.bodies.recover()
     state.outcomes = {UUID(bytes=key): outcome for key, outcome in ended}
     _recover_staging(state)
+
+
+def _must_be_empty(state: State) -> None:
+    """A store without a manager has no queues and no messages: else the manager was there, and is lost."""
+    tables: tuple[Table[Any], ...] = (QUEUES, COUNTERS, POSITIONS, MESSAGES)
+    for table in tables:
+        if state.rows.range(table, b"", PAST_THE_END, limit=1):
+            raise StoreDamage(f"there are rows in {table.name}, but none says whose they are")
 
 
 def _recover_staging(state: State) -> None:

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import cast
+from uuid import UUID
 from weakref import WeakSet
 
 from rocksdict import Checkpoint, Rdict, RdictIter, ReadOptions, WriteBatch, WriteOptions
@@ -24,7 +25,7 @@ from reliquary.store import format as store_format
 from reliquary.store import restored, tuning
 from reliquary.store.complaints import fault_of, told_of
 from reliquary.store.disk import Changes, Reads
-from reliquary.store.mark import Mark, manifest_of, write_mark
+from reliquary.store.mark import NOBODY, Mark, manifest_of, write_mark
 from reliquary.store.opening import LOWEST_LOG, open_database
 
 _PATIENCE = 1000  # tombstones
@@ -101,6 +102,17 @@ class RocksDisk:
                 self._mark.move(covered, self._db.property_int_value(LOWEST_LOG) or 0)
             except Exception as why:
                 raise self._last_fault(why) from why
+
+    @property
+    def owner(self) -> UUID | None:
+        """The manager whose store it is; None before its first start."""
+        return None if self._mark.owner == NOBODY else UUID(bytes=self._mark.owner)
+
+    def belongs_to(self, owner: UUID) -> None:
+        """Note durably whose store it is, beside the rows."""
+        self._must_be_usable()
+        with self._syncing, told_of(self.folder):
+            self._mark.belongs_to(owner.bytes)
 
     def checkpoint(self, folder: Path) -> None:
         """Make a folder with the files of the store as they are now; those that never change are linked."""

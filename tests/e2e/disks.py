@@ -5,22 +5,31 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 
 @contextmanager
-def small_disk(place: Path) -> Iterator[Path]:
-    """A disk of 16 MB, at a place where nothing is."""
+def small_disk(place: Path, megabytes: int = 16) -> Iterator[Path]:
+    """A small disk, at a place where nothing is."""
     place.mkdir()
-    if shutil.which("mount") is None or _mount(place, "size=16m").returncode != 0:
+    if shutil.which("mount") is None or _mount(place, f"size={megabytes}m").returncode != 0:
         pytest.skip("a full disk is tried on a tmpfs, which only root may mount")
     try:
         yield place
     finally:
         subprocess.run(["umount", str(place)], check=True)
+
+
+def fill(place: Path) -> Path:
+    """Take all room that is left; the answer is the file that has it."""
+    filler = place / "filler"
+    with filler.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    return filler
 
 
 def enlarge(place: Path) -> None:

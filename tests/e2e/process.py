@@ -21,6 +21,7 @@ def environment(folder: Path, *queues: str, **more: str) -> dict[str, str]:
     """The settings of a server on a folder, and none that the tester happens to have."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("RELIQUARY_")}
     settings = {"FOLDER": str(folder), "DATA_PORT": "0", "CONTROL_PORT": "0", "QUEUES": ",".join(queues)}
+    settings |= {"LOW_SPACE": "0", "RESERVE": "0"}  # many stores at a time, some on small disks
     return mine | {f"RELIQUARY_{name}": value for name, value in (settings | more).items()}
 
 

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
@@ -275,6 +277,63 @@ def test_a_full_disk_ends_the_server_and_keeps_what_it_confirmed(small_disk: Pat
     must_be_one_sentence(said, folder, "is full")
     disks.enlarge(small_disk)
     must_hold(folder, confirmed)
+
+
+ROOMY = {"LOW_SPACE": "24", "RESERVE": "20"}
+"""Settings for a disk of 64 MB."""
+
+
+def test_messages_are_refused_before_the_disk_is_full_and_a_full_disk_can_be_drained(tmp_path: Path) -> None:
+    with disks.small_disk(tmp_path / "disk", 64) as place:
+        folder = place / "store"
+        life = partial(ServerProcess, folder, "orders", complaints=tmp_path / "stderr", settings=ROOMY)
+        with life().wait_until_ready() as server:
+            confirmed = send_until_refused(server)
+            assert call(server, "receive", {})["messages"][0]["label"] == "0"
+            server.kill()
+            server.wait()
+        filler = disks.fill(place)
+        with life().wait_until_ready() as server:
+            assert send_until_refused(server) == []
+            assert labels(server) == confirmed[1:]
+            for label in confirmed[1:]:
+                assert call(server, "receive", {})["messages"][0]["label"] == label
+            filler.unlink()
+            while not send_until_refused(server, most=1):
+                os.sched_yield()
+            assert labels(server) == ["0"]
+            assert server.stop() == Exit.OK
+            assert "has too little space for new messages" in server.said
+
+
+@pytest.mark.long
+def test_what_was_drained_makes_room_for_new_messages(tmp_path: Path) -> None:
+    """RocksDB must give back the room of messages that are gone, though its memtables are far from full."""
+    with disks.small_disk(tmp_path / "disk", 64) as place:
+        settings = ROOMY | {"RESERVE": "0"}
+        process = ServerProcess(place / "store", "orders", complaints=tmp_path / "said", settings=settings)
+        with process.wait_until_ready() as server:
+            for label in send_until_refused(server):
+                assert call(server, "receive", {})["messages"][0]["label"] == label
+            while not send_until_refused(server, most=1):
+                os.sched_yield()
+            assert server.stop() == Exit.OK
+
+
+def send_until_refused(server: ServerProcess, most: int = 1_000) -> list[str]:
+    """The labels of what was confirmed before the server refused a message for want of room."""
+    confirmed: list[str] = []
+    refusal = 0, ""
+    while len(confirmed) < most and not refusal[0]:
+        try:
+            send(server, str(len(confirmed)), Random(len(confirmed)).randbytes(50_000).hex())
+        except HTTPError as why:
+            refusal = why.code, json.load(why)["error"]
+        else:
+            confirmed.append(str(len(confirmed)))
+    assert refusal[0] in (0, 507)
+    assert "megabytes free" in refusal[1] or not refusal[0]
+    return confirmed
 
 
 def test_a_full_disk_ends_the_server_also_when_it_cannot_say_so(small_disk: Path) -> None:

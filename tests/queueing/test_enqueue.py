@@ -137,6 +137,15 @@ def test_the_managers_quota_is_looked_at_first() -> None:
 
 
 @pytest.mark.spec("DM-187", "DM-294", "DM-295", "DM-197")
+def test_a_throttled_manager_says_why() -> None:
+    bench = Bench()
+    bench.handle(FlowControl(throttled=True, why="the disk is nearly full"))
+    answer = bench.send("orders", b"x")
+    assert (answer.status, answer.why) == (HResult.INSUFFICIENT_RESOURCES, "the disk is nearly full")
+    bench.handle(FlowControl(throttled=True))
+    assert "until its store has caught up" in bench.send("orders", b"x").why
+
+
 def test_a_throttled_manager_takes_nothing() -> None:
     """T28."""
     bench = Bench()

@@ -57,6 +57,8 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         open_to_network = true
         computer_name = "HERE"
         quota = 3
+        low_space = 4
+        reserve = 5
         queues = ["orders", "orders;retry"]
         in_doubt_wait = 2.5
         tls_certificate = "/c"
@@ -104,6 +106,8 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         open_to_network=True,
         computer_name="HERE",
         quota=3,
+        low_space=4,
+        reserve=5,
         queues=("orders", "orders;retry"),
         in_doubt_wait=2.5,
         tls_certificate=Path("/c"),
@@ -183,6 +187,8 @@ def test_the_clients_variables_are_not_ours() -> None:
         pytest.param("data_port = '1'", "data_port: Expected `int`, got `str`", id="a number in quotes"),
         pytest.param("data_port = 70000", "data_port is 0 to 65535, not 70000", id="port"),
         pytest.param("control_port = -1", "control_port is 0 to 65535, not -1", id="negative port"),
+        pytest.param("low_space = -1", "low_space is 0 to 1048576 megabytes, not -1", id="space"),
+        pytest.param("reserve = 1048577", "reserve is 0 to 1048576 megabytes, not 1048577", id="reserve"),
         pytest.param("quota = 4294967296", "quota is 0 to 4294967295 kilobytes, not 4294967296", id="quota"),
         pytest.param("queues = 'orders'", "queues: Expected `array`, got `str`", id="no list"),
         pytest.param("queues = ['a+b']", "cannot contain '+'", id="bad queue"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reliquary.store import Changes, RocksDisk
-from reliquary.store.logs import BLOCK, first_change, logs_in, number_of, read_log
+from reliquary.store.logs import BLOCK, bytes_of_logs, first_change, logs_in, number_of, read_log
 from tests.store.conftest import TABLES
 
 
@@ -101,6 +101,14 @@ def test_records_of_a_kind_that_holds_no_changes_are_passed_over(tmp_path: Path)
     path = log(tmp_path, b"\0\0\0\0\x04\x00\x09zstd" + written(record(7), record(8)))
     assert read_log(path)[2:4] == (7, 8)
     assert first_change(path) == 7
+
+
+def test_the_bytes_of_all_logs_are_added_up(tmp_path: Path) -> None:
+    assert bytes_of_logs(tmp_path / "nothing") == 0
+    log(tmp_path, bytes(500))
+    (tmp_path / "000013.log").write_bytes(bytes(7))
+    (tmp_path / "LOG").write_bytes(bytes(9))
+    assert bytes_of_logs(tmp_path) == 507
 
 
 def test_a_file_whose_name_is_no_number_is_no_log_of_rocksdb(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -460,3 +461,36 @@ def test_the_two_tests_above_would_notice_a_walk(folder: Path) -> None:
 def test_a_read_from_the_end_of_an_empty_queue_is_empty(between_tombstones: RocksDisk) -> None:
     assert keys(between_tombstones, b"c", b"d", reverse=True) == []
     assert keys(between_tombstones, b"b", b"c", reverse=True) == LEFT[::-1]
+
+
+# Room
+
+
+def test_reclaim_gives_back_the_room_of_rows_that_were_deleted(disk: RocksDisk) -> None:
+    rows = [b"%04d" % number for number in range(2000)]
+    put(disk, *rows, size=5000)
+    disk.reclaim()
+    assert _sorted_bytes(disk) > 9_000_000
+    delete(disk, *rows)
+    disk.reclaim()
+    while _sorted_bytes(disk) > 100_000:  # RocksDB does it in the background
+        os.sched_yield()
+    assert keys(disk) == []
+
+
+def test_reclaim_does_nothing_where_nothing_changed_or_all_is_closed(disk: RocksDisk) -> None:
+    put(disk, b"a")
+    disk.reclaim()
+    before = sorted(disk.folder.glob("*.sst"))
+    disk.reclaim()
+    assert sorted(disk.folder.glob("*.sst")) == before
+    disk.close()
+    disk.reclaim()
+
+
+def _sorted_bytes(disk: RocksDisk) -> int:
+    size = 0
+    for file in disk.folder.glob("*.sst"):
+        with suppress(FileNotFoundError):
+            size += file.stat().st_size
+    return size

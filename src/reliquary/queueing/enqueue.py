@@ -85,7 +85,7 @@ def manager_is_full(state: State, size: int) -> bool:
 def why_full(state: State) -> str:
     """Why there is no room for anybody's messages."""
     if state.throttled:
-        return "the manager takes no messages until its store has caught up"
+        return state.throttled_why or "the manager takes no messages until its store has caught up"
     return f"the manager's quota is {state.identity().quota} kilobytes, {bytes_used(state)} bytes are used"
 
 

@@ -424,6 +424,8 @@ class FlowControl(Event, frozen=True):
     """Begin and End Flow Control, 3.1.7.2.5 and 3.1.7.2.6."""
 
     throttled: bool
+    why: str = ""
+    """What senders are told; empty when only the store is behind."""
 
 
 # -- the disk

@@ -314,6 +314,7 @@ def flow_control(state: State, event: events.FlowControl, now: Instant) -> None:
     """DM-294, DM-295."""
     del now
     state.throttled = event.throttled
+    state.throttled_why = event.why
 
 
 def start(state: State, event: events.StartManager, now: Instant) -> None:

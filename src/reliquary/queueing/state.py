@@ -297,6 +297,7 @@ class State:
         self.ways_of_turn: dict[str, tuple[Way, ...]] = {}
         """Where a name leads that depends on the directory; each turn begins with none."""
         self.throttled = False
+        self.throttled_why = ""
         self.online = True
         """ConnectionActive (DM-124, DM-125): messages come from and go to other managers."""
         self.signs = False

@@ -11,9 +11,10 @@ import ssl
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
-from reliquary.base.faults import UsageError
+from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
 from reliquary.base.turn import Warn
@@ -43,6 +44,7 @@ from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.keys import own_keys
 from reliquary.server.names import Listening, host_names
 from reliquary.server.protocols import PROTOCOLS
+from reliquary.server.space import SpaceWatch, Told
 from reliquary.wire.public_keys import Purpose
 
 DRAIN: Final = seconds(5)
@@ -63,6 +65,7 @@ class Server:
     users: Users
     endpoints: tuple[Endpoint, ...]
     """One for each protocol, in the order of `protocols.PROTOCOLS`."""
+    space: SpaceWatch
 
     async def listen(self, settings: Settings) -> tuple[str, str]:
         """Open both planes; the answer is their addresses."""
@@ -81,6 +84,7 @@ class Server:
 
     async def stop(self) -> None:
         """Take nothing new, finish what was begun, tell those who wait, let go of the folder."""
+        self.space.stop()
         self.data.stop_accepting()
         for endpoint in self.endpoints:
             endpoint.stop_accepting()
@@ -101,7 +105,9 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     """
     tls, setups = _tls(settings), [each.prepare(settings) for each in (*PROTOCOLS, *more)]
     clock, chance = RealClock(), SystemChance()
-    opened = await open_engine(
+    space = SpaceWatch(settings.folder, settings.low_space, settings.reserve)
+    opened = await _opened_with_room(
+        space,
         settings.folder,
         clock=clock,
         chance=chance,
@@ -133,9 +139,21 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
     at_control = admission.at(Hosts(host_names(settings, settings.control_host)), READS)
     app = build_app(context, at_control)
     control = ControlListener(app, tls=_tls(settings, clients=False), clock=clock, budget=budget)
-    server = Server(opened, data, control, users, endpoints)
+    server = Server(opened, data, control, users, endpoints, space)
     opened.engine.on_pressure = server.pause
+    space.start(Told(opened.engine.submit, opened.engine.warn, opened.disk.reclaim))
     return server
+
+
+async def _opened_with_room(space: SpaceWatch, folder: Path, **how: Any) -> OpenedEngine:
+    """Open the store; where the disk is full, with the room that was reserved for it."""
+    space.make_room()
+    try:
+        return await open_engine(folder, **how)
+    except StoreFailure as why:
+        if why.kind != "full" or not space.give_back():
+            raise
+        return await open_engine(folder, **how)
 
 
 def integration(settings: Settings) -> Integration:

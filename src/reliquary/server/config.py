@@ -26,6 +26,8 @@ from reliquary.server.values import check_authority, check_reach
 from reliquary.wire.security import parse_sid
 
 DOMAIN_LIMIT: Final = 255
+MOST_SPACE: Final = 1024 * 1024
+"""Megabytes."""
 _HOST: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 
 Kind = TypeVar("Kind", bound=Options)
@@ -51,6 +53,10 @@ class Settings:
     computer_name: str = field(default_factory=own_name)
     quota: int = FOREVER
     """Kilobytes that all queues together may hold; 4294967295 is no limit."""
+    low_space: int | None = None
+    """Megabytes: with less free on the disk, no message is taken; None is 128, or a tenth of the disk."""
+    reserve: int | None = None
+    """Megabytes in a file that is deleted when the disk is full; None is 160, or a twentieth of the disk."""
     queues: tuple[str, ...] = ()
     """Queues that are made at the start when they are missing."""
     in_doubt_wait: float = 0
@@ -98,6 +104,9 @@ class Settings:
             check_authority("names", each)
         if not 0 <= self.quota <= FOREVER:
             raise UsageError(f"quota is 0 to {FOREVER} kilobytes, not {self.quota}")
+        for name in ("low_space", "reserve"):
+            if not 0 <= (getattr(self, name) or 0) <= MOST_SPACE:
+                raise UsageError(f"{name} is 0 to {MOST_SPACE} megabytes, not {getattr(self, name)}")
         if not 0 <= self.in_doubt_wait <= LONGEST_IN_DOUBT / SECOND:
             limit = LONGEST_IN_DOUBT // SECOND
             raise UsageError(f"in_doubt_wait is 0 to {limit} seconds, not {self.in_doubt_wait}")

@@ -25,6 +25,7 @@ from reliquary.store import format as store_format
 from reliquary.store import restored
 from reliquary.store.complaints import told_of
 from reliquary.store.files import copy_durably, make_folder, sync_file, sync_folder
+from reliquary.store.reserve import NAME as RESERVE
 from reliquary.store.rocks import RocksDisk, tables_in
 
 KEYS: Final = "keys.pem"
@@ -32,7 +33,7 @@ KEYS: Final = "keys.pem"
 PATH_LIMIT: Final = 4096 - 64
 """Bytes of the path of a folder, with room for the names of the files in it."""
 NAME_LIMIT: Final = 255
-_LEFT_BEHIND: Final = {store_format.NAME, restored.NAME, "LOCK", "LOG"}
+_LEFT_BEHIND: Final = {store_format.NAME, restored.NAME, RESERVE, "LOCK", "LOG"}
 """FORMAT is written anew at the end; the others speak of the place and the process, not of the rows."""
 
 

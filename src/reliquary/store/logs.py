@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from struct import Struct as Layout
 from typing import Final, NamedTuple
@@ -49,6 +50,16 @@ class Log(NamedTuple):
 def logs_in(folder: Path) -> list[Log]:
     """All logs of a folder, in the order in which they were written."""
     return [read_log(path) for path in sorted(folder.glob("*.log"), key=number_of)]
+
+
+def bytes_of_logs(folder: Path) -> int:
+    """The size of all logs of a folder; RocksDB may delete some meanwhile."""
+    size = 0
+    with suppress(OSError):
+        for path in folder.glob("*.log"):
+            with suppress(OSError):
+                size += path.stat().st_size
+    return size
 
 
 def number_of(path: Path) -> int:

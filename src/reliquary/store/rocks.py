@@ -51,6 +51,8 @@ class RocksDisk:
         self._frozen: WeakSet[_FrozenRocks] = WeakSet()
         self._failure: Exception | None = None
         self._closed = False
+        self._reclaimed = 0
+        """The last change when memtables were written for more room."""
         self._syncing = Lock()
 
     def get(self, table: str, key: bytes) -> bytes | None:
@@ -102,6 +104,19 @@ class RocksDisk:
                 self._mark.move(covered, self._db.property_int_value(LOWEST_LOG) or 0)
             except Exception as why:
                 raise self._last_fault(why) from why
+
+    def reclaim(self) -> None:
+        """Write the memtables to files, so that RocksDB can give back the room of rows that were deleted.
+
+        A file of deletions is merged soon with the rows that it deletes; in a memtable they would wait until
+        it is full.  When it fails, RocksDB refuses the next write itself.
+        """
+        with self._syncing, suppress(Exception):
+            number = 0 if self._closed else self._db.latest_sequence_number()
+            if number > self._reclaimed:
+                self._reclaimed = number
+                for reader in list(self._readers.values()):
+                    reader.flush()
 
     @property
     def owner(self) -> UUID | None:

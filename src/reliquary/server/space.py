@@ -1,0 +1,184 @@
+"""Room on the disk: new messages are refused before the disk is full, so that the rest still works.
+
+                    room: >= enough ---------------.
+                        v                          |
+    messages are taken --- room: < low --> refused: "too little space"    reading and removing go on
+         |                                         |                      the store gives back what it can
+         reserve is made                           '--- room: < scarce --> the reserve is given back
+
+Room is what is free without the bytes of the logs: what they hold becomes sorted files before they go.
+Between `low` and `enough` nothing changes, so that a disk near its limit does not switch all the time.  The
+reserve is also given back before the store is opened on a full disk; see `store/reserve.py`.
+
+How often it looks depends on the room: no disk can be filled faster than FASTEST.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from reliquary.base.turn import Event, Warn
+from reliquary.queueing.events import FlowControl
+from reliquary.store.logs import bytes_of_logs
+from reliquary.store.reserve import Reserve
+
+MEGABYTE: Final = 1024 * 1024
+LOW: Final = 128 * MEGABYTE
+"""The default of `low_space`; on a small disk it is a tenth of it."""
+RESERVE: Final = 160 * MEGABYTE
+"""The default of `reserve`: all logs of a store become files of their size.  On a small disk, a twentieth."""
+FASTEST: Final = 1024 * MEGABYTE
+"""Bytes that a disk can take in a second."""
+OFTENEST, SELDOMEST = 0.05, 5.0
+"""Seconds between two looks."""
+WHILE_REFUSING: Final = 2.0
+"""Seconds between two looks, each of which asks the store to give back room."""
+
+
+class Space(NamedTuple):
+    """What a disk has, in bytes."""
+
+    free: int
+    total: int
+    logs: int = 0
+    """What the logs of the store have, and will need once more."""
+
+    @property
+    def room(self) -> int:
+        """What is left when the logs have become files."""
+        return self.free - self.logs
+
+
+class Thresholds(NamedTuple):
+    """Where something changes, in bytes of room; `low` 0 is never."""
+
+    low: int
+    reserve: int
+
+    @property
+    def enough(self) -> int:
+        """From here on messages are taken again."""
+        return self.low + self.low // 2
+
+    @property
+    def scarce(self) -> int:
+        """Below this the reserve is given back."""
+        return self.low // 4
+
+
+class Standing(NamedTuple):
+    """What was decided last."""
+
+    refusing: bool = False
+    reserved: bool = False
+    """Whether the reserve is to be there."""
+
+
+def thresholds(total: int, low_space: int | None, reserve: int | None) -> Thresholds:
+    """The thresholds for a disk of this size; settings are megabytes, None takes the default."""
+    return Thresholds(
+        min(LOW, total // 10) if low_space is None else low_space * MEGABYTE,
+        min(RESERVE, total // 20) if reserve is None else reserve * MEGABYTE,
+    )
+
+
+def judge(at: Thresholds, room: int, held: int, before: Standing) -> Standing:
+    """Decide what follows from so much room, with `held` bytes in the reserve.  Changes nothing."""
+    refusing = at.low > 0 and room < (at.enough if before.refusing else at.low)
+    if not at.reserve:
+        reserved = False
+    elif held:
+        reserved = room >= at.scarce
+    else:
+        reserved = not refusing and room >= at.enough + at.reserve
+    return Standing(refusing, reserved)
+
+
+def space_of(folder: Path) -> Space:
+    """The space on the disk of a folder, or of the nearest folder above that is there and can be seen."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return space_of(folder.parent)
+    return Space(found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, bytes_of_logs(folder))
+
+
+def pause_before_next_look(at: Thresholds, room: int) -> float:
+    """Seconds in which the disk cannot get from here to `low`."""
+    return WHILE_REFUSING if room < at.low else min(max((room - at.low) / FASTEST, OFTENEST), SELDOMEST)
+
+
+class Told(NamedTuple):
+    """Who is told what the watch finds."""
+
+    submit: Callable[[Event], None]
+    warn: Callable[[Warn], None]
+    reclaim: Callable[[], None]
+    """Called in a thread while there is too little room."""
+
+
+class SpaceWatch:
+    """Looks at the disk of a store now and then, and tells the manager."""
+
+    def __init__(
+        self,
+        folder: Path,
+        low_space: int | None,
+        reserve: int | None,
+        look_at: Callable[[Path], Space] = space_of,
+    ) -> None:
+        self._folder = folder.absolute()
+        self._look_at = look_at
+        self.space = look_at(self._folder)
+        self._at = thresholds(self.space.total, low_space, reserve)
+        self._reserve = Reserve(self._folder, self._at.reserve)
+        self._standing = Standing()
+        self._next: asyncio.TimerHandle | None = None
+
+    def make_room(self) -> None:
+        """Give the reserve back if there is little room; this is for the time before the store is opened."""
+        if not judge(self._at, self.space.room, self._reserve.held, self._standing).reserved:
+            self.give_back()
+
+    def give_back(self) -> int:
+        """Give the reserve back; the answer is how many bytes that were."""
+        return self._reserve.release()
+
+    def start(self, told: Told) -> None:
+        """Look at once, and again and again from now on."""
+        self._look(told)
+        loop = asyncio.get_running_loop()
+        if self._standing.refusing:
+            loop.run_in_executor(None, told.reclaim)
+        self._next = loop.call_later(pause_before_next_look(self._at, self.space.room), self.start, told)
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._next is not None:
+            self._next.cancel()
+
+    def _look(self, told: Told) -> None:
+        self.space = self._look_at(self._folder)
+        before = self._standing
+        self._standing = judge(self._at, self.space.room, self._reserve.held, before)
+        if self._standing.refusing != before.refusing:
+            why = self._why() if self._standing.refusing else ""
+            told.submit(FlowControl(self._standing.refusing, why))
+            if why:
+                told.warn(Warn("the disk", "has too little space for new messages", why))
+        if self._standing.reserved:
+            self._reserve.make()
+        elif self._reserve.held:
+            told.warn(Warn("the disk", "is nearly full, and the reserve was given back", self._why()))
+            self.give_back()
+
+    def _why(self) -> str:
+        room, low = max(self.space.room, 0) // MEGABYTE, self._at.low // MEGABYTE
+        return (
+            f"the disk of {self._folder} has {room} megabytes free beside its logs, and below {low}"
+            " no messages are taken: receive messages, or make room"
+        )

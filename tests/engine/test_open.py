@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 from pathlib import Path
 from uuid import UUID
 
@@ -31,7 +33,7 @@ from reliquary.queueing.message import Delivery, Message
 from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.tables import ONLY, PAST_THE_END
 from reliquary.sim.chance import SeededChance
-from reliquary.store import Changes, RocksDisk, backup, tables_in
+from reliquary.store import Changes, RocksDisk, backup, restore, tables_in
 
 
 async def opened_at(folder: Path, *, quota: int | None = None) -> OpenedEngine:
@@ -128,6 +130,61 @@ def test_a_store_that_had_a_manager_never_opens_without_it(tmp_path: Path) -> No
         disk.close()
         with pytest.raises(StoreDamage, match=f"it belongs to manager {UUID(int=7)}, and has {mine}"):
             await opened_at(tmp_path)
+
+    asyncio.run(story())
+
+
+def test_an_older_copy_of_the_folder_begins_a_new_era_once(tmp_path: Path) -> None:
+    async def one_life(*, expected: int) -> None:
+        opened = await opened_at(tmp_path / "data")
+        era = opened.state.identity().era
+        assert (0 if era is None else era.number) == expected
+        await opened.engine.ask(lambda to: CreateQueue(to, f"orders{len(opened.state.queues)}"))
+        await opened.close()
+
+    async def story() -> None:
+        await one_life(expected=0)
+        shutil.copytree(tmp_path / "data", tmp_path / "copy")
+        await one_life(expected=0)
+        await one_life(expected=0)
+        for number in (1, 2):
+            shutil.rmtree(tmp_path / "data")
+            shutil.copytree(tmp_path / "copy", tmp_path / "data")
+            await one_life(expected=1)
+            await one_life(expected=1)
+            assert not (tmp_path / "data" / "RESTORED").exists(), number
+
+    asyncio.run(story())
+
+
+def test_the_moment_of_the_witness_ends_the_older_era(tmp_path: Path) -> None:
+    async def story() -> None:
+        opened = await opened_at(tmp_path / "data")
+        backup(opened.disk, tmp_path / "backup")
+        await opened.close()
+        shutil.rmtree(tmp_path / "data")
+        restore(tmp_path / "backup", tmp_path / "data", SeededChance(2))
+        os.utime(tmp_path / "data.witness", (1_700_000_000, 1_700_000_000))
+        opened = await opened_at(tmp_path / "data")
+        era = opened.state.identity().era
+        assert era is not None
+        assert era.alive_until == 1_700_000_000_000_000
+        await opened.close()
+
+    asyncio.run(story())
+
+
+def test_a_witness_may_lie_elsewhere(tmp_path: Path) -> None:
+    async def story() -> None:
+        opened = await open_engine(
+            tmp_path / "data",
+            clock=RealClock(),
+            chance=SeededChance(1),
+            computer_name="HOST",
+            witness=tmp_path / "kept" / "number",
+        )
+        await opened.close()
+        assert not (tmp_path / "kept").exists(), "where it cannot be written, nothing is said"
 
     asyncio.run(story())
 

@@ -48,6 +48,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
         tmp_path,
         """
         folder = "/data"
+        witness = "/w"
         data_host = "0.0.0.0"
         data_port = 1
         control_host = "::1"
@@ -97,6 +98,7 @@ def test_every_setting_can_come_from_a_file(tmp_path: Path) -> None:
     )
     expected = Settings(
         folder=Path("/data"),
+        witness=Path("/w"),
         data_host="0.0.0.0",
         data_port=1,
         control_host="::1",

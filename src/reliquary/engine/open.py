@@ -34,6 +34,7 @@ from reliquary.queueing.security.anonymous import EVERY_ACT, AnonymousAct
 from reliquary.queueing.state import Sizes, State
 from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.store import MemoryDisk, RocksDisk, StagedRows
+from reliquary.store.witness import beside
 
 BUILT_IN: Final = (LOOPBACK,)
 """The protocols that every manager has."""
@@ -114,6 +115,7 @@ async def open_engine(
     http_support: bool | None = None,
     history: HistoryOptions | None = None,
     sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
+    witness: Path | None = None,
 ) -> OpenedEngine:
     """Open a folder, or make it a store; the manager is started when this returns.
 
@@ -124,13 +126,16 @@ async def open_engine(
     Their messages go nowhere until an endpoint with a network puts itself among the engine's performers.
     New queues let anonymous senders in where there is `http_support`; None leaves it as it was.
 
+    `witness` is a file outside the folder that tells when the folder is an older copy; without it, it lies
+    beside the folder.
+
     With `history`, what happens to messages is told and exported to files.
 
     It is ready then too, unless `in_doubt_wait` lets it wait for the outcome of transactions; then
     `ready` tells.  A StoreFailure, StoreDamage or StartFailed says why it cannot be had; the folder
     is let go of then.
     """
-    disk = RocksDisk(folder, tables_of(protocols))
+    disk = RocksDisk(folder, tables_of(protocols), witness=witness or beside(Path(folder)))
     try:
         rows = StagedRows(disk)
         server_list = ServerList(find_servers)

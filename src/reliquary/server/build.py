@@ -124,6 +124,7 @@ async def build(settings: Settings, *more: ServerProtocol) -> Server:
         http_support=any(each.anonymous_senders for each in setups),
         history=settings.history.export(settings.folder),
         sizes=Sizes(transactions=settings.limits.transactions),
+        witness=settings.witness,
     )
     users = Users(opened.state.identity().identifier, settings.users)
     admission = admission_of(users, Failures(clock.monotonic), partial(_warn_of_token, opened))

@@ -57,6 +57,8 @@ class Settings:
     """Megabytes: with less free on the disk, no message is taken; None is 128, or a tenth of the disk."""
     reserve: int | None = None
     """Megabytes in a file that is deleted when the disk is full; None is 160, or a twentieth of the disk."""
+    witness: Path | None = None
+    """A file outside the folder that tells when an older copy of it was put back; None is FOLDER.witness."""
     queues: tuple[str, ...] = ()
     """Queues that are made at the start when they are missing."""
     in_doubt_wait: float = 0

@@ -28,6 +28,7 @@ from struct import error as LayoutError  # noqa: N812 - it is a class
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from reliquary.store import witness
 from reliquary.store.files import sync_file, write_durably
 from reliquary.store.logs import first_change, number_of
 
@@ -103,6 +104,8 @@ class SyncedMark:
         """The first change of the last log: until it is synced, the log is not in the mark."""
         self._manifest = Manifest("", 0, 0)
         self._mark = Mark(synced, owner=owner)
+        self._witness = -1
+        """The open file of the witness; -1 where there is none."""
         self._rest = b""
         """The part of a slot that changes seldom."""
         self._look(synced, lowest)
@@ -125,6 +128,23 @@ class SyncedMark:
         self._mark = Mark(synced, *self._mark[1:5], generation)
         body = _COUNTS.pack(generation, synced) + self._rest
         os.pwrite(self._file, _OPENING.pack(_MAGIC, crc32(body)) + body, generation % 2 * SLOT)
+        if self._witness >= 0:
+            body = witness.BODY.pack(self._mark.owner, synced)
+            try:
+                os.pwrite(self._witness, witness.OPENING.pack(witness.MAGIC, crc32(body)) + body, 0)
+            except OSError:  # it may lie on another disk, and nobody was promised anything about it
+                self._dismiss_witness()
+
+    def call_witness(self, path: Path) -> None:
+        """Write from now on also beside the folder how far the store is, once it has an owner."""
+        self._dismiss_witness()
+        if self._mark.owner != NOBODY:
+            self._witness = witness.begin(path, self._mark.owner, self._mark.synced)
+
+    def _dismiss_witness(self) -> None:
+        if self._witness >= 0:
+            os.close(self._witness)
+        self._witness = -1
 
     def belongs_to(self, owner: bytes) -> None:
         """Note whose store it is, in both slots and synced: it is said once in the life of a store."""
@@ -142,8 +162,9 @@ class SyncedMark:
         return self._mark.owner
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the files."""
         os.close(self._file)
+        self._dismiss_witness()
 
     def _look(self, synced: int, lowest: int) -> None:
         """See which logs there are; a log without a synced change need not survive a power cut."""

@@ -21,12 +21,14 @@ from weakref import WeakSet
 from rocksdict import Checkpoint, Rdict, RdictIter, ReadOptions, WriteBatch, WriteOptions
 
 from reliquary.base.faults import StoreFailure, UsageError
+from reliquary.base.restoration import Restoration
 from reliquary.store import format as store_format
 from reliquary.store import restored, tuning
 from reliquary.store.complaints import fault_of, told_of
 from reliquary.store.disk import Changes, Reads
 from reliquary.store.mark import NOBODY, Mark, manifest_of, write_mark
 from reliquary.store.opening import LOWEST_LOG, open_database
+from reliquary.store.witness import consult
 
 _PATIENCE = 1000  # tombstones
 _FEW = 32
@@ -36,12 +38,15 @@ _FEW = 32
 class RocksDisk:
     """A `Disk` in a folder.  Reads may come from any thread, applies from one."""
 
-    def __init__(self, folder: str | Path, tables: Iterable[str], *, create: bool = True) -> None:
+    def __init__(
+        self, folder: str | Path, tables: Iterable[str], *, create: bool = True, witness: Path | None = None
+    ) -> None:
         self.folder = Path(folder)
         self.tables = tuple(tables)
+        self._witness = witness
         with told_of(self.folder):
             self._db, self._mark = open_database(self.folder, self.tables, create=create)
-            self.restoration = restored.noted(self.folder)
+            self.restoration = self._restoration()
             """Not None while the store is older than what its manager did last."""
         self._readers = {name: self._db.get_column_family(name) for name in self.tables}
         self._handles = {name: self._db.get_column_family_handle(name) for name in self.tables}
@@ -128,6 +133,8 @@ class RocksDisk:
         self._must_be_usable()
         with self._syncing, told_of(self.folder):
             self._mark.belongs_to(owner.bytes)
+            if self._witness is not None:
+                self._mark.call_witness(self._witness)
 
     def checkpoint(self, folder: Path) -> None:
         """Make a folder with the files of the store as they are now; those that never change are linked."""
@@ -137,6 +144,20 @@ class RocksDisk:
             Checkpoint(self._db).create_checkpoint(str(folder))
             _, number, size = manifest_of(folder)
             write_mark(folder, Mark(covered, number, size, self._mark.owner))
+
+    def _restoration(self) -> Restoration | None:
+        """Whether the store is older than it once was, by its own note or by its witness.
+
+        What the witness says is noted durably before the witness hears of anything new.
+        """
+        noted = restored.noted(self.folder)
+        if self._witness is None:
+            return noted
+        found = self._db.latest_sequence_number()
+        known = consult(self._witness, self._mark.owner, found, noted)
+        if known is not None and known != noted:
+            restored.note(self.folder, known)
+        return known
 
     def restoration_begun(self) -> None:
         """Note that the era of a restored store is on disk."""

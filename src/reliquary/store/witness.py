@@ -1,0 +1,97 @@
+"""The witness: a file outside the folder of a store that knows how far the store once was.
+
+A folder that was copied while its server was stopped, and is put back later, looks like any other store.
+Only something outside it can tell that the store was further already.  So after every sync the sequence
+number is also written beside the folder, `data.witness` for `data`:
+
+    | magic: 4 | crc32: 4 | owner: 16 | synced: 8 |
+
+When a store is opened whose owner the witness knows, and whose changes end before the witness says, the
+folder is an older copy: that is noted as `store restore` notes it (`restored.py`), and the manager begins a
+new era.  When the file changed last says until when the newer state was in use.
+
+Where there is no witness (another machine, or a folder above that nobody may write to), nothing is known, and
+nothing is said.  A witness that cannot be written is no reason to stop.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from struct import Struct as Layout
+from typing import Final, NamedTuple
+from uuid import UUID, uuid5
+from zlib import crc32
+
+from msgspec.structs import replace
+
+from reliquary.base.restoration import Restoration
+from reliquary.store.files import write_durably
+
+SUFFIX: Final = ".witness"
+MAGIC: Final = b"RQW1"
+OPENING: Final = Layout(">4sI")
+BODY: Final = Layout(">16sQ")
+_MICROSECOND: Final = 1000  # nanoseconds
+
+
+class Statement(NamedTuple):
+    """What a witness says."""
+
+    owner: bytes
+    """The identifier of the manager whose store it is."""
+    synced: int
+    """The sequence number up to which the store was synced."""
+    moment: int = 0
+    """When it was written, microseconds since 1970."""
+
+
+def beside(folder: Path) -> Path | None:
+    """Where the witness of a folder is by default; None for the root of all folders."""
+    place = folder.absolute()
+    return place.with_name(place.name + SUFFIX) if place.name else None
+
+
+def encode(owner: bytes, synced: int) -> bytes:
+    """The content of the file."""
+    body = BODY.pack(owner, synced)
+    return OPENING.pack(MAGIC, crc32(body)) + body
+
+
+def read(path: Path) -> Statement | None:
+    """What the witness says; None when there is none, or none that is as it was written."""
+    try:
+        content, changed = path.read_bytes(), path.stat().st_mtime_ns
+    except OSError:
+        return None
+    if len(content) != OPENING.size + BODY.size:
+        return None
+    owner, synced = BODY.unpack_from(content, OPENING.size)
+    if content != encode(owner, synced):
+        return None
+    return Statement(owner, synced, changed // _MICROSECOND)
+
+
+def begin(path: Path, owner: bytes, synced: int) -> int:
+    """Write the witness anew; the answer is its open file, or -1 where it cannot be written."""
+    try:
+        write_durably(path, encode(owner, synced))
+        return os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return -1
+
+
+def consult(path: Path, owner: bytes, found: int, noted: Restoration | None) -> Restoration | None:
+    """What is known about an older state: the note of a restore with its moment, or that this is a copy.
+
+    `found` is the last change in the store, `noted` what `store restore` left in it.
+    """
+    said = read(path)
+    if said is None or said.owner != owner:
+        return noted
+    if noted is not None:
+        return noted if noted.alive_until else replace(noted, alive_until=said.moment)
+    if said.synced <= found:
+        return None
+    # The name is made of what was found, so that a start that is cut short finds it once more.
+    return Restoration(uuid5(UUID(bytes=owner), f"{found} of {said.synced} changes"), said.moment)

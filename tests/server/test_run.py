@@ -345,6 +345,9 @@ def test_a_server_may_wait_for_the_outcome_of_transactions_before_it_is_ready(tm
     try:
         server.waits()
         assert "waits for the outcome of 1 transactions" in server.said
+        planes = (server.data, server.control)
+        said = [server.call("GET", "/health", plane=plane)["status"] for plane in planes]
+        assert said == ["initializing", "initializing"]
         (listed,) = server.call("GET", "/transactions")["transactions"]
         assert (listed["id"], listed["owner"]) == (transaction, "billing")
         with pytest.raises(HTTPError) as refused:

@@ -66,26 +66,27 @@ def connected() -> Manager:
     from reliquary.client.address import is_mqqp
     from reliquary.client.sync.manager import connect
 
-    where = _where()
-    if is_mqqp(where.server):  # a control plane or a token in the environment is another server's
-        return connect(where.server)
-    return connect(where.server, control=where.control, token=where.read_token())
+    named = where()
+    if is_mqqp(named.server):  # a control plane or a token in the environment is another server's
+        return connect(named.server)
+    return connect(named.server, control=named.control, token=named.read_token())
 
 
 def feed_client() -> FeedClient:
     """The feeds and batches of that server."""
     from reliquary.client.feed import FeedClient
 
-    where = _where()
-    return FeedClient(where.server, token=where.read_token() or "")
+    named = where()
+    return FeedClient(named.server, token=named.read_token() or "")
 
 
-def _where() -> Where:
+def where() -> Where:
+    """Return the addresses that the command line names; what is no address is refused."""
     from reliquary.client.address import is_address
 
-    where = click.get_current_context().find_object(Where)
-    assert where is not None, "the root command says where the server is"
-    for address in (where.server, where.control):
+    named = click.get_current_context().find_object(Where)
+    assert named is not None, "the root command says where the server is"
+    for address in (named.server, named.control):
         if address is not None and not is_address(address):
             raise click.UsageError(f"{address!r} is not an address such as http://127.0.0.1:8480.")
-    return where
+    return named

@@ -28,6 +28,7 @@ from reliquary.cli.pipeline import pipeline
 from reliquary.cli.serve import serve
 from reliquary.cli.store import store
 from reliquary.cli.user import user
+from reliquary.cli.wait import wait
 
 
 @examples(
@@ -142,6 +143,7 @@ for command in (
     manager,
     access,
     user,
+    wait,
 ):
     cli.add_command(command)
 

@@ -31,8 +31,9 @@ READS: Final = frozenset({"GET", "HEAD"})
 async def show_health(request: Request) -> Response:
     """GET /health."""
     context = context_of(request)
-    manager = str(context.opened.state.identity().identifier)
-    return answer({"status": "ready", "manager": manager, "version": context.version})
+    state = context.opened.state
+    manager = str(state.identity().identifier)
+    return answer({"status": state.manager_state.value, "manager": manager, "version": context.version})
 
 
 BELOW_A_QUEUE: Final = (

@@ -9,9 +9,10 @@ from reliquary.net.http import Request, Responder
 
 
 class HealthOut(msgspec.Struct):
-    """Who answers."""
+    """Who answers, and whether it takes requests."""
 
     status: str
+    """The state of the manager: `ready`, or `initializing` while transactions wait for their outcome."""
     manager: str
     version: str
 
@@ -22,5 +23,6 @@ _encode = msgspec.json.Encoder().encode
 def health(context: Context, request: Request, responder: Responder, _: str) -> None:
     """GET /health."""
     parameters(request)
-    manager = str(context.state.identity().identifier)
-    responder.respond(200, _encode(HealthOut("ready", manager, context.version)))
+    state = context.state
+    shown = HealthOut(state.manager_state.value, str(state.identity().identifier), context.version)
+    responder.respond(200, _encode(shown))

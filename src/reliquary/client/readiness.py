@@ -1,0 +1,105 @@
+"""Wait until a server is ready, until a queue exists, or until a queue holds messages.
+
+A client is not notified of a start, so the server is asked again and again until the time is over.
+A refusal (an unknown token, a missing right) ends the wait at once: to ask again does not change it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from reliquary.client.address import control_of, is_mqqp
+from reliquary.client.connect import connect_async
+from reliquary.client.errors import (
+    BadRequest,
+    MessageNotFound,
+    QueueNotFound,
+    ReliquaryError,
+    ServerUnreachable,
+)
+from reliquary.client.wire import Wire
+
+PAUSES: Final = (0.05, 0.1, 0.2, 0.5)
+"""Seconds between two requests; the last one counts from there on."""
+ONE_TRY: Final = 2.0
+"""Seconds that a try may take although the time is over: with a time of 0 there is one whole try."""
+
+
+class _Health(msgspec.Struct):
+    status: str = ""
+
+
+_health = msgspec.json.Decoder(_Health)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The server, and what is to be there."""
+
+    server: str
+    control: str | None = None
+    token: str | None = field(default=None, repr=False)
+    queue: str | None = None
+    messages: int = 0
+    """How many messages the queue must have that can be received now."""
+
+
+async def wait_until(wanted: Wanted, patience: float) -> None:
+    """Return when all of it is there.
+
+    After `patience` seconds the error says what is missing: ServerUnreachable, QueueNotFound or
+    MessageNotFound.
+    """
+    if is_mqqp(wanted.server):
+        raise BadRequest("INVALID_PARAMETER", "a server is waited for at its address of HTTP, not of MQQP")
+    clock = asyncio.get_running_loop().time
+    end, pauses = clock() + patience, iter(PAUSES)
+    pause, missing = PAUSES[-1], _silent(wanted.server)
+    while True:
+        try:
+            async with asyncio.timeout_at(max(end, clock() + ONE_TRY)):
+                await _look(wanted)
+            return
+        except (ServerUnreachable, QueueNotFound, MessageNotFound) as why:
+            missing = why
+        except TimeoutError:
+            pass
+        pause = next(pauses, pause)
+        if clock() + pause > end:
+            raise missing
+        await asyncio.sleep(pause)  # noqa: TID251 - nobody tells when a server has started
+
+
+async def _look(wanted: Wanted) -> None:
+    for plane in (wanted.server, wanted.control or control_of(wanted.server)):
+        await _check_health(plane, wanted.token)
+    if wanted.queue is None:
+        return
+    async with connect_async(wanted.server, control=wanted.control, token=wanted.token) as manager:
+        try:
+            found = (await manager.queue(wanted.queue).info()).messages
+        except QueueNotFound as why:
+            raise QueueNotFound(why.code, f"there is no queue {wanted.queue!r}") from why
+    if found < wanted.messages:
+        sentence = f"{wanted.queue!r} has {found} of {wanted.messages} messages"
+        raise MessageNotFound("MESSAGE_NOT_FOUND", sentence)
+
+
+async def _check_health(plane: str, token: str | None) -> None:
+    wire = Wire(plane, token=token)
+    try:
+        status = (await wire.read("GET", "/health", _health)).status
+    finally:
+        await wire.close()
+    if status != "ready":
+        raise ServerUnreachable(
+            sentence=f"{plane} answers and is not ready: it is {status or 'no server of ours'}"
+        )
+
+
+def _silent(server: str) -> ReliquaryError:
+    return ServerUnreachable(sentence=f"{server} takes connections and does not answer")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from reliquary.base.time import (
     DAY,
     HOUR,
+    LAST_SECOND,
     MILLISECOND,
     MINUTE,
     SECOND,
@@ -54,6 +55,11 @@ def test_what_lies_between_leads_from_one_to_the_other(moment: Instant, span: Du
     assert between(moment, later(moment, span)) == span
 
 
-@given(moments)
+@given(st.integers(0, LAST_SECOND * SECOND).map(Instant))
 def test_whole_seconds_are_never_in_the_future(moment: Instant) -> None:
     assert 0 <= moment - in_whole_seconds(moment) * SECOND < SECOND
+
+
+@pytest.mark.parametrize("after", [0, 1, SECOND, 100 * 365 * DAY])
+def test_whole_seconds_after_2106_are_the_last_ones_that_32_bits_hold(after: int) -> None:
+    assert in_whole_seconds(Instant(LAST_SECOND * SECOND + after)) == 2**32 - 1

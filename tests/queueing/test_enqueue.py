@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.base.time import in_whole_seconds
+from reliquary.base.time import LAST_SECOND, SECOND, Instant, in_whole_seconds
 from reliquary.queueing import enqueue
 from reliquary.queueing.enqueue import STATUS, Enqueued, judge, too_late
 from reliquary.queueing.events import (
@@ -384,6 +384,12 @@ def test_a_message_has_a_time_to_reach_the_queue(travel: int, allowed: int, late
     assert answer.status is (HResult.IO_TIMEOUT if late else HResult.OK)
     assert len(bench.bodies()) == (0 if late else 1)
     assert bench.bodies("system$;deadletter") == []
+
+
+def test_a_message_that_was_sent_after_2106_is_never_late() -> None:
+    """SentTime does not say when it was sent."""
+    message = Message(sent_time=LAST_SECOND, time_to_reach_queue=10)
+    assert not too_late(message, Instant((LAST_SECOND + 1_000_000) * SECOND))
 
 
 def test_a_message_that_did_not_travel_is_never_late() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import SECOND, Instant
+from reliquary.base.time import LAST_SECOND, SECOND, Instant
 from reliquary.queueing.message import (
     BODY_LIMIT,
     EXTENSION_LIMIT,
@@ -364,6 +364,15 @@ def test_the_time_to_be_received_runs_from_the_moment_it_was_sent(
     attributes: dict[str, Any], deadline: int
 ) -> None:
     assert Message(**attributes).deadline(NOW) == deadline
+
+
+def test_times_of_a_message_that_was_sent_after_2106_run_from_now() -> None:
+    """SentTime does not say when it was sent."""
+    sent = Message(sent_time=LAST_SECOND, time_to_be_received=10, time_to_reach_queue=20, delay=30 * SECOND)
+    now = Instant((LAST_SECOND + 1_000_000) * SECOND)
+    assert sent.deadline(now) == now + 10 * SECOND
+    assert sent.reach_deadline(now) == now + 20 * SECOND + 1
+    assert sent.due(now) == now + 30 * SECOND
 
 
 def test_a_deadline_at_the_beginning_of_time_is_not_taken_for_never() -> None:

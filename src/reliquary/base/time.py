@@ -37,9 +37,17 @@ def between(earlier: Instant, moment: Instant) -> Duration:
     return Duration(moment - earlier)
 
 
+LAST_SECOND: Final = 0xFFFF_FFFF
+"""The largest number of seconds since 1970 that 32 bits hold, in February 2106."""
+
+
 def in_whole_seconds(moment: Instant) -> int:
-    """Seconds since 1970, as the attributes CreateTime, ModifyTime and SentTime hold them."""
-    return moment // SECOND
+    """Seconds since 1970, as the attributes CreateTime, ModifyTime and SentTime hold them, in 32 bits.
+
+    Every moment after LAST_SECOND is LAST_SECOND, because no record can hold a larger number. So spans of
+    a message with this SentTime are counted from `now`.
+    """
+    return min(moment // SECOND, LAST_SECOND)
 
 
 def as_datetime(moment: int) -> datetime:

@@ -11,7 +11,7 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.base.time import SECOND, Instant, in_whole_seconds
+from reliquary.base.time import LAST_SECOND, SECOND, Instant, in_whole_seconds
 from reliquary.queueing import facts
 from reliquary.queueing.acknowledge import ANSWERS, asked, asked_in
 from reliquary.queueing.apply import apply
@@ -96,7 +96,8 @@ def bytes_used(state: State) -> int:
 
 def too_late(message: Message, now: Instant) -> bool:
     """Whether the message's time to reach a queue ran out on the way (AN-06)."""
-    return now > (message.sent_time + message.time_to_reach_queue) * SECOND
+    sent = message.sent_time
+    return sent < LAST_SECOND and now > (sent + message.time_to_reach_queue) * SECOND
 
 
 def enqueue(

@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.base.time import SECOND, Instant
+from reliquary.base.time import LAST_SECOND, SECOND, Instant
 from reliquary.wire.stored_names import STORED_NAMES
 
 NO_GUID: Final = UUID(int=0)
@@ -303,21 +303,21 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
         # 3.1.1.12 defines the attribute, because a message that travelled would live too long.
         if self.time_to_be_received == FOREVER:
             return 0
-        start = self.sent_time * SECOND if self.sent_time else now
+        start = self.sent_time * SECOND if 0 < self.sent_time < LAST_SECOND else now
         return max(start + self.time_to_be_received * SECOND, 1)
 
     def reach_deadline(self, now: Instant) -> int:
         """The first moment after TimeToReachQueue, or 0 for never ([MC-MQSRM] 3.1.7.2.1)."""
         if self.time_to_reach_queue == FOREVER:
             return 0
-        start = self.sent_time * SECOND if self.sent_time else now
+        start = self.sent_time * SECOND if 0 < self.sent_time < LAST_SECOND else now
         return start + self.time_to_reach_queue * SECOND + 1
 
     def due(self, now: Instant) -> int:
         """When its delay is over, or 0 when it is over already."""
         if not self.delay:
             return 0
-        moment = (self.sent_time * SECOND if self.sent_time else now) + self.delay
+        moment = (self.sent_time * SECOND if 0 < self.sent_time < LAST_SECOND else now) + self.delay
         return moment if moment > now else 0
 
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from reliquary.base.faults import UsageError
+from reliquary.base.time import LAST_SECOND
 from reliquary.protocols.srmp.codec.compound import compound
 from reliquary.protocols.srmp.codec.decode import decode
 from reliquary.protocols.srmp.codec.encode import encode
@@ -368,6 +369,12 @@ def test_a_message_of_a_stream_is_durable_and_has_no_priority() -> None:
 def test_a_time_without_end_is_written_as_windows_does() -> None:
     message = with_(time_to_reach_queue=FOREVER)
     assert "<TTrq>20380119T031407</TTrq>" in encode(message)
+    assert came(encode(message)).time_to_reach_queue == FOREVER
+
+
+@pytest.mark.parametrize("sent", [0x7FFF_FFFE, 0x7FFF_FFFF, 0x8000_0000, LAST_SECOND])
+def test_a_time_without_end_has_no_end_after_2038(sent: int) -> None:
+    message = with_(time_to_reach_queue=FOREVER, sent_time=sent)
     assert came(encode(message)).time_to_reach_queue == FOREVER
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from reliquary.base.hresult import HResult
-from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant
+from reliquary.base.time import MILLISECOND, Duration, Instant, in_whole_seconds
 from reliquary.protocols.mqqp.codec.qm2qm import (
     FOREVER,
     LAST,
@@ -244,7 +244,7 @@ def _deliver(state: State, read: Read, found: Delivered, now: Instant) -> None:
         wanted.cursor,
         wanted.queue_again,
         1,  # QP-023
-        found.position.arrived // SECOND & 0xFFFF_FFFF,  # QP-024, H-24
+        in_whole_seconds(Instant(found.position.arrived)),  # QP-024, H-24
         packet,  # QP-026, QP-063
     )
     if isinstance(read.called.request, StartReceive):

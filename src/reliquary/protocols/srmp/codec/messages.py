@@ -282,8 +282,10 @@ def envelope_of(message: Message, place: StreamPlace | None = None, *, here: str
     if message.administration_queue and not multicast:
         delivery_to, commitment = _requests(message, here)
     reach_by = message.sent_time + message.time_to_reach_queue
-    if message.time_to_reach_queue == FOREVER:
-        reach_by = max(NO_END, message.sent_time)
+    if (
+        message.time_to_reach_queue == FOREVER and message.sent_time < NO_END
+    ):  # else its end is 136 years away
+        reach_by = NO_END
     delivery_receipt, commitment_receipt = _receipts(message)
     return Envelope(
         # DEPARTS from 3.1.7.2.4 (SR-274): a label is never NULL here, so an empty one is written as one.

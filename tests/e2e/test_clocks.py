@@ -1,4 +1,4 @@
-"""Servers whose computer has a wrong clock: it is beyond what 32 bits can say."""
+"""Servers whose computer has a wrong clock: it is set forward, or is beyond what 32 bits can say."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 
 import reliquary
 from reliquary import Manager
-from reliquary.base.time import LAST_SECOND
+from reliquary.base.time import HOUR, LAST_SECOND
 from reliquary.server.mqqp_options import MqqpOptions
 from tests.client.served import Served, served
 
 SOON: float = 20
-"""Seconds: what is due at once comes long before."""
+"""Seconds: a message that is due at once comes long before, and one that waits for the old timer does not."""
 FAR_AHEAD = LAST_SECOND + 100_000_000
 """A moment in 2109, in seconds since 1970."""
 
@@ -27,6 +27,9 @@ class WrongClock:
         self._real = time.time_ns  # noqa: TID251 - the clock itself is under test
         self._ahead = 0
         patch.setattr(time, "time_ns", lambda: self._real() + self._ahead)
+
+    def set_forward(self, seconds: int) -> None:
+        self._ahead += seconds * 1_000_000_000
 
     def set_to(self, moment: int) -> None:
         self._ahead = moment * 1_000_000_000 - self._real()
@@ -41,6 +44,21 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> WrongClock:
 def qm(clock: WrongClock, tmp_path: Path) -> Iterator[Manager]:
     with served(tmp_path) as running, reliquary.connect(running.data, control=running.control) as manager:
         yield manager
+
+
+# -- a calendar that is set
+
+
+@pytest.mark.parametrize("forward", [24 * 3600, 3599], ids=["past the next deadline", "shortly before it"])
+def test_a_new_delay_ends_in_time_after_the_clock_was_set_forward(
+    qm: Manager, clock: WrongClock, forward: int
+) -> None:
+    orders = qm.create_queue("orders")
+    orders.send(b"in an hour", delay=HOUR / 1_000_000)
+    clock.set_forward(forward)
+    orders.send(b"soon", delay=1.5)  # behind the first one, in both cases
+    bodies = [orders.receive(timeout=SOON) for _ in range(2)]
+    assert [each and each.body for each in bodies] == [b"in an hour", b"soon"]
 
 
 # -- a calendar beyond 2106

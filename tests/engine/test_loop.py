@@ -26,6 +26,9 @@ MANY = 20
 class LoopClock:
     """Noon by the calendar; the other clock is the loop's."""
 
+    def __init__(self) -> None:
+        self.jumps = 0
+
     def now(self) -> Instant:
         return NOON
 
@@ -42,7 +45,8 @@ class Room:
         core = Core(self.disk, rows)
         self.scribe = Scribe(rows)
         core.add(self.scribe)
-        self.engine = Engine(core, self.disk, LoopClock())
+        self.clock = LoopClock()
+        self.engine = Engine(core, self.disk, self.clock)
         self.answers: list[object] = []
         self.failures: list[BaseException] = []
         self.engine.on_failure = self.failures.append
@@ -298,6 +302,32 @@ def test_a_timer_fires_once_and_one_that_was_cancelled_never() -> None:
         for _ in range(10):
             await tick()
         assert len(fired()) == 2
+        await room.stop()
+
+    run(story)
+
+
+def test_a_timer_of_the_calendar_fires_when_the_calendar_is_set_forward() -> None:
+    async def story(room: Room) -> None:
+        room.disk.let_go(10)
+        hour = Duration(3_600_000_000)
+        room.do(
+            SetTimer(("span", 0), hour),
+            SetTimer(("moment", 0), hour, calendar=True),
+            SetTimer(("gone", 0), hour, calendar=True),
+            CancelTimer(("gone", 0)),
+        )
+
+        def fired() -> list[str]:
+            return [each.name[0] for each in room.scribe.seen if isinstance(each, TimerFired)]
+
+        await room.until(lambda: len(room.scribe.seen) == 1)
+        room.clock.jumps += 1
+        room.whisper("the next batch reads the clock")
+        await room.until(lambda: bool(fired()))
+        room.whisper("the calendar was not set again")
+        await room.until(lambda: len(room.answers) == 2)
+        assert fired() == ["moment"]
         await room.stop()
 
     run(story)

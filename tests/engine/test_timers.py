@@ -19,6 +19,7 @@ def test_timers_come_due_in_the_order_of_their_moments() -> None:
     assert timers.take_due(25) == [B, C]
     assert timers.next() == 30
     assert len(timers) == 1
+    assert (A in timers, B in timers) == (True, False)
 
 
 def test_a_second_timer_of_a_name_replaces_the_first() -> None:

@@ -198,7 +198,7 @@ def test_the_clock_is_watched_for_the_earliest_deadline(deadlines: list[int], ti
     state = Bench().state
     for deadline in deadlines:
         state.watch_clock(later(NOW, seconds(deadline)), NOW)
-    expected = tuple(SetTimer(("expiry", 0), seconds(timer)) for timer in timers)
+    expected = tuple(SetTimer(("expiry", 0), seconds(timer), calendar=True) for timer in timers)
     assert state.draft.take().effects == expected
 
 

@@ -64,6 +64,8 @@ class SetTimer(Effect, frozen=True, gc=False):
 
     name: TimerName
     after: Duration
+    calendar: bool = False
+    """`after` ends at a moment of the calendar: the timer also fires when the calendar is set forward."""
 
 
 class CancelTimer(Effect, frozen=True, gc=False):

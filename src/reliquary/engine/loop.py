@@ -24,7 +24,17 @@ from queue import SimpleQueue
 from typing import Any, Final, Protocol
 
 from reliquary.base.time import MINUTE, SECOND, Instant
-from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Reply, SetTimer, TimerFired, Warn
+from reliquary.base.turn import (
+    CancelTimer,
+    Continue,
+    Effect,
+    Event,
+    Reply,
+    SetTimer,
+    TimerFired,
+    TimerName,
+    Warn,
+)
 from reliquary.engine.core import Batch, Core
 from reliquary.engine.timers import Timers
 from reliquary.engine.warnings import Warnings
@@ -45,6 +55,9 @@ Answered = Callable[[object], None]
 
 class Clock(Protocol):
     """The time of the calendar, and a time that never jumps, in microseconds."""
+
+    jumps: int
+    """How often `now` found that the calendar had been set forward."""
 
     def now(self) -> Instant:
         """The moment of the calendar."""
@@ -68,6 +81,9 @@ class Engine:
         self._callers: dict[int, tuple[Answered, int]] = {}
         self._last_caller = 0
         self._timers = Timers()
+        self._calendar_timers: dict[TimerName, None] = {}
+        """Names of timers that wait for a moment of the calendar."""
+        self._jumps = clock.jumps
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0.0
         self._scheduled = False
@@ -220,6 +236,8 @@ class Engine:
 
     def _build(self) -> Batch:
         now = self._clock.now()
+        if self._clock.jumps != self._jumps:
+            self._follow_calendar()
         for _ in range(min(len(self._events), TURNS_IN_A_BATCH)):
             self._core.turn(self._events.popleft(), now)
         batch = self._core.close()
@@ -340,6 +358,8 @@ class Engine:
                         self._expected.add(source)
                     answered(effect.answer)
             elif type(effect) is SetTimer:
+                if effect.calendar:
+                    self._calendar_timers[effect.name] = None
                 self._timers.set(effect.name, self._clock.monotonic() + effect.after)
                 self._set_alarm()
             elif type(effect) is CancelTimer:
@@ -364,6 +384,18 @@ class Engine:
                 self._alarm.cancel()
             self._alarm_at = when  # uvloop's handle of a moment that has come does not know it
             self._alarm = self._loop.call_at(when, self._ring)
+
+    def _follow_calendar(self) -> None:
+        """Let the timers that wait for a moment of the calendar fire now: the calendar was set forward.
+
+        A machine that is woken too early asks again; one that is not woken would do all that becomes due, new
+        delays too, when its old timer has counted to its end.
+        """
+        self._jumps = self._clock.jumps
+        for name in self._calendar_timers:
+            if name in self._timers:
+                self._timers.set(name, self._clock.monotonic())
+        self._set_alarm()
 
     def _ring(self) -> None:
         self._alarm = None

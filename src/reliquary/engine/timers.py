@@ -17,6 +17,9 @@ class Timers:
     def __len__(self) -> int:
         return len(self._due)
 
+    def __contains__(self, name: TimerName) -> bool:
+        return name in self._due
+
     def set(self, name: TimerName, at: int) -> None:
         """Set a timer, or set it anew."""
         self._due[name] = at

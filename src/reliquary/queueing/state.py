@@ -459,4 +459,4 @@ class State:
             return
         self.next_expiry = deadline
         after = Duration(min(max(deadline - now, 0), LONGEST_TIMER))
-        self.draft.ask(SetTimer(("expiry", 0), after))
+        self.draft.ask(SetTimer(("expiry", 0), after, calendar=True))

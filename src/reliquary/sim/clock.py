@@ -1,7 +1,7 @@
 """Two clocks, as a real machine has them: one that only counts, and a calendar that people set.
 
 The calendar jumps, forwards and back.  A process never sees it go back, because the real clock
-goes on at half its pace instead (`net.clock`); the next process may well begin before the last one
+goes on more slowly instead (`net.clock`); the next process may well begin before the last one
 ended.
 """
 
@@ -39,20 +39,26 @@ class ProcessClock:
 
     def __init__(self, calendar: Calendar) -> None:
         self._calendar = calendar
+        self.jumps = 0
+        """How often `now` found that the calendar had been set forward."""
         self._last = 0
+        self._offset = calendar.read() - calendar.counted
         self._ahead_at = 0
         self._ahead_since: int | None = None
 
     def now(self) -> Instant:
         """The moment of the calendar, or a later one, as `net.clock` would tell it."""
-        calendar = self._calendar.read()
-        if self._ahead_since is None:
-            if calendar >= self._last:
-                self._last = calendar
-                return Instant(calendar)
-            self._ahead_at, self._ahead_since = self._last, self._calendar.counted
-        slowed = self._ahead_at + (self._calendar.counted - self._ahead_since) // 2
-        if calendar >= slowed:
-            self._ahead_since = None
-        self._last = max(calendar, slowed)
-        return Instant(self._last)
+        calendar, counted = self._calendar.read(), self._calendar.counted
+        if self._ahead_since is None and calendar < self._last:
+            self._ahead_at, self._ahead_since = self._last, counted
+        if self._ahead_since is not None:
+            slowed = self._ahead_at + (counted - self._ahead_since) * 7 // 8
+            if calendar >= slowed:
+                self._ahead_since = None
+            calendar = max(calendar, slowed)
+        gained = calendar - counted - self._offset
+        if gained:
+            self.jumps += gained > 0
+            self._offset += gained
+        self._last = calendar
+        return Instant(calendar)

@@ -25,6 +25,7 @@ from reliquary.base.turn import (
     Reply,
     SetTimer,
     TimerFired,
+    TimerName,
     Warn,
 )
 from reliquary.engine.core import Batch
@@ -125,6 +126,8 @@ class Process:
         self._callers: dict[int, Answered] = {}
         self._last_caller = 0
         self._timers = Timers()
+        self._calendar_timers: dict[TimerName, None] = {}
+        self._jumps = clock.jumps
         self._scheduled = False
         self._stopping = False
         self._waiting: list[Batch] = []
@@ -223,6 +226,8 @@ class Process:
 
     def _turn(self, event: Event) -> None:
         now = self._clock.now()
+        if self._clock.jumps != self._jumps:
+            self._follow_calendar()
         turn = self._core.turn(event, now)
         turned = self._witness.turned(self.life, self.disk.applied + 1, event, turn, now)
         self._history.note(
@@ -298,6 +303,8 @@ class Process:
             if isinstance(effect, Reply):
                 self._answer(effect)
             elif isinstance(effect, SetTimer):
+                if effect.calendar:
+                    self._calendar_timers[effect.name] = None
                 self._timers.set(effect.name, self._scheduler.now + effect.after)
                 self._scheduler.after(effect.after, partial(self._guarded, self._ring))
             elif isinstance(effect, CancelTimer):
@@ -325,6 +332,13 @@ class Process:
         if answered is not None:
             answered(reply.answer, turn)
         self._point("between answers")
+
+    def _follow_calendar(self) -> None:
+        """Let the timers that wait for a moment of the calendar fire now, as the engine does."""
+        self._jumps = self._clock.jumps
+        for name in filter(self._timers.__contains__, self._calendar_timers):
+            self._timers.set(name, self._scheduler.now)
+        self._later(0, self._ring)
 
     def _ring(self) -> None:
         for name in self._timers.take_due(self._scheduler.now):

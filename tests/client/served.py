@@ -31,11 +31,12 @@ def served(
     certificate: Path | None = None,
     users: tuple[User, ...] = (),
     tables: tuple[Options, ...] = (),
+    port: int = 0,
 ) -> Iterator[Served]:
     """Run a server while the block runs; a certificate's file holds its key too."""
     settings = Settings(
         folder=folder,
-        data_port=0,
+        data_port=port,
         control_port=0,
         tls_certificate=certificate,
         tls_key=certificate,

@@ -49,6 +49,7 @@ FULL = Message(
     delivery=Delivery.RECOVERABLE,
     message_class=MessageClass.NACK_RECEIVE_REJECTED,
     sent_time=1_700_000_000,
+    hops=3,
     time_to_reach_queue=60,
     time_to_be_received=3600,
     correlation=ObjectId(OTHER, 7),

@@ -176,7 +176,7 @@ def test_every_attribute_is_there_with_the_default_that_is_printed(name: str, de
 
 
 def test_a_message_has_no_attribute_that_the_specification_does_not_know() -> None:
-    ours = {"delay", "discard_refused", "carrier_header", "stored_body"}
+    ours = {"delay", "discard_refused", "carrier_header", "stored_body", "hops"}
     assert set(Message.__struct_fields__) == {name for name, _ in ATTRIBUTES.values()} | ours
 
 

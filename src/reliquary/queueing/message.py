@@ -29,6 +29,8 @@ BODY_LIMIT: Final = 100_000_000
 """Bytes of the largest body; it is also what is announced to peers as the largest (HR-098)."""
 EXTENSION_LIMIT: Final = 1024 * 1024
 LONGEST_DELAY: Final = FOREVER * SECOND
+LONGEST_WAY: Final = 15
+"""How many managers may pass a message on; one that needs more goes in a circle."""
 
 
 class MessageClass(IntEnum):
@@ -276,6 +278,8 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     """
     stored_body: StoredBody | None = None
     """Not None: `body` is empty, and lies in pieces."""
+    hops: int = 0
+    """How many managers have passed it on; a message that goes in a circle is found by it."""
 
     @property
     def is_express(self) -> bool:
@@ -400,6 +404,7 @@ def check(message: Message) -> None:
         and 0 <= message.application_tag <= FOREVER
         and 0 <= message.sent_time <= FOREVER
         and 0 <= message.delay <= LONGEST_DELAY
+        and 0 <= message.hops <= LONGEST_WAY
     ):
         _refuse_number(message)
 
@@ -414,4 +419,6 @@ def _refuse_number(message: Message) -> None:
     ):
         if not 0 <= value <= FOREVER:
             raise UsageError(f"{name} is 0 to {FOREVER}, not {value}")
+    if not 0 <= message.hops <= LONGEST_WAY:
+        raise UsageError(f"a message makes at most {LONGEST_WAY} hops, not {message.hops}")
     raise UsageError(f"a delay is 0 to {LONGEST_DELAY} microseconds, not {message.delay}")

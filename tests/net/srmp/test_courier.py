@@ -47,6 +47,13 @@ def test_the_request_is_the_one_that_peers_know() -> None:
     )
 
 
+@pytest.mark.parametrize(("hops", "left"), [(1, b"14"), (15, b"0")])
+def test_a_message_that_is_passed_on_says_how_often_it_may_be_passed_on_again(hops: int, left: bytes) -> None:
+    post = Post(1, 0, 1, "http://relay.example", "beta.example", "/msmq/q", "text/xml", b"<e/>", hops)
+    courier = Courier(lambda _: None, in_flight=1, response_time=seconds(1))
+    assert b"Content-Type: text/xml\r\nMax-Forwards: " + left + b"\r\n" in courier.encode(post)
+
+
 @pytest.mark.spec("SR-001", "SR-290", "SR-310")
 def test_what_is_posted_arrives_at_an_endpoint_and_its_status_comes_back() -> None:
     async def scene() -> None:

@@ -27,6 +27,29 @@ def test_a_post_is_handed_on_and_answered_by_a_status_line_alone() -> None:
     play(scene)
 
 
+@pytest.mark.parametrize(
+    ("headers", "hops"),
+    [
+        ([], 0),
+        (["Max-Forwards: 14"], 1),
+        (["Max-Forwards: 0"], 15),
+        (["Max-Forwards: 15"], 0),
+        (["Max-Forwards: 70"], 0),  # of a peer that allows more than we do
+        (["Max-Forwards: -1"], 0),
+        (["Max-Forwards: " + "9" * 5000], 0),
+        (["Max-Forwards: soon"], 0),
+    ],
+)
+def test_max_forwards_says_how_many_managers_passed_it_on(headers: list[str], hops: int) -> None:
+    async def scene() -> None:
+        async with office() as here, wire(here.port) as client:
+            client.send(post(QUEUE, b"<e/>", TYPE, *headers))
+            assert await client.read() == (200, b"")
+            assert [each.hops for each in here.clerk.came] == [hops]
+
+    play(scene)
+
+
 def test_the_answer_has_no_type_and_no_body() -> None:
     async def scene() -> None:
         async with office() as here, wire(here.port) as client:

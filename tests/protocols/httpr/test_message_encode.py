@@ -91,6 +91,22 @@ def test_a_message_of_the_api_passes_two_managers_and_leaves_the_second_as_it_le
     assert fields_of(there)["app-x"] == "1"
 
 
+@pytest.mark.parametrize(
+    ("header", "counted"),
+    [
+        ("app-x:1\r\n", "app-x:1\r\napp-reliquary-hops:2\r\n"),
+        ("app-reliquary-hops:1\r\napp-x:1\r\n", "app-x:1\r\napp-reliquary-hops:2\r\n"),
+        ("App-Reliquary-Hops:1\r\n", "app-reliquary-hops:2\r\n"),
+        ("\r\n", "app-reliquary-hops:2\r\n"),
+    ],
+    ids=["not counted yet", "counted before", "in other letters", "without fields"],
+)
+def test_a_message_that_is_passed_on_counts_its_hops_behind_what_came(header: str, counted: str) -> None:
+    message = replace(PLAIN, carrier_header=header, hops=2)
+    assert encode_message(message)[0] == counted
+    assert decode_message(Carried(counted, b""))[1].hops == 2
+
+
 @pytest.mark.spec("HR-111")
 @pytest.mark.parametrize(
     ("message", "fields"),

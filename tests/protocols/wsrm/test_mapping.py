@@ -89,7 +89,7 @@ messages = st.builds(
 CARRIED = {
     "identifier", "body", "body_type", "label", "priority", "delivery", "message_class", "sent_time",
     "time_to_be_received", "correlation", "application_tag", "extension", "negative_journaling",
-    "response_queue", "administration_queue", "acknowledgements",
+    "response_queue", "administration_queue", "acknowledgements", "hops",
 }  # fmt: skip
 
 

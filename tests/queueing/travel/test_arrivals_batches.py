@@ -21,6 +21,7 @@ from reliquary.queueing.events import (
 )
 from reliquary.queueing.facts import MessagesStored, QueueCreated
 from reliquary.queueing.message import (
+    LONGEST_WAY,
     NO_OBJECT,
     Acknowledgement,
     Delivery,
@@ -193,6 +194,9 @@ REFUSED = [
         "other\\private$\\orders", {}, MessageClass.NACK_BAD_DEST_QUEUE, "'other'", id="another's path name"
     ),
     pytest.param("DIRECT=", {}, MessageClass.NACK_BAD_DEST_QUEUE, "HTTPR", id="no name"),
+    pytest.param(
+        ELSEWHERE, {"hops": LONGEST_WAY}, MessageClass.NACK_HOP_COUNT_EXCEEDED, "circle", id="in a circle"
+    ),
     pytest.param("MULTICAST=234.1.1.1:80", {}, MessageClass.NACK_BAD_DEST_QUEUE, "", id="multicast"),
     pytest.param("orders", {"label": "x" * 250}, MessageClass.NACK_BAD_DEST_QUEUE, "249", id="a label"),
     pytest.param("system$;deadletter", {}, MessageClass.NACK_ACCESS_DENIED, "", id="a system queue"),

@@ -23,13 +23,15 @@ from reliquary.net.http.request_head import encode_request
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import PostEnded
 from reliquary.protocols.srmp.refusals import FIELD, LONGEST, read_refusal
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.message import LONGEST_WAY, MessageClass
 from reliquary.queueing.travel.failures import Failure
 
 ANSWER_BYTES: Final = 1024 * 1024
 """An answer has no body that means anything; a web server may put a page there."""
 PIPELINED_BYTES: Final = 1024 * 1024
 """With this many bytes unanswered the next POST waits, so that a slow peer does not fill our memory."""
+MAX_FORWARDS: Final = b"Max-Forwards"
+"""How often a message may be passed on after this (RFC 9110, 7.6.2); SRMP has no element for it."""
 BEHIND: Final = format_headers(
     ((b"SOAPAction", b'"MSMQMessage"'), (b"Proxy-Accept", b"NonInteractiveClient"))
 )
@@ -107,10 +109,12 @@ class Courier(PostCourier[Post, PostResponse]):
 
     def encode(self, request: Post) -> bytes:
         """Return the request as its peers know it, header by header (A.2 of the digest)."""
-        headers = (
+        headers: tuple[tuple[bytes, bytes], ...] = (
             (b"Host", request.authority.encode("ascii")),
             (b"Content-Type", request.content_type.encode("ascii")),
         )
+        if request.hops:  # only what is passed on has it: other messages look as those of Windows
+            headers += ((MAX_FORWARDS, b"%d" % (LONGEST_WAY - request.hops)),)
         return encode_request("POST", request.target, b"", headers, request.body, BEHIND)
 
     def expect(self, request: Post, changed: Callable[[], None]) -> PostResponse:

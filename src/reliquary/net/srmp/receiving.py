@@ -21,6 +21,7 @@ from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.http import Mount, Refusals, Request, Responder
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.protocols.srmp.refusals import refusal_field
+from reliquary.queueing.message import LONGEST_WAY
 from reliquary.queueing.queue import ManagerState
 from reliquary.queueing.state import State
 
@@ -36,11 +37,18 @@ KNOWN_STATUSES: Final = {
     501: 400,
 }
 """What the listener says, in words that a sender of SRMP knows."""
+MOST_DIGITS: Final = 3
+"""Of the number in Max-Forwards."""
 
 
 def nothing(_: Request, responder: Responder) -> None:
     """Answer requests for other paths, on a listener that serves SRMP alone."""
     responder.respond(404, b"", NO_TYPE)
+
+
+def _hops(left: bytes) -> int:
+    """Return how many managers have passed a message on that may be passed on so often again."""
+    return max(LONGEST_WAY - int(left), 0) if left.isdigit() and len(left) <= MOST_DIGITS else 0
 
 
 class Receiving:
@@ -84,10 +92,15 @@ class Receiving:
             self._submit(request, responder)
 
     def _submit(self, request: Request, responder: Responder) -> None:
-        content_type = (request.header(b"content-type") or b"").decode("latin-1")
+        content_type, hops = "", 0
+        for name, value in request.headers:
+            if name == b"content-type" and not content_type:
+                content_type = value.decode("latin-1")
+            elif name == b"max-forwards":  # a peer that does not count does not write it
+                hops = _hops(value)
         caller = self._engine.caller(partial(self._answer, responder))
         try:
-            self._engine.submit(PostArrived(caller, content_type, request.body))
+            self._engine.submit(PostArrived(caller, content_type, request.body, hops))
         except EngineStopped:
             self._engine.forget(caller)
             self._answer(responder, PostAnswer(503, "the server is stopping"))

@@ -24,6 +24,7 @@ from reliquary.protocols.httpr.codec.lexical import LWS, malformed, read_number,
 from reliquary.protocols.httpr.fields import OURS
 from reliquary.queueing.message import (
     FOREVER,
+    LONGEST_WAY,
     NO_GUID,
     NO_OBJECT,
     Acknowledgement,
@@ -35,6 +36,8 @@ from reliquary.queueing.message import (
 from reliquary.queueing.naming.formats import DirectName, is_format_name, parse_single
 
 LABEL: Final = f"{OURS}label"
+HOPS: Final = f"{OURS}hops"
+"""How many managers have passed a message on: the only field that changes from hop to hop."""
 MESSAGE_ID: Final = f"{OURS}message-id"
 """The identifier, if the application has chosen a message-id."""
 CORRELATION_ID: Final = f"{OURS}correlation-id"
@@ -245,6 +248,7 @@ _READ: Final[dict[str, Read]] = {
     "tracing-queue": ("tracing_queue", _guid),
     "delay": ("delay", _number("delay", FOREVER * 1_000_000)),
     "source": ("source_machine", _guid),
+    "hops": ("hops", _number("hops", LONGEST_WAY)),
     "label": ("label", read_text),
 }
 """The attribute of each field, and how its value is read; other fields are kept and not read."""
@@ -280,6 +284,8 @@ def product_fields(message: Message, home: str) -> Iterator[tuple[str, str]]:
         yield "delay", str(message.delay)
     if message.source_machine not in (NO_GUID, message.identifier.lineage):
         yield "source", str(message.source_machine)
+    if message.hops:
+        yield "hops", str(message.hops)
 
 
 def _queues(message: Message, home: str) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,8 @@
     reply-uri         response_queue          content-type     by the body's type
     app-reliquary-... all else, see `attributes`
 
-A message that came by HTTPR keeps its header as it was, and leaves with exactly that header.
+A message that came by HTTPR keeps its header as it was, and leaves with exactly that header; a field
+of ours, which counts the managers that passed it on, stands behind it.
 
 Most headers differ from others only in message-id, correlation-id, put-time and label.  All other fields are
 written once and remembered; these four are added to them.
@@ -23,6 +24,7 @@ from reliquary.base.faults import PeerFault
 from reliquary.protocols.httpr.addresses import target_uri
 from reliquary.protocols.httpr.attributes import (
     CORRELATION_ID,
+    HOPS,
     LABEL,
     MESSAGE_ID,
     id_value,
@@ -58,7 +60,8 @@ def encode_message(message: Message, home: str = "") -> tuple[str, bytes]:
     """
     header = message.carrier_header
     if header and header[-2:] == CRLF:
-        return "" if header == NO_FIELDS else header, message.body  # the header that it came with
+        kept = "" if header == NO_FIELDS else header  # the header that it came with
+        return _counted(kept, message.hops) if message.hops else kept, message.body
     written = _remembered(message, home)
     identifier, correlation = message.identifier, message.correlation
     header, tail = written.before, written.after
@@ -78,6 +81,13 @@ def encode_message(message: Message, home: str = "") -> tuple[str, bytes]:
     if message.label:
         return f"{header}{tail}{LABEL}:{text_value(message.label)}\r\n", message.body
     return header + tail, message.body
+
+
+def _counted(header: str, hops: int) -> str:
+    """Return a header with the number of managers that passed its message on, in place of an older number."""
+    begin = f"{HOPS}:"
+    lines = [each for each in header.splitlines(keepends=True) if not each.lower().startswith(begin)]
+    return f"{''.join(lines)}{begin}{hops}{CRLF}"
 
 
 class _Written(NamedTuple):
@@ -109,6 +119,7 @@ def _remembered(message: Message, home: str) -> _Written:
         or message.allow_peek_when_locked
         or message.sender
         or message.message_class
+        or message.hops
         or message.source_machine.int != message.identifier.lineage.int
     ):
         return _write(message, home)

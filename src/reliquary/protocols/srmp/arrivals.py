@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from msgspec.structs import replace
+
 from reliquary.base.time import Instant, in_whole_seconds
 from reliquary.base.turn import Warn
 from reliquary.protocols.srmp.codec.decode import decode, decode_apdu
@@ -36,6 +38,8 @@ def on_post(state: State, event: PostArrived, now: Instant) -> None:
     try:
         arrived = decode(event.content_type, event.body, largest=state.settings.largest_post)
         _check_size(arrived, state.settings.largest_message)
+        if event.hops:
+            arrived = replace(arrived, hops=event.hops)
         _receive(state, event.to, arrived, now)
     except SrmpFault as fault:
         answer(state, event.to, fault.status, f"{fault.element}: {fault.why}")

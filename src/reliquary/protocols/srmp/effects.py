@@ -22,6 +22,8 @@ class Post(Effect, frozen=True):
     """Path and query."""
     content_type: str
     body: bytes
+    hops: int = 0
+    """How many managers have passed the message on."""
 
 
 class EndSession(Effect, frozen=True):

@@ -15,6 +15,8 @@ class PostArrived(Event, frozen=True):
     to: int
     content_type: str
     body: bytes
+    hops: int = 0
+    """How many managers have passed the message on."""
 
 
 class PostAnswer(msgspec.Struct, frozen=True, gc=False):

@@ -187,6 +187,7 @@ def _read_properties(properties: Properties, into: dict[str, Any]) -> None:
     into["application_tag"] = properties.application_tag
     into["message_class"] = properties.message_class
     into["negative_journaling"] = properties.dead_letter
+    into["hops"] = properties.hops
     if properties.time_to_be_received is not None:
         into["time_to_be_received"] = properties.time_to_be_received
     if properties.correlation:
@@ -300,6 +301,7 @@ def _properties(
         acknowledgements=tuple(each.value for each in message.acknowledgements) if administration else (),
         message_class=message.message_class,
         dead_letter=message.negative_journaling,
+        hops=message.hops,
     )
     if properties == _DEFAULTS:
         return None  # when it was sent is no reason to write them

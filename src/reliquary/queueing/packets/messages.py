@@ -18,6 +18,7 @@ from uuid import UUID
 from reliquary.base.faults import UsageError
 from reliquary.queueing.message import (
     FOREVER,
+    LONGEST_WAY,
     NO_GUID,
     NO_OBJECT,
     AuthenticationLevel,
@@ -156,6 +157,7 @@ def _user_header(message: Message, computer: str, *, transactional: bool) -> Use
         admin=admin,
         response=response,
         connector_type=_set(message.connector_type),
+        hops=message.hops,
     )
 
 
@@ -288,6 +290,7 @@ def read(packet: UserMessage) -> Message:
         destination_manager=user.address,
         time_to_be_received=user.time_to_be_received,
         sent_time=user.sent_time,
+        hops=min(user.hops, LONGEST_WAY),
         delivery=Delivery.RECOVERABLE if user.recoverable else Delivery.EXPRESS,
         negative_journaling=user.dead_letter,
         positive_journaling=user.journal,

@@ -14,6 +14,7 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
+from reliquary.base.turn import Warn
 from reliquary.queueing.acknowledge import FINAL, asked
 from reliquary.queueing.enqueue import (
     Enqueued,
@@ -33,6 +34,7 @@ from reliquary.queueing.history.telling import heard
 from reliquary.queueing.leave import bury
 from reliquary.queueing.message import (
     FOREVER,
+    LONGEST_WAY,
     NO_OBJECT,
     AuthenticationLevel,
     Message,
@@ -150,14 +152,18 @@ def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) 
     mismatch = _mismatch(queue, message, in_transaction=message.is_transactional)
     if mismatch is not None:
         return Outcome.REFUSED, mismatch
-    if queue.record.outgoing is not None and not message.destination_queue:
-        message = msgspec.structs.replace(message, destination_queue=queue.record.outgoing.destination)
     # what goes on in its stream is not put aside: its last receiver recognises repeats by their numbers
     passes = queue.record.outgoing is not None and message.sequence is not None
     once = message.is_transactional and not passes
     if signal.doubtful or (once and may_have_come(state, message)):
         _put_aside(state, message, signal.destination, now)
         return Outcome.DELIVERED, NOT_KNOWN
+    if queue.record.outgoing is not None:
+        hop = int(message.identifier != NO_OBJECT)  # a receipt that a carrier wrote here begins its way
+        onward = _passed_on(state, message, queue.record.outgoing.destination, hop)
+        if onward is None:
+            return Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED
+        message = onward
     verdict, _ = enqueue(state, queue, (message,), now, travelled=True, expires=signal.expires)
     return _VERDICTS[verdict]
 
@@ -171,6 +177,17 @@ def _put_aside(state: State, message: Message, destination: str, now: Instant) -
     number, size, asks = state.next_sequence(), size_of(message), asked(message) & FINAL
     position = Position(number, number, size, now, express=message.is_express, spool=message.spool, asks=asks)
     bury(state, message, position, NOT_KNOWN)
+
+
+def _passed_on(state: State, message: Message, destination: str, hop: int = 1) -> Message | None:
+    """Return a message as it goes on to another manager; None if too many have passed it on before."""
+    if message.hops >= LONGEST_WAY:
+        why = f"{LONGEST_WAY} managers have passed a message on: is one of them this manager?"
+        state.draft.ask(Warn(destination, "messages go in a circle", why))
+        return None
+    return msgspec.structs.replace(
+        message, hops=message.hops + hop, destination_queue=message.destination_queue or destination
+    )
 
 
 def _mismatch(queue: QueueState, message: Message, *, in_transaction: bool) -> MessageClass | None:
@@ -330,8 +347,12 @@ def _judge(
         if signal.once and may_have_come(state, message):
             doubtful.append((name, message))
             continue
-        if part.destination and not message.destination_queue:
-            message = msgspec.structs.replace(message, destination_queue=part.destination)  # noqa: PLW2901
+        if part.destination:
+            onward = _passed_on(state, message, part.destination)
+            if onward is None:
+                why = f"messages to {part.destination} go in a circle"
+                return _Refusal(Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED, place, why)
+            message = onward  # noqa: PLW2901
         part.messages.append(message)
         part.sizes.append(size_of(message))
         part.places.append(place)

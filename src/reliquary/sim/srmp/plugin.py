@@ -161,7 +161,7 @@ class SrmpPlugin(Plugin):
 
 
 def _arrived(post: Post, caller: int) -> PostArrived:
-    return PostArrived(caller, post.content_type, post.body)
+    return PostArrived(caller, post.content_type, post.body, post.hops)
 
 
 def _ended(post: Post, ending: Ending) -> PostEnded:

@@ -65,6 +65,7 @@ _NOT_TAKEN: Final[Mapping[MessageClass, ErrorNumber]] = {
     MessageClass.NORMAL: ErrorNumber.RESOURCE_MANAGER_UNAVAILABLE,  # the manager takes nothing now
     MessageClass.NACK_BAD_DEST_QUEUE: ErrorNumber.SINK_NOT_KNOWN,
     MessageClass.NACK_QUEUE_DELETED: ErrorNumber.SINK_NOT_KNOWN,
+    MessageClass.NACK_HOP_COUNT_EXCEEDED: ErrorNumber.SINK_NOT_KNOWN,  # going in a circle, it never arrives
     MessageClass.NACK_ACCESS_DENIED: ErrorNumber.AGENT_SECURITY,
     MessageClass.NACK_QUEUE_EXCEED_QUOTA: ErrorNumber.RESOURCE_MANAGER_CAN_NOT_STORE,
 }

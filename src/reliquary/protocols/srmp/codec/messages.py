@@ -90,6 +90,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "soap_body": "the Body is empty (SR-020)",
     "carrier_header": "it is said in the words of another protocol",
     "stored_body": "larger than a message of SRMP may be",
+    "hops": "a header of HTTP says it, because an envelope goes on as it came",
 }
 """Attributes of a message of which an envelope says nothing."""
 
@@ -157,6 +158,8 @@ def message_of(arrived: Arrived, *, now: int = 0) -> Message:
         optional["response_queue"] = response_queue
         if response_queue.startswith(_DIRECT):
             optional["response_kind"] = ResponseKind.DIRECT
+    if arrived.hops:
+        optional["hops"] = arrived.hops
     destination = format_name(envelope.to)
     if destination.startswith(_DIRECT):
         optional["destination_kind"] = DestinationKind.DIRECT

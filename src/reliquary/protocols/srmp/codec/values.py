@@ -139,6 +139,8 @@ class Arrived(Value, frozen=True, kw_only=True):
     has_body: bool = False
     """There was a part for it, even an empty one."""
     has_extension: bool = False
+    hops: int = 0
+    """How many managers have passed it on; the header of HTTP says it."""
 
 
 class Compound(Value, frozen=True, kw_only=True):

@@ -82,6 +82,11 @@ def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Insta
             known = kept.receipts_to if kept and goes_on else resuming.receipts_to(state, key, place)
             message = replace(message, transaction_status_queue=known)
     if _is_duplicate(state, envelope, way, now):
+        if (
+            way.crosses and arrived.hops
+        ):  # to call it delivered could lose it: it may be the only one there is
+            why = "it was passed on before, and comes again: does its way go in a circle?"
+            raise SrmpFault("to", why, spec="3.1.5.1.3")
         _advance(state, envelope, way.name, now)
         answer(state, to, 200)  # SR-234
         return
@@ -224,6 +229,7 @@ _WHY: Final = {
     MessageClass.NACK_BAD_SIGNATURE: "Signature: the queue takes only messages that are signed",
     MessageClass.NACK_BAD_ENCRYPTION: "to: the queue takes only messages that are encrypted",
     MessageClass.NACK_REACH_QUEUE_TIMEOUT: "TTrq: the message came too late",
+    MessageClass.NACK_HOP_COUNT_EXCEEDED: "to: the message goes in a circle",
 }
 
 

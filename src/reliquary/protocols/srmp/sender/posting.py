@@ -248,6 +248,7 @@ def _effect(
         route.target,
         parts.content_type,
         parts.body,
+        message.hops,
     )
 
 

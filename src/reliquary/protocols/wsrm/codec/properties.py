@@ -26,6 +26,7 @@ _NUMBERS: Final = {
     "sentTime": "sent_time",
     "timeToBeReceived": "time_to_be_received",
     "class": "message_class",
+    "hops": "hops",
 }
 _TEXTS: Final = {
     "label": "label",

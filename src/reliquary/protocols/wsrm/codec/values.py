@@ -217,6 +217,8 @@ class Properties(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     message_class: int = 0
     dead_letter: bool = False
     """The receiver keeps it in a dead-letter queue if nobody takes it."""
+    hops: int = 0
+    """How many managers have passed it on."""
 
 
 Body = (

@@ -12,7 +12,6 @@ from typing import Any
 
 from reliquary.client.address import DEFAULT, control_of, is_address, is_mqqp, mqqp_address
 from reliquary.client.errors import BadRequest
-from reliquary.client.local import open_local
 from reliquary.client.manager import AsyncManager
 from reliquary.client.remote import RemoteTransport
 from reliquary.client.transport import Transport
@@ -47,6 +46,10 @@ class Target:
             token = self.token or os.environ.get(TOKEN_VARIABLE) or None
             address = str(self.where)
             return RemoteTransport(address, self.control or control_of(address), self.tls, token)
+        from reliquary.client.local import (
+            open_local,
+        )  # it loads all protocols, and a server's client has none
+
         return await open_local(self.where)
 
 

@@ -18,7 +18,7 @@ SECTION = GUIDE.partition("## A gSOAP client\n")[2].partition("\n## ")[0]
 @pytest.mark.needs("gsoap")
 def test_the_client_of_the_guide_puts_its_message_into_the_queue(tmp_path: Path) -> None:
     (program,) = re.findall(r"```c\n(.+?)```", SECTION, re.DOTALL)
-    (commands,) = re.findall(r"(?:^    .+\n)+", SECTION.rpartition("```")[2], re.MULTILINE)
+    (commands,) = re.findall(r"```sh\n(.+?)```", SECTION, re.DOTALL)
     work = tmp_path / "client"
     work.mkdir()
     with ServerProcess(tmp_path / "store", "orders").wait_until_ready() as server:

@@ -37,7 +37,7 @@ def options(folder: Path, text: str) -> WsrmOptions:
 
 
 def test_the_address_of_a_service_elsewhere_means_the_url_that_the_guide_says() -> None:
-    (name, url) = re.findall(r"^    (wsrm://host/\S+) .* at (http://\S+)$", GUIDE, re.MULTILINE)[0]
+    (name, url) = re.findall(r"^(wsrm://host/\S+) .* at (http://\S+)$", GUIDE, re.MULTILINE)[0]
     found = parse_single(f"DIRECT={name}")
     assert isinstance(found, DirectName)
     assert url_of(found) == url
@@ -69,7 +69,7 @@ def test_every_fault_that_an_administrator_meets_has_its_row(code: FaultCode) ->
 
 
 def test_the_header_block_of_our_own_is_read() -> None:
-    (example,) = re.findall(r"^    (<rq:Properties .+/>)$", GUIDE, re.MULTILINE)
+    (example,) = re.findall(r"^(<rq:Properties .+/>)$", GUIDE, re.MULTILINE)
     read = read_properties(root_of(example.encode()))
     assert read == Properties(priority=5, application_tag=7, time_to_be_received=3600)
 

@@ -44,6 +44,30 @@ def test_what_is_not_plain_is_refused_before_it_is_read(data: bytes, why: str, a
     assert fault.at == at
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        b'<b x:y="1"/>',
+        b"<x:b/>",
+        b'<b xmlns:x=""/>',
+        b'<b xmlns:x="urn:a" xmlns:y="urn:a" x:q="1" y:q="2"/>',
+        b'<b xmlns:xml="urn:a"/>',
+    ],
+    ids=["attribute", "element", "no name", "attribute twice", "reserved"],
+)
+@pytest.mark.parametrize("rest", [b"", b'<c xmlns="msmq.namespace.xml"/>'], ids=["alone", "before a warning"])
+def test_names_without_a_namespace_are_refused_whatever_follows_them(wrong: bytes, rest: bytes) -> None:
+    data = b"<a>" + wrong + rest + b"</a>"
+    fault = refused(data)
+    assert "well-formed" in fault.why
+    assert fault.at is not None
+    assert len(b"<a>") < fault.at <= len(data) - len(rest)
+
+
+def test_a_namespace_that_is_no_absolute_uri_is_read() -> None:
+    assert root_of(b'<a xmlns="msmq.namespace.xml"/>').tag == "{msmq.namespace.xml}a"
+
+
 @given(st.binary(max_size=60) | st.text("<>/a!?x&;\n \"'=[]", max_size=60).map(str.encode))
 def test_any_bytes_are_a_document_or_refused_within_them(data: bytes) -> None:
     at: int | None = 0

@@ -131,6 +131,20 @@ def test_a_message_whose_receipts_could_not_be_sent_is_refused(post: tuple[str, 
     refused(Receiving(), post, naming=element)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [("<path ", '<path x:a="1" '), ("<se:Envelope ", '<se:Envelope x:a="1" '), ("</path>", "<x:a/></path>")],
+    ids=["of a block", "of the envelope", "of an element"],
+)
+def test_a_prefix_that_is_not_declared_is_refused(change: tuple[str, str]) -> None:
+    content_type, body = user_message()
+    wrong = body.replace(change[0].encode(), change[1].encode(), 1)
+    length = len(change[1]) - len(change[0])
+    text = envelope(ORDERS).encode()
+    wrong = wrong.replace(b"Length: %d" % len(text), b"Length: %d" % (len(text) + length), 1)
+    refused(Receiving(), (content_type, wrong), naming="Envelope")
+
+
 # -- duplicates, 3.1.5.1.11
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.time import later, seconds
+from reliquary.queueing.events import PurgeQueue
 from reliquary.queueing.message import SequenceId
 from reliquary.queueing.travel.link import OutgoingTransfer, SequenceInfo
-from tests.protocols.srmp.sending import Sender
+from tests.protocols.srmp.sending import SHOP, Sender
 
 STREAM = SequenceId(1, 1_700_000_000)
 
@@ -63,6 +64,29 @@ def test_when_all_is_confirmed_nothing_is_waited_for() -> None:
     after = shown(bench)
     assert (after.first_unacknowledged, after.last_unacknowledged) == (None, None)
     assert (after.unacknowledged, after.resend_time) == (0, 0)
+
+
+@pytest.mark.parametrize("rest", [0, 2])
+@pytest.mark.parametrize("how", ["refused", "expired", "purged"])
+@pytest.mark.spec("SR-270")
+def test_what_is_given_up_is_not_waited_for(how: str, rest: int) -> None:
+    bench = Sender()
+    bench.stream(b"a", time_to_reach_queue=10)
+    if rest:
+        bench.stream(b"b", b"c")
+    assert shown(bench).unacknowledged == 1 + rest
+    if how == "refused":
+        bench.answer(bench.posts[0], 400)
+    elif how == "expired":
+        bench.fail(bench.posts[0])
+        bench.advance(11)
+    else:
+        bench.fail(bench.posts[0])
+        bench.ask(PurgeQueue(0, SHOP))
+    left = 0 if how == "purged" else rest
+    after = shown(bench)
+    assert (after.unacknowledged, after.first_unacknowledged is None) == (left, not left)
+    assert (after.resend_time > 0) == bool(left and bench.session.wait.running)
 
 
 @pytest.mark.spec("SR-230")

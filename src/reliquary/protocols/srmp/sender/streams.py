@@ -27,6 +27,7 @@ from reliquary.streams.apply import apply
 from reliquary.streams.facts import NumbersFreed, StreamBegun, StreamEnded
 from reliquary.streams.numbering import in_order, renumber
 from reliquary.streams.outgoing import Sent
+from reliquary.streams.progress import progressed
 from reliquary.streams.tables import OutgoingStream
 
 _ORIGIN: Final = 0x7FFFFFFF
@@ -78,6 +79,9 @@ def free(state: State, queue: int, lookup_ids: tuple[int, ...], reason: MessageC
         _lose_start(state, queue, session, sent, reason)
     else:
         let_others_go(state, session, sent)
+    if session is not None and reason.is_failure:  # a receipt shows it by itself
+        now_sent = state.sent.get(queue) or Sent(sent.stream)
+        state.draft.tell(progressed(queue, now_sent, session.progress, session.wait))
 
 
 def let_others_go(state: State, session: Session | None, sent: Sent) -> None:

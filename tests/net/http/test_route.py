@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import seconds
 from reliquary.net.http.failures import Failure
-from tests.net.http.questions import asking
+from tests.net.http.questions import Asking, asking
 from tests.net.http.stage import play, tick, until
 from tests.net.httpr.stage import Behaviour, Server, answering, http, serving, silent
 
@@ -238,6 +239,114 @@ class TestFailure:
                 assert here.courier.reported == [([1, 2], Failure.TIMED_OUT, "no answer within 0.05 s")]
 
         play(scene)
+
+
+class Clock:
+    """The loop's clock as a route sees it: the test moves it, and looks when it likes."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+    def time(self) -> float:
+        return self.at
+
+    def call_at(self, when: float, look: Callable[[], None]) -> asyncio.TimerHandle:
+        del when
+        return asyncio.get_running_loop().call_later(1000, look)
+
+    call_later = call_at
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(asyncio.get_running_loop(), name)
+
+
+LARGE = 24 << 20
+"""More bytes than the buffers between two programs take."""
+PIECE = 2 << 20
+
+
+class TestUpload:
+    """The time for a response begins when the request has left, and progress on its way counts."""
+
+    @staticmethod
+    def slow(pieces: asyncio.Queue[int]) -> Behaviour:
+        """Takes as many bytes as it is told to, and answers when it is told 0."""
+
+        async def behave(server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            del server
+            while count := await pieces.get():
+                await reader.readexactly(count)
+            writer.write(OK)
+            with suppress(ConnectionError):
+                await reader.read()
+
+        return behave
+
+    def test_a_large_request_may_leave_slowly(self) -> None:
+        async def scene() -> None:
+            pieces: asyncio.Queue[int] = asyncio.Queue()
+            async with serving(self.slow(pieces)) as there, asking(there, response_time=seconds(10)) as here:
+                clock = await self.begin(here)
+                route = here.courier.routes[1]
+                length = route._written
+                rest, seen = length, self.left(here)
+                while seen < length:
+                    if rest > PIECE:
+                        pieces.put_nowait(PIECE)
+                        rest -= PIECE
+                    await self.moved(here, seen)
+                    seen = self.left(here)
+                    clock.at += 9
+                    route._look()
+                assert clock.at > 30
+                pieces.put_nowait(rest)
+                clock.at += 9
+                route._look()
+                assert here.courier.reported == []
+                pieces.put_nowait(0)
+                await here.wait_for(1)
+                assert here.courier.came == yes(1)
+
+        play(scene)
+
+    def test_one_that_stands_still_fails(self) -> None:
+        async def scene() -> None:
+            pieces: asyncio.Queue[int] = asyncio.Queue()
+            async with serving(self.slow(pieces)) as there, asking(there, response_time=seconds(10)) as here:
+                clock = await self.begin(here)
+                route = here.courier.routes[1]
+                route._look()
+                clock.at += 9
+                route._look()
+                assert here.courier.reported == []
+                while not here.courier.reported:  # as soon as the buffers are full
+                    clock.at += 10
+                    route._look()
+                    await tick()
+                assert here.courier.reported == [([1], Failure.TIMED_OUT, "no answer within 10 s")]
+                pieces.put_nowait(0)
+
+        play(scene)
+
+    async def begin(self, here: Asking) -> Clock:
+        """Send a large request; the clock of its route."""
+        clock = Clock()
+        route = here.courier.routes.find(1, 0)
+        assert route is not None
+        route._loop = clock  # type: ignore[assignment]
+        here.ask(1, body=b"x" * LARGE)
+        await until(lambda: route._written)
+        return clock
+
+    async def moved(self, here: Asking, seen: int) -> None:
+        """Until more has left than was seen."""
+        await until(lambda: self.left(here) > seen)
+
+    def left(self, here: Asking) -> int:
+        """How much of the request the peer's system has."""
+        route = here.courier.routes[1]
+        assert route._connection is not None
+        return route._written - route._connection.unsent
 
 
 class TestResend:

@@ -33,7 +33,7 @@ class Terms:
     """How a protocol uses its connections."""
 
     response_time: Duration
-    """How long the first request without a response may see no progress."""
+    """How long the first request without a response may see no progress, on its way or of its response."""
     overdue: str
     """What did not come when this time is over, for the reason of the failure: `no answer`."""
     in_flight: int = sys.maxsize

@@ -11,6 +11,9 @@ Requests go out in their order, several before the first is answered, and respon
 order.  Nothing is sent behind a request that failed.  A connection that the peer closed while nothing was
 unanswered is replaced by another.  Where the peer closes its connection with a response, the first request
 over the next one goes alone: what it leaves unread when it closes can destroy its response on the way.
+
+The time for a response begins when its request has left.  Until then each byte that the peer takes is a sign
+of life: a large request over a slow line may take as long as it needs.
 """
 
 from __future__ import annotations
@@ -35,6 +38,10 @@ if TYPE_CHECKING:
 HEAD_BYTES: Final = 64 * 1024
 """The head of a response, as far as it does not come in one read."""
 CONNECT_TIME: Final = seconds(10)
+LOOKS: Final = 8
+"""While a request leaves, its progress is looked at so often within the time for a response..."""
+LONGEST_LOOK: Final = 1.0
+"""...and at least after so many seconds."""
 
 Resp = TypeVar("Resp", bound=PendingResponse[Any])
 """What reads the responses of a protocol."""
@@ -61,6 +68,10 @@ class Route(Generic[Req, Resp]):
         """Connects, waits for room, or sends the pieces of a request; nothing else is sent meanwhile."""
         self._pieces: Iterator[bytes] = iter(())
         """The rest of the latest request."""
+        self._written = 0
+        """Bytes that were given to the connection."""
+        self._left = 0
+        """How many of them the peer had got when it was last looked at."""
         self._moved_at = 0.0
         """When there was last progress, or the first response became the first."""
         self._timer: asyncio.TimerHandle | None = None
@@ -130,11 +141,13 @@ class Route(Generic[Req, Resp]):
         response.request_bytes = size = len(data)
         if not self._unanswered:
             self._moved_at = self._loop.time()
+            self._left = self._written
+        self._written += size
         self._unanswered.append(response)
         self._unanswered_bytes += size
         self._courier.bytes_sent += size
         if self._timer is None:
-            self._timer = self._loop.call_later(self._patience(), self._look)
+            self._timer = self._loop.call_later(self._next_look(), self._look)
         connection.ask(data, response)
 
     def _begin(self, step: Callable[[], Awaitable[None]]) -> None:
@@ -157,6 +170,7 @@ class Route(Generic[Req, Resp]):
             self._fail(Failure.NO_ADDRESS, str(why))
         else:
             self._connection = await reach(place, StreamedConnection(HEAD_BYTES), CONNECT_TIME)
+            self._written = self._left = 0
 
     async def _send_pieces(self) -> None:
         connection = self._connection
@@ -165,6 +179,7 @@ class Route(Generic[Req, Resp]):
             for piece in self._pieces:
                 data = chunk(piece)
                 self._courier.bytes_sent += len(data)
+                self._written += len(data)
                 connection.write(data)
                 await connection.room()
                 self._moved_at = self._loop.time()
@@ -172,6 +187,7 @@ class Route(Generic[Req, Resp]):
             self._fail(Failure.LOST, f"the request could not be sent to its end: {gone}")
         else:
             connection.write(LAST_CHUNK)
+            self._written += len(LAST_CHUNK)
 
     # -- back
 
@@ -228,14 +244,24 @@ class Route(Generic[Req, Resp]):
         """How many seconds may pass without progress of the first response."""
         return (self._terms.response_time + self._unanswered[0].wait) / SECOND
 
+    def _next_look(self) -> float:
+        """After how many seconds the progress of a request that leaves is looked at."""
+        return min(self._patience() / LOOKS, LONGEST_LOOK)
+
     def _look(self) -> None:
-        """Fail if the first response made no progress for too long."""
+        """Fail if neither the requests that leave nor the first response made progress for too long."""
         self._timer = None
         if not self._unanswered:
             return
+        now = self._loop.time()
+        unsent = 0 if self._connection is None else self._connection.unsent
+        left = self._written - unsent
+        if left != self._left:
+            self._left, self._moved_at = left, now
         due = self._moved_at + self._patience()
-        if self._loop.time() < due:
-            self._timer = self._loop.call_at(due, self._look)
+        if now < due:
+            next_look = min(due, now + self._next_look()) if unsent else due
+            self._timer = self._loop.call_at(next_look, self._look)
         else:
             self._fail(Failure.TIMED_OUT, f"{self._terms.overdue} within {self._patience():g} s")
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 from reliquary.net.http.client_connection import ClientConnection
 from reliquary.net.http.failures import BadResponse, ConnectionLost, RequestFailed
 from reliquary.net.http.headers import Headers
+from reliquary.net.tcp.unsent import unsent_bytes
 
 UNSENT_BYTES: Final = 1024 * 1024
 """With so many bytes unsent there is no room for more."""
@@ -70,6 +71,11 @@ class StreamedConnection(ClientConnection):
             await self._room
         if not self.usable:
             raise ConnectionLost("the connection ended while a request was sent", began=False)
+
+    @property
+    def unsent(self) -> int:
+        """How many bytes of what was written the peer's system has not got yet."""
+        return 0 if self._transport is None else unsent_bytes(self._transport)
 
     def pause_writing(self) -> None:
         """The peer takes what we send more slowly than we send it."""

@@ -41,7 +41,7 @@ class SrmpSettings:
     session_cleanup: Duration = field(default=seconds(300))
     """An idle connection is closed after this."""
     response_time: Duration = MINUTE
-    """How long an answer to a POST may take."""
+    """How long an answer to a POST may take after the POST has left, or the POST may make no progress."""
     coalescing: Duration = field(default=seconds(0.5))
     """How long a stream receipt waits for further messages, from the last one on."""
     longest_coalescing: Duration = field(default=seconds(10))

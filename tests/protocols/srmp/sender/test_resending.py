@@ -139,3 +139,33 @@ def test_the_ladder_is_the_administrators_choice() -> None:
     assert resends(bench, 3) == [2, 60, 60]
     assert len(RESEND_LADDER) == 10
     assert bench.session.wait.until == later(bench.now, seconds(60))
+
+
+@pytest.mark.spec("SR-247")
+def test_a_message_that_is_still_on_its_way_is_waited_for() -> None:
+    bench = Sender()
+    bench.stream(b"large", b"b")
+    large, second = bench.posts
+    bench.forget()
+    bench.advance(300)
+    assert (bench.posts, bench.session.wait.timeouts) == ([], 0)
+    bench.answer(large)
+    bench.receipt(1)
+    bench.answer(second)
+    bench.advance(29)
+    assert bench.posts == []
+    bench.advance(1)
+    assert bench.sent_bodies() == [b"b"]
+    bench.check()
+
+
+def test_an_answer_to_the_first_message_begins_the_wait_for_its_receipt() -> None:
+    bench = Sender()
+    bench.stream(b"a", b"b")
+    first, second = bench.posts
+    bench.forget()
+    bench.answer(first)
+    bench.advance(30)
+    assert bench.posts == []  # the second is on its way: all goes again when it has its answer
+    bench.answer(second)
+    assert bench.sent_bodies() == [b"a", b"b"]

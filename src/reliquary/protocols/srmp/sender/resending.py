@@ -1,6 +1,7 @@
 """Stream receipts are waited for, [MC-MQSRM] 3.1.6.2; what has none goes again.
 
 message posted --> wait --- receipt: wait anew, or stop where nothing is outstanding
+                     |----- time-out, and the first message has no answer: wait anew
                      '----- time-out: all goes again, and the next wait is longer
 """
 
@@ -36,11 +37,15 @@ def stop_wait(state: State, session: Session) -> None:
 
 def on_receipt_wait(state: State, queue: int, now: Instant) -> None:
     """No receipt came in time: all goes again (SR-247), and the next wait is longer."""
-    del now
-    session = state.sessions.get(queue)
+    session, sent = state.sessions.get(queue), state.sent.get(queue)
     if session is None or not session.wait.running:
         return
     session.wait.running = False
+    if sent is not None and sent.awaiting and sent.at(sent.first_awaiting()) in session.posted:
+        # DEPARTS from 3.1.6.2 (SR-247): nothing goes again while the first message without a receipt has no
+        # answer, because a large one may take long over a slow line, and would be sent again and again.
+        start_wait(state, session, now)
+        return
     # DEPARTS from 3.1.5.1.8.2 (SR-224): a time-out makes the wait longer and a receipt makes it short again,
     # because a receiver that answers well would be waited for longer and longer.  Nor does it count while
     # the receiver cannot be reached at all.

@@ -25,13 +25,13 @@ def backup(talker: Talker) -> MemoryDisk:
     return deepcopy(talker.disk)
 
 
-def restore(talker: Talker, disk: MemoryDisk) -> None:
-    """Start over on what the backup has; the manager learns that it was restored."""
+def restore(talker: Talker, disk: MemoryDisk, number: int = 1) -> None:
+    """Start over on what the backup has; the manager learns that it was restored for the `number`th time."""
     talker.out.clear()
     talker.timers.clear()
     talker.disk = disk
     talker.rows.take()
-    talker.restoration = Restoration(UUID(int=99))
+    talker.restoration = Restoration(UUID(int=number))
     talker.restart(crash=True)
     talker.restoration = None
 

@@ -14,6 +14,7 @@ from reliquary.protocols.httpr.facts import MemoryJudged
 from reliquary.protocols.httpr.memory import HIGHEST_FLOOR, NEXT, Reach, reach_of
 from reliquary.protocols.httpr.settings import HttprSettings, Peer, Service
 from reliquary.protocols.httpr.tables import Channel, Memory, Role
+from reliquary.protocols.httpr.views import channels
 from reliquary.queueing.era import NOT_KNOWN
 from tests.protocols.httpr.client_harness import COMMIT, Client, bodies, error, pair
 from tests.protocols.httpr.far_server import AGENT, ORDERS, TO_US, ClientBench, Far
@@ -113,6 +114,8 @@ def test_a_restart_does_not_forget_that_the_peer_was_not_asked_yet() -> None:
     restore(bench)
     bench.restart()
     assert (client.row.memory, client.row.backup_id) == (Memory.RESTORED, 2)
+    [view] = channels(bench.state, bench.httpr.state)
+    assert view.memory == "restored"
     bench.send("orders", b"c")
     client.connect()
     assert bodies(client.pull(7)) == [b"c"]
@@ -266,7 +269,9 @@ def test_a_peer_without_sessions_is_asked_after_each_start() -> None:
     bench.send(ORDERS, b"a")
     bench.talk(far)
     far.received = (COMMIT, 2)  # of a manager whose store was put away since
+    before = len(bench.requests)
     bench.restart()
+    assert len(bench.requests) == before  # but only when there is something to send
     bench.send(ORDERS, b"b")
     assert [request.header.command for request in bench.talk(far)] == [Command.REPORT, Command.PUSH]
     assert far.stored == [b"a", b"b"]

@@ -53,6 +53,9 @@ class ChannelInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Of the latest batch that was sent; ids are 16 hexadecimal digits, as on the wire."""
     source_forgotten: bool
     """Both agents have agreed to forget what was sent."""
+    memory: str = "current"
+    """`restored`: the store was restored, and the peer was not asked yet how far the channel got; `outdated`:
+    it went on after the backup, so messages that waited then go to the dead-letter queue."""
     in_doubt: list[BatchInfo]
     """Batches that may have arrived or not."""
     last_received_id: str

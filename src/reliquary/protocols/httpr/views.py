@@ -46,6 +46,7 @@ def _view(state: State, httpr: HttprState, each: Channel) -> ChannelInfo:
         responder=each.responder,
         last_source_id=id_text(each.last_source_id),
         source_forgotten=each.source_forgotten,
+        memory=each.memory.value,
         in_doubt=[_batch(state, httpr, each.number, batch) for batch in each.in_doubt],
         last_received_id=id_text(each.last_received_id),
         last_received_outcome=each.last_received_outcome.value,

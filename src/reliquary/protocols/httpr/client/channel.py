@@ -100,6 +100,8 @@ class ClientChannel:
     """When a request was last sent or answered."""
     unresolved: bool = False
     """A batch from the peer may be in doubt there; only REPORT can tell."""
+    unasked: bool = False
+    """The peer has not said yet how far our batches got, so we do not know whether our row is an old copy."""
     acknowledged: int = NOTHING
     """The id of the peer's batch that a request last acknowledged."""
     ready_queues: dict[int, None] = field(default_factory=dict)

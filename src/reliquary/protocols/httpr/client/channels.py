@@ -68,15 +68,13 @@ def channel_to(state: State, responder: str, name: str, now: Instant) -> ClientC
 def channel_of_row(state: State, row: Channel, now: Instant) -> ClientChannel:
     """Return the channel of a row, and start it if this process has not used it yet.
 
-    After a restart it is not known whether a batch from the peer got lost, so the channel is unresolved.  A
-    peer without sessions is asked by REPORT whether it knows more of our batches than we do; others say so
-    in the answer to GET-RESPONDER-INFO.
+    After a restart it is not known whether a batch from the peer got lost, so the channel is unresolved.
     """
     channel = state.client.channels.get(row.number)
     if channel is None:
         channel = _start(state, row, now)
-        sessionless = not (channel.peer.sessions and state.settings.proposed.sessions)
-        channel.unresolved = channel.fetches or row.has_sink_state or (sessionless and row.has_source_state)
+        channel.unresolved = channel.fetches or row.has_sink_state
+        channel.unasked = True
     return channel
 
 

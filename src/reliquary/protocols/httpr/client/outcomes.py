@@ -24,6 +24,7 @@ def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By)
         return Settlement()
     if row.memory is Memory.RESTORED and by is not By.REPORT:
         return Settlement()  # a batch of the old manager may still come late: only REPORT refuses it (F-02)
+    channel.unasked = False
     settled = judge_memory(state, channel.number, header.completed)
     if settled is None:
         settled = settlement(row.in_doubt, header.completed, header.outcome, by)
@@ -47,7 +48,8 @@ def _end_refused(state: State, channel: ClientChannel, key: HoldKey, refused: Re
 
 def must_report(state: State, channel: ClientChannel) -> bool:
     """Whether something is unknown that only REPORT can tell."""
-    return is_in_doubt(state, channel) or state.channels[channel.number].memory is Memory.RESTORED
+    restored = state.channels[channel.number].memory is Memory.RESTORED
+    return is_in_doubt(state, channel) or restored or channel.unasked
 
 
 def is_in_doubt(state: State, channel: ClientChannel) -> bool:

@@ -33,14 +33,14 @@ from tests.e2e.call_recorder import MOST, CallRecord, Connection, Recorder, chec
 from tests.protocols.srmp import peer
 
 CALLS: Final = {
-    "API: send": 158,
+    "API: send": 156,
     "API: receive": 177,
-    "API: send 100 at once": 15.46,
+    "API: send 100 at once": 14.41,
     "API: receive 100 at once": 6.75,
     "SRMP in: a message": 209,
     "SRMP in: a message of a stream": 242,
     "HTTPR out: a message": 538,
-    "HTTPR out: 100 at once": 34.08,
+    "HTTPR out: 100 at once": 33.06,
     "Spark: plan 1,000 rows": 1.19,
     "Spark: read 1,000 rows": 0.45,
 }

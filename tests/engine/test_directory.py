@@ -29,7 +29,7 @@ def test_objects_are_listed_by_condition_and_shown_by_identifier_or_name() -> No
     add_sites(bench)
     links = views.listed(bench.state, Kind.ROUTING_LINK, ["actual_cost>1", "actual_cost<9"])
     assert [link["actual_cost"] for link in links] == [5]
-    assert len(views.listed(bench.state, Kind.SITE)) == 2
+    assert len(list(views.listed(bench.state, Kind.SITE))) == 2
     assert views.shown(bench.state, Kind.SITE, "NORTH") == views.shown(bench.state, Kind.SITE, str(NORTH))
     add(bench, Enterprise(name="All"))
     assert views.shown(bench.state, Kind.ENTERPRISE, "all")["name"] == "All"

@@ -30,6 +30,7 @@ class Clock:
     """A clock that a test sets."""
 
     since = 0
+    jumps = 0
 
     def now(self) -> Instant:
         return Instant(self.since)

@@ -121,7 +121,7 @@ def write(state: StreamState) -> None:
     """End the batch."""
     rows = state.rows
     assert isinstance(rows, StagedRows)
-    rows._disk.apply(rows.take())
+    rows._disk.apply(rows.take())  # type: ignore[attr-defined]
 
 
 def test_the_number_of_a_stream_is_never_used_again() -> None:

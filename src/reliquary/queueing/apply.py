@@ -122,7 +122,7 @@ def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -
 
 
 def _manager_named(state: State, fact: facts.ManagerNamed) -> None:
-    state.record = fact.record
+    state.know(fact.record)
     if state.history is not None:
         state.history.notes.lineage = fact.record.lineage
     state.forget_names()

@@ -302,7 +302,7 @@ def _stamp(state: State, message: Message, sequence: int, now: Instant, captured
         if captured == message.transaction:
             return message
         return msgspec.structs.replace(message, transaction=captured, delivery=delivery)
-    lineage = state.identity().lineage
+    lineage = state.lineage
     return msgspec.structs.replace(
         message,
         identifier=ObjectId(lineage, sequence & 0xFFFFFFFF),

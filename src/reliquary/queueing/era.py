@@ -79,11 +79,11 @@ def _beginning(sequence: int, now: Instant) -> int:
 
 def of_older_era(state: State, lookup_id: int) -> bool:
     """Whether a message was here when the backup was made: the old manager may have delivered it since."""
-    era = state.identity().era
+    era = state.era
     return era is not None and lookup_id & SEQUENCE_MASK <= era.floor
 
 
 def may_have_come(state: State, message: Message) -> bool:
     """Whether a message that arrives may have arrived before, after the backup; SentTime says so."""
-    era = state.identity().era
+    era = state.era
     return era is not None and 0 < message.sent_time <= era.alive_until // SECOND

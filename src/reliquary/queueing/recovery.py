@@ -51,7 +51,9 @@ from reliquary.queueing.tables import (
 
 def recover(state: State, *, history: bool = False) -> None:
     """Read back who we are, our queues, and the transactions and holds that wait for their outcome."""
-    state.record = state.rows.get(MANAGER, ONLY)
+    known = state.rows.get(MANAGER, ONLY)
+    if known is not None:
+        state.know(known)
     if history:
         state.history = keeping.History(state.sizes.history)
         keeping.recover(state, state.history)

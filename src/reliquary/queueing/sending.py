@@ -39,7 +39,7 @@ def send(
     if unsigned and any(each.authentication is AuthenticationLevel.XML_SIG for each in messages):
         why = f"only what leaves by HTTP or multicast is signed, and {unsigned.name} is reached otherwise"
         return Sent(HResult.INVALID_PARAMETER, why)
-    lineage = state.identity().lineage
+    lineage = state.lineage
     if len(found) > 1:
         if any(message.stored_body for message in messages):
             return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
@@ -78,8 +78,8 @@ def check_carriers(
 ) -> None:
     """Refuse messages that a carrier cannot bring to one of their destinations."""
     for way in found:
-        _check_kind(state, way, in_transaction=in_transaction)
         if way.carrier is not None and not isinstance(way.name, Pathname):
+            _check_kind(state, way, in_transaction=in_transaction)
             for message in messages:
                 way.carrier.check(state, way.name, message, in_transaction=in_transaction)
 
@@ -121,7 +121,7 @@ def _identified(state: State, message: Message, lookup_id: int, now: Instant) ->
     """All copies of a message bear the identifier that its first copy got."""
     if message.identifier != NO_OBJECT:
         return message
-    lineage = state.identity().lineage
+    lineage = state.lineage
     return msgspec.structs.replace(
         message,
         identifier=ObjectId(lineage, lookup_id & 0xFFFFFFFF),

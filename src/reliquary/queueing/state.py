@@ -22,11 +22,11 @@ from reliquary.queueing.events import FOREVER_WAIT, Answer
 from reliquary.queueing.facts import PositionAvailable
 from reliquary.queueing.history.keeping import History, Room
 from reliquary.queueing.history.notes import API, Bringer
-from reliquary.queueing.message import Message, MessageClass, Position
+from reliquary.queueing.message import NO_GUID, Message, MessageClass, Position
 from reliquary.queueing.naming.formats import SingleName
 from reliquary.queueing.naming.names import CLOSED_QUEUES, Pathname, parse
 from reliquary.queueing.order import WINDOW, Order
-from reliquary.queueing.queue import ManagerState, Queue, QueueManagerRecord, QueueType
+from reliquary.queueing.queue import Era, ManagerState, Queue, QueueManagerRecord, QueueType
 from reliquary.queueing.queue_order import QueueOrder
 from reliquary.queueing.security.anonymous import EVERY_ACT, AnonymousAct
 from reliquary.queueing.security.principals import MANAGER, Principal
@@ -259,6 +259,10 @@ class State:
         self.draft = Draft()
         self.shelf = Shelf(rows, sizes.cache_bytes)
         self.record: QueueManagerRecord | None = None
+        self.lineage = NO_GUID
+        """The GUID in the identifiers of new messages; as in the record."""
+        self.era: Era | None = None
+        """As in the record."""
         self.manager_state = ManagerState.STOPPED
         self.queues: dict[int, QueueState] = {}
         self.names: dict[str, int] = {}
@@ -383,6 +387,10 @@ class State:
         return self.last_number
 
     # -- names
+
+    def know(self, record: QueueManagerRecord) -> None:
+        """Take LocalQueueManager as it is now; only `apply` and `recover` call this."""
+        self.record, self.lineage, self.era = record, record.lineage, record.era
 
     def identity(self) -> QueueManagerRecord:
         """LocalQueueManager (DM-006)."""

@@ -36,8 +36,10 @@ def on_post(state: State, event: PostArrived, now: Instant) -> None:
         answer(state, event.to, 500, "this manager does not know its own address yet")
         return
     try:
-        arrived = decode(event.content_type, event.body, largest=state.settings.largest_post)
-        _check_size(arrived, state.settings.largest_message)
+        arrived = decode(event.content_type, event.body, largest=state.largest_post)
+        size = len(arrived.body) + len(arrived.extension)
+        if size > state.settings.largest_message:
+            raise _too_large(size, state.settings.largest_message)
         if event.hops:
             arrived = replace(arrived, hops=event.hops)
         _receive(state, event.to, arrived, now)
@@ -45,17 +47,15 @@ def on_post(state: State, event: PostArrived, now: Instant) -> None:
         answer(state, event.to, fault.status, f"{fault.element}: {fault.why}")
 
 
-def _check_size(arrived: Arrived, largest: int) -> None:
-    size = len(arrived.body) + len(arrived.extension)
-    if size > largest:
-        why = f"a message has at most {largest} bytes of body and extension, this one has {size}"
-        raise SrmpFault("the message", why, spec="MC-MQSRM 1.6")
+def _too_large(size: int, largest: int) -> SrmpFault:
+    why = f"a message has at most {largest} bytes of body and extension, this one has {size}"
+    return SrmpFault("the message", why, spec="MC-MQSRM 1.6")
 
 
 def on_apdu(state: State, event: ApduArrived, now: Instant) -> None:
     """A message came by multicast: there is no answer, and its sender gets no receipts."""
     try:
-        arrived = decode_apdu(event.data, largest=state.settings.largest_post)
+        arrived = decode_apdu(event.data, largest=state.largest_post)
         way = route(state, arrived.envelope.to)
         if not way.multicast:
             raise SrmpFault("to", f"{arrived.envelope.to} is no multicast address", spec="2.2.4.2")

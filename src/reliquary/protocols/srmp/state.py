@@ -106,6 +106,7 @@ class State(StreamState):
     def __init__(self, rows: Rows, settings: SrmpSettings) -> None:
         super().__init__(rows, STREAM_TABLES, history_size=settings.history_size)
         self.settings = settings
+        self.largest_post = settings.largest_post
         self.coalescing = Coalescing(
             settings.coalescing, settings.longest_coalescing, settings.most_coalesced
         )

@@ -64,13 +64,18 @@ def _find(state: State, name: str, incarnation: str = "") -> QueueState | Answer
         raise UsageError(f"{name} is elsewhere, and what waits to go there has no feed: name a queue of ours")
     if queue.is_closed:
         return Answer(HResult.ACCESS_DENIED)  # DM-094
-    now = incarnation_of(state, queue)
-    if incarnation and incarnation != now:
-        what = "the store was restored from a backup"
-        if incarnation.partition(ERA)[0] != now.partition(ERA)[0]:
-            what = f"{name} was deleted and created anew"
-        return Answer(HResult.OTHER_QUEUE, f"{what}: {incarnation} is gone, now it is {now}")
+    if incarnation and not (state.era is None and incarnation == str(queue.record.identifier)):
+        now = incarnation_of(state, queue)
+        if incarnation != now:
+            return _other(name, incarnation, now)
     return queue
+
+
+def _other(name: str, then: str, now: str) -> Answer:
+    """The answer about an incarnation that is gone."""
+    replaced = then.partition(ERA)[0] != now.partition(ERA)[0]
+    what = f"{name} was deleted and created anew" if replaced else "the store was restored from a backup"
+    return Answer(HResult.OTHER_QUEUE, f"{what}: {then} is gone, now it is {now}")
 
 
 def incarnation_of(state: State, queue: QueueState) -> str:
@@ -78,7 +83,7 @@ def incarnation_of(state: State, queue: QueueState) -> str:
 
     A reader that kept an offset sees by it that messages may be missing which came after the backup.
     """
-    era = state.identity().era
+    era = state.era
     return f"{queue.record.identifier}{ERA}{era.number}" if era is not None else str(queue.record.identifier)
 
 

@@ -48,8 +48,7 @@ def check_era(state: State, request: PublishBatch) -> None:
 
 
 def _era(state: State) -> int:
-    era = state.identity().era
-    return 0 if era is None else era.number
+    return 0 if state.era is None else state.era.number
 
 
 def note(state: State, request: PublishBatch, messages: int, now: Instant) -> Published:

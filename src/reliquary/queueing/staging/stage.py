@@ -268,7 +268,7 @@ def _stamped(
     now: Instant,
 ) -> tuple[list[Message], bytes]:
     """The messages with their identities, and what else is known of each."""
-    lineage, transaction = state.identity().lineage, batch_identifier(stage.query, stage.batch)
+    lineage, transaction = state.lineage, batch_identifier(stage.query, stage.batch)
     moment, outgoing = in_whole_seconds(now), queue.record.outgoing
     stamped, marks = list[Message](), bytearray(len(messages))
     replace, recoverable = msgspec.structs.replace, Delivery.RECOVERABLE

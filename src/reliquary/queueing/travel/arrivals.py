@@ -152,10 +152,7 @@ def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) 
     mismatch = _mismatch(queue, message, in_transaction=message.is_transactional)
     if mismatch is not None:
         return Outcome.REFUSED, mismatch
-    # what goes on in its stream is not put aside: its last receiver recognises repeats by their numbers
-    passes = queue.record.outgoing is not None and message.sequence is not None
-    once = message.is_transactional and not passes
-    if signal.doubtful or (once and may_have_come(state, message)):
+    if signal.doubtful or (state.era is not None and _is_doubtful(state, queue, message)):
         _put_aside(state, message, signal.destination, now)
         return Outcome.DELIVERED, NOT_KNOWN
     if queue.record.outgoing is not None:
@@ -166,6 +163,15 @@ def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) 
         message = onward
     verdict, _ = enqueue(state, queue, (message,), now, travelled=True, expires=signal.expires)
     return _VERDICTS[verdict]
+
+
+def _is_doubtful(state: State, queue: QueueState, message: Message) -> bool:
+    """Whether a message may have come before the store was restored, and is to come once.
+
+    What goes on in its stream is not: its last receiver recognises repeats by their numbers.
+    """
+    passes = queue.record.outgoing is not None and message.sequence is not None
+    return message.is_transactional and not passes and may_have_come(state, message)
 
 
 def _put_aside(state: State, message: Message, destination: str, now: Instant) -> None:
@@ -283,7 +289,7 @@ def _put_alone(state: State, signal: BatchArrived, now: Instant) -> bool:
         or message.sequence is not None
         or message.time_to_be_received != FOREVER
         or message.time_to_reach_queue != FOREVER
-        or (signal.once and may_have_come(state, message))
+        or (state.era is not None and signal.once and may_have_come(state, message))
     ):
         return False
     try:
@@ -344,7 +350,7 @@ def _judge(
         if limited and message.sent_time and _is_over(message, now):
             late.append(message.identifier)
             continue
-        if signal.once and may_have_come(state, message):
+        if state.era is not None and signal.once and may_have_come(state, message):
             doubtful.append((name, message))
             continue
         if part.destination:

@@ -177,7 +177,8 @@ def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
             _want_connection(state, queue, now)
         if link.state is not OutgoingState.CONNECTED:
             break
-        if refuse_broken(state, queue, position):
+        broken = queue.record.outgoing is not None and queue.record.outgoing.broken
+        if broken and refuse_broken(state, queue, position):
             continue
         entry = DispatchEntry(queue.number, position.lookup_id, _priority(state, queue, position))
         queue.order.lock(entry.lookup_id)
@@ -212,7 +213,7 @@ def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
     link.asked = True
     link.history.append(ConnectionRecord(ConnectionStatus.IN_PROCESS, in_whole_seconds(now)))
     if link.carrier is not None:  # else it waits until a protocol claims its name
-        manager = state.identity().lineage
+        manager = state.lineage
         destination = str(destination_of(queue))
         state.draft.tell(ConnectionWanted(link.carrier.name, queue.number, destination, manager))
 
@@ -223,7 +224,7 @@ def _send(state: State, entry: DispatchEntry) -> None:
     assert carrier is not None, f"{queue.record.pathname} is connected, and nobody carries its messages"
     message = state.shelf.get(queue.order.locked[entry.lookup_id])
     destination = str(destination_of(queue))
-    older = era.of_older_era(state, entry.lookup_id)
+    older = state.era is not None and era.of_older_era(state, entry.lookup_id)
     state.draft.tell(
         SendUserMessage(carrier.name, queue.number, entry.lookup_id, destination, message, older)
     )

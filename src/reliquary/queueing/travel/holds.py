@@ -113,7 +113,8 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
         for position in unfit:
             turn_away(state, queue, position, now)
         turned_away += len(unfit)
-        fit = [position for position in fit if not refuse_broken(state, queue, position)]
+        if queue.record.outgoing is not None and queue.record.outgoing.broken:
+            fit = [position for position in fit if not refuse_broken(state, queue, position)]
         if fit or not unfit:
             break
         if turned_away >= at_once:
@@ -121,15 +122,14 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
             break
     if queue.record.settings.journal_required:
         fit = journalable(state, queue, fit)
-    fit = _of_one_era(state, fit, signal)
+    if fit and state.era is not None:
+        fit = _of_one_era(state, fit, signal)
     least = 0 if hold_key(signal.holder, signal.key) in state.holds else 1
     return _as_many(fit, signal.most_bytes, least)
 
 
 def _of_one_era(state: State, positions: list[Position], signal: HoldWanted) -> list[Position]:
     """As many of them, from the front, as are all of an era before a restore, or all of this one."""
-    if state.identity().era is None or not positions:
-        return positions
     hold = state.holds.get(hold_key(signal.holder, signal.key))
     first = hold.lookup_ids[0] if hold is not None and hold.lookup_ids else positions[0].lookup_id
     older = of_older_era(state, first)
@@ -156,7 +156,7 @@ def _hold(state: State, queue: QueueState, positions: list[Position], signal: Ho
             state.draft.tell(refused)
             return False
     apply(state, facts.HoldBegun(signal.holder, signal.key, queue.number, tuple(positions)))
-    older = of_older_era(state, positions[0].lookup_id)
+    older = state.era is not None and of_older_era(state, positions[0].lookup_id)
     state.draft.tell(MessagesHeld(signal.holder, signal.key, queue.number, messages, of_older_era=older))
     return True
 

@@ -82,8 +82,7 @@ def _is_kept(queue: QueueState, message: Message, reason: MessageClass) -> bool:
 def refuse_broken(state: State, queue: QueueState, position: Position) -> bool:
     """Give a message up whose transaction was refused in part; else return False."""
     outgoing = queue.record.outgoing
-    if outgoing is None or not outgoing.broken:
-        return False
+    assert outgoing is not None, f"{queue.record.pathname} is no outgoing queue"
     transaction = state.shelf.get(position, whole=False).transaction
     reason = next((why for each, why in outgoing.broken if each == transaction), None)
     if reason is None:

@@ -30,6 +30,7 @@ from reliquary.protocols.srmp.receiver import receipts, resuming
 from reliquary.protocols.srmp.receiver.routing import Route, check_url
 from reliquary.protocols.srmp.signing import verify
 from reliquary.protocols.srmp.state import Arriving, Count, State
+from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.message import NO_GUID, Message, MessageClass, ObjectId
 from reliquary.queueing.travel.crossing import crossed
 from reliquary.queueing.travel.transfer import (
@@ -207,7 +208,7 @@ def on_judged(state: State, signal: ArrivalJudged, now: Instant) -> None:
         _make_up(state, arriving, now)
     elif arriving.ours:
         _advance(state, arriving.envelope, arriving.destination, now)
-        if not signal.reason.is_failure:  # else it was put aside, and is not in its queue
+        if signal.reason is not NOT_KNOWN:  # else it was put aside, and is not in its queue
             receipts.deliver(state, arriving.envelope, now)
     if arriving.crosses:
         _conclude(state, arriving, now)
@@ -251,13 +252,14 @@ def _advance(state: State, envelope: Envelope, destination: str, now: Instant) -
     kept = None if incoming is None else incoming.stream
     last = kept.last if kept is not None and kept.number == place.number else 0
     resumed = place.previous > last
+    kept_address = bool(place.receipts_to or (last and kept is not None and kept.receipts_to))
     stream = advanced(
         kept,
         place.number,
         place.current,
         place.previous,
         now,
-        receipts_to=resuming.receipts_to(state, key, place),
+        receipts_to=place.receipts_to if kept_address else resuming.receipts_to(state, key, place),
         identifier=place.identifier,
         format_name=format_name(envelope.to),
     )

@@ -229,6 +229,17 @@ def test_our_client_reports_its_new_ids_before_the_first_batch_of_an_era() -> No
     assert far.stored == [b"a", b"b"]
 
 
+def test_our_client_asks_also_on_a_channel_that_it_opens_in_an_era() -> None:
+    bench, far = ClientBench(), Far(received=(COMMIT, 3), stored=[b"lost"])
+    began = restore(bench)  # the channel was opened after the backup, and its row is lost
+    bench.send(ORDERS, b"a")
+    sent = bench.talk(far)
+    assert [request.header.command for request in sent][1:] == [Command.REPORT, Command.PUSH]
+    assert sent[-1].header.transaction_id == began + 1
+    assert far.stored == [b"lost", b"a"]
+    assert told(bench) == ["our memory of a channel is old"]
+
+
 def test_a_channel_without_work_is_not_opened_only_because_of_a_restore() -> None:
     bench, far = ClientBench(), Far()
     bench.send(ORDERS, b"a")

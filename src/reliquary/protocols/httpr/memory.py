@@ -124,8 +124,8 @@ def judge_memory(state: State, number: int, completed: int | None) -> Settlement
 
 
 def may_be_there(state: State, signal: MessagesHeld) -> bool:
-    """Whether the peer may have got these messages after the backup: then they are not sent to it again."""
-    return signal.of_older_era and state.channels[signal.key[0]].memory is not Memory.CURRENT
+    """Whether the peer may have messages of an older era: then they are not sent to it again."""
+    return state.channels[signal.key[0]].memory is not Memory.CURRENT
 
 
 def put_aside(state: State, signal: MessagesHeld) -> None:

@@ -25,7 +25,9 @@ def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By)
     if row.memory is Memory.RESTORED and by is not By.REPORT:
         return Settlement()  # a batch of the old manager may still come late: only REPORT refuses it (F-02)
     channel.unasked = False
-    settled = judge_memory(state, channel.number, header.completed)
+    settled = None
+    if row.memory is Memory.RESTORED or header.completed > row.last_source_id:
+        settled = judge_memory(state, channel.number, header.completed)
     if settled is None:
         settled = settlement(row.in_doubt, header.completed, header.outcome, by)
     for batch in settled.committed + settled.returned + settled.unknown:
@@ -48,8 +50,9 @@ def _end_refused(state: State, channel: ClientChannel, key: HoldKey, refused: Re
 
 def must_report(state: State, channel: ClientChannel) -> bool:
     """Whether something is unknown that only REPORT can tell."""
-    restored = state.channels[channel.number].memory is Memory.RESTORED
-    return is_in_doubt(state, channel) or restored or channel.unasked
+    row = state.channels[channel.number]
+    in_doubt = channel.unresolved or bool(row.in_doubt)
+    return in_doubt or row.memory is Memory.RESTORED or channel.unasked
 
 
 def is_in_doubt(state: State, channel: ClientChannel) -> bool:

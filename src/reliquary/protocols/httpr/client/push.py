@@ -74,7 +74,7 @@ def on_held(state: State, channel: ClientChannel, signal: MessagesHeld, now: Ins
         _note_empty_queue(state, channel, queue, signal.refusal)
     elif channel.phase not in _SENDING_PHASES:  # the session ended in this turn
         state.draft.tell(HoldsEnded(HOLDER, (signal.key,), Outcome.TRY_LATER))
-    elif may_be_there(state, signal):
+    elif signal.of_older_era and may_be_there(state, signal):
         put_aside(state, signal)
     elif signal.messages[0].body_size > limit:  # HR-098: the peer never takes it, and it blocks the queue
         why = f"{channel.url} takes messages of at most {limit} bytes"

@@ -111,7 +111,7 @@ def on_held(state: State, channel: ServerChannel, signal: MessagesHeld, now: Ins
     asked_queues, ask_again = pull.asked_queues, pull.ask_again
     pull.asked_queues, pull.ask_again = (), False
     channel.last_queue = signal.queue
-    if may_be_there(state, signal):
+    if signal.of_older_era and may_be_there(state, signal):
         put_aside(state, signal)
         _hold_more(state, channel, pull, now)
     elif signal.messages:

@@ -44,9 +44,13 @@ def settle(state: State, number: int, header: RequestHeader, by: By) -> Settleme
         if row.memory is not Memory.RESTORED or header.command not in FETCHES:
             return NONE
         completed, outcome = NOTHING, Outcome.COMMIT  # it fetches, and has nothing to acknowledge
-    settled = judge_memory(state, number, completed)
+    settled = None
+    if row.memory is Memory.RESTORED or completed > row.last_source_id:
+        settled = judge_memory(state, number, completed)
     if settled is None:
-        settled = settlement(row.in_doubt, completed, outcome, by) if row.in_doubt else NONE
+        if not row.in_doubt:
+            return NONE
+        settled = settlement(row.in_doubt, completed, outcome, by)
     end_batches(state, number, settled)
     return settled
 

@@ -122,7 +122,9 @@ class TestTogether:
     ) -> None:
         settings = {"LIMITS_BODY_MEMORY": str(limit * MEGABYTE)}
         part = b'{"text":"' + b"x" * (size * MEGABYTE - 100_000)
-        head = b"POST /api/v1/queues/orders/messages HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n"
+        head = (
+            b"POST /api/v1/queues/orders/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n"
+        )
         with ServerProcess(tmp_path / "s", "orders", settings=settings).wait_until_ready() as server:
             with growth_of(server.pid) as growth, ExitStack() as stack:
                 opened = [stack.enter_context(connection_to(server.data)) for _ in range(clients)]
@@ -138,7 +140,7 @@ class TestTogether:
         self, tmp_path: Path, clients: int, size: int, limit: int
     ) -> None:
         settings = {"LIMITS_ANSWER_MEMORY": str(limit * MEGABYTE)}
-        ask = b"POST /api/v1/queues/orders/peek HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}"
+        ask = b"POST /api/v1/queues/orders/peek HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{}"
         with ServerProcess(tmp_path / "s", "orders", settings=settings).wait_until_ready() as server:
             body = b'{"text":"' + b"x" * (size * MEGABYTE - 100_000) + b'"}'
             for _ in range(2):

@@ -39,7 +39,7 @@ CALLS: Final = {
     "API: receive 100 at once": 6.75,
     "SRMP in: a message": 209,
     "SRMP in: a message of a stream": 242,
-    "HTTPR out: a message": 538,
+    "HTTPR out: a message": 532,
     "HTTPR out: 100 at once": 33.06,
     "Spark: plan 1,000 rows": 1.19,
     "Spark: read 1,000 rows": 0.45,

@@ -137,18 +137,18 @@ def test_a_traceback_is_lines_of_the_log_before_its_message() -> None:
 def test_what_a_library_repeats_is_told_once_a_minute_with_its_count() -> None:
     log = Log()
     for _ in range(1000):
-        log.take("uvicorn.error", logging.WARNING, "Invalid HTTP request received.")
-    log.take("uvicorn.error", logging.WARNING, "Another thing")
+        log.take("some.library", logging.WARNING, "Invalid HTTP request received.")
+    log.take("some.library", logging.WARNING, "Another thing")
     assert log.lines == [
-        "WARNING reliquary: uvicorn.error: Invalid HTTP request received. 1 times",
-        "WARNING reliquary: uvicorn.error: Another thing 1 times",
+        "WARNING reliquary: some.library: Invalid HTTP request received. 1 times",
+        "WARNING reliquary: some.library: Another thing 1 times",
     ]
     log.clock.since = MINUTE
     log.take("asyncio", logging.ERROR, "Task failed\nfuture: <Task 1>", exc_info=failed())
     *trace, last, repeated = log.lines
     assert trace[0] == "ERROR reliquary:     Traceback (most recent call last):"
     assert last == "ERROR reliquary: asyncio: Task failed 1 times: future: <Task 1> ValueError: two | lines"
-    assert repeated == "WARNING reliquary: uvicorn.error: Invalid HTTP request received. 999 times"
+    assert repeated == "WARNING reliquary: some.library: Invalid HTTP request received. 999 times"
 
 
 def test_the_end_and_our_own_lines_bring_the_rest_of_the_count() -> None:
@@ -200,14 +200,14 @@ def test_all_that_is_said_in_the_process_has_the_form(
 ) -> None:
     thread = SimpleNamespace(name="store-sync")
     with begun(monkeypatch):
-        logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
+        logging.getLogger("some.library").warning("Invalid HTTP request received.")
         logging.getLogger("asyncio").info("Using selector")
         warnings.warn("old", FutureWarning, stacklevel=1)
         threading.excepthook(SimpleNamespace(thread=thread, exc_value=failed()))  # type: ignore[arg-type]
         sys.unraisablehook(SimpleNamespace(err_msg=None, exc_value=failed()))
     said = capsys.readouterr().err
     assert re.fullmatch(f"({LINE.pattern})+", said), said
-    assert "uvicorn.error: Invalid HTTP request received. 1 times\n" in said
+    assert "some.library: Invalid HTTP request received. 1 times\n" in said
     assert "Using selector" not in said
     assert "FutureWarning: old" in said
     assert "python: the thread store-sync failed 1 times: ValueError: two | lines\n" in said

@@ -97,17 +97,11 @@ def test_without_users_it_listens_beyond_the_loopback_only_where_that_is_wanted(
 
 
 def refuse_much(server: Process) -> None:
-    """Let the server refuse messages of SRMP for two causes, and 50 times what is no HTTP."""
+    """Let the server refuse messages of SRMP for two causes."""
     for kind in ("text/plain", "text/plain", "multipart/related", "text/plain"):
         post = Request(f"{server.data}/msmq/private$/orders", b"x", {"Content-Type": kind})
         with pytest.raises(HTTPError, match="400"):
             urlopen(post)
-    port = int(server.control.rpartition(":")[2])
-    for _ in range(50):
-        with socket.create_connection(("127.0.0.1", port)) as line:
-            line.sendall(b"this is no HTTP\r\n\r\n")
-            while line.recv(1000):
-                pass
 
 
 def test_every_line_of_the_log_has_time_and_level_and_every_cause_is_there(tmp_path: Path) -> None:
@@ -118,13 +112,10 @@ def test_every_line_of_the_log_has_time_and_level_and_every_cause_is_there(tmp_p
     lines = [re.sub(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ", "", line) for line in err.splitlines()]
     refused = "WARNING reliquary: SRMP from 127.0.0.1: refused with 400"
     plain = "Content-Type: 'text/plain' is neither multipart/related nor text/xml"
-    library = "WARNING reliquary: uvicorn.error: Invalid HTTP request received."
     assert lines == [
         f"{refused} 1 times: {plain}",
         f"{refused} 1 times: Content-Type: a multipart body needs a boundary",
-        f"{library} 1 times",
         f"{refused} 2 times: {plain}",
-        f"{library} 49 times",
     ]
 
 
@@ -134,11 +125,8 @@ def test_the_log_is_json_where_that_is_wanted(tmp_path: Path) -> None:
         code, err = stop(server)
     assert code == Exit.OK
     told = [json.loads(line) for line in err.splitlines()]
-    assert len(told) == 5
-    assert {(each["logger"], each["level"]) for each in told} == {
-        ("reliquary", "WARNING"),
-        ("uvicorn.error", "WARNING"),
-    }
+    assert len(told) == 3
+    assert {(each["logger"], each["level"]) for each in told} == {("reliquary", "WARNING")}
     (tmp_path / "data" / "FORMAT").write_text("reliquary store 99\n")
     code, err = ends(tmp_path / "data", LOG_FORMAT="json")
     assert (code, json.loads(err)["level"]) == (Exit.STORE_NEWER, "CRITICAL")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.base.time import SECOND, Instant
+from reliquary.base.time import SECOND, Instant, later, seconds
 from reliquary.streams.acceptance import TAKEN, Verdict, advanced, judge
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import StreamAdvanced
@@ -34,13 +34,19 @@ def kept(state: StreamState) -> IncomingStream | None:
 
 
 def come(
-    state: StreamState, current: int, previous: int = -1, *, stream: int = STREAM, first: bool = False
+    state: StreamState,
+    current: int,
+    previous: int = -1,
+    *,
+    stream: int = STREAM,
+    first: bool = False,
+    at: float = 0,
 ) -> Verdict:
-    """The verdict on a message that comes; what is taken advances the stream."""
+    """The verdict on a message that comes after so many seconds; what is taken advances the stream."""
     previous = current - 1 if previous < 0 else previous
-    verdict = reconsider(
-        state, KEY, stream, current, previous, judge(kept(state), stream, current, previous), first=first
-    )
+    verdict = judge(kept(state), stream, current, previous)
+    now = later(NOW, seconds(at))
+    verdict = reconsider(state, KEY, stream, current, previous, verdict, now, first=first)
     if verdict in TAKEN:
         after = advanced(kept(state), stream, current, previous, NOW)
         apply(state, StreamAdvanced(*KEY, after))
@@ -48,11 +54,12 @@ def come(
 
 
 @pytest.mark.parametrize("last", [20, 0], ids=["kept", "forgotten"])
-def test_the_lowest_number_that_comes_twice_closes_the_gap(last: int) -> None:
+def test_the_lowest_number_that_comes_in_three_rounds_closes_the_gap(last: int) -> None:
     state = restored(last)
     assert [come(state, number) for number in (50, 51)] == [Verdict.OUT_OF_ORDER] * 2
-    assert [come(state, number) for number in (40, 41, 50)] == [Verdict.OUT_OF_ORDER] * 3
-    assert [come(state, number) for number in (40, 41, 42)] == [
+    for at in (30, 60):
+        assert [come(state, number, at=at) for number in (40, 41, 50)] == [Verdict.OUT_OF_ORDER] * 3
+    assert [come(state, number, at=90) for number in (40, 41, 42)] == [
         Verdict.RESUMED,
         Verdict.GO_ON,
         Verdict.GO_ON,
@@ -60,6 +67,13 @@ def test_the_lowest_number_that_comes_twice_closes_the_gap(last: int) -> None:
     stream = kept(state)
     assert stream is not None
     assert (stream.last, stream.skipped, stream.restored) == (42, ((last + 1, 39),), False)
+
+
+def test_a_request_that_the_network_repeats_is_no_round() -> None:
+    """The one before it may be lost, and come later."""
+    state = restored()
+    assert [come(state, 41, at=at) for at in (0, 0.03, 1, 5, 19)] == [Verdict.OUT_OF_ORDER] * 5
+    assert come(state, 40, first=True, at=30) is Verdict.RESUMED
 
 
 def test_a_sender_that_says_so_closes_it_at_once() -> None:
@@ -77,15 +91,15 @@ def test_a_number_above_the_lowest_closes_nothing_whatever_its_sender_says() -> 
 def test_the_lowest_number_is_gone_when_a_later_one_names_a_lower_one_as_its_previous() -> None:
     state = restored()
     come(state, 40)
-    assert come(state, 41, previous=39) is Verdict.OUT_OF_ORDER
-    assert come(state, 41, previous=39) is Verdict.RESUMED
+    assert [come(state, 41, previous=39, at=at) for at in (0, 30)] == [Verdict.OUT_OF_ORDER] * 2
+    assert come(state, 41, previous=39, at=60) is Verdict.RESUMED
 
 
 def test_the_next_number_counts_as_seen_though_it_was_not_taken() -> None:
     state = restored()
     for _ in range(3):
         verdict = judge(kept(state), STREAM, 21, 20)
-        assert reconsider(state, KEY, STREAM, 21, 20, verdict) is Verdict.GO_ON  # and the queue is full
+        assert reconsider(state, KEY, STREAM, 21, 20, verdict, NOW) is Verdict.GO_ON  # and the queue is full
         assert come(state, 22) is Verdict.OUT_OF_ORDER
     assert come(state, 21) is Verdict.GO_ON
 
@@ -151,6 +165,6 @@ def test_only_so_many_streams_are_watched() -> None:
     state = restored(0)
     for number in range(MOST_WATCHED + 5):
         key = (SENDER, str(number))
-        reconsider(state, key, STREAM, 5, 4, Verdict.OUT_OF_ORDER)
+        reconsider(state, key, STREAM, 5, 4, Verdict.OUT_OF_ORDER, NOW)
     assert len(state.gaps) == MOST_WATCHED
     assert (SENDER, "4") not in state.gaps

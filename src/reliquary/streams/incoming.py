@@ -40,8 +40,9 @@ class Gap:
 
     stream: int
     lowest: int
-    times: int = 1
-    """How often that number came."""
+    seen: int
+    """When the last round began in which that number came, microseconds since 1970."""
+    rounds: int = 1
 
 
 @dataclass(slots=True)

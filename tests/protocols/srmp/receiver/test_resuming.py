@@ -12,6 +12,7 @@ from reliquary.protocols.srmp.receiver.resuming import NO_ADDRESS, RESUMED
 from reliquary.protocols.srmp.state import Count
 from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.events import ChangeQueue
+from reliquary.streams.gaps import ENOUGH
 from tests.protocols.srmp import peer
 from tests.protocols.srmp.receiving import Receiving, refused
 from tests.queueing.history.chronicle import events_of, words
@@ -42,6 +43,15 @@ def come(bench: Receiving, current: int, **elements: Any) -> int:
     return bench.post(*peer.stream_message(current, **elements)).status
 
 
+def come_in_rounds(bench: Receiving, current: int, count: int = ENOUGH, **elements: Any) -> int:
+    """Post a message as its sender does that hears of no receipt; the status of the last answer."""
+    status = 0
+    for _ in range(count):
+        bench.advance(30)
+        status = come(bench, current, **elements)
+    return status
+
+
 def resumed(bench: Receiving) -> list[str]:
     return [each.what for each in bench.warnings if each.what in (RESUMED, NO_ADDRESS)]
 
@@ -49,7 +59,10 @@ def resumed(bench: Receiving) -> list[str]:
 @pytest.mark.spec("SR-070")
 def test_the_stream_goes_on_with_the_lowest_number_and_its_receipt_says_so() -> None:
     bench = restored()
-    assert [come(bench, number) for number in (8, 9, 8, 9, 10)] == [200] * 5
+    assert [come(bench, number) for number in (8, 9, 8, 9)] == [200] * 4
+    assert bench.bodies("torders") == [b"1", b"2"], "a repeat by the network proves nothing"
+    come_in_rounds(bench, 8, ENOUGH - 1)
+    assert [come(bench, number) for number in (9, 10)] == [200] * 2
     assert bench.bodies("torders") == [b"1", b"2", b"8", b"9", b"10"]
     assert resumed(bench) == [RESUMED]
     assert bench.srmp.state.counts[Count.GAPS_CLOSED] == 1
@@ -60,8 +73,7 @@ def test_the_stream_goes_on_with_the_lowest_number_and_its_receipt_says_so() -> 
 
 def test_the_history_tells_which_numbers_are_lost() -> None:
     bench = restored(history=True)
-    come(bench, 8)
-    come(bench, 8)
+    come_in_rounds(bench, 8)
     bench.flush()
     found = [each for each in words(events_of(bench.disk), "peer", "batch") if each[0] == "resumed"]
     assert found == [("resumed", str(peer.ALPHA), f"{peer.STREAM}: 3-7")]
@@ -70,8 +82,7 @@ def test_the_history_tells_which_numbers_are_lost() -> None:
 @pytest.mark.parametrize("crash", [False, True])
 def test_a_number_that_was_passed_over_is_put_aside_once(crash: bool) -> None:
     bench = restored()
-    come(bench, 8)
-    come(bench, 8)
+    come_in_rounds(bench, 8)
     if crash:
         bench.restart()
     assert [come(bench, number) for number in (5, 5, 2)] == [200] * 3
@@ -87,11 +98,10 @@ def test_a_number_that_was_passed_over_is_put_aside_once(crash: bool) -> None:
 def test_a_queue_that_is_full_loses_nothing_of_it() -> None:
     bench = restored()
     bench.ask(ChangeQueue(0, "torders", {"quota": 0}))
-    come(bench, 8)
-    assert come(bench, 8) == 500
+    assert come_in_rounds(bench, 8) == 500
     assert resumed(bench) == []
     bench.ask(ChangeQueue(0, "torders", {"quota": 1000}))
-    assert come(bench, 8) == 200
+    assert come_in_rounds(bench, 8, 1) == 200
     assert bench.bodies("torders")[-1] == b"8"
 
 
@@ -102,8 +112,7 @@ def test_a_stream_whose_start_is_forgotten_goes_on_where_its_receipts_can_be_sen
         bench.create("others", transactional=True)
     to = peer.TORDERS.replace("torders", "others") if how == "other queue" else peer.TORDERS
     block = UNCONFIRMED if how == "said" else ""
-    for _ in range(2):
-        come(bench, 8, stream=NEW, to=to, block=block)
+    come_in_rounds(bench, 8, stream=NEW, to=to, block=block)
     assert resumed(bench) == [RESUMED]
     bench.advance(20)
     expected = "http://alpha.example/again" if how == "said" else peer.RECEIPTS
@@ -112,8 +121,7 @@ def test_a_stream_whose_start_is_forgotten_goes_on_where_its_receipts_can_be_sen
 
 def test_it_waits_where_nobody_says_it_and_a_person_is_warned_once() -> None:
     bench = restored(0)
-    for _ in range(4):
-        assert come(bench, 8) == 200
+    assert come_in_rounds(bench, 8, ENOUGH + 2) == 200
     assert bench.bodies("torders") == []
     assert resumed(bench) == [NO_ADDRESS]
 

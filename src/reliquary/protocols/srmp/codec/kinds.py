@@ -32,6 +32,7 @@ RECEIPT_CLASSES: Final = frozenset(
         # DEPARTS from 3.1.5.1.5 (SR-199): a rejected message is among them, because 3.1.7.3.1 has the
         # receipt for it written, and a sender that ignored it would never hear what became of the message.
         MessageClass.NACK_RECEIVE_REJECTED,
+        MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED,  # put aside after a restore
     }
 )
 """What receipts can say; that a message never arrived is said by the status of its POST."""

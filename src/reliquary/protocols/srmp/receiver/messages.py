@@ -67,7 +67,7 @@ def take_message(state: State, to: int, arrived: Arrived, way: Route, now: Insta
         kept = None if incoming is None else incoming.stream
         verdict = judge(kept, place.number, place.current, place.previous)
         if state.ordinals.restored or (verdict not in TAKEN and kept is not None):
-            verdict = resuming.reconsidered(state, key, place, verdict)
+            verdict = resuming.reconsidered(state, key, place, verdict, now)
         if verdict is Verdict.LATE:
             late = Arriving(to, envelope, way.name, way.known_as, ours=True, late=True)
             hand_over(state, late, way, message, doubtful=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
 from reliquary.protocols.srmp.carrier import NAME
 from reliquary.protocols.srmp.codec.values import Envelope, StreamPlace
@@ -22,7 +23,7 @@ RESUMED: Final = "a stream goes on without some of its numbers"
 NO_ADDRESS: Final = "a stream cannot go on after the restore"
 
 
-def reconsidered(state: State, key: StreamKey, place: StreamPlace, verdict: Verdict) -> Verdict:
+def reconsidered(state: State, key: StreamKey, place: StreamPlace, verdict: Verdict, now: Instant) -> Verdict:
     """The verdict on a message, if the store was restored or an administrator has reset the stream."""
     # DEPARTS from 2.2.5.3 (SR-070): a message is taken before its predecessor if that one will never come,
     # because its sender has a receipt for it and the store with it is gone: the stream would stand still.
@@ -33,12 +34,13 @@ def reconsidered(state: State, key: StreamKey, place: StreamPlace, verdict: Verd
         place.current,
         place.previous,
         verdict,
+        now,
         first=bool(place.unconfirmed_to),
     )
     if found is not Verdict.RESUMED or receipts_to(state, key, place):
         return found
     gap = state.gaps.get(key)
-    if gap is not None and gap.times == ENOUGH:
+    if gap is not None and gap.rounds == ENOUGH:
         why = f"where receipts for {place.identifier} go is not known; reset the stream at its sender"
         state.draft.ask(Warn(key[1], NO_ADDRESS, why))
     return verdict

@@ -108,6 +108,17 @@ def test_what_is_given_back_is_told(exchange: Exchange) -> None:
     assert told(exchange) == [(number, AGENT)]
 
 
+def test_a_queue_that_rests_is_told_of_again_when_the_rest_is_over(exchange: Exchange) -> None:
+    number = (exchange.send(AGENT, b"a"), exchange.outgoing(AGENT).number)[1]
+    hold(exchange)
+    exchange.send(AGENT, b"b")
+    assert told(exchange) == [(number, AGENT), (number, AGENT)]
+    exchange.say(HoldsEnded("httpr", (KEY,), Outcome.TRY_LATER, rest=seconds(5)))
+    assert told(exchange) == []
+    exchange.advance(5)
+    assert told(exchange) == [(number, AGENT)]
+
+
 def test_a_queue_that_failed_rests_and_can_be_held_meanwhile(exchange: Exchange) -> None:
     exchange.send(AGENT, b"a", b"b")
     change(exchange, Happening.FAILED)

@@ -193,6 +193,7 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
         if signal.outcome is Outcome.TRY_LATER:
             if signal.rest is not None and queue.link is not None:
                 dispatch.rest(state, queue, signal.rest)
+                dispatch.looked(state, queue, signal.holder)  # it hears of this queue when the rest is over
             noted(state, Happening.RELEASED, queue, [locked[lookup_id] for lookup_id in there])
             release_all(state, queue, sorted(there), now)
         else:

@@ -184,6 +184,22 @@ def test_a_carrier_of_batches_gets_nothing_of_it_either() -> None:
     check(exchange.state)
 
 
+def test_a_carrier_of_batches_gets_what_lies_behind_it() -> None:
+    exchange = Exchange()
+    to = "DIRECT=httpr://elsewhere/httpr/mq#orders"
+    transaction = exchange.begin()
+    exchange.send(to, b"1", b"2", b"3", transaction=transaction)
+    exchange.ask(CommitTransaction(0, transaction))
+    exchange.send(to, b"4")
+    queue = exchange.outgoing(to).number
+    exchange.say(HoldWanted("httpr", (1, 1), (queue,), 1, 1000))
+    exchange.say(HoldsEnded("httpr", ((1, 1),), Outcome.REFUSED, REASON))
+    exchange.say(HoldWanted("httpr", (1, 2), (queue,), 2, 1000))
+    held = [each for each in exchange.clerk.heard if isinstance(each, MessagesHeld)][-1]
+    assert [each.body for each in held.messages] == [b"4"]
+    assert exchange.bodies(DEAD_TRANSACTIONAL) == [b"1", b"2", b"3"]
+
+
 def test_what_passes_through_is_judged_message_by_message() -> None:
     """Its transaction may stand for a stream that never ends."""
     exchange = Exchange()

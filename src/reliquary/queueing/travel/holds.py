@@ -112,10 +112,12 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
             fit = [position for position in fit if position.lookup_id not in useless]
         for position in unfit:
             turn_away(state, queue, position, now)
-        turned_away += len(unfit)
+        gone = len(unfit)
         if queue.record.outgoing is not None and queue.record.outgoing.broken:
-            fit = [position for position in fit if not refuse_broken(state, queue, position)]
-        if fit or not unfit:
+            whole = [position for position in fit if not refuse_broken(state, queue, position)]
+            gone, fit = gone + len(fit) - len(whole), whole
+        turned_away += gone
+        if fit or not gone:
             break
         if turned_away >= at_once:
             dispatch.stir(state, queue)  # the carrier is told again, in a later turn

@@ -8,6 +8,7 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
+from reliquary.queueing import facts
 from reliquary.queueing.events import MoveMessage, PeekMessage, ReceiveMessages
 from reliquary.queueing.message import Acknowledgement, MessageClass
 from reliquary.queueing.tables import Copy
@@ -15,6 +16,8 @@ from reliquary.sim.checkers import (
     check_acknowledgements,
     check_cursors,
     check_history,
+    check_identifiers,
+    check_loss,
     check_nothing_leaks,
     check_order,
     check_outcomes,
@@ -22,7 +25,7 @@ from reliquary.sim.checkers import (
 from reliquary.sim.history import Decision, Standing, Violation, acknowledged
 from reliquary.sim.ledger import Ledger
 from tests.queueing.manager_harness import Bench
-from tests.sim.written_history import Story, delivered, moved, removed, stored
+from tests.sim.written_history import Story, delivered, message, moved, position, removed, stored
 
 
 def check(story: Story) -> None:
@@ -52,6 +55,42 @@ def test_a_confirmed_message_that_is_not_there_is_a_loss() -> None:
     story.turn(stored(1), lost=True)
     with pytest.raises(Violation, match="loss: m1"):
         check(story)
+
+
+def test_a_restore_excuses_what_came_after_the_backup_and_nothing_else() -> None:
+    story = Story()
+    story.sent(1, 2, 3)
+    kept = story.turn(stored(1))
+    story.turn(stored(2))
+    replaced = Ledger.of(story.history.turns, 1)
+    story.history.restore({kept.number} | {turned.number for turned in story.history.turns[: kept.number]})
+    with pytest.raises(Violation, match="loss: m3"):
+        check_loss(story.history, Ledger.of(story.history.turns, 1), [replaced])
+    del story.history.sendings[b"m3"]
+    check_loss(story.history, Ledger.of(story.history.turns, 1), [replaced])
+    with pytest.raises(Violation, match="loss: m2"):
+        check_loss(story.history, Ledger.of(story.history.turns, 1))
+
+
+def test_what_was_received_since_the_backup_may_be_received_again() -> None:
+    story = Story()
+    story.sent(1)
+    kept = story.turn(stored(1)).number
+    receive(story, 1, to=5)
+    story.history.restore(set(range(kept + 1)))
+    receive(story, 1, to=6)
+    check(story)
+
+
+def test_two_messages_of_one_lookup_identifier_are_found_also_after_a_restore() -> None:
+    story = Story()
+    kept = story.turn(stored(1)).number
+    story.turn(stored(2))
+    story.history.restore(set(range(kept + 1)))
+    again = facts.MessagesStored(1, (position(2),), (message(b"m9"),))
+    story.turn(again)
+    with pytest.raises(Violation, match="identifiers: m9 and m2"):
+        check_identifiers([story.history])
 
 
 @pytest.mark.parametrize("standing", [Standing.UNKNOWN, Standing.REFUSED, Standing.OPEN])

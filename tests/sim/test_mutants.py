@@ -244,7 +244,7 @@ def test_a_dead_letter_that_keeps_its_counters_is_found(monkeypatch: pytest.Monk
         )
 
     monkeypatch.setattr(leave_module, "_copy", copy)
-    failure = first_failure(seeds=range(150, 235))
+    failure = first_failure(seeds=range(300, 330))
     assert "NACK_RECEIVE_REJECTED" in failure, failure
 
 

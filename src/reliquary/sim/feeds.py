@@ -143,8 +143,6 @@ class FeedReader(Application):
     def __init__(self, name: str, stage: Stage) -> None:
         super().__init__(name, stage)
         self._places: dict[str, _Place] = {}
-        self._restores = 0
-        """How often the store had been restored when he last looked: his places are of another era then."""
 
     def script(self) -> Script:
         """Who enters when all finish, and nobody sends any more, reads to the end and goes."""
@@ -170,9 +168,6 @@ class FeedReader(Application):
 
     def _read_on(self, queue: str) -> Part[int | None]:
         """The number of the queue, when he is at its mark."""
-        if self._restores != self.history.restores:
-            self._restores = self.history.restores
-            self._places.clear()
         place = self._places.get(queue)
         if place is None:
             yield from self._open(queue)
@@ -229,8 +224,8 @@ class FeedReader(Application):
                 return page.queue
 
     def _is_outdated(self, outcome: Outcome) -> bool:
-        """Whether the store was restored since he looked: neither answers nor places count any more."""
-        return outcome.answer is not None and self._restores != self.history.restores
+        """Whether an answer is of a store that was replaced by a backup before he heard it."""
+        return self.history.is_forgotten(outcome.turn)
 
     def _refused(self, answer: Answer, place: _Place, after: int) -> None:
         """Only a move whose answer was lost excuses it."""

@@ -5,10 +5,12 @@ It proves what must hold at each step.  What can only be judged at the end is in
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
+from uuid import UUID
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Effect, Event, Machine, Reply, Turn
+from reliquary.queueing import facts
 from reliquary.queueing.events import Received, ReceiveMessages, Sent
 from reliquary.queueing.expiry import is_over
 from reliquary.queueing.feed.events import FeedRead, FeedViews
@@ -20,6 +22,17 @@ from reliquary.sim.history import History, Turned, Violation, named, shown
 from reliquary.sim.ledger import Ledger
 from reliquary.sim.mirror import available, compare_managers, compare_with_ledger, walk
 from reliquary.sim.reasons import Reasons
+
+REFUSALS: Final = frozenset(
+    {
+        MessageClass.NACK_BAD_DEST_QUEUE,
+        MessageClass.NACK_QUEUE_EXCEED_QUOTA,
+        MessageClass.NACK_ACCESS_DENIED,
+        MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE,
+        MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE,
+    }
+)
+"""Why another manager does not take a message for good."""
 
 
 class Witness:
@@ -42,6 +55,10 @@ class Witness:
         """The ledgers of the stores that were replaced by backups, as they were then."""
         self.era_began = 0
         """The first turn after the last restore; 0 without one."""
+        self._lineages: set[UUID] = set()
+        """Of the identifiers of messages that were sent here ..."""
+        self._older: frozenset[UUID] = frozenset()
+        """... and of those that were sent here before the last restore."""
         self.ledger = self._make_ledger()
 
     def _make_reasons(self) -> Reasons:
@@ -64,12 +81,48 @@ class Witness:
         if asker:
             history.requests[life, asker] = event
         self._reasons.hear(self.ledger, turned)
+        self._check_refused(turned)
+        self._check_lineages(turned)
         self.ledger.take(turned)
         if any(not fact.volatile for fact in turn.facts):
             self._latest = batch
         for to, answer in answers:
             self._note_answer(turned, to, answer)
         return turned
+
+    def _check_refused(self, turned: Turned) -> None:
+        """What was on its way from here and is refused is a dead letter: its sender was told that it goes."""
+        if any(isinstance(fact, facts.CopyLost) for fact in turned.facts):  # the queue for it is full
+            return
+        for fact in turned.facts:
+            if isinstance(fact, facts.PositionsRemoved) and fact.reason in REFUSALS:
+                for position in fact.positions:
+                    place = self.ledger.places.get((fact.queue, position.lookup_id))
+                    outgoing = self.ledger.queues[fact.queue].outgoing is not None
+                    if place is not None and outgoing and self._is_own(place.body):
+                        raise Violation(
+                            f"loss: {shown(place.body)} was refused as {fact.reason.name} in turn"
+                            f" {turned.number}, and is no dead letter"
+                        )
+
+    def _check_lineages(self, turned: Turned) -> None:
+        """What is sent here since a restore has an identifier that no message had before."""
+        for fact in turned.facts:
+            if isinstance(fact, facts.MessagesStored):
+                for message in fact.messages:
+                    name, lineage = named(message), message.identifier.lineage
+                    if not self._is_own(name):
+                        continue
+                    self._lineages.add(lineage)
+                    if lineage in self._older and name not in self.ledger.bodies.values():
+                        raise Violation(
+                            f"era: {shown(name)} is sent in turn {turned.number}, and its identifier is of"
+                            f" the time before the store was restored"
+                        )
+
+    def _is_own(self, name: bytes) -> bool:
+        """Whether an application of this site has sent it."""
+        return name in self._history.sendings
 
     def _note_answer(self, turned: Turned, to: int, answer: object) -> None:
         if not to:
@@ -165,6 +218,7 @@ class Witness:
         """The store was replaced by a backup with these turns; this is what the next process will find."""
         self.replaced.append(self.ledger)
         self.era_began = len(self._history.turns)
+        self._older = frozenset(self._lineages)
         self._history.restore(kept)
         self._start_again(survivor)
         for decision in self._history.decisions:

@@ -31,3 +31,12 @@ def test_without_faults_there_are_no_partitions() -> None:
     scheduler = Scheduler(chance)
     Partitions(scheduler, chance, NetworkFaults())
     assert not len(scheduler)
+
+
+def test_a_site_that_is_silenced_is_reached_and_reaches_nobody() -> None:
+    chance = SeededChance(3)
+    faults = NetworkFaults(silenced=("a", "b"))
+    partitions = Partitions(Scheduler(chance), chance, faults)
+    assert (partitions.are_separate("a", "b"), partitions.are_separate("b", "a")) == (True, False)
+    faults.end()
+    assert not partitions.are_separate("a", "b")

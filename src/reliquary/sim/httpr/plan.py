@@ -131,6 +131,7 @@ def _settings(chance: SeededChance, name: str, plan: Plan) -> HttprSettings:
             Duration(span * MILLISECOND) for span in chance.pick(((100, 300, 1000), (300,), (20, 2000)))
         ),
         batch_bytes=chance.pick((700, 4 * 1024 * 1024)),
+        missing_queue_time=Duration(2 * SECOND),
         forget_after=Duration(chance.pick((500 * MILLISECOND, 3 * SECOND, 5 * MINUTE))),
     )
 

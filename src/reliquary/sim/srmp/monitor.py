@@ -150,8 +150,8 @@ class SrmpMonitor(Monitor):
     def may_be_unknown(self, place: Place) -> bool:
         """Whether it was here before a restore, and has no number in a stream under which it could go.
 
-        One with a number has gone again since then, and was not confirmed; or the start of its stream is gone;
-        or it waits for its reader alone.
+        One with a number has gone again since then, and was not confirmed; or the start of its stream is
+        gone; or it waits for its reader alone.
         """
         sending = self.register.sendings.get(place.body)
         if sending is None or sending.transaction is None or not super().may_be_unknown(place):

@@ -2,7 +2,8 @@
 
 seen   a message gets another number only if its stream was given up before its receiver answered number 1
        with 200; the sender must remember that answer on disk; a forwarder may answer and lose the message
-era    after a restore no message gets a number in a stream that is older: its receiver may know the number
+era    after a restore no message gets a number in a stream that is older: its receiver may know the number;
+       and none that was there before gets its first number: it may have had another one since the backup
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from reliquary.protocols.srmp.codec.lexical import stream_id_text
 from reliquary.protocols.srmp.codec.values import StreamPlace
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostEnded
-from reliquary.sim.history import Turned, Violation
+from reliquary.sim.history import Turned, Violation, shown
 from reliquary.sim.world.witness import SiteWitness
 from reliquary.streams import facts as streams
 
@@ -115,6 +116,7 @@ class NumberMonitor:
         if fact.first == 1:
             self._starts[identifier] = fact.queue, fact.lookup_ids[0]
         for lookup_id in fact.lookup_ids:
+            self._check_era(turned, fact.queue, lookup_id)
             before = self._belongs.get((fact.queue, lookup_id))
             if before in self._answered:
                 raise Violation(
@@ -123,3 +125,12 @@ class NumberMonitor:
                 )
             self._belongs[fact.queue, lookup_id] = identifier
             self.given[fact.queue, lookup_id] = turned.batch
+
+    def _check_era(self, turned: Turned, queue: int, lookup_id: int) -> None:
+        place = self._witness.ledger.places.get((queue, lookup_id))
+        is_new = (queue, lookup_id) not in self.given
+        if place is not None and is_new and place.since < self._witness.era_began <= turned.number:
+            raise Violation(
+                f"era: {self._witness.site} gives {shown(place.body)} its first number in turn"
+                f" {turned.number}, and it was there before the store was restored"
+            )

@@ -191,6 +191,7 @@ def drawn_settings(
             resend_ladder=tuple(
                 Duration(span * MILLISECOND) for span in chance.pick(((300, 300, 1000, 5000), (1000, 3000)))
             ),
+            missing_queue_time=Duration(2 * SECOND),
             session_cleanup=Duration(chance.pick((500, 3000)) * MILLISECOND),
             response_time=patience,
             coalescing=coalescing,

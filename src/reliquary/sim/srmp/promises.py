@@ -109,6 +109,8 @@ def _is_true(deliveries: Deliveries, sending: Sending, kind: MessageClass) -> bo
         return seen
     if kind is MessageClass.ACK_RECEIVE:
         return kind in ends
+    if kind is NOT_KNOWN and sending.body in register.put_aside:
+        return True
     if kind in BY_SOURCE:
         return kind in deliveries.ever_ended(register.home(sending), sending.body)
     once = len(deliveries.arrivals[sending.body]) <= 1 and not deliveries.forgotten[site, sending.body]

@@ -78,6 +78,11 @@ class Monitor:
         """Whether nobody can say if a message was delivered: it was here when the store was restored."""
         return self.witness.is_older(place)
 
+    def has_forgotten(self, name: bytes) -> bool:
+        """Whether the protocol kept a message outside of queues, in a store that was replaced by a backup."""
+        del name
+        return False
+
     # -- crashes
 
     def crashed(self) -> None:

@@ -120,10 +120,7 @@ class Deliveries:
 
     def was_taken_by_restore(self, name: bytes) -> bool:
         """Whether a site had a message on its disk, and the backup from which it was restored had it not."""
-        return any(
-            name not in site.ledger.stored and any(name in ledger.stored for ledger in site.replaced)
-            for site in self.register.sites.values()
-        )
+        return any(site.has_forgotten(name) for site in self.register.sites.values())
 
 
 def stated(history: History) -> Iterator[tuple[Turned, Fact]]:

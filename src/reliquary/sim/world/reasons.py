@@ -3,7 +3,8 @@
 arrived     another site has it on its disk; an express one was at least in its memory
 expired     its time to reach the queue has run out, or its protocol may give it up
 purged      the outgoing queue was purged
-refused     its destination did not accept it, as the monitor of the protocol says
+refused     its destination did not accept it, as the monitor of the protocol says; or another message of its
+            transaction left this queue for this reason: a transaction arrives whole, or its beginning does
 fetched     it left a queue from which another site fetches, and that site has it
 not known   the store was restored, and nobody knows if it was delivered before
 read        an application of another site has acknowledged it, or has purged the queue, over a protocol
@@ -12,6 +13,7 @@ read        an application of another site has acknowledged it, or has purged th
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from reliquary.base.time import SECOND
 from reliquary.queueing.era import NOT_KNOWN
@@ -34,6 +36,8 @@ class TravelReasons(Reasons):
         self._witness = witness
         self._read: set[bytes] = set()
         """What applications of other sites acknowledge in this turn."""
+        self._broken: set[tuple[int, UUID, MessageClass]] = set()
+        """The outgoing queues, transactions and reasons of messages that failed."""
 
     def hear(self, ledger: Ledger, turned: Turned) -> None:
         """Note what a turn asks for, also for another site, before its facts are judged."""
@@ -54,6 +58,7 @@ class TravelReasons(Reasons):
         if record.outgoing is not None:
             monitor = self._witness.monitor_for(record.outgoing.destination)
             fine = self._may_go(monitor, ledger, queue, place, reason, turned)
+            fine = self._share_fate(queue, place, reason, fine=fine)
         elif reason in (MessageClass.ACK_RECEIVE, NOT_KNOWN) and self._witness.register.is_fetched(name):
             monitor = self._witness.monitor_for(name)
             fine = monitor.may_be_unknown(place) if reason is NOT_KNOWN else monitor.has_arrived(place)
@@ -65,6 +70,16 @@ class TravelReasons(Reasons):
                 f"loss: {shown(place.body)} left {record.pathname} of {self._witness.site} as {reason.name}"
                 f" in turn {turned.number} ({type(turned.event).__name__}), and that is not so"
             )
+
+    def _share_fate(self, queue: int, place: Place, reason: MessageClass, *, fine: bool) -> bool:
+        """Whether a message may go, now that others of its transaction may have failed."""
+        sending = self._witness.register.sendings.get(place.body)
+        if sending is None or sending.transaction is None or not reason.is_failure:
+            return fine
+        key = queue, sending.transaction, reason
+        if fine:
+            self._broken.add(key)
+        return key in self._broken
 
     def _may_go(
         self,
@@ -82,7 +97,7 @@ class TravelReasons(Reasons):
                 expired = 0 < place.position.expires <= turned.now + SECOND
                 return expired or monitor.was_refused(place, reason)
             case MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED:
-                return monitor.may_be_unknown(place)
+                return monitor.may_be_unknown(place) or place.body in self._witness.register.put_aside
             case MessageClass.NACK_PURGED if self._last_purge(ledger, queue) > place.since:
                 return True
             case _:

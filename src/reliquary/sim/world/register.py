@@ -31,6 +31,8 @@ class Register:
         """Where a message was ever in a queue, were it only until a crash."""
         self.origin: dict[bytes, str] = {}
         """Where a message was first in a queue."""
+        self.put_aside: set[bytes] = set()
+        """What became a dead letter at a site that was restored, because it may have come before."""
 
     def is_elsewhere(self, name: bytes, site: str, *, express: bool) -> bool:
         """Whether another site has a message or had it: on its disk; of an express one, in its memory."""

@@ -78,6 +78,10 @@ class SiteWitness(Witness):
                 f" and was in {ledger.stored[body]}"
             )
 
+    def _is_own(self, name: bytes) -> bool:
+        sending = self.register.sendings.get(name)
+        return sending is not None and self.register.home(sending) == self.site
+
     def monitor_for(self, queue: str) -> Monitor:
         """The monitor of the protocol that carries messages to a queue of this name."""
         return self.monitors[self.register.plugin_for(queue).name]
@@ -88,6 +92,14 @@ class SiteWitness(Witness):
         if turn is not None and self.history.turns[turn].batch <= self.host.disk.durable:
             return True
         return any(name in ledger.stored for ledger in self.replaced)
+
+    def has_forgotten(self, name: bytes) -> bool:
+        """Whether a message was on this site's disk, and the backup from which it was restored had it not."""
+        if name in self.ledger.stored:
+            return False
+        monitors = self.monitors.values()
+        in_queue = any(name in ledger.stored for ledger in self.replaced)
+        return in_queue or any(each.has_forgotten(name) for each in monitors)
 
     def ends_of(self, name: bytes) -> set[MessageClass]:
         """Why a message left queues of this site for good, before a restore or since."""
@@ -110,6 +122,7 @@ class SiteWitness(Witness):
                     self.register.origin.setdefault(named(message), self.site)
                     if position.reason is NOT_KNOWN:
                         self._check_put_aside(turned, message)
+                        self.register.put_aside.add(named(message))
                     elif self.replaced and named(message) not in before:
                         self._check_once(turned, message)
             elif isinstance(fact, facts.ManagerNamed) and fact.record.era is not None:

@@ -1,7 +1,8 @@
 """What a destination may say: acknowledgements of what is on disk, which grow, and room that is there.
 
 durable      each number that is acknowledged was received, and that is on disk before it is said
-cumulative   of one sequence, no acknowledgement leaves that lacks a number of an earlier one
+cumulative   of one sequence, no acknowledgement leaves that lacks a number of an earlier one, unless the
+             store was restored between them
 room         BufferRemaining is at most the window, and of a bounded queue at most what it has left; a
              sequence that takes no more messages has none
 window       no message is stored in a bounded queue that has as many unread ones as its window
@@ -45,6 +46,10 @@ class DestinationMonitor:
         """Of each sequence: with which batch of writes a number was received."""
         self.held: dict[bytes, int] = {}
         """Messages that were held behind a gap, and with which batch of writes."""
+
+    def restored(self) -> None:
+        """Forget what was said: the store has forgotten it too."""
+        self._confirmed.clear()
 
     # -- turns
 

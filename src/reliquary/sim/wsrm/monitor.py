@@ -124,6 +124,10 @@ class WsrmMonitor(Monitor):
         held = self._destination.held.get(name, NEVER) <= self.witness.host.disk.durable
         return held or name in self._held_before
 
+    def has_forgotten(self, name: bytes) -> bool:
+        """Whether it was held behind a gap, and is not any more since the store was restored."""
+        return name in self._held_before and name not in self._destination.held
+
     def was_refused(self, place: Place, reason: MessageClass) -> bool:
         """Whether its source may have given it up after so many tries."""
         del place
@@ -142,4 +146,5 @@ class WsrmMonitor(Monitor):
     def restored(self) -> None:
         """Remember what was held, and read again what the turns stated that are left."""
         self._held_before |= self._destination.held.keys()
+        self._destination.restored()
         super().restored()

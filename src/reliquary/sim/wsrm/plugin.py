@@ -35,7 +35,7 @@ from reliquary.sim.world.witness import SiteWitness
 from reliquary.sim.wsrm.drawing import LONGEST_INACTIVITY, drawn_settings
 from reliquary.sim.wsrm.envelopes import Envelopes
 from reliquary.sim.wsrm.monitor import WsrmMonitor
-from reliquary.sim.wsrm.promises import renumbered_in
+from reliquary.sim.wsrm.promises import outlived_in, renumbered_in
 
 
 class WsrmPlugin(Plugin):
@@ -48,7 +48,7 @@ class WsrmPlugin(Plugin):
     def __init__(self) -> None:
         self.envelopes = Envelopes()
         self.settings: dict[str, WsrmSettings] = {}
-        self._renumbered: set[bytes] = set()
+        self._late: set[bytes] = set()
 
     def draw_faults(self, chance: SeededChance) -> NetworkFaults:
         """What goes wrong between sites; requests may also be reordered."""
@@ -132,7 +132,7 @@ class WsrmPlugin(Plugin):
 
     def check_promises(self, deliveries: Deliveries) -> None:
         """Check the order of all that arrived."""
-        self._renumbered = renumbered_in(deliveries)
+        self._late = renumbered_in(deliveries) | outlived_in(deliveries)
         super().check_promises(deliveries)
 
     def ordered_stream(self, sending: Sending, arrival: Arrival) -> Hashable | None:
@@ -142,8 +142,8 @@ class WsrmPlugin(Plugin):
         return (sending.queue, sending.priority) if ordered else None
 
     def may_be_late(self, body: bytes) -> bool:
-        """A message whose sequence ended before it came went on in the next one."""
-        return body in self._renumbered
+        """Whether its sequence ended before it came, or before it could leave the place behind a gap."""
+        return body in self._late
 
 
 def _arrived(post: Post, caller: int) -> PostArrived:

@@ -1,10 +1,18 @@
-"""Which messages may be late: those that went on in a second sequence, because the first one ended before."""
+"""Which messages may be late: those of a second sequence, and those behind a gap that nobody fills.
+
+A message goes on in a second sequence when the first one ended before; a gap stays when the source has gone
+silent or was restored.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 
+from reliquary.base.turn import TimerFired
+from reliquary.protocols.wsrm.destination.facts import MessageHeld
 from reliquary.protocols.wsrm.source import facts as wsrm
+from reliquary.queueing.facts import MessagesStored
+from reliquary.sim.history import named
 from reliquary.sim.world.promises import Deliveries, stated
 
 
@@ -30,3 +38,19 @@ def renumbered_in(deliveries: Deliveries) -> set[bytes]:
                 case _:
                     pass
     return {deliveries.places[place] for place, count in counts.items() if count > 1}
+
+
+def outlived_in(deliveries: Deliveries) -> set[bytes]:
+    """Messages that waited behind a gap until the time of their sequence was over: they were acknowledged.
+
+    Their source does not end the sequence, because it does not reach the destination or has forgotten it.
+    """
+    found: set[bytes] = set()
+    for witness in deliveries.register.sites.values():
+        held: set[bytes] = set()
+        for turned, fact in stated(witness.history):
+            if isinstance(fact, MessageHeld):
+                held.add(named(fact.message))
+            elif isinstance(fact, MessagesStored) and isinstance(turned.event, TimerFired):
+                found |= held.intersection(map(named, fact.messages))
+    return found

@@ -227,7 +227,7 @@ class Published(msgspec.Struct, frozen=True, omit_defaults=True):
     user: str = ""
     """The SID of the user whose query it is; empty when it is the manager's."""
     era: int = 0
-    """In which era of the manager, counted by restores of its store."""
+    """In which era of the manager: the moment at which it began; 0 for a store that was never restored."""
 
 
 class Writer(msgspec.Struct, frozen=True):

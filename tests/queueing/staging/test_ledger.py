@@ -115,7 +115,7 @@ def test_batches_that_a_restore_lost_stop_the_next_one_until_a_person_knows_it()
     assert durable(bench.state) == before
     bench.ask(ForgetWriter(0, query="query"))
     assert publish(bench, late, batch=7).messages == 1
-    assert bench.state.staging.ledger["query"].era == 1
+    assert bench.state.staging.ledger["query"].era == bench.now  # two restores of one backup differ
     assert publish(bench, write(bench, b"c", batch=9), batch=9).messages == 1
     check(bench.state)
 

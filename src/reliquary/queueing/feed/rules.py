@@ -84,7 +84,7 @@ def incarnation_of(state: State, queue: QueueState) -> str:
     A reader that kept an offset sees by it that messages may be missing which came after the backup.
     """
     era = state.era
-    return f"{queue.record.identifier}{ERA}{era.number}" if era is not None else str(queue.record.identifier)
+    return f"{queue.record.identifier}{ERA}{era.began}" if era is not None else str(queue.record.identifier)
 
 
 def _matching(state: State, pattern: str) -> list[QueueState]:

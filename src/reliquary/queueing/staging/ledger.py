@@ -48,7 +48,7 @@ def check_era(state: State, request: PublishBatch) -> None:
 
 
 def _era(state: State) -> int:
-    return 0 if state.era is None else state.era.number
+    return 0 if state.era is None else state.era.began
 
 
 def note(state: State, request: PublishBatch, messages: int, now: Instant) -> Published:

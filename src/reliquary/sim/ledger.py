@@ -6,7 +6,7 @@ turns that the disk has kept.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -74,6 +74,8 @@ class Ledger:
         """What was in a queue from which it can be received."""
         self.left: dict[bytes, tuple[int, MessageClass]] = {}
         """The turn in which a message left its queue for good, and why."""
+        self.ends: dict[bytes, set[MessageClass]] = defaultdict(set)
+        """All reasons why a message left its queue for good: one that was renumbered may come twice."""
         self.changed: dict[bytes, int] = {}
         """The number of the last batch that changed something about a message."""
         self.entered = 0
@@ -137,6 +139,7 @@ class Ledger:
         stays = reason in ITSELF or reason is MessageClass.ACK_REACH_QUEUE
         if position.lookup_id not in self.copies and not stays:
             self.left[place.body] = (turned.number, reason)
+            self.ends[place.body].add(reason)
         if not position.express:
             self.changed[place.body] = turned.batch
         return place

@@ -59,12 +59,16 @@ class Register:
         return any(each.may_come_again(sending.body) for each in carriers)
 
     def may_stay(self, name: bytes, position: Position) -> bool:
-        """Whether a message may be in an outgoing queue for ever: its target was restored, and forgot it."""
+        """Whether a message that only waits for its last word may be in an outgoing queue for ever.
+
+        Its target was restored, and forgot it; or its own site was, and forgot that the word came.
+        """
         sending = self.sendings.get(name)
         if sending is None or not self.plugin_for(sending.queue).may_wait(position):
             return False
         target = self.sites[self.target(sending)[0]]
-        return any(name in ledger.stored for ledger in target.replaced)
+        forgotten = any(name in ledger.stored for ledger in target.replaced)
+        return forgotten or bool(self.sites[self.home(sending)].replaced)
 
     def is_fetched(self, queue: str) -> bool:
         """Whether other sites fetch from a queue of this name: it is not the end of a message's way."""

@@ -103,7 +103,7 @@ class SiteWitness(Witness):
 
     def ends_of(self, name: bytes) -> set[MessageClass]:
         """Why a message left queues of this site for good, before a restore or since."""
-        return {ledger.left[name][1] for ledger in (self.ledger, *self.replaced) if name in ledger.left}
+        return {reason for ledger in (self.ledger, *self.replaced) for reason in ledger.ends[name]}
 
     def is_older(self, place: Place) -> bool:
         """Whether a message was here when the last restore was made."""

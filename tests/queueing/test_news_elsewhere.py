@@ -330,7 +330,7 @@ def test_what_expires_on_its_way_is_acknowledged_by_its_source() -> None:
 def test_what_no_receipt_of_srmp_can_say_is_not_sent_but_counted(reason: MessageClass, name: str) -> None:
     bench = bench_with()
     refuse(bench, msgspec.structs.replace(TRAVELLED, administration_queue=name), reason, keep=False)
-    goes = name.startswith("DIRECT") and reason in (0x8001, 0xC000, 0xC001, 0xC002, 0xC004)
+    goes = name.startswith("DIRECT") and reason in (0x8001, 0x800C, 0xC000, 0xC001, 0xC002, 0xC004)
     assert [len(queue.order) for queue in bench.state.outgoing.values()] == [int(goes)]
     lost = by_word(bench.state.lost)
     assert lost == ({} if goes else {"acknowledgement": 1})

@@ -398,10 +398,12 @@ class TestTime:
             async with serving(silent(2)) as there, desk(there, response_time=seconds(60)) as here:
                 here.push(1, 2)
                 await until(lambda: len(there.bodies) == 2)
-                turn(59)
+                turn(1)
+                await tick(3)  # the requests have left, and the time begins
+                turn(60)
                 await tick(3)
                 assert here.told == []
-                turn(61)
+                turn(62)
                 await here.wait_for(1)
                 assert here.ends == [(1, Failure.TIMED_OUT)]
                 assert isinstance(here.told[0], RequestFailed)
@@ -416,10 +418,12 @@ class TestTime:
             async with serving(silent(2)) as there, desk(there, response_time=seconds(60)) as here:
                 here.pull(1, wait=seconds(20))
                 await until(lambda: len(there.bodies) == 1)
-                turn(79)
+                turn(1)
+                await tick(3)  # the request has left, and the time begins
+                turn(80)
                 await tick(3)
                 assert here.told == []
-                turn(81)
+                turn(82)
                 await here.wait_for(1)
                 assert here.ends == [(1, Failure.TIMED_OUT)]
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ALWAYS = 10 * 365 * 24 * HOUR
+HEALTHY = (1, 2, 6)
+"""In every tenth seed a site is restored from a backup, and what it took since then is lost indeed."""
 
 
 def audited(rows: list[Row], grace: int = ALWAYS) -> Reference:
@@ -59,7 +61,7 @@ def test_spark_says_the_same_of_many_worlds_at_once(spark: SparkSession, tmp_pat
     from reliquary.spark.pipelines.audit.rules import Limits
     from reliquary.spark.pipelines.audit.run import AuditConfig, run_audit
 
-    healthy = [nameless(played(world(seed))) for world in (srmp, httpr) for seed in range(3)]
+    healthy = [nameless(played(world(seed))) for world in (srmp, httpr) for seed in HEALTHY]
     broken, erased = [], set()
     for world in (srmp, httpr):
         for seed in (3, 4):

@@ -200,3 +200,43 @@ def test_a_message_is_rejected_and_its_sender_told(run: Run, qm: Manager, orders
 def test_the_words_for_acknowledgements_are_those_of_the_client() -> None:
     assert get_args(Acknowledgement) == ACKNOWLEDGEMENTS
     assert tuple(each.value for each in machine.Acknowledgement) == ACKNOWLEDGEMENTS
+
+
+# -- resend
+
+
+def test_dead_letters_go_again_to_where_they_were(run: Run, qm: Manager, orders: Queue) -> None:
+    graves = qm.queue("system$;deadletter")
+    graves.purge()
+    orders.send("expired", expires=0, deadletter=True, label="L", tag=7)
+    orders.send("rejected", deadletter=True)
+    (waiting,) = orders.browse()
+    orders.reject(waiting)
+    assert sorted(texts(graves)) == ["expired", "rejected"]
+    result = run("message", "resend", "system$;deadletter", "--class", "nack-receive-rejected")
+    assert (result.exit_code, result.output) == (0, "sent 1 messages again\n")
+    assert (texts(orders), texts(graves)) == (["rejected"], ["expired"])
+    (left,) = graves.browse()
+    assert run("message", "resend", "system$;deadletter", str(left.lookup_id)).exit_code == 0
+    assert [(each.text, each.label, each.tag) for each in orders.browse()][1:] == [("expired", "L", 7)]
+    assert texts(graves) == []
+
+
+def test_those_of_a_transaction_leave_in_the_transaction_that_sends_them(run: Run, qm: Manager) -> None:
+    ledger = qm.create_queue("ledger", transactional=True)
+    with qm.transaction():
+        ledger.send("once", deadletter=True)
+    (waiting,) = ledger.browse()
+    ledger.reject(waiting)
+    assert texts(qm.queue("system$;deadxact")) == ["once"]
+    assert run("message", "resend", "system$;deadxact").exit_code == 0
+    assert (texts(ledger), texts(qm.queue("system$;deadxact"))) == (["once"], [])
+
+
+def test_a_dead_letter_that_cannot_go_again_stays(run: Run, qm: Manager, orders: Queue) -> None:
+    qm.queue("system$;deadletter").purge()
+    orders.send("a", expires=0, deadletter=True)
+    assert list(orders.browse()) == []
+    orders.delete()
+    assert run("message", "resend", "system$;deadletter").exit_code == Exit.NOT_FOUND
+    assert texts(qm.queue("system$;deadletter")) == ["a"]

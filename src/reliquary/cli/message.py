@@ -1,4 +1,4 @@
-"""`reliquary message`: send, receive and peek."""
+"""`reliquary message`: send, receive, send again and peek."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reliquary.cli.span import Span
 from reliquary.server.exits import Exit
 
 if TYPE_CHECKING:
-    from reliquary.client.message import Message, Sent
+    from reliquary.client.message import Message, SendOptions, Sent
     from reliquary.client.sync.queue import Queue
 
 ACKNOWLEDGEMENTS = (
@@ -231,6 +231,60 @@ def reject(queue: str, lookup_id: int) -> None:
     with connected() as manager:
         manager.queue(queue).reject(lookup_id)
     click.echo(f"rejected {lookup_id}")
+
+
+# -- resend
+
+
+@message.command()
+@click.argument("queue")
+@click.argument("lookup_ids", metavar="[LOOKUP_ID]...", type=click.IntRange(0), nargs=-1)
+@click.option(
+    "--class", "why", default="", metavar="CLASS", help="Only those that are there for this reason."
+)
+@examples(
+    "reliquary message resend 'system$;deadxact' --class nack-source-computer-guid-changed",
+    "reliquary message resend 'system$;deadletter' 216172782113784833",
+)
+def resend(queue: str, lookup_ids: tuple[int, ...], why: str) -> None:
+    """Send dead letters of QUEUE once more, each to the queue where it was: those named, or all.
+
+    They get new ids.  A dead letter of a transaction leaves QUEUE in the transaction that sends it;
+    another one leaves when it was sent, so a crash in between sends it twice.
+    """
+    with connected() as manager:
+        graves = manager.queue(queue)
+        chosen = [each for each in graves.browse() if not lookup_ids or each.lookup_id in lookup_ids]
+        letters = [each for each in chosen if each.origin and why in ("", each.message_class)]
+        for each in letters:
+            target, options = manager.queue(each.origin), _options_of(each)
+            if each.transaction is None:
+                target.send(each.body, **options)
+                graves.lookup(each.lookup_id, receive=True)
+            else:
+                with manager.transaction():
+                    if graves.lookup(each.lookup_id, receive=True) is not None:
+                        target.send(each.body, **options)
+    click.echo(f"sent {len(letters)} messages again")
+
+
+def _options_of(each: Message) -> SendOptions:
+    """What a dead letter was sent with, but its times, which are over."""
+    return {
+        "label": each.label,
+        "priority": each.priority,
+        "durable": each.durable,
+        "journal": each.journal,
+        "deadletter": each.deadletter or None,
+        "correlation": each.correlation,
+        "tag": each.tag,
+        "body_type": each.body_type,
+        "extension": each.extension,
+        "response_queue": each.response_queue,
+        "administration_queue": each.administration_queue,
+        "acknowledgements": each.acknowledgements,
+        "deadletter_queue": each.deadletter_queue,
+    }
 
 
 # -- peek

@@ -140,7 +140,7 @@ class SendOptions(TypedDict, total=False):
     reach: float | timedelta | None
     durable: bool
     journal: bool
-    deadletter: bool
+    deadletter: bool | None
     correlation: str | None
     tag: int
     body_type: int

@@ -10,10 +10,12 @@ A test that needs a real wait or a real process lives in tests/e2e.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
 
+from reliquary.server import space
 from tools import system_packages
 
 hypothesis.settings.register_profile("same every time", derandomize=True, deadline=None, database=None)
@@ -31,3 +33,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if os.environ.get("CI") == "true":
         pytest.fail(sentence, pytrace=False)
     pytest.skip(sentence)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _servers_need_no_room() -> Iterator[None]:
+    """Servers make no reserve and refuse nothing: hundreds of them would fill the disk of a test run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(space, "LOW", 0)
+        patch.setattr(space, "RESERVE", 0)
+        yield

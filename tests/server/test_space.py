@@ -36,6 +36,13 @@ AT = Thresholds(low=100, reserve=40)  # enough is 150, scarce is 25
 TAKING, REFUSING = Standing(False, True), Standing(True, True)
 
 
+@pytest.fixture(autouse=True)
+def _defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use the defaults of a server here, which tests/conftest.py takes away from all other tests."""
+    monkeypatch.setattr(space, "LOW", LOW)
+    monkeypatch.setattr(space, "RESERVE", RESERVE)
+
+
 @pytest.mark.parametrize(
     ("room", "held", "before", "expected"),
     [

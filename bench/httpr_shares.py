@@ -22,8 +22,8 @@ from reliquary.protocols.httpr.codec.values import (
 from reliquary.protocols.httpr.events import Addressed, Answer, RequestArrived
 from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.tables import TABLES as HTTPR_TABLES
-from reliquary.queueing.events import CreateQueue, StartManager
-from reliquary.queueing.tables import TABLES
+from reliquary.queueing.model.events import CreateQueue, StartManager
+from reliquary.queueing.model.tables import TABLES
 from reliquary.store import RocksDisk, StagedRows
 
 NOW = Instant(1_785_585_600 * SECOND)

@@ -17,8 +17,8 @@ from reliquary.protocols.srmp.codec.messages import message_of
 from reliquary.protocols.srmp.events import Addressed, PostArrived
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.tables import TABLES as SRMP_TABLES
-from reliquary.queueing.events import CreateQueue, StartManager
-from reliquary.queueing.tables import TABLES
+from reliquary.queueing.model.events import CreateQueue, StartManager
+from reliquary.queueing.model.tables import TABLES
 from reliquary.store import RocksDisk, StagedRows
 
 NOW = Instant(1_785_585_600 * SECOND)

@@ -15,8 +15,8 @@ from reliquary.protocols.wsrm.codec.decode import decode
 from reliquary.protocols.wsrm.events import Addressed, PostAnswer, PostArrived
 from reliquary.protocols.wsrm.protocol import wsrm
 from reliquary.protocols.wsrm.settings import WsrmSettings
-from reliquary.queueing.events import CreateQueue, StartManager
-from reliquary.queueing.tables import TABLES
+from reliquary.queueing.model.events import CreateQueue, StartManager
+from reliquary.queueing.model.tables import TABLES
 from reliquary.store import RocksDisk, StagedRows
 
 NOW = Instant(1_785_585_600 * SECOND)

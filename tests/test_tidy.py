@@ -62,7 +62,7 @@ EXEMPT: dict[str, str] = {
     "queueing/feed/events.py": "values only; shown by the tests of the rules that take them",
     "queueing/feed/facts.py": "values only; shown by tests/queueing/test_recovery.py",
     "queueing/history/events.py": "values only; shown by tests/queueing/history/test_keeping.py",
-    "queueing/history/records.py": "values only; shown by tests/queueing/history",
+    "queueing/model/history/records.py": "values only; shown by tests/queueing/history",
     "queueing/staging/events.py": "values only; shown by the tests of the rules that take them",
     "queueing/staging/facts.py": "values only; shown by tests/queueing/test_recovery.py",
     "streams/facts.py": "values only; shown by tests/streams/test_apply.py",

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from reliquary.queueing.administration import Act, Noun, Plane
+from reliquary.queueing.model.administration import Act, Noun, Plane
 
 PAGE = Path("docs/reference/api.md")
 BEGIN = {

@@ -10,7 +10,7 @@ import pytest
 
 from reliquary import Manager
 from reliquary.cli.directory import KINDS, NAMES
-from reliquary.queueing.directory.objects import TYPES, Kind
+from reliquary.queueing.model.directory.objects import TYPES, Kind
 from reliquary.server.exits import Exit
 from tests.cli.conftest import Run
 

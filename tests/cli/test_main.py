@@ -87,7 +87,7 @@ def test_help_about_a_noun_costs_no_machine() -> None:
 import sys
 from reliquary.cli.administration import groups
 assert "channel" in groups({})
-heavy = {"asyncio", "reliquary.queueing.state", "reliquary.client.remote"}
+heavy = {"asyncio", "reliquary.queueing.model.state", "reliquary.client.remote"}
 print(sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

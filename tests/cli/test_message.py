@@ -11,7 +11,7 @@ import pytest
 from reliquary import Manager, Queue
 from reliquary.cli.message import ACKNOWLEDGEMENTS
 from reliquary.client.message import Acknowledgement
-from reliquary.queueing import message as machine
+from reliquary.queueing.model import message as machine
 from reliquary.server.exits import Exit
 from tests.cli.conftest import Run
 

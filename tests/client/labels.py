@@ -8,9 +8,9 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.engine import views
-from reliquary.queueing.administration import Act, Filter, Listing, Machines, Noun, Parameter, Showing
-from reliquary.queueing.events import ChangeQueue
-from reliquary.queueing.queue import QueueType
+from reliquary.queueing.model.administration import Act, Filter, Listing, Machines, Noun, Parameter, Showing
+from reliquary.queueing.model.events import ChangeQueue
+from reliquary.queueing.model.queue import QueueType
 
 
 class WordInfo(msgspec.Struct, frozen=True, kw_only=True):

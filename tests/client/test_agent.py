@@ -21,7 +21,7 @@ from reliquary.protocols.httpr.codec.values import Command, Disposition
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
 from reliquary.protocols.httpr.soap import Soap, SoapVersion, soap_of
-from reliquary.queueing.message import FOREVER, Message
+from reliquary.queueing.model.message import FOREVER, Message
 from tests.client.served import served, turn
 from tests.net.http.certificate import PEM, client_context
 from tests.protocols.httpr.far_server import Answered, Far

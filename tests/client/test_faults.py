@@ -9,8 +9,8 @@ from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageE
 from reliquary.base.hresult import HResult
 from reliquary.client.faults import translate_errors
 from reliquary.engine.administration import NotDone
-from reliquary.queueing.administration import Refusal
-from reliquary.queueing.events import Answer
+from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.events import Answer
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from reliquary.client.records import LookUp, Peek, Receive
 from reliquary.engine.open import open_in_memory
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
-from reliquary.queueing.events import CreateQueue, SendMessages
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.events import CreateQueue, SendMessages
+from reliquary.queueing.model.message import Message
 
 IDENTIFIER = "00000000-0000-0000-0000-000000000001"
 

@@ -8,8 +8,8 @@ from reliquary.base.hresult import HResult
 from reliquary.client.queue_noun import QUEUE
 from reliquary.client.translate import queue_info
 from reliquary.engine import views
-from reliquary.queueing.administration import Column, Refusal
-from reliquary.queueing.security.principals import ANONYMOUS
+from reliquary.queueing.model.administration import Column, Refusal
+from reliquary.queueing.model.security.principals import ANONYMOUS
 from tests.queueing.feed.test_views import close
 from tests.queueing.manager_harness import Bench
 from tests.queueing.viewing import view_of

@@ -9,8 +9,8 @@ import pytest
 from reliquary import NotOpen, OutgoingMessage
 from reliquary.base.faults import UsageError
 from reliquary.client.translate import changes_of, message_of, number_of
-from reliquary.queueing.message import FOREVER, AuthenticationLevel, Delivery
-from reliquary.queueing.queue import QueuePrivacy
+from reliquary.queueing.model.message import FOREVER, AuthenticationLevel, Delivery
+from reliquary.queueing.model.queue import QueuePrivacy
 
 
 def test_a_message_without_options_has_the_defaults_of_the_api() -> None:

@@ -17,7 +17,7 @@ from reliquary.engine import pages
 from reliquary.net.counters import Family
 from reliquary.net.multicast.carrier import Count as Multicast
 from reliquary.queueing.feed.events import OpenConsumer
-from reliquary.queueing.travel.link import OutgoingState
+from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
 from tests.console.stage import Stage, play

@@ -25,13 +25,13 @@ from reliquary.base.turn import Draft, Effect, Event, Fact, Reply
 from reliquary.engine.loop import EngineStopped
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.http import HttpClient, Mount, Request, RequestFailed, Responder
-from reliquary.queueing.message import Message
-from reliquary.queueing.naming.formats import DirectName, SingleName, parse_single
-from reliquary.queueing.naming.schemes import Scheme, register
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.travel.carriers import Carrier
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.names.formats import DirectName, SingleName, parse_single
+from reliquary.queueing.model.names.schemes import Scheme, register
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.travel.carriers import Carrier
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import (
     ArrivalJudged,
     ConnectionChanged,
     ConnectionWanted,

@@ -16,9 +16,9 @@ from reliquary.base.time import MINUTE
 from reliquary.engine.open import OpenedEngine
 from reliquary.engine.protocols import tables_of
 from reliquary.protocols.standard import ALL_TABLES, standard
-from reliquary.queueing.events import CreateQueue, Received, ReceiveMessages, SendMessages
-from reliquary.queueing.message import Delivery, Message
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.events import CreateQueue, Received, ReceiveMessages, SendMessages
+from reliquary.queueing.model.message import Delivery, Message
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.server.build import Server, build
 from reliquary.server.config import Settings
 from reliquary.server.protocols import PROTOCOLS

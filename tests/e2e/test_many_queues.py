@@ -17,7 +17,7 @@ from reliquary.engine.pages import PAGE
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.protocols.standard import standard
-from reliquary.queueing.events import CreateQueue
+from reliquary.queueing.model.events import CreateQueue
 from tests.e2e.memory import growth_of
 from tests.e2e.process import ServerProcess
 

@@ -12,11 +12,11 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
 from reliquary.engine.administration import Administrator, NotDone
-from reliquary.queueing.administration import Done, Refusal
-from reliquary.queueing.events import AccessChange, AwaitDisk, ChangeAccess, ChangeQueue, DeleteQueue
-from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
-from reliquary.queueing.security.rights import ManagerRight, QueueRight
-from reliquary.queueing.state import State
+from reliquary.queueing.model.administration import Done, Refusal
+from reliquary.queueing.model.events import AccessChange, AwaitDisk, ChangeAccess, ChangeQueue, DeleteQueue
+from reliquary.queueing.model.security.principals import ANONYMOUS, MANAGER, Principal
+from reliquary.queueing.model.security.rights import ManagerRight, QueueRight
+from reliquary.queueing.model.state import State
 from tests.client.labels import LABEL
 from tests.queueing.manager_harness import Bench
 

@@ -7,8 +7,8 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.engine import directory as views
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.directory.objects import Enterprise, Kind
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.directory.objects import Enterprise, Kind
 from tests.queueing.directory.scenery import NORTH, add, add_sites, detach, integrated
 from tests.queueing.manager_harness import Bench
 

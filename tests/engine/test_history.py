@@ -12,8 +12,8 @@ import pytest
 from reliquary.engine.history import Exporter, HistoryOptions, NotExported
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.clock import RealClock
-from reliquary.queueing.events import CreateQueue, ReceiveMessages, SendMessages
-from reliquary.queueing.message import Delivery, Message
+from reliquary.queueing.model.events import CreateQueue, ReceiveMessages, SendMessages
+from reliquary.queueing.model.message import Delivery, Message
 from reliquary.sim.chance import SeededChance
 from reliquary.store.history.export import last_in
 from reliquary.store.history.folder import Kept, files_in

@@ -16,8 +16,8 @@ from reliquary.base.time import Duration, seconds
 from reliquary.engine.open import OpenedEngine, open_engine, open_in_memory
 from reliquary.net.clock import RealClock
 from reliquary.protocols.standard import standard
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.events import (
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.events import (
     Answer,
     BeginTransaction,
     CommitTransaction,
@@ -29,9 +29,9 @@ from reliquary.queueing.events import (
     ResumeQueue,
     SendMessages,
 )
-from reliquary.queueing.message import Delivery, Message
-from reliquary.queueing.queue import ManagerState
-from reliquary.queueing.tables import ONLY, PAST_THE_END
+from reliquary.queueing.model.message import Delivery, Message
+from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.tables import ONLY, PAST_THE_END
 from reliquary.sim.chance import SeededChance
 from reliquary.store import Changes, RocksDisk, backup, restore, tables_in
 

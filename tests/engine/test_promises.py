@@ -10,7 +10,8 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, Duration, Instant, later
 from reliquary.base.turn import Event, Reply, TimerFired
 from reliquary.engine.core import Batch, Core
-from reliquary.queueing.events import (
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.model.events import (
     Access,
     BrowseMessages,
     CreateQueue,
@@ -21,9 +22,8 @@ from reliquary.queueing.events import (
     SendMessages,
     StartManager,
 )
-from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.message import Delivery, Message, ObjectId
-from reliquary.queueing.tables import TABLES
+from reliquary.queueing.model.message import Delivery, Message, ObjectId
+from reliquary.queueing.model.tables import TABLES
 from reliquary.sim.audit import audit, contents
 from reliquary.sim.chance import SeededChance
 from reliquary.store.memory import MemoryDisk

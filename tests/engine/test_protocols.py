@@ -18,9 +18,9 @@ from reliquary.protocols.srmp.events import PostEnded
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.standard import ALL_TABLES, standard
 from reliquary.queueing.manager import TAKES, TIMERS
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.tables import TABLES
-from reliquary.queueing.travel.carriers import Carrier
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.tables import TABLES
+from reliquary.queueing.model.travel.carriers import Carrier
 from reliquary.queueing.travel.failures import Failure
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows

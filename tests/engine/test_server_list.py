@@ -10,7 +10,7 @@ import pytest
 from reliquary.base.turn import Event, Turn
 from reliquary.engine.server_list import ServerList
 from reliquary.queueing.directory.events import DirectoryServersFound
-from reliquary.queueing.facts import DirectoryServersWanted
+from reliquary.queueing.model.facts import DirectoryServersWanted
 from tests.queueing.manager_harness import NOON
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reliquary.base.time import SECOND
 from reliquary.engine import stages
-from reliquary.queueing.security.principals import MANAGER, Principal
-from reliquary.queueing.security.rights import MANAGER_LIST
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.queueing.staging.events import DropStages
 from reliquary.wire.security import parse_sid
 from tests.queueing.manager_harness import NOON, Bench

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from reliquary.base.time import SECOND, seconds
 from reliquary.engine import views
-from reliquary.queueing.events import (
+from reliquary.queueing.feed.events import LookAtFeeds, MoveConsumer, OpenConsumer
+from reliquary.queueing.model.events import (
     Access,
     CreateQueue,
     DeleteQueue,
@@ -16,10 +17,9 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     TakeOffline,
 )
-from reliquary.queueing.feed.events import LookAtFeeds, MoveConsumer, OpenConsumer
-from reliquary.queueing.message import Message, size_of
-from reliquary.queueing.naming.names import SYSTEM_QUEUES
-from reliquary.queueing.queue import ManagerState, QueueSettings, QueueType
+from reliquary.queueing.model.message import Message, size_of
+from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES
+from reliquary.queueing.model.queue import ManagerState, QueueSettings, QueueType
 from reliquary.queueing.travel.views import outgoing_queues
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import NOON, OPEN_LIST, Bench

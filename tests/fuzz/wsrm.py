@@ -18,7 +18,7 @@ from reliquary.protocols.wsrm.codec.encode import encode
 from reliquary.protocols.wsrm.codec.faults import WsrmFault
 from reliquary.protocols.wsrm.codec.values import Envelope, Fault, Payload, Reference
 from reliquary.protocols.wsrm.mapping import envelope_of, message_of
-from reliquary.queueing.message import NO_OBJECT
+from reliquary.queueing.model.message import NO_OBJECT
 
 
 def try_envelope(content_type: str, data: bytes) -> bool:

@@ -13,9 +13,9 @@ from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine
 from reliquary.net.clock import RealClock
 from reliquary.net.http import Listener
-from reliquary.queueing.events import StartManager, StopManager
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.tables import TABLES
+from reliquary.queueing.model.events import StartManager, StopManager
+from reliquary.queueing.model.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
 
 

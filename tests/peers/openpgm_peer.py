@@ -15,7 +15,7 @@ from reliquary.net.clock import RealClock
 from reliquary.protocols.srmp.codec.compound import apdu, compound
 from reliquary.protocols.srmp.codec.decode import decode_apdu
 from reliquary.protocols.srmp.codec.encode import encode
-from reliquary.queueing.message import Message, ObjectId
+from reliquary.queueing.model.message import Message, ObjectId
 from tests.e2e.namespaces import Host
 from tests.peers.gsoap_build import run_tool
 from tools.system_packages import OPENPGM_HEADERS

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from reliquary.base.turn import Effect, Event, Turn
 from reliquary.engine.core import Core
 from reliquary.queueing.manager import HEARS, TAKES, TIMERS
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.protocol import Protocol
 from tests.queueing.manager_harness import Bench
 
 M = TypeVar("M")

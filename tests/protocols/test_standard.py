@@ -13,8 +13,8 @@ from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.standard import ALL_TABLES, standard
 from reliquary.protocols.wsrm.machine import Wsrm
 from reliquary.protocols.wsrm.settings import WsrmSettings
-from reliquary.queueing.naming.formats import parse_single
-from reliquary.queueing.travel.carriers import Carriers
+from reliquary.queueing.model.names.formats import parse_single
+from reliquary.queueing.model.travel.carriers import Carriers
 from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reliquary.queueing.message import Acknowledgement, Message, MessageClass
+from reliquary.queueing.model.message import Acknowledgement, Message, MessageClass
 from tests.queueing.exchange import carriers
 from tests.queueing.manager_harness import Bench, walk
 

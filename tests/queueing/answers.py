@@ -6,8 +6,8 @@ from typing import Any
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import later, seconds
-from reliquary.queueing.events import Received
-from reliquary.queueing.state import State
+from reliquary.queueing.model.events import Received
+from reliquary.queueing.model.state import State
 from tests.queueing.manager_harness import Bench, durable
 
 

@@ -21,13 +21,12 @@ from reliquary.engine.core import Core
 from reliquary.protocols.httpr.protocol import CARRIER as HTTPR_CARRIER
 from reliquary.protocols.srmp.carrier import carrier as srmp_carrier
 from reliquary.queueing.manager import HEARS
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.naming.formats import key_of, parse_single
-from reliquary.queueing.state import QueueState
-from reliquary.queueing.travel.carriers import Carrier
-from reliquary.queueing.travel.link import ConnectionStatus, Happening, Link
-from reliquary.queueing.travel.loopback import LOOPBACK, Loopback
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.names.formats import key_of, parse_single
+from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.travel.carriers import Carrier
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, Link
+from reliquary.queueing.model.travel.transfer import (
     ArrivalJudged,
     BatchJudged,
     ConnectionChanged,
@@ -47,6 +46,7 @@ from reliquary.queueing.travel.transfer import (
     TransferAccepted,
     TransferEnded,
 )
+from reliquary.queueing.travel.loopback import LOOPBACK, Loopback
 from tests.queueing.manager_harness import Bench
 
 ELSEWHERE: Final = r"DIRECT=OS:elsewhere\private$\orders"

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     NO_GUID,
     Acknowledgement,
     AdministrationKind,

@@ -37,9 +37,11 @@ from reliquary.base.turn import (
     Turn,
     Warn,
 )
-from reliquary.queueing import tables
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.events import (
+from reliquary.queueing.changes.numbering import PENDING
+from reliquary.queueing.manager import QueueManager
+from reliquary.queueing.model import tables
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.events import (
     FOREVER_WAIT,
     BeginTransaction,
     CreateQueue,
@@ -48,15 +50,13 @@ from reliquary.queueing.events import (
     StartManager,
     StopManager,
 )
-from reliquary.queueing.expiry import some_delayed
-from reliquary.queueing.feed.numbering import PENDING
-from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.message import Delivery, Message, Position
-from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.security.principals import MANAGER
-from reliquary.queueing.security.rights import default_descriptor
-from reliquary.queueing.state import QueueState, Sizes, State
-from reliquary.queueing.travel.carriers import Carrier, Carriers
+from reliquary.queueing.model.message import Delivery, Message, Position
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.security.rights import default_descriptor
+from reliquary.queueing.model.state import QueueState, Sizes, State
+from reliquary.queueing.model.travel.carriers import Carrier, Carriers
+from reliquary.queueing.rules.expiry import some_delayed
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 from reliquary.wire.security import encode_descriptor

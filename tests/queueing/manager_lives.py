@@ -13,19 +13,29 @@ from uuid import UUID
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
-from reliquary.queueing import events
-from reliquary.queueing.counting import counter_faults
 from reliquary.queueing.directory.events import (
     CreateDirectoryObject,
     DeleteDirectoryObject,
     SwitchDirectory,
     WriteDirectory,
 )
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.directory.objects import Kind, Site
 from reliquary.queueing.feed import events as feed
-from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, MessageClass
-from reliquary.queueing.naming.names import spoken
+from reliquary.queueing.model import events
+from reliquary.queueing.model.counting import counter_faults
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.directory.objects import Kind, Site
+from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, MessageClass
+from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.state import Sizes
+from reliquary.queueing.model.tables import EXPIRY, Consumer, expiry_of
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import (
+    DestinationReached,
+    Outcome,
+    ResendWanted,
+    TransferAccepted,
+    TransferEnded,
+)
 from reliquary.queueing.staging.events import (
     BeginStage,
     CompleteStage,
@@ -33,16 +43,6 @@ from reliquary.queueing.staging.events import (
     ForgetWriter,
     PublishBatch,
     StageMessages,
-)
-from reliquary.queueing.state import Sizes
-from reliquary.queueing.tables import EXPIRY, Consumer, expiry_of
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import (
-    DestinationReached,
-    Outcome,
-    ResendWanted,
-    TransferAccepted,
-    TransferEnded,
 )
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.feed.readers import Readers

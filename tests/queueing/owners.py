@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from reliquary.queueing.state import State
+from reliquary.queueing.model.state import State
 
 
 def check_locks(state: State) -> None:

@@ -7,15 +7,15 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.directory.connection import Connection
 from reliquary.queueing.directory.events import WriteDirectory
-from reliquary.queueing.directory.holdings import Surroundings
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.directory.objects import Kind, ManagerObject, QueueObject
 from reliquary.queueing.directory.upkeep import PERIODS
-from reliquary.queueing.events import StartManager
 from reliquary.queueing.initialization import HostIdentity, identify
-from reliquary.queueing.queue import ManagerState
+from reliquary.queueing.model.directory.connection import Connection
+from reliquary.queueing.model.directory.holdings import Surroundings
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.directory.objects import Kind, ManagerObject, QueueObject
+from reliquary.queueing.model.events import StartManager
+from reliquary.queueing.model.queue import ManagerState
 from tests.queueing.directory.scenery import NORTH, add_sites, detach, integrated, notified
 from tests.queueing.manager_harness import COMPUTER, Bench, durable
 

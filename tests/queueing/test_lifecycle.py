@@ -9,7 +9,7 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import in_whole_seconds
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     Access,
     BrowseMessages,
     ChangeQueue,
@@ -20,10 +20,10 @@ from reliquary.queueing.events import (
     PurgeQueue,
     StartManager,
 )
-from reliquary.queueing.facts import ManagerNamed, PositionDeleted, QueueCreated
-from reliquary.queueing.message import FOREVER, NO_GUID, Delivery, MessageClass
-from reliquary.queueing.naming.names import SYSTEM_QUEUES
-from reliquary.queueing.queue import ManagerState, QueuePrivacy, QueueSettings, QueueType, Scope
+from reliquary.queueing.model.facts import ManagerNamed, PositionDeleted, QueueCreated
+from reliquary.queueing.model.message import FOREVER, NO_GUID, Delivery, MessageClass
+from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES
+from reliquary.queueing.model.queue import ManagerState, QueuePrivacy, QueueSettings, QueueType, Scope
 from tests.queueing.answers import bodies, everything
 from tests.queueing.manager_harness import COMPUTER, DOMAIN_NAME, NOON, OPEN_LIST, Bench, check
 

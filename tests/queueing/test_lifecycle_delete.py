@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     AbortTransaction,
     Access,
     BrowseMessages,
@@ -21,9 +21,9 @@ from reliquary.queueing.events import (
     PrepareTransaction,
     PurgeQueue,
 )
-from reliquary.queueing.facts import PositionDeleted
-from reliquary.queueing.message import Delivery, MessageClass
-from reliquary.queueing.tables import COUNTERS, EXPIRY, MESSAGES, POSITIONS, QUEUES
+from reliquary.queueing.model.facts import PositionDeleted
+from reliquary.queueing.model.message import Delivery, MessageClass
+from reliquary.queueing.model.tables import COUNTERS, EXPIRY, MESSAGES, POSITIONS, QUEUES
 from tests.queueing.answers import bodies, everything
 from tests.queueing.manager_harness import Bench, check, every
 

@@ -10,9 +10,13 @@ from reliquary.base.faults import StoreDamage, UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import in_whole_seconds
 from reliquary.base.turn import Event, Reply, TimerFired, Turn
-from reliquary.queueing import events, manager, sending, tables
+from reliquary.queueing import manager
 from reliquary.queueing.directory import events as directory_events
-from reliquary.queueing.events import (
+from reliquary.queueing.feed import events as feed_events
+from reliquary.queueing.history import events as history_events
+from reliquary.queueing.manager import HEARS, QueueManager
+from reliquary.queueing.model import events, tables
+from reliquary.queueing.model.events import (
     Access,
     Answer,
     FlowControl,
@@ -21,16 +25,11 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     SendMessages,
 )
-from reliquary.queueing.facts import MessagesStored, PositionAvailable, PositionDeleted
-from reliquary.queueing.feed import events as feed_events
-from reliquary.queueing.history import events as history_events
-from reliquary.queueing.manager import HEARS, QueueManager
-from reliquary.queueing.message import Delivery, MessageClass
-from reliquary.queueing.staging import events as staging_events
-from reliquary.queueing.travel.asking import RequestMade
-from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingTransfer
-from reliquary.queueing.travel.remote import RemoteReadsEnded
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.facts import MessagesStored, PositionAvailable, PositionDeleted
+from reliquary.queueing.model.message import Delivery, MessageClass
+from reliquary.queueing.model.travel.asking import RequestMade
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingTransfer
+from reliquary.queueing.model.travel.transfer import (
     AddressesKnown,
     BatchArrived,
     BodiesUnwanted,
@@ -49,6 +48,9 @@ from reliquary.queueing.travel.transfer import (
     TransferEnded,
     TransferProgressed,
 )
+from reliquary.queueing.rules import sending
+from reliquary.queueing.staging import events as staging_events
+from reliquary.queueing.travel.remote import RemoteReadsEnded
 from reliquary.store.disk import Changes
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.events import AbortTransaction, BeginTransaction, PrepareTransaction
+from reliquary.queueing.model.events import AbortTransaction, BeginTransaction, PrepareTransaction
+from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.queueing.nouns import TRANSACTION
-from reliquary.queueing.security.rights import MANAGER_LIST
 from reliquary.queueing.views import transaction
 from tests.queueing.manager_harness import Bench
 from tests.queueing.staging.test_views import ALICE, BOB

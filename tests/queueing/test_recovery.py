@@ -11,12 +11,12 @@ import pytest
 from reliquary.base.faults import StoreDamage
 from reliquary.base.hresult import HResult
 from reliquary.base.rows import Record, Table
-from reliquary.queueing import events
-from reliquary.queueing.facts import PositionDeleted
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.message import Acknowledgement, Delivery, MessageClass, ObjectId
-from reliquary.queueing.state import Sizes
-from reliquary.queueing.tables import (
+from reliquary.queueing.model import events
+from reliquary.queueing.model.facts import PositionDeleted
+from reliquary.queueing.model.message import Acknowledgement, Delivery, MessageClass, ObjectId
+from reliquary.queueing.model.state import Sizes
+from reliquary.queueing.model.tables import (
     COUNTERS,
     MESSAGES,
     PAST_THE_END,

@@ -11,8 +11,7 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event
-from reliquary.queueing.checks import COUNT_LIMIT, LONGEST_TIME, LOOKUP_LIMIT
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     AbortTransaction,
     Access,
     BeginTransaction,
@@ -30,15 +29,10 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     SendMessages,
 )
-from reliquary.queueing.facts import PositionAvailable, PositionDeleted
-from reliquary.queueing.message import (
-    BODY_LIMIT,
-    EXTENSION_LIMIT,
-    FOREVER,
-    LABEL_LIMIT,
-    Delivery,
-)
-from reliquary.queueing.tables import MESSAGES
+from reliquary.queueing.model.facts import PositionAvailable, PositionDeleted
+from reliquary.queueing.model.message import BODY_LIMIT, EXTENSION_LIMIT, FOREVER, LABEL_LIMIT, Delivery
+from reliquary.queueing.model.tables import MESSAGES
+from reliquary.queueing.rules.checks import COUNT_LIMIT, LONGEST_TIME, LOOKUP_LIMIT
 from tests.queueing.answers import body, everything
 from tests.queueing.manager_harness import Bench, check, every, message
 

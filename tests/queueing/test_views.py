@@ -6,8 +6,8 @@ from uuid import UUID
 
 from reliquary.base.time import SECOND, as_datetime
 from reliquary.queueing import views
-from reliquary.queueing.events import AbortTransaction, PrepareTransaction, SendMessages
-from reliquary.queueing.message import Delivery, Message, size_of
+from reliquary.queueing.model.events import AbortTransaction, PrepareTransaction, SendMessages
+from reliquary.queueing.model.message import Delivery, Message, size_of
 from tests.queueing.manager_harness import NOON, Bench
 
 

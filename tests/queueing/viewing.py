@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from reliquary.queueing.administration import View
-from reliquary.queueing.security.principals import MANAGER, Principal
-from reliquary.queueing.state import State
+from reliquary.queueing.model.administration import View
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.state import State
 
 M = TypeVar("M")
 

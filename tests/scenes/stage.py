@@ -10,10 +10,10 @@ from typing import Any
 from uuid import UUID
 
 from reliquary.base.time import seconds
-from reliquary.queueing import events
-from reliquary.queueing.events import FOREVER_WAIT, Access, Seek, Share
-from reliquary.queueing.facts import PositionAvailable, PositionDeleted
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import FOREVER_WAIT, Access, Seek, Share
+from reliquary.queueing.model.facts import PositionAvailable, PositionDeleted
+from reliquary.queueing.model.message import MessageClass
 from tests.queueing.answers import body
 from tests.queueing.manager_harness import Bench
 

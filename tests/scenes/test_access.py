@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.queueing.security.principals import ANONYMOUS_USER, EVERYONE
-from reliquary.queueing.security.rights import QueueRight, default_descriptor
+from reliquary.queueing.model.security.principals import ANONYMOUS_USER, EVERYONE
+from reliquary.queueing.model.security.rights import QueueRight, default_descriptor
 from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, Sid
 
 OWNER, MACHINE = Sid(5, (21, 1, 2, 3, 1001)), Sid(5, (21, 1, 2, 3, 1002))

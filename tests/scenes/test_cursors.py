@@ -6,8 +6,8 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
-from reliquary.queueing.cursors import END, CursorState
-from reliquary.queueing.events import PeekMessage
+from reliquary.queueing.model.cursors import END, CursorState
+from reliquary.queueing.model.events import PeekMessage
 from tests.scenes.stage import Scene
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.directory.connection import Connection
 from reliquary.queueing.directory.events import (
     ReadDirectory,
     ReadDirectoryBegin,
@@ -15,13 +14,14 @@ from reliquary.queueing.directory.events import (
     SwitchDirectory,
     WriteDirectory,
 )
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.directory.objects import Kind, QueueObject, Site
 from reliquary.queueing.directory.operations import ONLINE_TIMER
 from reliquary.queueing.directory.queries import Filter, Operator, SortOrder
 from reliquary.queueing.directory.results import DirectoryResult
-from reliquary.queueing.events import CreateQueue, StartManager
-from reliquary.queueing.facts import ChangeNotified
+from reliquary.queueing.model.directory.connection import Connection
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.directory.objects import Kind, QueueObject, Site
+from reliquary.queueing.model.events import CreateQueue, StartManager
+from reliquary.queueing.model.facts import ChangeNotified
 from tests.queueing.directory.scenery import NORTH, OTHER, add, add_sites, find
 from tests.queueing.manager_harness import COMPUTER, durable
 from tests.scenes.stage import Scene

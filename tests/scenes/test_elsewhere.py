@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.queueing.events import Access, CloseQueue, OpenQueue, PauseQueue, ResumeQueue
-from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingState
-from reliquary.queueing.travel.transfer import Outcome
+from reliquary.queueing.model.events import Access, CloseQueue, OpenQueue, PauseQueue, ResumeQueue
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingState
+from reliquary.queueing.model.travel.transfer import Outcome
 from tests.queueing.exchange import ELSEWHERE, Exchange
 
 WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.message import FOREVER, MessageClass
+from reliquary.queueing.model.message import FOREVER, MessageClass
 from tests.scenes.stage import Scene
 
 

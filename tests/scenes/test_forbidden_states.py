@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing import events, manager
+from reliquary.queueing import manager
 from reliquary.queueing.directory.events import (
     CheckDirectoryOnline,
     CreateDirectoryObject,
@@ -28,9 +28,10 @@ from reliquary.queueing.directory.events import (
     SwitchDirectory,
     WriteDirectory,
 )
-from reliquary.queueing.directory.objects import Kind, Site
-from reliquary.queueing.events import Access, AccessChange
-from reliquary.queueing.security.principals import EVERYONE
+from reliquary.queueing.model import events
+from reliquary.queueing.model.directory.objects import Kind, Site
+from reliquary.queueing.model.events import Access, AccessChange
+from reliquary.queueing.model.security.principals import EVERYONE
 from tests.queueing.answers import everything
 from tests.queueing.manager_harness import message
 from tests.scenes.stage import Scene

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.events import Seek
+from reliquary.queueing.model.events import Seek
 from tests.scenes.stage import Scene
 
 

@@ -8,14 +8,14 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing.directory.events import CreateDirectoryObject, WriteDirectory
-from reliquary.queueing.directory.objects import DistributionList
-from reliquary.queueing.events import Access, CreateQueue, GetQueuePath, OpenQueue, Share
-from reliquary.queueing.naming.expand import expand
-from reliquary.queueing.naming.formats import key_of, parse_format, parse_single
-from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.state import QueueState
-from reliquary.queueing.travel.link import OutgoingState
-from reliquary.queueing.travel.outgoing import link_of
+from reliquary.queueing.model.directory.objects import DistributionList
+from reliquary.queueing.model.events import Access, CreateQueue, GetQueuePath, OpenQueue, Share
+from reliquary.queueing.model.names.expand import expand
+from reliquary.queueing.model.names.formats import key_of, parse_format, parse_single
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.travel.link import OutgoingState
+from reliquary.queueing.rules.outgoing import link_of
 from tests.queueing.answers import everything
 from tests.scenes.stage import Scene
 

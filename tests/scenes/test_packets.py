@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from reliquary.queueing.packets.messages import NOT_CARRIED, construct, deserialize, serialize
 from tests.queueing.full_messages import FULL
 

@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.events import Access, CreateQueue, DeleteQueue, OpenQueue, Share
-from reliquary.queueing.message import FOREVER, NO_GUID, MessageClass
-from reliquary.queueing.queue import QueuePrivacy, QueueType
+from reliquary.queueing.model.events import Access, CreateQueue, DeleteQueue, OpenQueue, Share
+from reliquary.queueing.model.message import FOREVER, NO_GUID, MessageClass
+from reliquary.queueing.model.queue import QueuePrivacy, QueueType
 from tests.queueing.answers import everything
 from tests.scenes.stage import Scene
 

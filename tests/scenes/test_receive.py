@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.cursors import CursorState
-from reliquary.queueing.events import Access, CancelRead, CloseQueue
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.cursors import CursorState
+from reliquary.queueing.model.events import Access, CancelRead, CloseQueue
+from reliquary.queueing.model.message import MessageClass
 from tests.scenes.stage import Scene
 
 

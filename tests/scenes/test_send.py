@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.events import CreateQueue, FlowControl
-from reliquary.queueing.message import FOREVER, LABEL_LIMIT, Message, size_of
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model.events import CreateQueue, FlowControl
+from reliquary.queueing.model.message import FOREVER, LABEL_LIMIT, Message, size_of
+from reliquary.queueing.model.queue import QueueSettings
 from tests.queueing.answers import everything
 from tests.scenes.stage import Scene
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.queueing.message import Delivery
-from reliquary.queueing.naming.names import SYSTEM_QUEUES
+from reliquary.queueing.model.message import Delivery
+from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES
 from tests.queueing.manager_harness import durable
 from tests.scenes.stage import Scene
 

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.events import CreateQueue, MoveMessage, PurgeQueue
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model.events import CreateQueue, MoveMessage, PurgeQueue
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.queue import QueueSettings
 from tests.queueing.answers import everything
 from tests.scenes.stage import Scene
 

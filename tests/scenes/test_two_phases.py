@@ -6,8 +6,8 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
-from reliquary.queueing.events import EndRead, PurgeQueue, ReceiveMessages
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.events import EndRead, PurgeQueue, ReceiveMessages
+from reliquary.queueing.model.message import MessageClass
 from tests.queueing.answers import everything
 from tests.scenes.stage import Scene
 

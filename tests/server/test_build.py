@@ -17,7 +17,7 @@ from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.net.http import HttpClient, RequestFailed
 from reliquary.protocols.standard import ALL_TABLES
-from reliquary.queueing.events import Answer, CreateQueue
+from reliquary.queueing.model.events import Answer, CreateQueue
 from reliquary.server.build import build, make_queues
 from reliquary.server.config import Settings
 from reliquary.server.srmp_options import SrmpOptions

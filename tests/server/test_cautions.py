@@ -7,8 +7,8 @@ from hashlib import sha256
 import pytest
 
 from reliquary.net.identity.users import User, Users
-from reliquary.queueing.events import StartManager
-from reliquary.queueing.security.rights import MANAGER_LIST
+from reliquary.queueing.model.events import StartManager
+from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.server.cautions import cautions, open_addresses
 from reliquary.server.config import Settings
 from tests.queueing.manager_harness import Bench

@@ -21,7 +21,7 @@ from reliquary.net.http import HttpClient
 from reliquary.net.identity.admission import BearerToken
 from reliquary.net.identity.failures import AT_ONCE, LONGEST_WAIT, PACE, Failures
 from reliquary.net.identity.users import User
-from reliquary.queueing.administration import Plane
+from reliquary.queueing.model.administration import Plane
 from reliquary.server.api import ApiEndpoint
 from reliquary.server.build import Server
 from reliquary.server.wsrm_options import WsrmOptions

@@ -15,7 +15,7 @@ from reliquary.net.multicast.options import Encapsulation, MulticastOptions
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.wsrm.settings import WsrmSettings
-from reliquary.queueing.message import FOREVER
+from reliquary.queueing.model.message import FOREVER
 from reliquary.server.config import Settings
 from reliquary.server.httpr_options import HttprOptions
 from reliquary.server.loading import NAMES, load

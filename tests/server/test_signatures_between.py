@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import CreateQueue
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model.events import CreateQueue
+from reliquary.queueing.model.queue import QueueSettings
 from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
 from tests.net.http.stage import until

@@ -11,7 +11,7 @@ from threading import Event as Flag
 import pytest
 
 from reliquary.base.turn import Event, Warn
-from reliquary.queueing.events import FlowControl
+from reliquary.queueing.model.events import FlowControl
 from reliquary.server import space
 from reliquary.server.space import (
     LOW,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reliquary.queueing.events import AwaitDisk, FlowControl
+from reliquary.queueing.model.events import AwaitDisk, FlowControl
 from reliquary.server.table import Options
 from tests.net.http.stage import until
 from tests.server import test_httpr_between as httpr

@@ -26,9 +26,9 @@ from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import Count
 from reliquary.protocols.srmp.views import streams
-from reliquary.queueing.events import CreateQueue
-from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.security.principals import Principal, user_sid
+from reliquary.queueing.model.events import CreateQueue
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.security.principals import Principal, user_sid
 from reliquary.server.build import Server, build
 from reliquary.server.config import Settings
 from reliquary.server.exits import Exit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, Duration
-from reliquary.queueing.events import BrowseMessages, PurgeQueue, ReceiveMessages
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.events import BrowseMessages, PurgeQueue, ReceiveMessages
+from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.applications import Application, Aside, Call, Pause, Script, succeeded
 from reliquary.sim.network import NOTHING, Outcome
 from tests.sim.simulated_server import SimulatedServer

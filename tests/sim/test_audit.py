@@ -7,9 +7,9 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from reliquary.queueing import tables
-from reliquary.queueing.message import Message
-from reliquary.queueing.travel.transfer import HoldWanted
+from reliquary.queueing.model import tables
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.travel.transfer import HoldWanted
 from reliquary.sim.audit import Contents, audit, compare, contents
 from reliquary.sim.history import Turned, Violation
 from reliquary.sim.ledger import Ledger
@@ -140,7 +140,7 @@ def test_the_messages_of_a_prepared_transaction_are_hidden_and_kept() -> None:
     bench = busy()
     transaction = bench.begin()
     bench.send("ledger", b"x", transaction=transaction)
-    from reliquary.queueing.events import PrepareTransaction
+    from reliquary.queueing.model.events import PrepareTransaction
 
     bench.ask(PrepareTransaction(0, transaction))
     bench.flush()

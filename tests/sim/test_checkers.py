@@ -8,10 +8,10 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
-from reliquary.queueing import facts
-from reliquary.queueing.events import MoveMessage, PeekMessage, ReceiveMessages
-from reliquary.queueing.message import Acknowledgement, MessageClass
-from reliquary.queueing.tables import Copy
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import MoveMessage, PeekMessage, ReceiveMessages
+from reliquary.queueing.model.message import Acknowledgement, MessageClass
+from reliquary.queueing.model.tables import Copy
 from reliquary.sim.checkers import (
     check_acknowledgements,
     check_cursors,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing import facts
 from reliquary.queueing.feed.events import FeedRead
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
-from reliquary.queueing.message import Position
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.tables import Consumer
 from reliquary.queueing.staging.facts import StagePublished
-from reliquary.queueing.tables import Consumer
 from reliquary.sim.feeds import Arrivals, FeedReader, _Place, check_feeds
 from reliquary.sim.history import Violation
 from reliquary.sim.keepers import Mover

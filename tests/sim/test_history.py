@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from reliquary.queueing.message import Message, MessageClass, ObjectId
+from reliquary.queueing.model.message import Message, MessageClass, ObjectId
 from reliquary.sim.history import History, Sending, Standing, Turned, named, shown
 from tests.sim.written_history import NOW, Nothing
 

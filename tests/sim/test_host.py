@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reliquary.base.time import SECOND
-from reliquary.queueing.events import SendMessages
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.events import SendMessages
+from reliquary.queueing.model.message import Message
 from reliquary.sim.applications import Call, Script
 from reliquary.sim.history import shown
 from reliquary.sim.ledger import Ledger

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reliquary.queueing.facts import PositionMoved, QueueCreated, QueueDeleted
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.travel.link import SILENT
+from reliquary.queueing.model.facts import PositionMoved, QueueCreated, QueueDeleted
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.travel.link import SILENT
 from reliquary.sim.keepers import Keeper, Mover, Steward
 from reliquary.sim.readers import Holder
 from reliquary.sim.senders import Producer, Traveller

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.turn import Fact
-from reliquary.queueing import facts
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.tables import Operation, Outcome, PreparedTransaction
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.tables import Operation, Outcome, PreparedTransaction
 from reliquary.sim.history import Violation
 from reliquary.sim.ledger import Ledger
 from tests.sim.written_history import ORDERS, OTHER, Story, moved, outgoing, position, queue, removed, stored

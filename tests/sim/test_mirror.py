@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.queueing.events import PrepareTransaction
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.message import Delivery
-from reliquary.queueing.travel.transfer import HoldWanted
+from reliquary.queueing.model.events import PrepareTransaction
+from reliquary.queueing.model.message import Delivery
+from reliquary.queueing.model.travel.transfer import HoldWanted
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Turned, Violation
 from reliquary.sim.ledger import Ledger

@@ -11,16 +11,17 @@ import pytest
 
 from reliquary.base.turn import Reply
 from reliquary.engine.core import Batch
-from reliquary.queueing import apply, manager, poison, read, transactions
-from reliquary.queueing import leave as leave_module
-from reliquary.queueing.enqueue import Enqueued
+from reliquary.queueing import manager
+from reliquary.queueing.changes import apply
 from reliquary.queueing.feed import rules, trimming
-from reliquary.queueing.message import MessageClass, Position
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.news import send_news
-from reliquary.queueing.order import Order
-from reliquary.queueing.state import State
-from reliquary.queueing.tables import COUNTERS, Counters
+from reliquary.queueing.model.message import MessageClass, Position
+from reliquary.queueing.model.order import Order
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import COUNTERS, Counters
+from reliquary.queueing.rules import destinations, poison, read, transactions
+from reliquary.queueing.rules import leave as leave_module
+from reliquary.queueing.rules.enqueue import Enqueued
+from reliquary.queueing.rules.news import send_news
 from reliquary.queueing.travel import arrivals, dispatch
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.process import Process

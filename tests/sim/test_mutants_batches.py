@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from reliquary.queueing import apply
+from reliquary.queueing.changes import apply
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import LEDGER, Published
 from reliquary.queueing.staging import facts, publish
-from reliquary.queueing.state import State
-from reliquary.queueing.tables import LEDGER, Published
 from tests.sim.test_mutants import first_failure
 
 APPLY: dict[Any, Any] = apply._APPLY

@@ -13,11 +13,11 @@ from reliquary.protocols.httpr.server import pull as httpr_pull
 from reliquary.protocols.srmp.sender import closing
 from reliquary.protocols.wsrm.destination import ending as wsrm_ending
 from reliquary.protocols.wsrm.source import restoring as wsrm_restoring
-from reliquary.queueing import era, leave
-from reliquary.queueing.events import StartManager
-from reliquary.queueing.queue import QueueManagerRecord
+from reliquary.queueing.model.events import StartManager
+from reliquary.queueing.model.queue import QueueManagerRecord
+from reliquary.queueing.model.travel.transfer import EraBegan
+from reliquary.queueing.rules import era, leave
 from reliquary.queueing.travel import arrivals
-from reliquary.queueing.travel.transfer import EraBegan
 from reliquary.sim import process, restores
 from reliquary.sim.httpr.plugin import HttprPlugin
 from reliquary.sim.run import simulate

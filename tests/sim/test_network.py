@@ -6,7 +6,13 @@ from functools import partial
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND
-from reliquary.queueing.events import FOREVER_WAIT, BrowseMessages, CallerGone, PurgeQueue, ReceiveMessages
+from reliquary.queueing.model.events import (
+    FOREVER_WAIT,
+    BrowseMessages,
+    CallerGone,
+    PurgeQueue,
+    ReceiveMessages,
+)
 from reliquary.sim.network import NOTHING
 from reliquary.sim.site_faults import SiteFaults
 from tests.sim.simulated_server import SimulatedServer

@@ -6,8 +6,8 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import MILLISECOND, SECOND, Duration
-from reliquary.queueing.events import ReceiveMessages, SendMessages
-from reliquary.queueing.message import Delivery, Message
+from reliquary.queueing.model.events import ReceiveMessages, SendMessages
+from reliquary.queueing.model.message import Delivery, Message
 from reliquary.sim.history import Sending
 from tests.sim.simulated_server import SimulatedServer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.time import SECOND
-from reliquary.queueing.events import EndRead, ReceiveMessages
+from reliquary.queueing.model.events import EndRead, ReceiveMessages
 from reliquary.sim.readers import Browser, Drainer, Holder, Taker
 from reliquary.sim.senders import Producer
 from tests.sim.simulated_server import SimulatedServer

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event
-from reliquary.queueing import facts
-from reliquary.queueing.events import (
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import (
     CommitTransaction,
     EmptyQueue,
     EndRead,
@@ -20,9 +20,9 @@ from reliquary.queueing.events import (
     PurgeQueue,
     ReceiveMessages,
 )
-from reliquary.queueing.facts import QueueChanged
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model.facts import QueueChanged
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.queue import QueueSettings
 from reliquary.sim.history import Violation
 from reliquary.sim.ledger import Ledger
 from reliquary.sim.reasons import Reasons, is_for_good

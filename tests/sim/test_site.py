@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.queueing.events import FOREVER_WAIT, ReceiveMessages
+from reliquary.queueing.model.events import FOREVER_WAIT, ReceiveMessages
 from reliquary.sim.applications import Application, Call, Script
 from reliquary.sim.history import Violation
 from reliquary.sim.senders import Producer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.events import Answer
+from reliquary.queueing.model.events import Answer
 from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import NOTHING, Outcome
 from reliquary.sim.readers import Taker

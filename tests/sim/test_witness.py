@@ -7,8 +7,8 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
 from reliquary.base.turn import Event, Fact, Reply, Turn
-from reliquary.queueing.events import Purged, PurgeQueue, ReceiveMessages, SendMessages, Sent
-from reliquary.queueing.tables import TABLES
+from reliquary.queueing.model.events import Purged, PurgeQueue, ReceiveMessages, SendMessages, Sent
+from reliquary.queueing.model.tables import TABLES
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History, Violation
@@ -113,7 +113,7 @@ def test_a_reader_who_waits_in_front_of_a_message_is_found(monkeypatch: pytest.M
     witness = Witness(History())
     bench.begin_asking(ReceiveMessages(0, "orders", timeout=Duration(5_000_000)))
     witness.batch_applied(bench.manager, bench.now)
-    monkeypatch.setattr("reliquary.queueing.state.State.wake", lambda *_: None)
+    monkeypatch.setattr("reliquary.queueing.model.state.State.wake", lambda *_: None)
     bench.send("orders", b"a")
     with pytest.raises(Violation, match="liveness"):
         witness.batch_applied(bench.manager, bench.now)

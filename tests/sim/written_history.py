@@ -9,10 +9,10 @@ import msgspec
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Fact
-from reliquary.queueing import facts
-from reliquary.queueing.events import Delivered, Received
-from reliquary.queueing.message import Message, MessageClass, Position
-from reliquary.queueing.queue import Outgoing, Queue, QueueType
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import Delivered, Received
+from reliquary.queueing.model.message import Message, MessageClass, Position
+from reliquary.queueing.model.queue import Outgoing, Queue, QueueType
 from reliquary.sim.history import History, Sending, Standing, Turned
 
 NOW = Instant(1_700_000_000_000_000)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from reliquary.base.rows import unframe
-from reliquary.queueing import tables as queueing
-from reliquary.queueing.tables import position_key, queue_key
+from reliquary.queueing.model import tables as queueing
+from reliquary.queueing.model.tables import position_key, queue_key
 from reliquary.store import Changes, Disk, MemoryDisk, RocksDisk, StagedRows, verify
 from reliquary.store.verify import LISTED
 from tests.queueing.manager_harness import Bench, walk

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 from reliquary.streams.history import History
 from reliquary.streams.tables import Remembered
 

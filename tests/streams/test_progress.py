@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.time import Instant, seconds
-from reliquary.queueing.message import SequenceId
-from reliquary.queueing.travel.link import OutgoingTransfer, SequenceInfo
-from reliquary.queueing.travel.transfer import TransferProgressed
+from reliquary.queueing.model.message import SequenceId
+from reliquary.queueing.model.travel.link import OutgoingTransfer, SequenceInfo
+from reliquary.queueing.model.travel.transfer import TransferProgressed
 from reliquary.streams.ladder import RESEND_LADDER, ReceiptWait
 from reliquary.streams.outgoing import Sent
 from reliquary.streams.progress import Progress, progressed

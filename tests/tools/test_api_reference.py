@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reliquary.client.nouns import NOUNS
-from reliquary.queueing.administration import Plane
+from reliquary.queueing.model.administration import Plane
 from tests.client.labels import LABEL, LabelInfo
 from tools import api_reference
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import PeerFault
-from reliquary.queueing.directory.holdings import Surroundings
-from reliquary.queueing.directory.objects import User, check_object
+from reliquary.queueing.model.directory.holdings import Surroundings
+from reliquary.queueing.model.directory.objects import User, check_object
 from reliquary.wire.certificates import Certificate, decode_certificates, digest_of, encode_certificates
 
 CERTIFICATE = Certificate(UUID("00112233-4455-6677-8899-aabbccddeeff"), b"abc")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from reliquary.queueing.message import Message
-from reliquary.queueing.queue import QueueManagerRecord
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.queue import QueueManagerRecord
 from reliquary.wire.stored_names import STORED_NAMES
 
 

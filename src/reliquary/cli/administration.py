@@ -18,7 +18,7 @@ from reliquary.cli.output import format_option, print_record, print_records
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reliquary.queueing.administration import Act, Filter, Noun, R, Showing
+    from reliquary.queueing.model.administration import Act, Filter, Noun, R, Showing
 
 
 def groups(by_hand: Mapping[str, Sequence[click.Command]]) -> Mapping[str, click.Group]:

@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     import msgspec
 
-    from reliquary.queueing.administration import Column
+    from reliquary.queueing.model.administration import Column
 
 F = TypeVar("F", bound=Callable[..., Any])
 

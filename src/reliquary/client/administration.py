@@ -14,7 +14,7 @@ from reliquary.protocols.httpr.nouns import CHANNEL, BatchInfo, ChannelInfo
 from reliquary.protocols.mqqp.nouns import RPC, AssociationInfo
 from reliquary.protocols.srmp.nouns import STREAM, StreamInfo
 from reliquary.protocols.wsrm.nouns import SEQUENCE, SequenceInfo
-from reliquary.queueing.administration import Key, Noun, R
+from reliquary.queueing.model.administration import Key, Noun, R
 from reliquary.queueing.nouns import TransactionInfo
 from reliquary.queueing.travel.nouns import OUTGOING, ConnectionAttempt, OutgoingInfo
 

@@ -44,7 +44,7 @@ from reliquary.protocols.httpr.settings import RETRY_LADDER, HttprSettings, Peer
 from reliquary.protocols.httpr.soap import SoapVersion, soap_fields
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.protocols.httpr.tables import Role
-from reliquary.queueing.message import FOREVER
+from reliquary.queueing.model.message import FOREVER
 from reliquary.queueing.travel.views import outgoing_queues
 
 DEAD_LETTERS: Final = "system$;deadxact"

@@ -9,7 +9,7 @@ from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageE
 from reliquary.client.errors import BadRequest, StoreUnusable, error_of
 from reliquary.engine.administration import NotDone
 from reliquary.net.api.errors import NOT_DONE
-from reliquary.queueing.administration import Refusal
+from reliquary.queueing.model.administration import Refusal
 
 
 @contextmanager

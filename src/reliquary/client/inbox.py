@@ -16,7 +16,7 @@ from reliquary.base.turn import Event
 from reliquary.client.errors import StoreUnusable, error_of
 from reliquary.client.patience import cancel_later, to_the_end
 from reliquary.engine.loop import Engine, EngineStopped
-from reliquary.queueing.events import Answer, CallerGone, Received
+from reliquary.queueing.model.events import Answer, CallerGone, Received
 
 A = TypeVar("A", bound=Answer)
 

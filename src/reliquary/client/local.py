@@ -43,13 +43,13 @@ from reliquary.net.clock import RealClock
 from reliquary.net.host import own_name
 from reliquary.net.identity.users import Users
 from reliquary.protocols.standard import standard
-from reliquary.queueing import events
-from reliquary.queueing.administration import Key, Noun, R
-from reliquary.queueing.message import FOREVER
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model import events
+from reliquary.queueing.model.administration import Key, Noun, R
+from reliquary.queueing.model.message import FOREVER
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.security.rights import ManagerRight, QueueRight
+from reliquary.queueing.rules import destinations
 from reliquary.queueing.security import permissions
-from reliquary.queueing.security.rights import ManagerRight, QueueRight
 from reliquary.store import backup, verify
 
 

@@ -15,7 +15,7 @@ from reliquary.engine import directory as views
 from reliquary.queueing.directory import events
 from reliquary.queueing.directory.exchange import changed, import_text, kind_named, subject_of
 from reliquary.queueing.directory.results import DirectoryAnswer
-from reliquary.queueing.state import State
+from reliquary.queueing.model.state import State
 
 T = TypeVar("T")
 

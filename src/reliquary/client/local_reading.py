@@ -13,8 +13,8 @@ from reliquary.client.records import Access, LookUp, Peek, Receive, Received, Sh
 from reliquary.client.translate import number_of
 from reliquary.engine.loop import Engine
 from reliquary.net.api.numbers import LONGEST_WAIT, hold_of, span_of, wait_of
-from reliquary.queueing import events
-from reliquary.queueing.transactions import transaction_of
+from reliquary.queueing.model import events
+from reliquary.queueing.rules.transactions import transaction_of
 
 
 class LocalReading:

@@ -29,7 +29,7 @@ from reliquary.net.mqqp.courier import Courier, plug_in
 from reliquary.protocols.mqqp.protocol import mqqp
 from reliquary.protocols.mqqp.reader import READER
 from reliquary.protocols.mqqp.settings import MqqpSettings, ServerSettings
-from reliquary.queueing.naming.names import parse
+from reliquary.queueing.model.names.pathnames import parse
 
 ONLY_READS: Final = (
     "over MQQP, queues are only read, browsed and purged; for anything else, connect to an address of their"

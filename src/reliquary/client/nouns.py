@@ -1,4 +1,4 @@
-"""The nouns of administration that a manager has; `queueing/administration.py` tells what a noun is.
+"""The nouns of administration that a manager has; `queueing/model/administration.py` tells what a noun is.
 
 Transports, a plane of the server, command line and reference page have a noun that is listed here.  What does
 not follow from the declarations, and why:
@@ -20,8 +20,8 @@ from reliquary.protocols.httpr.nouns import CHANNEL
 from reliquary.protocols.mqqp.nouns import RPC
 from reliquary.protocols.srmp.nouns import STREAM
 from reliquary.protocols.wsrm.nouns import SEQUENCE
-from reliquary.queueing.administration import Noun
 from reliquary.queueing.feed.nouns import CONSUMER
+from reliquary.queueing.model.administration import Noun
 from reliquary.queueing.nouns import TRANSACTION
 from reliquary.queueing.staging.nouns import WRITER
 from reliquary.queueing.travel.nouns import OUTGOING

@@ -12,8 +12,8 @@ from typing import Final
 
 from reliquary.base.hresult import HResult
 from reliquary.client.records import QueueInfo, Settings
-from reliquary.queueing.administration import Column, Listing, Noun, Paging, Refusal, Showing, View
-from reliquary.queueing.events import Answer
+from reliquary.queueing.model.administration import Column, Listing, Noun, Paging, Refusal, Showing, View
+from reliquary.queueing.model.events import Answer
 
 
 def _queues(view: View, after: str = "") -> Iterator[QueueInfo]:
@@ -26,7 +26,7 @@ def _queues(view: View, after: str = "") -> Iterator[QueueInfo]:
 def _queue(view: View, name: str) -> QueueInfo | None:
     from reliquary.client.translate import queue_info
     from reliquary.engine import views
-    from reliquary.queueing.naming import destinations
+    from reliquary.queueing.rules import destinations
     from reliquary.queueing.security.permits import Act, lacks
 
     found = destinations.find(view.state, name)

@@ -44,7 +44,7 @@ from reliquary.client.records import (
 from reliquary.client.remote_directory import RemoteDirectory
 from reliquary.client.wire import Wire
 from reliquary.net.api.numbers import wait_of
-from reliquary.queueing.administration import Key, Noun, Plane, R
+from reliquary.queueing.model.administration import Key, Noun, Plane, R
 
 Ask = TypeVar("Ask", Receive, Peek)
 

@@ -18,13 +18,13 @@ from reliquary.client.message import Message, OutgoingMessage
 from reliquary.engine import views
 from reliquary.engine.history import HistoryStatus
 from reliquary.net.api import messages as api
-from reliquary.queueing import message as machine
-from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import FOREVER, NO_GUID
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model import message as machine
+from reliquary.queueing.model.events import Delivered
+from reliquary.queueing.model.message import FOREVER, NO_GUID
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.security.principals import ANONYMOUS_USER, EVERYONE
+from reliquary.queueing.model.security.rights import ManagerRight, QueueRight, names_of, right_named
 from reliquary.queueing.security.permissions import descriptor_of
-from reliquary.queueing.security.principals import ANONYMOUS_USER, EVERYONE
-from reliquary.queueing.security.rights import ManagerRight, QueueRight, names_of, right_named
 from reliquary.wire.security import Ace, AceKind, Sid
 
 _QUOTAS: Final = ("quota", "journal_quota")

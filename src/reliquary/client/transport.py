@@ -28,7 +28,7 @@ from reliquary.client.records import (
     Share,
     StoreReport,
 )
-from reliquary.queueing.administration import Key, Noun, R
+from reliquary.queueing.model.administration import Key, Noun, R
 
 
 class Transport(Protocol):

@@ -9,12 +9,12 @@ from starlette.responses import Response
 from reliquary.base.hresult import HResult
 from reliquary.client.translate import access_info, rights_of
 from reliquary.console.context import Context, answer, context_of, read_body
-from reliquary.queueing.administration import Refusal
-from reliquary.queueing.events import AccessChange, Answer, ChangeAccess
-from reliquary.queueing.naming import destinations
+from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.events import AccessChange, Answer, ChangeAccess
+from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.queueing.rules import destinations
 from reliquary.queueing.security.permissions import list_named
 from reliquary.queueing.security.permits import Act
-from reliquary.queueing.security.rights import ManagerRight
 
 
 class ChangeIn(msgspec.Struct, forbid_unknown_fields=True):

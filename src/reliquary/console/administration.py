@@ -19,7 +19,7 @@ from reliquary.console.context import answer, context_of, read_body
 from reliquary.engine.administration import Administrator
 from reliquary.engine.pages import as_json, wanted_page
 from reliquary.net.api.administration import filters_of
-from reliquary.queueing.administration import Act, Noun
+from reliquary.queueing.model.administration import Act, Noun
 
 _CONVERTORS: Final = {int: "int", str: "path"}
 

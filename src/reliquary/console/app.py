@@ -22,7 +22,7 @@ from reliquary.console.errors import HANDLERS
 from reliquary.net.api.errors import error_json
 from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.shown import Denied
-from reliquary.queueing.administration import Plane
+from reliquary.queueing.model.administration import Plane
 
 API: Final = "/api/v1"
 READS: Final = frozenset({"GET", "HEAD"})

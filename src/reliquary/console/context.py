@@ -17,13 +17,13 @@ from reliquary.base.turn import Event
 from reliquary.engine.open import OpenedEngine
 from reliquary.net.counters import Family
 from reliquary.net.identity.users import Users
-from reliquary.queueing import events
-from reliquary.queueing.administration import Refusal
-from reliquary.queueing.events import Answer
+from reliquary.queueing.model import events
+from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.events import Answer
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.queueing.model.state import QueueState
 from reliquary.queueing.security.permits import Act, lacks, lacks_on_manager
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
-from reliquary.queueing.security.rights import ManagerRight
-from reliquary.queueing.state import QueueState
 
 BODY_LIMIT: Final = 1024 * 1024
 

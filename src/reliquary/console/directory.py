@@ -25,9 +25,9 @@ from reliquary.queueing.directory.events import (
     WriteDirectory,
 )
 from reliquary.queueing.directory.exchange import changed, import_text, kind_named, subject_of
-from reliquary.queueing.directory.objects import Kind
 from reliquary.queueing.directory.results import DirectoryAnswer
-from reliquary.queueing.security.rights import ManagerRight
+from reliquary.queueing.model.directory.objects import Kind
+from reliquary.queueing.model.security.rights import ManagerRight
 
 _object = msgspec.json.Decoder(dict[str, Any])
 

@@ -24,7 +24,7 @@ from reliquary.net.api.errors import (
     STOPPING_SENTENCE,
     error_json,
 )
-from reliquary.queueing.administration import Refusal
+from reliquary.queueing.model.administration import Refusal
 
 TOO_LARGE: Final = "TOO_LARGE"
 FAILED: Final = "FAILED"

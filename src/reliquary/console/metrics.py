@@ -13,13 +13,13 @@ from reliquary.console.context import Context, context_of
 from reliquary.engine import views
 from reliquary.engine.history import HistoryStatus
 from reliquary.net.counters import Family, Kind, Sample, Section, single
-from reliquary.queueing.losses import by_word
-from reliquary.queueing.naming.display import name_of
-from reliquary.queueing.queue_order import is_listed
-from reliquary.queueing.security.rights import ManagerRight
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import Copy
-from reliquary.queueing.travel.link import OutgoingState
+from reliquary.queueing.model.display import name_of
+from reliquary.queueing.model.queue_order import is_listed
+from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import Copy
+from reliquary.queueing.model.travel.link import OutgoingState
+from reliquary.queueing.rules.losses import by_word
 from reliquary.queueing.travel.nouns import OutgoingInfo
 from reliquary.queueing.travel.views import outgoing_queues
 

@@ -16,8 +16,8 @@ from reliquary.engine import views
 from reliquary.engine.administration import find_page
 from reliquary.engine.pages import Page, wanted_page
 from reliquary.engine.views import ManagerView
-from reliquary.queueing.administration import View
-from reliquary.queueing.security.rights import ManagerRight
+from reliquary.queueing.model.administration import View
+from reliquary.queueing.model.security.rights import ManagerRight
 
 REFRESH_SECONDS: Final = 5
 

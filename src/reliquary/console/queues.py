@@ -13,10 +13,10 @@ from reliquary.base.hresult import HResult
 from reliquary.client.translate import changes_of, manager_info, queue_info
 from reliquary.console.context import Context, answer, context_of, read_body
 from reliquary.engine import views
-from reliquary.queueing.administration import Refusal
-from reliquary.queueing.events import Answer, ChangeQueue, CreateQueue, DeleteQueue, Purged, PurgeQueue
-from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.security.rights import ManagerRight
+from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.events import Answer, ChangeQueue, CreateQueue, DeleteQueue, Purged, PurgeQueue
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.security.rights import ManagerRight
 
 _object = msgspec.json.Decoder(dict[str, Any])
 

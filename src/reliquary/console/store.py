@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from reliquary.base.faults import UsageError
 from reliquary.console.context import answer, context_of, read_body
-from reliquary.queueing.security.rights import ManagerRight
+from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.store import backup, verify
 
 

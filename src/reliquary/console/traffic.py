@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from reliquary.console.context import context_of
 from reliquary.console.queues import show_manager
-from reliquary.queueing.events import BringOnline, TakeOffline
+from reliquary.queueing.model.events import BringOnline, TakeOffline
 
 
 async def take_offline(request: Request) -> Response:

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
 from reliquary.engine.pages import Page, PageWanted, cut
-from reliquary.queueing.administration import Done, Key, Machines, Noun, R, Refusal, View
-from reliquary.queueing.events import Answer, AwaitDisk, Request
+from reliquary.queueing.model.administration import Done, Key, Machines, Noun, R, Refusal, View
+from reliquary.queueing.model.events import Answer, AwaitDisk, Request
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.queueing.security.permits import lacks_on_manager
-from reliquary.queueing.security.principals import MANAGER, Principal
-from reliquary.queueing.security.rights import ManagerRight
 
 Ask = Callable[[Callable[[int], Event]], Awaitable[object]]
 """Submits the event that is made for a caller's number, and returns its answer."""

@@ -9,11 +9,11 @@ from uuid import UUID
 import msgspec
 
 from reliquary.queueing.directory.exchange import conditions, export_text, fields_of
-from reliquary.queueing.directory.objects import DirectoryObject, Kind, name_of
 from reliquary.queueing.directory.operations import is_connected
 from reliquary.queueing.directory.queries import AttributeMissing, matcher
 from reliquary.queueing.directory.results import DirectoryAnswer, DirectoryResult, answer_of
-from reliquary.queueing.state import State
+from reliquary.queueing.model.directory.objects import DirectoryObject, Kind, name_of
+from reliquary.queueing.model.state import State
 
 
 class DirectoryView(msgspec.Struct, frozen=True, kw_only=True):

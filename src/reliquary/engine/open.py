@@ -26,12 +26,12 @@ from reliquary.engine.history import Exporter, HistoryOptions
 from reliquary.engine.loop import Clock, Engine
 from reliquary.engine.protocols import assemble, tables_of, unplugged
 from reliquary.engine.server_list import FindServers, ServerList
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.events import Answer, AwaitDisk, StartManager, StopManager
 from reliquary.queueing.history.events import ResumeHistory
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.security.anonymous import EVERY_ACT, AnonymousAct
-from reliquary.queueing.state import Sizes, State
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.events import Answer, AwaitDisk, StartManager, StopManager
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.security.anonymous import EVERY_ACT, AnonymousAct
+from reliquary.queueing.model.state import Sizes, State
 from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.store import MemoryDisk, RocksDisk, StagedRows
 from reliquary.store.witness import beside

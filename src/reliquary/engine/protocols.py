@@ -14,10 +14,10 @@ from reliquary.base.turn import Effect, Event, Machine, Signal
 from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.queueing.manager import HEARS, TAKES, TIMERS, QueueManager
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.state import Sizes
-from reliquary.queueing.tables import TABLES
-from reliquary.queueing.travel.carriers import Carriers
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.state import Sizes
+from reliquary.queueing.model.tables import TABLES
+from reliquary.queueing.model.travel.carriers import Carriers
 from reliquary.store.disk import Disk
 from reliquary.store.staging import StagedRows
 

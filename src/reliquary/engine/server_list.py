@@ -11,7 +11,7 @@ from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, Turn
 from reliquary.engine.loop import EngineStopped
 from reliquary.queueing.directory.events import DirectoryServersFound
-from reliquary.queueing.facts import DirectoryServersWanted
+from reliquary.queueing.model.facts import DirectoryServersWanted
 
 FindServers = Callable[[], tuple[str, ...]]
 

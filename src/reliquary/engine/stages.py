@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from reliquary.base.time import Instant
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.state import State
 from reliquary.queueing.security.permits import is_own
-from reliquary.queueing.security.principals import MANAGER, Principal
-from reliquary.queueing.state import State
 
 
 class StageView(msgspec.Struct, frozen=True, kw_only=True):

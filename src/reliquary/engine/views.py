@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from reliquary.queueing.losses import by_word
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.display import name_of
-from reliquary.queueing.naming.names import spoken
-from reliquary.queueing.queue import ManagerState, QueueManagerRecord, QueueSettings, QueueType
+from reliquary.queueing.model.display import name_of
+from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.queue import ManagerState, QueueManagerRecord, QueueSettings, QueueType
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.losses import by_word
 from reliquary.queueing.security.permits import Act, lacks
-from reliquary.queueing.security.principals import MANAGER, Principal
-from reliquary.queueing.state import QueueState, State
 
 
 class QueueView(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,8 +16,8 @@ from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.wsrm.protocol import wsrm
 from reliquary.protocols.wsrm.settings import WsrmSettings
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.tables import TABLES as MANAGER_TABLES
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.tables import TABLES as MANAGER_TABLES
 
 BUILDERS: Final[Mapping[type, Callable[[Any], Protocol]]] = {
     SrmpSettings: srmp,

@@ -16,16 +16,16 @@ import msgspec
 from reliquary.base.chance import new_guid
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
+from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.directory import operations, upkeep
-from reliquary.queueing.directory.connection import Connection
-from reliquary.queueing.directory.holdings import Surroundings
 from reliquary.queueing.directory.publishing import is_published, queue_object
-from reliquary.queueing.events import StartManager
-from reliquary.queueing.naming.names import COMPUTER_NAME_LIMIT, check_name
-from reliquary.queueing.queue import QueueManagerRecord
-from reliquary.queueing.state import State
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.directory.connection import Connection
+from reliquary.queueing.model.directory.holdings import Surroundings
+from reliquary.queueing.model.events import StartManager
+from reliquary.queueing.model.names.pathnames import COMPUTER_NAME_LIMIT, check_name
+from reliquary.queueing.model.queue import QueueManagerRecord
+from reliquary.queueing.model.state import State
 from reliquary.wire.security import parse_sid
 
 

@@ -10,36 +10,30 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import DAY, Duration, Instant, in_whole_seconds
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
-from reliquary.queueing import era, facts, spool
-from reliquary.queueing.access import end_wait
-from reliquary.queueing.apply import apply
-from reliquary.queueing.creation import create_at
+from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.directory import membership
-from reliquary.queueing.events import Answer, ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
-from reliquary.queueing.expiry import let_in, some_delayed, watch_next
 from reliquary.queueing.feed import trimming
 from reliquary.queueing.initialization import initialize
-from reliquary.queueing.leave import leave
-from reliquary.queueing.message import MessageClass, Position
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.multicast import normalized
-from reliquary.queueing.naming.names import SYSTEM_QUEUES, Pathname
-from reliquary.queueing.queue import (
-    ManagerState,
-    Queue,
-    QueueSettings,
-    QueueType,
-    check_settings,
-)
-from reliquary.queueing.queue_life import Life, Step, after
-from reliquary.queueing.readiness import Happening, advance
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import Answer, ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
+from reliquary.queueing.model.message import MessageClass, Position
+from reliquary.queueing.model.names.multicast import normalized
+from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES, Pathname
+from reliquary.queueing.model.queue import ManagerState, Queue, QueueSettings, QueueType, check_settings
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import SEQUENCE_MASK
+from reliquary.queueing.model.waiting import Happening as Waiting
+from reliquary.queueing.rules import destinations, era, outgoing, spool
+from reliquary.queueing.rules.creation import create_at
+from reliquary.queueing.rules.expiry import let_in, some_delayed, watch_next
+from reliquary.queueing.rules.handles import end_wait
+from reliquary.queueing.rules.leave import leave
+from reliquary.queueing.rules.queue_life import Life, Step, after
+from reliquary.queueing.rules.readiness import Happening, advance
+from reliquary.queueing.rules.transactions import abort, promised, uncommitted, undo_users
 from reliquary.queueing.security.permissions import check_own_list, end_forbidden_waits, with_list
 from reliquary.queueing.staging import sweep
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import SEQUENCE_MASK
-from reliquary.queueing.transactions import abort, promised, uncommitted, undo_users
-from reliquary.queueing.travel import dispatch, outgoing
-from reliquary.queueing.waiting import Happening as Waiting
+from reliquary.queueing.travel import dispatch
 
 FIXED: Final = frozenset({"transactional"})
 """Settings that cannot change while messages may be on their way."""

@@ -11,38 +11,31 @@ from reliquary.base.hresult import HResult
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
-from reliquary.queueing import coordinator, events, requests, spool
-from reliquary.queueing.apply import settle
+from reliquary.queueing import requests
+from reliquary.queueing.changes.apply import settle
 from reliquary.queueing.directory.rules import RULES as DIRECTORY_RULES
-from reliquary.queueing.events import Answer, Request
 from reliquary.queueing.feed.events import TrimFeed
 from reliquary.queueing.feed.rules import RULES as FEED_RULES
 from reliquary.queueing.history import keeping
 from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
-from reliquary.queueing.history.notes import API, Bringer
-from reliquary.queueing.losses import warn
-from reliquary.queueing.naming.formats import IllegalFormatName
-from reliquary.queueing.news import send_news
-from reliquary.queueing.queue import ManagerState
-from reliquary.queueing.read import serve
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Answer, Request
+from reliquary.queueing.model.history.notes import API, Bringer
+from reliquary.queueing.model.names.formats import IllegalFormatName
+from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.state import Sizes, State
+from reliquary.queueing.model.travel import asking, transfer
+from reliquary.queueing.model.travel.carriers import Carriers
 from reliquary.queueing.recovery import recover
+from reliquary.queueing.rules import coordinator, spool
+from reliquary.queueing.rules.losses import warn
+from reliquary.queueing.rules.news import send_news
+from reliquary.queueing.rules.read import serve
 from reliquary.queueing.security.permits import refusal
-from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.staging.events import SweepStages
 from reliquary.queueing.staging.rules import RULES as STAGING_RULES
-from reliquary.queueing.state import Sizes, State
-from reliquary.queueing.travel import (
-    arrivals,
-    asking,
-    dispatch,
-    holds,
-    listeners,
-    remote,
-    rooms,
-    steering,
-    transfer,
-)
-from reliquary.queueing.travel.carriers import Carriers
+from reliquary.queueing.travel import arrivals, dispatch, holds, listeners, remote, rooms, steering
 
 
 class QueueManager:

@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.administration import Column, Filter, Listing, Noun, Plane, Showing, View
+from reliquary.queueing.model.administration import Column, Filter, Listing, Noun, Plane, Showing, View
 
 
 class TransactionInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ def _transaction(view: View, identifier: UUID) -> TransactionInfo | None:
 
 
 def _identifier(text: str) -> UUID:
-    from reliquary.queueing.transactions import transaction_of
+    from reliquary.queueing.rules.transactions import transaction_of
 
     return transaction_of(text)
 

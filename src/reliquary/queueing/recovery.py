@@ -15,13 +15,13 @@ import msgspec
 
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import Table, every
-from reliquary.queueing.apply import adopt
+from reliquary.queueing.changes.apply import adopt
+from reliquary.queueing.changes.numbering import PENDING
 from reliquary.queueing.feed.consumers import adopt_consumer
-from reliquary.queueing.feed.numbering import PENDING
 from reliquary.queueing.history import keeping
-from reliquary.queueing.message import Position
-from reliquary.queueing.state import State, Transaction
-from reliquary.queueing.tables import (
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.state import State, Transaction
+from reliquary.queueing.model.tables import (
     CONSUMERS,
     COUNTERS,
     DIRECTORY,

@@ -15,32 +15,40 @@ from reliquary.base.hresult import HResult
 from reliquary.base.ruled import TimerRule
 from reliquary.base.time import Instant
 from reliquary.base.turn import TimerFired
-from reliquary.queueing import (
-    access,
+from reliquary.queueing import lifecycle
+from reliquary.queueing.directory import operations, upkeep
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Access, Answer
+from reliquary.queueing.model.message import AuthenticationLevel, check, size_of
+from reliquary.queueing.model.queue import Queue, QueueType
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.state import QueueState, State, Transaction
+from reliquary.queueing.model.tables import Operation
+from reliquary.queueing.model.waiting import Happening as Waiting
+from reliquary.queueing.rules import (
     coordinator,
+    destinations,
     enqueue,
-    events,
     expiry,
-    lifecycle,
+    handles,
+    outgoing,
+    paths,
     read,
     sending,
     spool,
     transactions,
 )
-from reliquary.queueing.checks import COUNT_LIMIT, check_lookup_id, check_receive, check_request, check_time
-from reliquary.queueing.directory import operations, upkeep
-from reliquary.queueing.events import Access, Answer
-from reliquary.queueing.message import AuthenticationLevel, check, size_of
-from reliquary.queueing.naming import destinations, paths
-from reliquary.queueing.queue import Queue, QueueType
+from reliquary.queueing.rules.checks import (
+    COUNT_LIMIT,
+    check_lookup_id,
+    check_receive,
+    check_request,
+    check_time,
+)
+from reliquary.queueing.rules.transactions import Step
 from reliquary.queueing.security import permissions
-from reliquary.queueing.security.principals import MANAGER
 from reliquary.queueing.staging import sweep
-from reliquary.queueing.state import QueueState, State, Transaction
-from reliquary.queueing.tables import Operation
-from reliquary.queueing.transactions import Step
-from reliquary.queueing.travel import dispatch, outgoing
-from reliquary.queueing.waiting import Happening as Waiting
+from reliquary.queueing.travel import dispatch
 
 OWNER_LIMIT: Final = 128
 
@@ -127,11 +135,11 @@ def move(state: State, request: events.MoveMessage, now: Instant) -> None:
     if request.transaction is not None and transaction is None:
         return
     target = destinations.find(state, request.target)
-    descriptor = access.use(state, request.queue, Access.MOVE, now)
+    descriptor = handles.use(state, request.queue, Access.MOVE, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
         return
-    queue = access.queue_of(state, descriptor)
+    queue = handles.queue_of(state, descriptor)
     assert queue is not None
     status = _move_status(queue, target, request.lookup_id, transaction)
     if status is HResult.OK and target is not None:
@@ -141,7 +149,7 @@ def move(state: State, request: events.MoveMessage, now: Instant) -> None:
             position = queue.order.lock(request.lookup_id)  # DM-234
             transaction.operations.append(Operation("move", queue.number, position, target.number))
     state.reply(request.to, Answer(status, status.sentence))
-    access.close_if_done(state, descriptor, now)
+    handles.close_if_done(state, descriptor, now)
 
 
 def _move_status(
@@ -167,13 +175,13 @@ def cancel(state: State, request: events.CancelRead, now: Instant) -> None:
         queue = destinations.find(state, request.queue)
     else:
         descriptor = state.handles.get(request.queue)
-        queue = access.queue_of(state, descriptor) if descriptor else None
+        queue = handles.queue_of(state, descriptor) if descriptor else None
     status = HResult.STATUS_NOT_FOUND
     waiting = list(queue.waiting.values()) if queue else []
     own = [each for each in waiting if request.by in (MANAGER, each.request.by)]
     found = next((waiter for waiter in own if request.tag and waiter.tag == request.tag), None)
     if queue is not None and found is not None:
-        access.end_wait(state, queue, found, Waiting.CANCELLED)
+        handles.end_wait(state, queue, found, Waiting.CANCELLED)
         status = HResult.OK
     state.reply(request.to, Answer(status, status.sentence))
 
@@ -184,7 +192,7 @@ def caller_gone(state: State, event: events.CallerGone, now: Instant) -> None:
     place = state.callers.get(event.caller)
     if place is not None:
         queue = state.queues[place[0]]
-        access.end_wait(state, queue, queue.waiting[place[1]], Waiting.CANCELLED)
+        handles.end_wait(state, queue, queue.waiting[place[1]], Waiting.CANCELLED)
 
 
 def create_queue(state: State, request: events.CreateQueue, now: Instant) -> None:
@@ -227,7 +235,7 @@ def purge_queue(state: State, request: events.PurgeQueue, now: Instant) -> None:
 def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
     """Open Queue."""
     check_request(request)
-    opened = access.open_queue(state, request.path, request.access, request.share, now, lease=request.lease)
+    opened = handles.open_queue(state, request.path, request.access, request.share, now, lease=request.lease)
     if isinstance(opened, HResult):
         state.reply(request.to, events.Opened(opened, opened.sentence))
     else:
@@ -239,7 +247,7 @@ def close_queue(state: State, request: events.CloseQueue, now: Instant) -> None:
     descriptor = state.handles.get(request.handle)
     status = HResult.INVALID_HANDLE
     if descriptor is not None and not descriptor.passing:
-        access.close_queue(state, descriptor, now)
+        handles.close_queue(state, descriptor, now)
         status = HResult.OK
     state.reply(request.to, Answer(status, status.sentence))
 
@@ -252,12 +260,12 @@ def get_queue_path(state: State, request: events.GetQueuePath, now: Instant) -> 
 
 def open_cursor(state: State, request: events.OpenCursor, now: Instant) -> None:
     """Open Cursor."""
-    descriptor = access.use(state, request.handle, Access.PEEK, now)
+    descriptor = handles.use(state, request.handle, Access.PEEK, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, events.Opened(descriptor, descriptor.sentence))  # DM-131
     else:
         state.reply(
-            request.to, events.Opened(HResult.OK, handle=access.open_cursor(state, descriptor).handle)
+            request.to, events.Opened(HResult.OK, handle=handles.open_cursor(state, descriptor).handle)
         )
 
 
@@ -266,7 +274,7 @@ def close_cursor(state: State, request: events.CloseCursor, now: Instant) -> Non
     del now
     cursor = state.cursors.get(request.cursor)
     if cursor is not None:
-        access.close_cursor(state, cursor)
+        handles.close_cursor(state, cursor)
     status = HResult.OK if cursor else HResult.INVALID_HANDLE
     state.reply(request.to, Answer(status, status.sentence))
 
@@ -346,7 +354,7 @@ def _wait_over(state: State, number: int, now: Instant) -> None:
     del now
     for queue in state.queues.values():
         if number in queue.waiting:
-            access.end_wait(state, queue, queue.waiting[number], Waiting.TIMED_OUT)
+            handles.end_wait(state, queue, queue.waiting[number], Waiting.TIMED_OUT)
             return
 
 
@@ -358,7 +366,7 @@ TIMERS: Final[Mapping[str, TimerRule[State]]] = {
     "expiry": expiry.on_timer,
     "wait": _wait_over,
     "hold": read.on_hold_end,
-    "lease": access.on_lease_end,
+    "lease": handles.on_lease_end,
     "transaction": transactions.on_timer,
     "retry": lambda state, number, _: dispatch.on_rest_over(state, number),
     "idle": lambda state, _, __: outgoing.on_look(state),

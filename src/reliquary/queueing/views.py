@@ -7,12 +7,12 @@ from datetime import datetime
 from uuid import UUID
 
 from reliquary.base.time import as_datetime
-from reliquary.queueing.naming.display import name_of
+from reliquary.queueing.model.display import name_of
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.state import State
 from reliquary.queueing.nouns import TransactionInfo
+from reliquary.queueing.rules.transactions import Stage, stage
 from reliquary.queueing.security.permits import may_use
-from reliquary.queueing.security.principals import MANAGER, Principal
-from reliquary.queueing.state import State
-from reliquary.queueing.transactions import Stage, stage
 
 
 def transactions(state: State, by: Principal = MANAGER, *, ended: bool = False) -> Iterator[TransactionInfo]:

@@ -13,7 +13,7 @@ from reliquary.net.api.routes import ROUTES, merged
 from reliquary.net.feed.endpoint import FeedEndpoint
 from reliquary.net.http import Mount
 from reliquary.net.identity.hosts import Hosts
-from reliquary.queueing.administration import Plane
+from reliquary.queueing.model.administration import Plane
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol
 from reliquary.server.names import host_names

@@ -32,12 +32,12 @@ from reliquary.net.identity.hosts import Hosts
 from reliquary.net.identity.users import Users
 from reliquary.net.srv import find_servers
 from reliquary.net.tcp.budget import Budget
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.events import Answer, CreateQueue
-from reliquary.queueing.message import BODY_LIMIT
-from reliquary.queueing.security.anonymous import EVERY_ACT, acts_named
-from reliquary.queueing.security.rights import MANAGER_LIST
-from reliquary.queueing.state import Sizes
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.events import Answer, CreateQueue
+from reliquary.queueing.model.message import BODY_LIMIT
+from reliquary.queueing.model.security.anonymous import EVERY_ACT, acts_named
+from reliquary.queueing.model.security.rights import MANAGER_LIST
+from reliquary.queueing.model.state import Sizes
 from reliquary.server import limit_counters
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol

@@ -27,7 +27,7 @@ from reliquary.net.http import Limits, Listener, Mount
 from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.users import Users
 from reliquary.net.tcp.budget import Budget
-from reliquary.queueing.protocol import Protocol as MachineProtocol
+from reliquary.queueing.model.protocol import Protocol as MachineProtocol
 from reliquary.server.config import Settings
 from reliquary.server.names import Listening
 from reliquary.server.table import Table

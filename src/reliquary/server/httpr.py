@@ -25,7 +25,7 @@ from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.server import httpr_counters
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol, SwitchedOff

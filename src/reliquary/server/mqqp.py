@@ -25,7 +25,7 @@ from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.protocol import mqqp
 from reliquary.protocols.mqqp.server.state import ServerState
 from reliquary.protocols.mqqp.settings import MqqpSettings
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.server import mqqp_counters
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol, SwitchedOff

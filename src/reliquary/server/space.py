@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from reliquary.base.turn import Event, Warn
-from reliquary.queueing.events import FlowControl
+from reliquary.queueing.model.events import FlowControl
 from reliquary.store.logs import bytes_of_logs
 from reliquary.store.reserve import Reserve
 

@@ -24,7 +24,7 @@ from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.sender.addresses import own_origin
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.server import srmp_counters
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol, SwitchedOff

@@ -21,7 +21,7 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.naming.schemes import HTTP, HTTPS
+from reliquary.queueing.model.names.schemes import HTTP, HTTPS
 from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
 from reliquary.server.protocol_table import protocol_table
 from reliquary.server.values import SCHEMES, check_authority, check_reach, check_together, check_url

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Duration, seconds
 from reliquary.net.host import is_loopback
-from reliquary.queueing.naming.names import parse
+from reliquary.queueing.model.names.pathnames import parse
 from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from reliquary.protocols.wsrm.events import Addressed
 from reliquary.protocols.wsrm.protocol import wsrm
 from reliquary.protocols.wsrm.schemes import ENDPOINT_PATH
 from reliquary.protocols.wsrm.settings import WsrmSettings
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.server import wsrm_counters
 from reliquary.server.config import Settings
 from reliquary.server.endpoint import Endpoint, Parts, ServerProtocol, SwitchedOff

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import MILLISECOND, Duration
-from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.events import Delivered
+from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.host import Host
 from reliquary.sim.ledger import ITSELF
 from reliquary.sim.network import NOTHING, Line, Make, Network, Outcome

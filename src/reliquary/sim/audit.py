@@ -17,11 +17,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from reliquary.base.rows import Record, Table
-from reliquary.queueing import tables
-from reliquary.queueing.feed.numbering import arrival_of
-from reliquary.queueing.message import Message, Position
-from reliquary.queueing.queue import Queue
-from reliquary.queueing.staging.holdings import numbers_of
+from reliquary.queueing.changes.numbering import arrival_of
+from reliquary.queueing.model import tables
+from reliquary.queueing.model.message import Message, Position
+from reliquary.queueing.model.queue import Queue
+from reliquary.queueing.model.staging import numbers_of
 from reliquary.sim.history import Violation, named, shown
 from reliquary.sim.ledger import Key, Ledger
 from reliquary.store.disk import Disk

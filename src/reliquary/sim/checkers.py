@@ -24,12 +24,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing import events, facts
-from reliquary.queueing.message import NO_OBJECT, Acknowledgement, Message, MessageClass
+from reliquary.queueing.model import events, facts
+from reliquary.queueing.model.message import NO_OBJECT, Acknowledgement, Message, MessageClass
+from reliquary.queueing.model.staging import numbers_of
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import Copy
 from reliquary.queueing.staging.facts import MessagesStaged, StagePublished
-from reliquary.queueing.staging.holdings import numbers_of
-from reliquary.queueing.state import State
-from reliquary.queueing.tables import Copy
 from reliquary.sim.feeds import check_feeds
 from reliquary.sim.history import History, Sending, Standing, Turned, Violation, acknowledged, named, shown
 from reliquary.sim.ledger import ITSELF, Ledger

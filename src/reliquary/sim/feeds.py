@@ -16,8 +16,7 @@ from typing import TypeAlias
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Fact
-from reliquary.queueing import facts
-from reliquary.queueing.events import Answer
+from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.feed.events import (
     DropConsumer,
     FeedRead,
@@ -27,8 +26,9 @@ from reliquary.queueing.feed.events import (
     ReadFeed,
 )
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
-from reliquary.queueing.feed.numbering import arrival_of
-from reliquary.queueing.message import Position
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import Answer
+from reliquary.queueing.model.message import Position
 from reliquary.queueing.staging.facts import StagePublished
 from reliquary.sim.applications import Application, Call, Part, Script, Stage, answer_of, succeeded
 from reliquary.sim.history import History, Violation

@@ -18,7 +18,7 @@ from uuid import UUID
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Fact
-from reliquary.queueing.message import Acknowledgement, Message, MessageClass
+from reliquary.queueing.model.message import Acknowledgement, Message, MessageClass
 
 
 class Violation(Exception):

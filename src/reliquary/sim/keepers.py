@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     BringOnline,
     BrowseMessages,
     ChangeQueue,
@@ -17,8 +17,8 @@ from reliquary.queueing.events import (
     ResumeQueue,
     TakeOffline,
 )
-from reliquary.queueing.message import FOREVER
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model.message import FOREVER
+from reliquary.queueing.model.queue import QueueSettings
 from reliquary.sim.applications import Application, Call, Pause, Script, answer_of, succeeded
 from reliquary.sim.network import Make
 from reliquary.sim.readers import Reader, poison_of

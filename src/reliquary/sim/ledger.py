@@ -13,14 +13,14 @@ from typing import Any, Final, Self
 from uuid import UUID
 
 from reliquary.base.turn import Fact
-from reliquary.queueing import facts
-from reliquary.queueing.era import NOT_KNOWN
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
-from reliquary.queueing.message import MessageClass, Position
-from reliquary.queueing.queue import Queue
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.message import MessageClass, Position
+from reliquary.queueing.model.queue import Queue
+from reliquary.queueing.model.staging import numbers_of
+from reliquary.queueing.model.tables import Copy, PreparedTransaction
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.queueing.staging import facts as staging
-from reliquary.queueing.staging.holdings import numbers_of
-from reliquary.queueing.tables import Copy, PreparedTransaction
 from reliquary.sim.history import Turned, Violation, named, shown
 
 Key = tuple[int, int]

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from reliquary.queueing.expiry import some_delayed
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.message import Position
-from reliquary.queueing.state import QueueState, State, Transaction
-from reliquary.queueing.tables import Consumer
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.state import QueueState, State, Transaction
+from reliquary.queueing.model.tables import Consumer
+from reliquary.queueing.rules.expiry import some_delayed
 from reliquary.sim.history import Violation, named, shown
 from reliquary.sim.ledger import Key, Ledger
 

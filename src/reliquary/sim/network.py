@@ -14,7 +14,7 @@ from typing import Any
 
 from reliquary.base.time import MILLISECOND, SECOND
 from reliquary.base.turn import Event
-from reliquary.queueing.events import CallerGone
+from reliquary.queueing.model.events import CallerGone
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.host import Host
 from reliquary.sim.process import Process

@@ -31,10 +31,10 @@ from reliquary.base.turn import (
 from reliquary.engine.core import Batch
 from reliquary.engine.protocols import assemble, tables_of
 from reliquary.engine.timers import Timers
-from reliquary.queueing.events import StartManager, StopManager
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.state import Sizes
+from reliquary.queueing.model.events import StartManager, StopManager
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.travel.loopback import LOOPBACK
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.clock import ProcessClock

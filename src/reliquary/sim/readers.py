@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     Access,
     BrowseMessages,
     CloseQueue,

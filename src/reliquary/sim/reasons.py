@@ -16,8 +16,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from reliquary.base.time import SECOND
-from reliquary.queueing import events, facts
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model import events, facts
+from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.history import History, Turned, Violation, named, shown
 from reliquary.sim.ledger import Ledger, Place
 

@@ -7,8 +7,8 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from reliquary.base.time import SECOND
-from reliquary.queueing.events import SendMessages
-from reliquary.queueing.message import FOREVER, Acknowledgement, Delivery, Message
+from reliquary.queueing.model.events import SendMessages
+from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, Message
 from reliquary.sim.applications import Application, Call, Part, Script, Stage, succeeded
 from reliquary.sim.history import Sending, Standing
 from reliquary.sim.network import Outcome

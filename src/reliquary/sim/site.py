@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from reliquary.base.time import MINUTE
-from reliquary.queueing.queue import QueueType
+from reliquary.queueing.model.queue import QueueType
 from reliquary.sim.applications import Stage
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Violation

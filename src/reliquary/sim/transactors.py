@@ -17,7 +17,7 @@ from uuid import UUID
 from reliquary.base.chance import new_guid
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     AbortTransaction,
     BeginTransaction,
     BrowseMessages,

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Effect, Event, Machine, Reply, Turn
-from reliquary.queueing import facts
-from reliquary.queueing.events import Received, ReceiveMessages, Sent
-from reliquary.queueing.expiry import is_over
 from reliquary.queueing.feed.events import FeedRead, FeedViews
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.message import Message, MessageClass, ObjectId
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import Received, ReceiveMessages, Sent
+from reliquary.queueing.model.message import Message, MessageClass, ObjectId
+from reliquary.queueing.rules.expiry import is_over
 from reliquary.sim.audit import audit, compare, contents
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History, Turned, Violation, named, shown

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from reliquary.queueing.staging.events import (
     BeginStage,
     CompleteStage,

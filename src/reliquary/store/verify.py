@@ -16,8 +16,8 @@ from typing import Final
 
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import unframe
-from reliquary.queueing.counting import TABLES_THAT_COUNT, counter_faults
-from reliquary.queueing.tables import COUNTERS, queue_key
+from reliquary.queueing.model.counting import TABLES_THAT_COUNT, counter_faults
+from reliquary.queueing.model.tables import COUNTERS, queue_key
 from reliquary.store.disk import Disk
 from reliquary.store.staging import StagedRows
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 from reliquary.streams.tables import Remembered
 
 # DEPARTS from 3.1.5.1.11 (SR-234): an identifier is known for a destination, not for the whole

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reliquary.base.time import SECOND, Instant
-from reliquary.queueing.message import SequenceId
-from reliquary.queueing.travel.link import OutgoingTransfer, SequenceInfo
-from reliquary.queueing.travel.transfer import TransferProgressed
+from reliquary.queueing.model.message import SequenceId
+from reliquary.queueing.model.travel.link import OutgoingTransfer, SequenceInfo
+from reliquary.queueing.model.travel.transfer import TransferProgressed
 from reliquary.streams.ladder import ReceiptWait
 from reliquary.streams.outgoing import Sent
 

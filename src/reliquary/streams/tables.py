@@ -16,7 +16,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.rows import Table
-from reliquary.queueing.message import NO_GUID
+from reliquary.queueing.model.message import NO_GUID
 
 
 class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -23,12 +23,12 @@ from reliquary.net.api.administration import routes_of
 from reliquary.net.api.routes import ROUTES, merged
 from reliquary.net.clock import RealClock
 from reliquary.net.http import HttpClient, Listener
-from reliquary.queueing.administration import Plane
-from reliquary.queueing.events import CreateQueue, StartManager, StopManager
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.state import State
-from reliquary.queueing.tables import TABLES
+from reliquary.queueing.model.administration import Plane
+from reliquary.queueing.model.events import CreateQueue, StartManager, StopManager
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
 from tests.net.http.stage import until
 from tests.queueing.viewing import ManagerAlone

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reliquary.base.faults import UsageError
 from reliquary.net.api import counts
 from reliquary.net.api.counts import OBJECTS_LIMIT, VALUES_LIMIT, check_counts
-from reliquary.queueing.checks import COUNT_LIMIT
+from reliquary.queueing.rules.checks import COUNT_LIMIT
 
 
 @pytest.mark.parametrize(

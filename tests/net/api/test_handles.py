@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.queueing.events import DeleteQueue
+from reliquary.queueing.model.events import DeleteQueue
 from tests.net.api.stage import Stage, bodies, on, play
 from tests.net.http.stage import until
 

@@ -12,8 +12,8 @@ from reliquary.base.faults import UsageError
 from reliquary.net.api.messages import REACH, MessageIn, message_of, moment, shown
 from reliquary.net.identity.origin import differs
 from reliquary.protocols.wsrm.kept import Kept, carrier_header_of
-from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import (
+from reliquary.queueing.model.events import Delivered
+from reliquary.queueing.model.message import (
     Acknowledgement,
     AuthenticationLevel,
     Delivery,

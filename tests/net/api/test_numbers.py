@@ -21,9 +21,9 @@ from reliquary.net.api.numbers import (
     wait_of,
     whole_seconds,
 )
-from reliquary.queueing.events import FOREVER_WAIT
-from reliquary.queueing.message import ObjectId
-from reliquary.queueing.tables import LAST_ID
+from reliquary.queueing.model.events import FOREVER_WAIT
+from reliquary.queueing.model.message import ObjectId
+from reliquary.queueing.model.tables import LAST_ID
 from tests.net.api.stage import SeededChance, refusal
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from reliquary.net.api.pieces import LARGE, PIECE, pieces_of
 from reliquary.net.http import ClientLimits, HttpClient
-from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import Message, Position
+from reliquary.queueing.model.events import Delivered
+from reliquary.queueing.model.message import Message, Position
 from tests.net.api.stage import Stage, on, play
 
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reliquary.net.api.routes import ROUTES
-from reliquary.queueing.events import CallerGone, StopManager
+from reliquary.queueing.model.events import CallerGone, StopManager
 from tests.net.api.stage import API, Stage, on, play
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from reliquary.queueing.events import CallerGone
+from reliquary.queueing.model.events import CallerGone
 from tests.net.api.stage import Stage, bodies, on, play
 from tests.net.http.stage import until
 

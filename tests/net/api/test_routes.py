@@ -12,7 +12,7 @@ from reliquary.client.nouns import NOUNS
 from reliquary.net.api.administration import routes_of
 from reliquary.net.api.routes import PREFIX, ROUTES, allowed, merged, shape_of
 from reliquary.net.feed.endpoint import FeedEndpoint
-from reliquary.queueing.administration import Plane
+from reliquary.queueing.model.administration import Plane
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "api.md"
 

@@ -8,8 +8,9 @@ from uuid import UUID
 
 import msgspec
 from hypothesis import strategies as st
+from tests.queueing.model.test_message import any_of
 
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     FOREVER,
     NO_GUID,
     NO_OBJECT,
@@ -19,10 +20,9 @@ from reliquary.queueing.message import (
     MessageClass,
     Position,
 )
-from reliquary.queueing.tables import MESSAGES, message_key
+from reliquary.queueing.model.tables import MESSAGES, message_key
 from reliquary.store import MemoryDisk
 from reliquary.store.disk import Changes
-from tests.queueing.test_message import any_of
 
 START = datetime(1970, 1, 1, tzinfo=UTC)
 

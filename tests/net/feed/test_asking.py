@@ -17,7 +17,7 @@ from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.api.errors import Refused
 from reliquary.net.feed.asking import Conversations, CutOff, NotOk
 from reliquary.net.http import Responder
-from reliquary.queueing.events import Answer
+from reliquary.queueing.model.events import Answer
 
 
 class Told:

@@ -15,7 +15,7 @@ from reliquary.base.faults import UsageError
 from reliquary.net.api.messages import MessageIn, message_of
 from reliquary.net.feed.columns_in import FIELDS, GROUP, BadRow, Group, Intake
 from reliquary.net.feed.schema import TYPE_OF
-from reliquary.queueing.message import Acknowledgement, Message
+from reliquary.queueing.model.message import Acknowledgement, Message
 from reliquary.wire.columns import NAMES, WRITTEN
 
 GUID = "9a565bde-8017-46d1-80c7-cb4654ac7e19"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from reliquary.net.feed import columns_out
 from reliquary.net.feed.columns_out import AT_ONCE, BATCH_ROWS, BODIES, END, PLACES, SOURCES, Columns, cut
 from reliquary.net.feed.stored_messages import Gone, StoredMessages
-from reliquary.queueing.message import Message, Position, StoredBody
-from reliquary.queueing.tables import PIECES, Piece, piece_key
+from reliquary.queueing.model.message import Message, Position, StoredBody
+from reliquary.queueing.model.tables import PIECES, Piece, piece_key
 from reliquary.store import MemoryDisk
 from reliquary.store.disk import Changes
 from reliquary.wire.columns import BY_NAME, NAMES, Use

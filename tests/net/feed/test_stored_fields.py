@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import StoreDamage
 from reliquary.net.feed.stored_fields import DEFAULTS, StoredFields
-from reliquary.queueing.message import Message
-from reliquary.queueing.tables import MESSAGES, message_key
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.tables import MESSAGES, message_key
 from tests.net.feed.messages import messages
 
 

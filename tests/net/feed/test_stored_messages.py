@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from reliquary.base.faults import StoreDamage
 from reliquary.net.feed.stored_messages import MANY, StoredMessages, runs
-from reliquary.queueing.message import Message, StoredBody
-from reliquary.queueing.tables import MESSAGES, PIECES, Piece, message_key, piece_key
+from reliquary.queueing.model.message import Message, StoredBody
+from reliquary.queueing.model.tables import MESSAGES, PIECES, Piece, message_key, piece_key
 from reliquary.store.disk import Changes
 from tests.net.feed.messages import disk_with
 

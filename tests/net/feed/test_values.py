@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.net.feed.values import EVERYTHING, Bounds, bounds_of, number_of
-from reliquary.queueing.message import Position
+from reliquary.queueing.model.message import Position
 
 PLACES = [Position(each, each, 1, 10 * each) for each in range(5)]
 

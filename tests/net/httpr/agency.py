@@ -18,7 +18,7 @@ from reliquary.protocols.httpr.codec.values import Outcome, ResponseHeader
 from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State as HttprState
-from reliquary.queueing.message import NO_GUID
+from reliquary.queueing.model.message import NO_GUID
 from tests.net.endpoint_stage import DeafClerk, EndpointStage, opened
 from tests.net.http.stage import echo, everywhere
 

@@ -14,8 +14,8 @@ from reliquary.net.httpr.courier import Courier
 from reliquary.protocols.httpr.codec.values import BatchLimits, Command, Outcome, RequestHeader
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import RequestFailed, ResponseArrived
-from reliquary.queueing.events import Answer, PieceStored
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.events import Answer, PieceStored
+from reliquary.queueing.model.message import Message
 from tests.net.http.stage import until
 from tests.net.stream_server import stream_server
 

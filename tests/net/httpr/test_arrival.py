@@ -19,10 +19,10 @@ from reliquary.protocols.httpr.codec.values import ErrorNumber
 from reliquary.protocols.httpr.events import RequestArrived, RequestBegun
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State as HttprState
-from reliquary.queueing.queue import ManagerState
-from reliquary.queueing.spool import read_piece
-from reliquary.queueing.state import State
-from reliquary.queueing.tables import TABLES
+from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import TABLES
+from reliquary.queueing.rules.spool import read_piece
 from reliquary.store import MemoryDisk, StagedRows
 from tests.net.endpoint_stage import Chance
 from tests.net.http.stage import Wire, connect, echo, play, post, until, wire

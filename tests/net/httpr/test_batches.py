@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.net.httpr.batches import AT_ONCE, ENOUGH, is_small, pieces, whole
-from reliquary.queueing.message import Message, StoredBody
+from reliquary.queueing.model.message import Message, StoredBody
 
 HOME = "httpr://here.example/httpr/mq"
 HEADER = b"outcome:COMMIT\r\n\r\n"

@@ -10,9 +10,9 @@ from reliquary.engine.core import Core
 from reliquary.engine.loop import Engine
 from reliquary.net.clock import RealClock
 from reliquary.net.httpr.bodies import EngineBodies
-from reliquary.queueing.events import Answer, PieceStored, StartManager, StopManager
 from reliquary.queueing.manager import QueueManager
-from reliquary.queueing.tables import TABLES
+from reliquary.queueing.model.events import Answer, PieceStored, StartManager, StopManager
+from reliquary.queueing.model.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
 from tests.net.endpoint_stage import Chance
 from tests.net.http.stage import play, until

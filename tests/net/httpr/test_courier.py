@@ -15,7 +15,7 @@ from reliquary.net.httpr.courier import Courier
 from reliquary.protocols.httpr.codec.values import Command, Disposition, Outcome
 from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from reliquary.server.srmp_options import SrmpOptions
 from reliquary.server.trust import trust_of
 from tests.net.http.stage import echo, everywhere, play, tick, until

@@ -10,7 +10,7 @@ from reliquary.net.httpr.incoming import Incoming
 from reliquary.protocols.httpr.codec.reader import LARGE, PIECE
 from reliquary.protocols.httpr.codec.values import BatchLimits, Disposition
 from reliquary.protocols.httpr.effects import SendRequest
-from reliquary.queueing.message import StoredBody
+from reliquary.queueing.model.message import StoredBody
 from tests.net.httpr.stage import LIMITS, PULL, Shelf, committed, pulled
 
 DATA = bytes(range(256)) * (LARGE // 256) + b"and more"

@@ -19,8 +19,8 @@ from reliquary.protocols.httpr.codec.reader import (
     Read,
 )
 from reliquary.protocols.httpr.codec.values import Carried, Disposition
-from reliquary.queueing.events import Answer, PieceStored
-from reliquary.queueing.message import StoredBody
+from reliquary.queueing.model.events import Answer, PieceStored
+from reliquary.queueing.model.message import StoredBody
 
 
 class Cellar:

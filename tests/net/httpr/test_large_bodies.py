@@ -12,8 +12,8 @@ from reliquary.base.faults import UsageError
 from reliquary.net.httpr.bodies import Stored
 from reliquary.protocols.httpr.codec.reader import PIECE
 from reliquary.protocols.httpr.events import Failure, RequestFailed, ResponseArrived
-from reliquary.queueing.events import PieceStored
-from reliquary.queueing.message import Message, StoredBody
+from reliquary.queueing.model.events import PieceStored
+from reliquary.queueing.model.message import Message, StoredBody
 from tests.net.http.stage import play, tick, until
 from tests.net.httpr.stage import (
     Behaviour,

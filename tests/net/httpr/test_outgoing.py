@@ -17,7 +17,7 @@ from reliquary.protocols.httpr.codec.reader import (
 )
 from reliquary.protocols.httpr.codec.values import Disposition
 from reliquary.protocols.httpr.effects import SendRequest
-from reliquary.queueing.message import Message, StoredBody
+from reliquary.queueing.model.message import Message, StoredBody
 from tests.net.httpr.stage import LIMITS, PULL, push
 
 URL = "http://beta.example:81/httpr/orders"

@@ -21,8 +21,8 @@ from reliquary.protocols.httpr.codec.values import (
     SessionMark,
 )
 from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArrived, RequestBegun
-from reliquary.queueing.message import Message, StoredBody
-from reliquary.queueing.security.principals import ANONYMOUS
+from reliquary.queueing.model.message import Message, StoredBody
+from reliquary.queueing.model.security.principals import ANONYMOUS
 from tests.net.http.stage import play, post, until, wire
 from tests.net.httpr.agency import H3, H3_HEADER, PULL, Agency, agency
 

@@ -13,7 +13,7 @@ from reliquary.net.identity.hosts import Hosts, NoHost, WrongHost
 from reliquary.net.identity.origin import ForeignPage
 from reliquary.net.identity.shown import Shown
 from reliquary.net.identity.users import NotKnown, User, Users
-from reliquary.queueing.security.principals import ANONYMOUS, Principal, user_sid
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal, user_sid
 
 HERE = UUID(int=1)
 USERS = Users(HERE, (User(name="alice", token_sha256=sha256(b"open sesame").hexdigest()),))

@@ -10,7 +10,7 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.net.identity.users import NotKnown, User, Users, check_users
-from reliquary.queueing.security.principals import ADMINISTRATORS, ANONYMOUS, EVERYONE, user_sid
+from reliquary.queueing.model.security.principals import ADMINISTRATORS, ANONYMOUS, EVERYONE, user_sid
 from reliquary.wire.security import parse_sid
 
 HERE = UUID(int=1)

@@ -25,7 +25,7 @@ from reliquary.protocols.mqqp.events import (
     ConnectionLost,
 )
 from reliquary.protocols.rpc.happenings import Bound, Called
-from reliquary.queueing.security.principals import ANONYMOUS
+from reliquary.queueing.model.security.principals import ANONYMOUS
 from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
 from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.statuses import FaultStatus

@@ -12,7 +12,7 @@ from reliquary.base.time import seconds
 from reliquary.net.srmp.courier import ANSWER_BYTES, PIPELINED_BYTES, Courier
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.refusals import refusal_field
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.travel.failures import Failure
 from tests.net.http.stage import play, tick, until
 from tests.net.srmp.stage import OK, Behaviour, Peer, answering, desk, office, peer, silent

@@ -15,7 +15,7 @@ from reliquary.net.identity.users import User, Users
 from reliquary.net.wsrm.receiving import Receiving
 from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
-from reliquary.queueing.message import NO_GUID
+from reliquary.queueing.model.message import NO_GUID
 from tests.net.endpoint_stage import DeafClerk, EndpointStage, opened
 from tests.net.http.stage import echo, everywhere
 

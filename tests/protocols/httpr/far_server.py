@@ -31,7 +31,7 @@ from reliquary.protocols.httpr.codec.values import (
 )
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.settings import HttprSettings
-from reliquary.queueing.travel.link import Link
+from reliquary.queueing.model.travel.link import Link
 from tests.protocols.httpr.httpr_harness import DEFAULTS, HttprBench
 
 AGENT = "httpr://far.example/httpr/mq"

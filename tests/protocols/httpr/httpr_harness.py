@@ -34,8 +34,8 @@ from reliquary.protocols.httpr.events import (
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.settings import HttprSettings
-from reliquary.queueing import tables as manager_tables
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model import tables as manager_tables
+from reliquary.queueing.model.protocol import Protocol
 from tests.protocols.protocol_bench import ProtocolBench
 
 ORIGIN = "httpr://bench.example"

@@ -12,7 +12,7 @@ from reliquary.protocols.httpr.codec.values import Carried
 from reliquary.protocols.httpr.fields import fields_of
 from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.message_encode import encode_message
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     FOREVER,
     LABEL_LIMIT,
     NO_GUID,

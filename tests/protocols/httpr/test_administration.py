@@ -8,7 +8,7 @@ from reliquary.protocols.httpr.apply import apply
 from reliquary.protocols.httpr.events import Failure, ForgetChannel, ReportChannel, SettleChannel
 from reliquary.protocols.httpr.facts import ChannelOpened
 from reliquary.protocols.httpr.tables import Channel, Role
-from reliquary.queueing.administration import Done
+from reliquary.queueing.model.administration import Done
 from tests.protocols.httpr.client_harness import Client, bodies, error
 from tests.protocols.httpr.far_server import AGENT, HERE, ORDERS, ClientBench, Far
 from tests.protocols.httpr.httpr_harness import HttprBench

@@ -16,7 +16,7 @@ from reliquary.protocols.httpr.attributes import (
     text_value,
 )
 from reliquary.protocols.httpr.fields import OURS
-from reliquary.queueing.message import NO_OBJECT, Message, ObjectId
+from reliquary.queueing.model.message import NO_OBJECT, Message, ObjectId
 from tests.protocols.httpr.httpr_messages import HERE, OTHER, sendable
 
 

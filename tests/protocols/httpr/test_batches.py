@@ -18,9 +18,9 @@ from reliquary.protocols.httpr.codec.values import (
 from reliquary.protocols.httpr.facts import BatchesSettled, BatchPrepared, ChannelOpened
 from reliquary.protocols.httpr.tables import Channel, Role
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.message import NO_OBJECT, StoredBody
-from reliquary.queueing.travel import transfer
-from reliquary.queueing.travel.transfer import BodiesUnwanted, DuplicatesDropped, HoldsEnded
+from reliquary.queueing.model.message import NO_OBJECT, StoredBody
+from reliquary.queueing.model.travel import transfer
+from reliquary.queueing.model.travel.transfer import BodiesUnwanted, DuplicatesDropped, HoldsEnded
 from tests.protocols.httpr.client_harness import (
     Client,
 )

@@ -41,7 +41,7 @@ from reliquary.protocols.httpr.facts import Side, SideForgotten
 from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.protocols.httpr.tables import Role
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from tests.protocols.httpr.httpr_harness import HttprBench
 
 NEAR, FAR = "near.example", "far.example"

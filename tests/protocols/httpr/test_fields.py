@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.fields import CHOSEN_LIMIT, chosen_header, fields_of, is_encoding, lines_of
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 
 def test_names_are_in_lower_case_and_values_without_blanks_around_them() -> None:

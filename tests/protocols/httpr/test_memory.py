@@ -15,7 +15,7 @@ from reliquary.protocols.httpr.memory import HIGHEST_FLOOR, NEXT, Reach, reach_o
 from reliquary.protocols.httpr.settings import HttprSettings, Peer, Service
 from reliquary.protocols.httpr.tables import Channel, Memory, Role
 from reliquary.protocols.httpr.views import channels
-from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.protocols.httpr.client_harness import COMMIT, Client, bodies, error, pair
 from tests.protocols.httpr.far_server import AGENT, ORDERS, TO_US, ClientBench, Far
 from tests.protocols.httpr.httpr_harness import HttprBench

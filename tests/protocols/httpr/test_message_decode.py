@@ -17,7 +17,7 @@ from reliquary.protocols.httpr.codec.values import Carried, ErrorNumber
 from reliquary.protocols.httpr.fields import LONGEST_REMEMBERED, REMEMBERED, fields_of
 from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.message_encode import encode_message
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     FOREVER,
     NO_GUID,
     NO_OBJECT,

@@ -14,15 +14,9 @@ from reliquary.protocols.httpr.codec.values import Carried
 from reliquary.protocols.httpr.fields import chosen_header, fields_of
 from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.message_encode import encode_message
-from reliquary.queueing.events import SendMessages
-from reliquary.queueing.message import (
-    FOREVER,
-    Delivery,
-    Message,
-    ObjectId,
-    StoredBody,
-)
-from reliquary.queueing.travel.transfer import BatchArrived
+from reliquary.queueing.model.events import SendMessages
+from reliquary.queueing.model.message import FOREVER, Delivery, Message, ObjectId, StoredBody
+from reliquary.queueing.model.travel.transfer import BatchArrived
 from reliquary.wire.security import encode_sid, parse_sid
 from tests.protocols.httpr.httpr_messages import (
     HERE,

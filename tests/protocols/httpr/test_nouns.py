@@ -8,8 +8,8 @@ from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel, Settl
 from reliquary.protocols.httpr.machine import TAKES
 from reliquary.protocols.httpr.nouns import CHANNEL
 from reliquary.protocols.httpr.views import channel, channels
-from reliquary.queueing.administration import View
-from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.model.administration import View
+from reliquary.queueing.model.security.principals import MANAGER
 from tests.protocols.httpr.far_server import ORDERS, ClientBench
 
 M = TypeVar("M")

@@ -10,8 +10,8 @@ from reliquary.protocols.httpr.codec.values import (
 from reliquary.protocols.httpr.events import ForgetChannel
 from reliquary.protocols.httpr.facts import ChannelOpened, FetchingSeen
 from reliquary.protocols.httpr.tables import Channel, Role
-from reliquary.queueing.administration import Done
-from reliquary.queueing.travel.link import OutgoingState
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.model.travel.link import OutgoingState
 from tests.protocols.httpr.far_server import AGENT, HERE, ORDERS, ClientBench
 
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.httpr.schemes import HTTPR, HTTPRS, WORDS, names_agent
-from reliquary.queueing.naming.formats import DirectName, parse_single
+from reliquary.queueing.model.names.formats import DirectName, parse_single
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from reliquary.protocols.httpr.fields import fields_of
 from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.protocols.httpr.soap import Soap, SoapVersion, soap_answer, soap_message, soap_of
-from reliquary.queueing.message import Message, ObjectId
+from reliquary.queueing.model.message import Message, ObjectId
 from tests.protocols.httpr.httpr_messages import HERE
 
 ENVELOPE = b"<Envelope xmlns='http://schemas.xmlsoap.org/soap/envelope/'><Body/></Envelope>"

@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.time import seconds
 from reliquary.protocols.httpr.codec.values import Capabilities
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.protocols.httpr.far_server import AGENT, ORDERS
 from tests.protocols.httpr.httpr_harness import HttprBench
 from tests.protocols.httpr.two_agents import TwoAgents

@@ -18,7 +18,7 @@ from reliquary.protocols.httpr.effects import HangUp, SendRequest
 from reliquary.protocols.httpr.events import Addressed, Answer
 from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.protocols.httpr.settings import HttprSettings
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from reliquary.store.memory import MemoryDisk
 from tests.protocols.httpr.far_server import ClientBench
 from tests.protocols.httpr.httpr_harness import HttprBench

@@ -7,7 +7,7 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.protocols.mqqp.effects import EndAssociation
 from reliquary.protocols.mqqp.events import CloseAssociation
-from reliquary.queueing.administration import Done
+from reliquary.queueing.model.administration import Done
 from tests.protocols.mqqp.client.two_managers import TwoManagers
 from tests.protocols.mqqp.server.server_harness import ServerBench
 

@@ -8,7 +8,7 @@ from reliquary.base.turn import Event
 from reliquary.protocols.mqqp import events, machine
 from reliquary.protocols.mqqp.client import rules as client
 from reliquary.protocols.mqqp.server import rules as server
-from reliquary.queueing.travel.asking import RequestAnswered
+from reliquary.queueing.model.travel.asking import RequestAnswered
 from reliquary.queueing.travel.remote import ReadElsewhere, ReaderGone
 
 

@@ -8,8 +8,8 @@ from reliquary.protocols.mqqp.events import CloseAssociation
 from reliquary.protocols.mqqp.machine import TAKES, Mqqp
 from reliquary.protocols.mqqp.nouns import RPC
 from reliquary.protocols.mqqp.views import associations
-from reliquary.queueing.administration import View
-from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.model.administration import View
+from reliquary.queueing.model.security.principals import MANAGER
 from tests.protocols.mqqp.server.server_harness import ServerBench
 
 M = TypeVar("M")

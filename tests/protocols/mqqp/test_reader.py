@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.mqqp.reader import NAME, READER
-from reliquary.queueing.naming.formats import DirectName, parse_single
+from reliquary.queueing.model.names.formats import DirectName, parse_single
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as Tree
 
 import msgspec
 
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from tests.protocols.srmp.srmp_harness import SrmpBench
 from tests.queueing.manager_harness import walk
 

@@ -29,12 +29,12 @@ from reliquary.protocols.srmp.codec.values import (
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.sender.receipts import on_final_receipt, on_stream_receipt
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.events import CommitTransaction, PauseQueue, ResumeQueue
-from reliquary.queueing.message import NO_GUID, NO_OBJECT, Delivery, Message, MessageClass, ObjectId
-from reliquary.queueing.naming.destinations import find
-from reliquary.queueing.state import QueueState
-from reliquary.queueing.travel.outgoing import link_of
-from reliquary.queueing.travel.transfer import MessageArrived
+from reliquary.queueing.model.events import CommitTransaction, PauseQueue, ResumeQueue
+from reliquary.queueing.model.message import NO_GUID, NO_OBJECT, Delivery, Message, MessageClass, ObjectId
+from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.travel.transfer import MessageArrived
+from reliquary.queueing.rules.destinations import find
+from reliquary.queueing.rules.outgoing import link_of
 from reliquary.streams.outgoing import Sent
 from tests.protocols.srmp.srmp_harness import SrmpBench
 from tests.queueing.manager_harness import check

@@ -17,9 +17,9 @@ from reliquary.protocols.srmp.events import Addressed, PostAnswer, PostArrived, 
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing import tables as manager_tables
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model import tables as manager_tables
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
 from tests.protocols.protocol_bench import ProtocolBench
 

@@ -6,8 +6,8 @@ import pytest
 
 from reliquary.protocols.srmp.administration import WHAT, incoming_name, outgoing_name
 from reliquary.protocols.srmp.events import ResetStream
-from reliquary.queueing.administration import Done
-from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.streams.acceptance import judge
 from tests.protocols.srmp import peer
 from tests.protocols.srmp.receiving import Receiving

@@ -11,8 +11,8 @@ from reliquary.protocols.srmp import arrivals
 from reliquary.protocols.srmp.codec.values import Kind
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import StopManager
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.events import StopManager
+from reliquary.queueing.model.message import Message
 from reliquary.streams.tables import OutgoingStream
 from tests.protocols.srmp.peer import (
     ORDERS,

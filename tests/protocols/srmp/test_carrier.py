@@ -11,8 +11,8 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.protocols.srmp.carrier import APDU_LIMIT, SIGNATURE, carrier, size_on_wire
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import Access, CommitTransaction, OpenQueue
-from reliquary.queueing.message import (
+from reliquary.queueing.model.events import Access, CommitTransaction, OpenQueue
+from reliquary.queueing.model.message import (
     Acknowledgement,
     AuthenticationLevel,
     Delivery,
@@ -21,8 +21,8 @@ from reliquary.queueing.message import (
     MessagePrivacy,
     ObjectId,
 )
-from reliquary.queueing.naming.formats import MulticastName
-from reliquary.queueing.travel.transfer import AddressesKnown
+from reliquary.queueing.model.names.formats import MulticastName
+from reliquary.queueing.model.travel.transfer import AddressesKnown
 from tests.protocols.srmp.sending import Sender
 from tests.queueing.answers import everything
 from tests.queueing.exchange import ELSEWHERE, Exchange

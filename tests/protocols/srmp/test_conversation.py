@@ -12,8 +12,8 @@ from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import Addressed, PostEnded
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import CommitTransaction, PurgeQueue, SendMessages
-from reliquary.queueing.message import Acknowledgement, Delivery, Message
+from reliquary.queueing.model.events import CommitTransaction, PurgeQueue, SendMessages
+from reliquary.queueing.model.message import Acknowledgement, Delivery, Message
 from tests.protocols.srmp.srmp_harness import SrmpBench
 from tests.queueing.manager_harness import message
 

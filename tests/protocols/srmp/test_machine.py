@@ -6,8 +6,8 @@ from reliquary.base.turn import DirectedSignal, Event, Signal
 from reliquary.protocols.srmp import events, machine
 from reliquary.protocols.srmp.sender import posting
 from reliquary.queueing.manager import HEARS
-from reliquary.queueing.travel import transfer
-from reliquary.queueing.travel.asking import RequestMade
+from reliquary.queueing.model.travel import transfer
+from reliquary.queueing.model.travel.asking import RequestMade
 from reliquary.queueing.travel.remote import RemoteReadsEnded
 
 

@@ -8,8 +8,8 @@ from reliquary.protocols.srmp.events import ResetStream
 from reliquary.protocols.srmp.machine import TAKES
 from reliquary.protocols.srmp.nouns import STREAM
 from reliquary.protocols.srmp.views import streams
-from reliquary.queueing.administration import View
-from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.model.administration import View
+from reliquary.queueing.model.security.principals import MANAGER
 from tests.protocols.srmp.sending import Sender
 
 M = TypeVar("M")

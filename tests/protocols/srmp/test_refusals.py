@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.srmp.refusals import FIELD, LONGEST, read_refusal, refusal_field
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 
 
 @pytest.mark.parametrize("reason", [each for each in MessageClass if each.is_failure])

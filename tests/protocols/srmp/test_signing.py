@@ -23,7 +23,7 @@ from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.values import Arrived, Envelope
 from reliquary.protocols.srmp.signing import CHECKS, parts_source, sign, verify
 from reliquary.protocols.srmp.trust import Signer, Trust
-from reliquary.queueing.message import AuthenticationLevel, HashAlgorithm, Message, ObjectId
+from reliquary.queueing.model.message import AuthenticationLevel, HashAlgorithm, Message, ObjectId
 from reliquary.wire import xmldsig_algorithms as algorithms
 from reliquary.wire.xmldsig import NAMESPACE
 from reliquary.wire.xmldsig_algorithms import Obsolete

@@ -5,8 +5,8 @@ from __future__ import annotations
 from reliquary.base.time import as_text
 from reliquary.protocols.srmp.state import Count
 from reliquary.protocols.srmp.views import streams
-from reliquary.queueing.events import CreateQueue
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model.events import CreateQueue
+from reliquary.queueing.model.queue import QueueSettings
 from tests.protocols.srmp.peer import ALPHA, RECEIPTS, STREAM, stream_message
 from tests.protocols.srmp.sending import SHOP, Sender
 from tests.protocols.srmp.srmp_harness import SrmpBench

@@ -14,7 +14,7 @@ from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
 from reliquary.protocols.wsrm.source import state as source
 from reliquary.protocols.wsrm.source.tables import Outbound
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from reliquary.store import MemoryDisk, StagedRows
 
 NOON = Instant(1_700_000_000_000_000)

@@ -16,7 +16,7 @@ from reliquary.protocols.wsrm.codec.values import (
 )
 from reliquary.protocols.wsrm.codec.values import CloseSequence as CloseOnTheWire
 from reliquary.protocols.wsrm.events import CloseSequence, TerminateSequence
-from reliquary.queueing.administration import Done
+from reliquary.queueing.model.administration import Done
 from tests.protocols.wsrm.wsrm_harness import WsrmBench, acknowledged, message
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.message import AuthenticationLevel, MessagePrivacy
+from reliquary.queueing.model.message import AuthenticationLevel, MessagePrivacy
 from tests.protocols.wsrm.wsrm_harness import WsrmBench
 
 FAR = "DIRECT=WSRM://far.example/svc"

@@ -12,7 +12,7 @@ from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.message_encode import encode_message
 from reliquary.protocols.wsrm.codec.values import Reference
 from reliquary.protocols.wsrm.kept import FIELD, Kept, carrier_header_of, kept_of
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 texts = st.text(max_size=20)
 kepts = st.builds(Kept, texts, texts, texts, st.none() | st.builds(Reference, texts, st.binary(max_size=9)))

@@ -6,7 +6,7 @@ import inspect
 
 from reliquary.base.turn import Event
 from reliquary.protocols.wsrm import events, machine
-from reliquary.queueing.travel.transfer import AddressesKnown
+from reliquary.queueing.model.travel.transfer import AddressesKnown
 from tests.protocols.wsrm.wsrm_harness import HOST, WsrmBench
 
 

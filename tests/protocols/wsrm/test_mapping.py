@@ -32,7 +32,7 @@ from reliquary.protocols.wsrm.mapping import (
     message_id_of,
     message_of,
 )
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     EXTENSION_LIMIT,
     FOREVER,
     LABEL_LIMIT,
@@ -44,7 +44,7 @@ from reliquary.queueing.message import (
     ResponseKind,
     StoredBody,
 )
-from reliquary.queueing.message import Acknowledgement as Wanted
+from reliquary.queueing.model.message import Acknowledgement as Wanted
 from tests.protocols.wsrm.codec.strategies import contents, dialects, labels
 from tests.protocols.wsrm.codec.vector import GSOAP, XML_TYPE
 from tests.protocols.wsrm.test_message_ids import identifiers

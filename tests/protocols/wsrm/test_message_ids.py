@@ -15,7 +15,7 @@ from reliquary.protocols.wsrm.message_ids import (
     object_text,
     read_object,
 )
-from reliquary.queueing.message import FOREVER, NO_OBJECT, ObjectId
+from reliquary.queueing.model.message import FOREVER, NO_OBJECT, ObjectId
 
 GUID = "5b1f0c6e-3d0a-4c1e-9a77-0e2f6c8d4b10"
 identifiers = st.builds(ObjectId, st.uuids(), st.integers(0, FOREVER)).filter(lambda each: each != NO_OBJECT)

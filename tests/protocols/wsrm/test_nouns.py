@@ -11,8 +11,8 @@ from reliquary.protocols.wsrm.nouns import SEQUENCE
 from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.protocols.wsrm.tables import TABLES
 from reliquary.protocols.wsrm.views import sequence, sequences
-from reliquary.queueing.administration import View
-from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.model.administration import View
+from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.store import MemoryDisk, StagedRows
 from tests.protocols.wsrm.known_sequences import add_inbound, add_outbound
 from tests.queueing.manager_harness import Bench

@@ -12,7 +12,7 @@ from reliquary.protocols.wsrm.codec.values import (
     Reference,
 )
 from reliquary.protocols.wsrm.settings import EndpointSettings, PeerSettings, WsrmSettings
-from reliquary.queueing.travel.transfer import BatchArrived
+from reliquary.queueing.model.travel.transfer import BatchArrived
 from tests.protocols.wsrm.wsrm_harness import URL, WsrmBench
 
 PLAIN = Envelope(dialect=Dialect(), action="urn:a", to=Reference(URL), body=Payload(b"<a/>"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reliquary.protocols.wsrm import schemes
-from reliquary.queueing.naming.formats import DirectName, parse_single
-from reliquary.queueing.naming.schemes import is_bare_url
+from reliquary.queueing.model.names.formats import DirectName, parse_single
+from reliquary.queueing.model.names.schemes import is_bare_url
 
 
 def named(text: str) -> DirectName:

@@ -32,8 +32,8 @@ from reliquary.protocols.wsrm.protocol import wsrm
 from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.protocols.wsrm.state import State as WsrmState
 from reliquary.protocols.wsrm.tables import TABLES
-from reliquary.queueing import tables as manager_tables
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model import tables as manager_tables
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
 from tests.protocols.protocol_bench import ProtocolBench
 

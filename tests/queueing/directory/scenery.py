@@ -7,10 +7,10 @@ from uuid import UUID
 
 from reliquary.base.turn import Signal
 from reliquary.queueing.directory.events import CreateDirectoryObject, ReadDirectory, SwitchDirectory
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.directory.objects import DirectoryObject, Kind, RoutingLink, Site, name_of
 from reliquary.queueing.directory.queries import Filter, Operator
-from reliquary.queueing.facts import ChangeNotified
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.directory.objects import DirectoryObject, Kind, RoutingLink, Site, name_of
+from reliquary.queueing.model.facts import ChangeNotified
 from tests.queueing.manager_harness import Bench
 
 NORTH, SOUTH, OTHER = UUID(int=1), UUID(int=2), UUID(int=3)

@@ -9,7 +9,7 @@ import pytest
 from reliquary.base.turn import Event
 from reliquary.queueing.directory import events
 from reliquary.queueing.directory.rules import RULES
-from reliquary.queueing.events import Request
+from reliquary.queueing.model.events import Request
 
 
 def every_request() -> list[type[Event]]:

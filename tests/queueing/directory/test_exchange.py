@@ -9,8 +9,9 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.directory import exchange
-from reliquary.queueing.directory.holdings import Directory
-from reliquary.queueing.directory.objects import (
+from reliquary.queueing.directory.queries import Filter, Operator
+from reliquary.queueing.model.directory.holdings import Directory
+from reliquary.queueing.model.directory.objects import (
     ConnectedNetwork,
     DirectoryObject,
     DistributionList,
@@ -22,8 +23,7 @@ from reliquary.queueing.directory.objects import (
     Site,
     User,
 )
-from reliquary.queueing.directory.queries import Filter, Operator
-from reliquary.queueing.queue import OperatingSystemType, QueuePrivacy
+from reliquary.queueing.model.queue import OperatingSystemType, QueuePrivacy
 
 ONE, TWO = UUID(int=1), UUID(int=2)
 

@@ -8,9 +8,9 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.queueing.directory import membership
-from reliquary.queueing.directory.objects import Kind, QueueObject
 from reliquary.queueing.directory.results import DirectoryResult, answer_of
-from reliquary.queueing.events import ChangeQueue, CreateQueue, DeleteQueue
+from reliquary.queueing.model.directory.objects import Kind, QueueObject
+from reliquary.queueing.model.events import ChangeQueue, CreateQueue, DeleteQueue
 from tests.queueing.directory.scenery import OTHER, add, attach, detach, find, integrated, notified
 from tests.queueing.manager_harness import COMPUTER, Bench, durable
 

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import MINUTE, later
-from reliquary.queueing.apply import apply
+from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.directory import operations
-from reliquary.queueing.directory.connection import Connection
 from reliquary.queueing.directory.events import (
     CreateDirectoryObject,
     DeleteDirectoryObject,
@@ -22,11 +21,12 @@ from reliquary.queueing.directory.events import (
     ReadDirectoryNext,
     WriteDirectory,
 )
-from reliquary.queueing.directory.objects import Kind, ManagerObject, QueueObject, RoutingLink, Site
 from reliquary.queueing.directory.operations import ONLINE_TIMER, QUERY_LEASE, QUERY_LIMIT
 from reliquary.queueing.directory.queries import Filter, Operator, SortOrder
 from reliquary.queueing.directory.results import DirectoryResult
-from reliquary.queueing.facts import ManagerNamed
+from reliquary.queueing.model.directory.connection import Connection
+from reliquary.queueing.model.directory.objects import Kind, ManagerObject, QueueObject, RoutingLink, Site
+from reliquary.queueing.model.facts import ManagerNamed
 from tests.queueing.directory.scenery import (
     NORTH,
     OTHER,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from reliquary.queueing.directory.objects import (
+from reliquary.queueing.directory.paths import escape, with_paths
+from reliquary.queueing.model.directory.objects import (
     ConnectedNetwork,
     ManagerObject,
     QueueObject,
     RoutingLink,
     Site,
 )
-from reliquary.queueing.directory.paths import escape, with_paths
 
 HOST = "bench.shop.example"
 

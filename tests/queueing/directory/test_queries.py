@@ -8,14 +8,6 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.directory.objects import (
-    DirectoryObject,
-    Enterprise,
-    Kind,
-    ManagerObject,
-    QueueObject,
-    RoutingLink,
-)
 from reliquary.queueing.directory.queries import (
     COMPARE,
     AttributeMissing,
@@ -27,7 +19,15 @@ from reliquary.queueing.directory.queries import (
     matcher,
     project,
 )
-from reliquary.queueing.queue import OperatingSystemType
+from reliquary.queueing.model.directory.objects import (
+    DirectoryObject,
+    Enterprise,
+    Kind,
+    ManagerObject,
+    QueueObject,
+    RoutingLink,
+)
+from reliquary.queueing.model.queue import OperatingSystemType
 
 LINKS = [RoutingLink(identifier=UUID(int=20 - cost), actual_cost=cost) for cost in (5, 1, 9)]
 

@@ -9,7 +9,8 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.base.time import in_whole_seconds
 from reliquary.queueing.directory import registry
-from reliquary.queueing.directory.objects import (
+from reliquary.queueing.directory.results import DirectoryResult
+from reliquary.queueing.model.directory.objects import (
     DirectoryObject,
     DistributionList,
     Enterprise,
@@ -19,8 +20,7 @@ from reliquary.queueing.directory.objects import (
     RoutingLink,
     Site,
 )
-from reliquary.queueing.directory.results import DirectoryResult
-from reliquary.queueing.message import NO_GUID
+from reliquary.queueing.model.message import NO_GUID
 from tests.queueing.directory.scenery import NORTH, OTHER, SOUTH, add, add_sites
 from tests.queueing.manager_harness import NOON, Bench, check, durable
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.directory.connection import Connection
 from reliquary.queueing.directory.events import (
     CheckDirectoryOnline,
     DeleteDirectoryObject,
@@ -13,9 +12,10 @@ from reliquary.queueing.directory.events import (
     ImportDirectory,
     WriteDirectory,
 )
-from reliquary.queueing.directory.objects import Kind, ManagerObject, QueueObject, Site
 from reliquary.queueing.directory.operations import ONLINE_TIMER
 from reliquary.queueing.directory.results import DirectoryResult
+from reliquary.queueing.model.directory.connection import Connection
+from reliquary.queueing.model.directory.objects import Kind, ManagerObject, QueueObject, Site
 from tests.queueing.directory.scenery import NORTH, attach, detach, find, integrated, notified
 from tests.queueing.manager_harness import Bench, durable
 

@@ -9,11 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from reliquary.base.time import HOUR, MINUTE
-from reliquary.queueing.apply import apply
-from reliquary.queueing.directory.connection import Connection
+from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.directory.events import CheckDirectoryOnline, WriteDirectory
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.directory.objects import (
+from reliquary.queueing.directory.operations import ONLINE_TIMER
+from reliquary.queueing.directory.registry import write
+from reliquary.queueing.directory.results import DirectoryResult
+from reliquary.queueing.directory.upkeep import GATES_TIMER, PERIODS, SERVERS_TIMER, SITES_TIMER
+from reliquary.queueing.model.directory.connection import Connection
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.directory.objects import (
     ConnectedNetwork,
     DirectoryObject,
     Enterprise,
@@ -23,11 +27,7 @@ from reliquary.queueing.directory.objects import (
     RoutingLink,
     Site,
 )
-from reliquary.queueing.directory.operations import ONLINE_TIMER
-from reliquary.queueing.directory.registry import write
-from reliquary.queueing.directory.results import DirectoryResult
-from reliquary.queueing.directory.upkeep import GATES_TIMER, PERIODS, SERVERS_TIMER, SITES_TIMER
-from reliquary.queueing.facts import DirectoryServersWanted, ManagerNamed
+from reliquary.queueing.model.facts import DirectoryServersWanted, ManagerNamed
 from tests.queueing.directory.scenery import NORTH, SOUTH, add, add_sites, attach, detach, integrated
 from tests.queueing.manager_harness import Bench
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reliquary.queueing.feed.numbering import arrival_of
-from reliquary.queueing.message import Position
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import Consumer, Late, arrival_key, consumer_key
+from reliquary.queueing.changes.numbering import arrival_of
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import Consumer, Late, arrival_key, consumer_key
 
 
 class Feeds(NamedTuple):

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from copy import deepcopy
 
+from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.feed import events
-from reliquary.queueing.feed.numbering import arrival_of
 from reliquary.sim.feeds import Arrivals, Row, row_of
 from tests.queueing.manager_harness import Bench
 

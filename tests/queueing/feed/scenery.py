@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.feed.events import DropConsumer, LookAtFeeds, MoveConsumer, OpenConsumer, ReadFeed
-from reliquary.queueing.feed.numbering import arrival_of
 from tests.queueing.manager_harness import Bench
 
 LAKE = "lake"

@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.feed.consumers import CONSUMER_LIMIT, NAME_LIMIT, check_consumer
-from reliquary.queueing.tables import CONSUMERS, Consumer, consumer_key
+from reliquary.queueing.model.tables import CONSUMERS, Consumer, consumer_key
 from tests.queueing.feed.scenery import dropped, moved, opened
 from tests.queueing.manager_harness import NOON, Bench, check, every
 

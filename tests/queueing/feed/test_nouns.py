@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from reliquary.queueing.administration import Refusal
 from reliquary.queueing.feed.events import OpenConsumer
 from reliquary.queueing.feed.nouns import CONSUMER
 from reliquary.queueing.feed.views import consumers
-from reliquary.queueing.security.principals import ANONYMOUS
+from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.security.principals import ANONYMOUS
 from tests.queueing.feed.test_views import close
 from tests.queueing.manager_harness import Bench
 from tests.queueing.viewing import view_of

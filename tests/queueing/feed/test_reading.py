@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 from reliquary.base.faults import StoreDamage
-from reliquary.queueing import events
-from reliquary.queueing.feed.numbering import arrival_of
+from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.feed.reading import read
-from reliquary.queueing.message import Delivery
-from reliquary.queueing.tables import LATE, POSITIONS, Late, arrival_key
+from reliquary.queueing.model import events
+from reliquary.queueing.model.message import Delivery
+from reliquary.queueing.model.tables import LATE, POSITIONS, Late, arrival_key
 from tests.queueing.feed.scenery import bodies, feed, mark, opened
 from tests.queueing.manager_harness import Bench, every
 

@@ -9,10 +9,10 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.restoration import Restoration
-from reliquary.queueing import events
 from reliquary.queueing.feed.events import LookAtFeeds, OpenConsumer, ReadFeed
-from reliquary.queueing.security.principals import EVERYONE, Principal
-from reliquary.queueing.security.rights import QueueRight
+from reliquary.queueing.model import events
+from reliquary.queueing.model.security.principals import EVERYONE, Principal
+from reliquary.queueing.model.security.rights import QueueRight
 from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor, parse_sid
 from tests.queueing.feed.scenery import dropped, mark, moved, opened
 from tests.queueing.manager_harness import Bench, durable, walk

@@ -8,10 +8,10 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.rows import Table
-from reliquary.queueing import events
 from reliquary.queueing.feed.events import TrimFeed
-from reliquary.queueing.state import Sizes
-from reliquary.queueing.tables import CONSUMERS, LATE, MESSAGES, RETAINED
+from reliquary.queueing.model import events
+from reliquary.queueing.model.state import Sizes
+from reliquary.queueing.model.tables import CONSUMERS, LATE, MESSAGES, RETAINED
 from tests.queueing.feed.scenery import bodies, dropped, mark, moved, opened
 from tests.queueing.manager_harness import Bench, check, every
 

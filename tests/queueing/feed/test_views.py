@@ -6,13 +6,13 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, as_text
-from reliquary.queueing.administration import Refusal
-from reliquary.queueing.events import AccessChange, ChangeAccess
 from reliquary.queueing.feed.events import LookAtFeeds, MoveConsumer, OpenConsumer
 from reliquary.queueing.feed.nouns import ConsumerInfo
 from reliquary.queueing.feed.views import consumers
-from reliquary.queueing.security.principals import ANONYMOUS
-from reliquary.queueing.security.rights import QueueRight
+from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.events import AccessChange, ChangeAccess
+from reliquary.queueing.model.security.principals import ANONYMOUS
+from reliquary.queueing.model.security.rights import QueueRight
 from tests.queueing.manager_harness import NOON, Bench
 
 

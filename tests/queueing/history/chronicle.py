@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reliquary.queueing.state import State
+from reliquary.queueing.model.state import State
 from reliquary.store.disk import Disk
 from reliquary.store.history.columns import rows_of
 from reliquary.wire.history import CAME, LEFT, Happening

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
 from reliquary.queueing.history.keeping import History, Room
-from reliquary.queueing.state import Sizes
-from reliquary.queueing.tables import HISTORY
+from reliquary.queueing.model.state import Sizes
+from reliquary.queueing.model.tables import HISTORY
 from tests.queueing.history.chronicle import events_of, words
 from tests.queueing.manager_harness import Bench, durable
 

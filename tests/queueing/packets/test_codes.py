@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     Acknowledgement,
     AdministrationKind,
     AuthenticationLevel,

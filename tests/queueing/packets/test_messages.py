@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     NO_GUID,
     Acknowledgement,
     AuthenticationLevel,

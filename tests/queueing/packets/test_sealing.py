@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.ciphers import Cipher, modes
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 
-from reliquary.queueing.message import EncryptionAlgorithm, Message, MessageClass, MessagePrivacy
+from reliquary.queueing.model.message import EncryptionAlgorithm, Message, MessageClass, MessagePrivacy
 from reliquary.queueing.packets.codes import ENCRYPTION
 from reliquary.queueing.packets.messages import construct, deserialize
 from reliquary.queueing.packets.sealing import KEY_SIZES, seal, unseal

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from reliquary.base.faults import UsageError
 from reliquary.net.chance import SystemChance
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     Acknowledgement,
     AdministrationKind,
     AuthenticationLevel,

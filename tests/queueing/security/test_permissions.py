@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.events import (
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.events import (
     FOREVER_WAIT,
     AccessChange,
     ChangeAccess,
@@ -18,10 +18,10 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     SendMessages,
 )
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.security.principals import ANONYMOUS, ANONYMOUS_USER, EVERYONE, Principal
+from reliquary.queueing.model.security.rights import ManagerRight, QueueRight, default_descriptor
 from reliquary.queueing.security.permissions import ENTRY_LIMIT, changed, descriptor_of
-from reliquary.queueing.security.principals import ANONYMOUS, ANONYMOUS_USER, EVERYONE, Principal
-from reliquary.queueing.security.rights import ManagerRight, QueueRight, default_descriptor
 from reliquary.wire.security import (
     INHERIT_ONLY,
     Ace,

@@ -10,10 +10,12 @@ import msgspec
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing import events, manager
+from reliquary.queueing import manager
 from reliquary.queueing.directory.events import ReadDirectory, SwitchDirectory
-from reliquary.queueing.directory.objects import Kind
-from reliquary.queueing.events import (
+from reliquary.queueing.feed import events as feed
+from reliquary.queueing.model import events
+from reliquary.queueing.model.directory.objects import Kind
+from reliquary.queueing.model.events import (
     AbortTransaction,
     Access,
     AccessChange,
@@ -43,11 +45,16 @@ from reliquary.queueing.events import (
     SendMessages,
     TakeOffline,
 )
-from reliquary.queueing.feed import events as feed
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.security.principals import (
+    ADMINISTRATORS,
+    ANONYMOUS,
+    EVERYONE,
+    MANAGER,
+    Principal,
+)
+from reliquary.queueing.model.security.rights import MANAGER_LIST, ManagerRight, QueueRight
 from reliquary.queueing.security.permits import DEMANDS, NEEDED, OPENED_FOR, Act, Place, lacks, manager_list
-from reliquary.queueing.security.principals import ADMINISTRATORS, ANONYMOUS, EVERYONE, MANAGER, Principal
-from reliquary.queueing.security.rights import MANAGER_LIST, ManagerRight, QueueRight
 from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor, parse_sid
 from tests.queueing.manager_harness import Bench, check, durable, message
 

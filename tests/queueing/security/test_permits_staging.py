@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.events import AccessChange, ChangeAccess
-from reliquary.queueing.security.principals import ADMINISTRATORS, MANAGER, Principal
-from reliquary.queueing.security.rights import MANAGER_LIST, QueueRight
+from reliquary.queueing.model.events import AccessChange, ChangeAccess
+from reliquary.queueing.model.security.principals import ADMINISTRATORS, MANAGER, Principal
+from reliquary.queueing.model.security.rights import MANAGER_LIST, QueueRight
 from reliquary.queueing.staging.events import (
     BeginStage,
     CompleteStage,

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from reliquary.base.rows import every
-from reliquary.queueing import tables
-from reliquary.queueing.message import Position
-from reliquary.queueing.staging.holdings import numbers_of
-from reliquary.queueing.state import State
+from reliquary.queueing.model import tables
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.staging import numbers_of
+from reliquary.queueing.model.state import State
 
 
 def staged(state: State) -> list[int]:

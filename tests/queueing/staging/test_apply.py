@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.apply import _APPLY, apply
-from reliquary.queueing.message import Position
-from reliquary.queueing.staging import facts
-from reliquary.queueing.staging.apply import APPLY
-from reliquary.queueing.tables import (
+from reliquary.queueing.changes.apply import _APPLY, apply
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.tables import (
     LEDGER,
     MESSAGES,
     STAGED,
@@ -21,6 +19,8 @@ from reliquary.queueing.tables import (
     stage_key,
     staged_key,
 )
+from reliquary.queueing.staging import facts
+from reliquary.queueing.staging.apply import APPLY
 from tests.queueing.manager_harness import Bench, check, durable, every, message, walk
 
 STAGE = Stage("q", 0, 0, "a", 1)

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reliquary.base.hresult import HResult
+from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.staging.events import (
     BeginStage,
     CompleteStage,
@@ -21,7 +22,6 @@ from reliquary.queueing.staging.events import (
     PublishBatch,
     StageMessages,
 )
-from reliquary.queueing.state import Sizes
 from tests.queueing.manager_harness import Bench, check, message
 
 TINY = Sizes(window=2, at_once=2, sequence_block=8, cache_bytes=5)

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from reliquary.base.hresult import HResult
 from reliquary.base.restoration import Restoration
+from reliquary.queueing.model.state import Sizes
+from reliquary.queueing.model.tables import Published
 from reliquary.queueing.staging.events import ForgetWriter, PublishAnswer
-from reliquary.queueing.state import Sizes
-from reliquary.queueing.tables import Published
 from tests.queueing.manager_harness import Bench, check, durable
 from tests.queueing.staging.writing import publish, write
 

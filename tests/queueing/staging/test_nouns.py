@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reliquary.queueing.security.rights import MANAGER_LIST
+from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.queueing.staging.nouns import WRITER
 from reliquary.queueing.staging.views import writers
 from tests.queueing.manager_harness import Bench

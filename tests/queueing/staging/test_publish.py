@@ -9,13 +9,13 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import SECOND, seconds
-from reliquary.queueing import events
-from reliquary.queueing.expiry import some_delayed
-from reliquary.queueing.message import Acknowledgement, Message
+from reliquary.queueing.model import events
+from reliquary.queueing.model.message import Acknowledgement, Message
+from reliquary.queueing.model.state import Sizes
+from reliquary.queueing.model.tables import SEQUENCE_MASK
+from reliquary.queueing.rules.expiry import some_delayed
 from reliquary.queueing.staging.events import CompleteStage, DropStages, PublishAnswer
 from reliquary.queueing.staging.facts import BatchPublished, StagePublished
-from reliquary.queueing.state import Sizes
-from reliquary.queueing.tables import SEQUENCE_MASK
 from tests.queueing.manager_harness import NOON, Bench, check, durable, walk
 from tests.queueing.staging.inspection import staged
 from tests.queueing.staging.writing import begin, publish, stage, write

@@ -7,7 +7,7 @@ import inspect
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
 from reliquary.queueing import manager
-from reliquary.queueing.events import Request
+from reliquary.queueing.model.events import Request
 from reliquary.queueing.staging import events
 from reliquary.queueing.staging.rules import RULES
 from tests.queueing.manager_harness import Bench, durable, message

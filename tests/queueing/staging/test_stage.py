@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing import events
-from reliquary.queueing.message import AuthenticationLevel, Message, StoredBody
+from reliquary.queueing.model import events
+from reliquary.queueing.model.message import AuthenticationLevel, Message, StoredBody
+from reliquary.queueing.model.staging import batch_identifier
+from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.staging.events import BeginStage, CompleteStage, StageMessages
-from reliquary.queueing.staging.holdings import batch_identifier
-from reliquary.queueing.state import Sizes
 from tests.queueing.exchange import carriers
 from tests.queueing.manager_harness import NOON, Bench, check, durable, message
 from tests.queueing.staging.inspection import staged

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
-from reliquary.queueing import events
+from reliquary.queueing.model import events
+from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.staging.events import CompleteStage, DropStages, SweepStages
-from reliquary.queueing.state import Sizes
 from tests.queueing.manager_harness import Bench, check
 from tests.queueing.staging.inspection import staged
 from tests.queueing.staging.writing import begin, publish, stage, write

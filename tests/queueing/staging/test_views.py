@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reliquary.base.time import SECOND, as_text
-from reliquary.queueing.security.principals import MANAGER, Principal
-from reliquary.queueing.security.rights import MANAGER_LIST
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.queueing.staging.nouns import WriterInfo
 from reliquary.queueing.staging.views import writers
 from reliquary.wire.security import parse_sid

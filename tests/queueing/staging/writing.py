@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.security.principals import MANAGER, Principal
+from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.queueing.staging.events import (
     BeginStage,
     CompleteStage,

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.time import SECOND, later, seconds
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     AccessChange,
     BringOnline,
     ChangeAccess,
@@ -15,7 +15,7 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     TakeOffline,
 )
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     LONGEST_WAY,
     Acknowledgement,
     AuthenticationLevel,
@@ -25,11 +25,11 @@ from reliquary.queueing.message import (
     ObjectId,
     SequenceId,
 )
-from reliquary.queueing.queue import QueuePrivacy
-from reliquary.queueing.security.principals import EVERYONE
-from reliquary.queueing.security.rights import QueueRight
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
+from reliquary.queueing.model.queue import QueuePrivacy
+from reliquary.queueing.model.security.principals import EVERYONE
+from reliquary.queueing.model.security.rights import QueueRight
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
 from tests.queueing.exchange import Exchange
 from tests.queueing.manager_harness import NOON, check, message
 

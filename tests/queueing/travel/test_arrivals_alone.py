@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.time import SECOND
-from reliquary.queueing.events import AccessChange, ChangeAccess, FlowControl, TakeOffline
-from reliquary.queueing.message import FOREVER, Delivery, ObjectId, SequenceId, StoredBody
-from reliquary.queueing.queue import QueuePrivacy
-from reliquary.queueing.security.principals import ANONYMOUS, EVERYONE, MANAGER, Principal
-from reliquary.queueing.security.rights import QueueRight
+from reliquary.queueing.model.events import AccessChange, ChangeAccess, FlowControl, TakeOffline
+from reliquary.queueing.model.message import FOREVER, Delivery, ObjectId, SequenceId, StoredBody
+from reliquary.queueing.model.queue import QueuePrivacy
+from reliquary.queueing.model.security.principals import ANONYMOUS, EVERYONE, MANAGER, Principal
+from reliquary.queueing.model.security.rights import QueueRight
+from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged, Outcome, RoomWatched
 from reliquary.queueing.travel import arrivals
-from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, Outcome, RoomWatched
 from tests.queueing.answers import everything
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import NOON, message

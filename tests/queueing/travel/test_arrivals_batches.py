@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.time import SECOND
-from reliquary.queueing import enqueue
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     AccessChange,
     BringOnline,
     ChangeAccess,
@@ -19,8 +18,8 @@ from reliquary.queueing.events import (
     StorePiece,
     TakeOffline,
 )
-from reliquary.queueing.facts import MessagesStored, QueueCreated
-from reliquary.queueing.message import (
+from reliquary.queueing.model.facts import MessagesStored, QueueCreated
+from reliquary.queueing.model.message import (
     LONGEST_WAY,
     NO_OBJECT,
     Acknowledgement,
@@ -31,10 +30,11 @@ from reliquary.queueing.message import (
     SequenceId,
     StoredBody,
 )
-from reliquary.queueing.queue import QueuePrivacy
-from reliquary.queueing.security.principals import ANONYMOUS, EVERYONE, MANAGER
-from reliquary.queueing.security.rights import QueueRight
-from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, Outcome, QueuesWatched
+from reliquary.queueing.model.queue import QueuePrivacy
+from reliquary.queueing.model.security.principals import ANONYMOUS, EVERYONE, MANAGER
+from reliquary.queueing.model.security.rights import QueueRight
+from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged, Outcome, QueuesWatched
+from reliquary.queueing.rules import enqueue
 from tests.queueing.answers import everything
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import NOON, check, durable, message, walk

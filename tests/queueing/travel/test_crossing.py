@@ -9,7 +9,7 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr import schemes
-from reliquary.queueing.message import AuthenticationLevel, Delivery, Message, ObjectId, SequenceId
+from reliquary.queueing.model.message import AuthenticationLevel, Delivery, Message, ObjectId, SequenceId
 from reliquary.queueing.travel.crossing import crossed, leads_elsewhere, onward_name
 
 BATCH = UUID(int=7)

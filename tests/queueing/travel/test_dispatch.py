@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from reliquary.base.time import SECOND, later, seconds
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
-from reliquary.queueing.events import (
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import (
     BringOnline,
     CommitTransaction,
     DeleteQueue,
@@ -19,22 +19,17 @@ from reliquary.queueing.events import (
     ResumeQueue,
     TakeOffline,
 )
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.state import Sizes
-from reliquary.queueing.travel.dispatch import RESTS
-from reliquary.queueing.travel.link import (
-    ConnectionStatus,
-    Happening,
-    OutgoingState,
-    OutgoingTransfer,
-)
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.state import Sizes
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingState, OutgoingTransfer
+from reliquary.queueing.model.travel.transfer import (
     ConnectionWanted,
     Outcome,
     SendUserMessage,
     TransferEnded,
     TransferProgressed,
 )
+from reliquary.queueing.travel.dispatch import RESTS
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import check, durable, walk
 

@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.base.turn import Signal
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     BringOnline,
     CommitTransaction,
     DeleteQueue,
@@ -14,11 +14,11 @@ from reliquary.queueing.events import (
     ResumeQueue,
     TakeOffline,
 )
-from reliquary.queueing.message import Delivery
-from reliquary.queueing.state import Sizes
-from reliquary.queueing.travel.carriers import Carrier
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.message import Delivery
+from reliquary.queueing.model.state import Sizes
+from reliquary.queueing.model.travel.carriers import Carrier
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
     HoldsEnded,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reliquary.base.time import seconds
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     Access,
     DeleteQueue,
     OpenQueue,
@@ -16,9 +16,9 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     ResumeQueue,
 )
-from reliquary.queueing.message import Acknowledgement, MessageClass
-from reliquary.queueing.travel.link import ConnectionStatus, Happening, OutgoingState
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.message import Acknowledgement, MessageClass
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, OutgoingState
+from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     DestinationReached,
     Outcome,

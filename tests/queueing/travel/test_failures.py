@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from reliquary.queueing.model.travel.link import ConnectionStatus
 from reliquary.queueing.travel.failures import FAILED_WITH, Failure
-from reliquary.queueing.travel.link import ConnectionStatus
 
 
 def test_every_failure_has_a_status_of_its_own() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.base.time import later, seconds
 from reliquary.engine import views
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     Access,
     AccessChange,
     BringOnline,
@@ -24,12 +24,12 @@ from reliquary.queueing.events import (
     StorePiece,
     TakeOffline,
 )
-from reliquary.queueing.facts import HoldsOver
-from reliquary.queueing.message import Acknowledgement, Delivery, MessageClass, StoredBody
-from reliquary.queueing.security.principals import ANONYMOUS, EVERYONE
-from reliquary.queueing.security.rights import ManagerRight, QueueRight
-from reliquary.queueing.state import Sizes
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.facts import HoldsOver
+from reliquary.queueing.model.message import Acknowledgement, Delivery, MessageClass, StoredBody
+from reliquary.queueing.model.security.principals import ANONYMOUS, EVERYONE
+from reliquary.queueing.model.security.rights import ManagerRight, QueueRight
+from reliquary.queueing.model.state import Sizes
+from reliquary.queueing.model.travel.transfer import (
     HoldRefusal,
     HoldsEnded,
     HoldWanted,

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
-from reliquary.queueing.events import (
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import (
     ChangeQueue,
     CommitTransaction,
     DeleteQueue,
@@ -20,10 +20,10 @@ from reliquary.queueing.events import (
     SendMessages,
     TakeOffline,
 )
-from reliquary.queueing.message import MessageClass, ObjectId, SequenceId
-from reliquary.queueing.naming.formats import MulticastName, parse_single
+from reliquary.queueing.model.message import MessageClass, ObjectId, SequenceId
+from reliquary.queueing.model.names.formats import MulticastName, parse_single
+from reliquary.queueing.model.travel.transfer import ArrivalJudged, MessageArrived, Outcome
 from reliquary.queueing.travel.listeners import listening_to
-from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Outcome
 from tests.queueing.answers import everything
 from tests.queueing.exchange import Exchange
 from tests.queueing.manager_harness import Bench, check, durable, message

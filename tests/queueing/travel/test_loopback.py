@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.time import seconds
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     CommitTransaction,
     DeleteQueue,
     FlowControl,
@@ -14,9 +14,9 @@ from reliquary.queueing.events import (
     ResumeQueue,
     TakeOffline,
 )
-from reliquary.queueing.facts import MessagesStored, PositionsRemoved
-from reliquary.queueing.message import Delivery, MessageClass
-from reliquary.queueing.travel.link import OutgoingState
+from reliquary.queueing.model.facts import MessagesStored, PositionsRemoved
+from reliquary.queueing.model.message import Delivery, MessageClass
+from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.travel.loopback import Loopback
 from tests.queueing.exchange import ELSEWHERE, LOOPED, Exchange
 from tests.queueing.manager_harness import check, durable

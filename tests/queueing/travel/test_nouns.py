@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from reliquary.queueing.administration import View
-from reliquary.queueing.events import PauseQueue, ResumeQueue
-from reliquary.queueing.security.principals import MANAGER
-from reliquary.queueing.state import State
-from reliquary.queueing.travel.link import OutgoingState
+from reliquary.queueing.model.administration import View
+from reliquary.queueing.model.events import PauseQueue, ResumeQueue
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.travel.nouns import OUTGOING
 from tests.queueing.exchange import ELSEWHERE, Exchange
 

@@ -8,11 +8,10 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.events import ChangeQueue, CommitTransaction
-from reliquary.queueing.message import MessageClass, ObjectId
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.refusals import IN_PART, MOST_BROKEN
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.events import ChangeQueue, CommitTransaction
+from reliquary.queueing.model.message import MessageClass, ObjectId
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import (
     HoldsEnded,
     HoldWanted,
     MessageArrived,
@@ -21,6 +20,7 @@ from reliquary.queueing.travel.transfer import (
     Outcome,
     TransferEnded,
 )
+from reliquary.queueing.travel.refusals import IN_PART, MOST_BROKEN
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import check, message, walk
 

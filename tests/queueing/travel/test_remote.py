@@ -11,12 +11,12 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, seconds
 from reliquary.base.turn import Event, Reply, Signal, Turn
 from reliquary.engine.protocols import assemble
-from reliquary.queueing import events
-from reliquary.queueing.events import Access, Opened
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.security.anonymous import AnonymousAct
-from reliquary.queueing.security.principals import ANONYMOUS, Principal, user_sid
-from reliquary.queueing.travel.carriers import RemoteReader
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Access, Opened
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.security.anonymous import AnonymousAct
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal, user_sid
+from reliquary.queueing.model.travel.carriers import RemoteReader
 from reliquary.queueing.travel.remote import ASPECTS, ReadElsewhere, ReaderGone, RemoteReadsEnded
 from tests.queueing.manager_harness import Bench
 

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 
-from reliquary.queueing.events import AbortTransaction, ChangeQueue, DeleteQueue, PrepareTransaction
-from reliquary.queueing.message import size_of
-from reliquary.queueing.queue import KILOBYTE
-from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, RoomKnown, RoomWatched
+from reliquary.queueing.model.events import AbortTransaction, ChangeQueue, DeleteQueue, PrepareTransaction
+from reliquary.queueing.model.message import size_of
+from reliquary.queueing.model.queue import KILOBYTE
+from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged, RoomKnown, RoomWatched
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import message
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
-from reliquary.queueing.travel.link import OutgoingState
-from reliquary.queueing.travel.transfer import ManagerOnline, Outcome, QueuePaused, QueueResumed
+from reliquary.queueing.model.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.model.travel.link import OutgoingState
+from reliquary.queueing.model.travel.transfer import ManagerOnline, Outcome, QueuePaused, QueueResumed
 from tests.queueing.exchange import ELSEWHERE, Exchange
 
 

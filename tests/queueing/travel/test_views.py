@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
-from reliquary.queueing.travel.transfer import DestinationReached, Outcome
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingState
+from reliquary.queueing.model.travel.transfer import DestinationReached, Outcome
 from reliquary.queueing.travel.views import outgoing_queue, outgoing_queues
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import Bench

@@ -52,10 +52,10 @@ from reliquary.protocols.httpr.facts import (
 from reliquary.protocols.httpr.server.sessions import limits_of
 from reliquary.protocols.httpr.settings import HttprSettings, Peer, Service
 from reliquary.protocols.httpr.tables import Channel
-from reliquary.queueing.events import DropSpool, StorePiece
-from reliquary.queueing.facts import MessagesStored, PositionsRemoved
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
-from reliquary.queueing.spool import read_piece
+from reliquary.queueing.model.events import DropSpool, StorePiece
+from reliquary.queueing.model.facts import MessagesStored, PositionsRemoved
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.rules.spool import read_piece
 from reliquary.store.memory import MemoryDisk
 from tests.protocols.httpr.httpr_harness import HttprBench
 from tests.scenes.httpr.script import Sessions, to_bytes, to_lines

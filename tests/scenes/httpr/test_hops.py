@@ -13,7 +13,7 @@ import pytest
 
 from reliquary.protocols.httpr.fields import fields_of
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from reliquary.server.httpr_options import HttprOptions
 from tests.net.http.stage import post, until, wire
 from tests.scenes.httpr.network import Network

@@ -38,7 +38,7 @@ from reliquary.protocols.httpr.events import (
 from reliquary.protocols.httpr.facts import BatchesSettled
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.settings import Peer
-from reliquary.queueing.facts import PositionsRemoved
+from reliquary.queueing.model.facts import PositionsRemoved
 from tests.queueing.manager_harness import check
 from tests.scenes.httpr.stage import Side
 

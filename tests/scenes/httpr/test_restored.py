@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from reliquary.protocols.httpr.settings import PROPOSED, Peer
-from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.queueing.manager_harness import walk
 from tests.scenes.httpr.network import Network
 from tests.scenes.httpr.stage import Side, settings

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from reliquary.queueing.events import CommitTransaction
-from reliquary.queueing.message import Delivery
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model.events import CommitTransaction
+from reliquary.queueing.model.message import Delivery
+from reliquary.queueing.model.security.principals import Principal
 from reliquary.wire.security import SecurityDescriptor, Sid, encode_descriptor
 from tests.scenes.httpr.network import Network
 from tests.scenes.httpr.stage import ScriptedClient, Side, settings

@@ -9,8 +9,8 @@ import pytest
 from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr.fields import fields_of
 from reliquary.protocols.httpr.soap import SoapVersion, soap_answer, soap_message, soap_of
-from reliquary.queueing.events import SendMessages
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.events import SendMessages
+from reliquary.queueing.model.message import Message
 from reliquary.server.httpr_options import HttprOptions
 from tests.scenes.httpr.network import Network
 from tests.scenes.httpr.stage import Side

@@ -22,9 +22,9 @@ import msgspec
 from reliquary.base.turn import Turn
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import Addressed, ApduArrived
-from reliquary.queueing.events import CommitTransaction
-from reliquary.queueing.message import Message
-from reliquary.queueing.naming.destinations import find
+from reliquary.queueing.model.events import CommitTransaction
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.rules.destinations import find
 from reliquary.queueing.travel.failures import Failure
 from tests.protocols.srmp.peer import read
 from tests.protocols.srmp.srmp_harness import SrmpBench

@@ -14,8 +14,8 @@ from reliquary.protocols.srmp import effects
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.queueing.directory.events import SwitchDirectory
-from reliquary.queueing.directory.integration import Integration
-from reliquary.queueing.message import FOREVER, Message
+from reliquary.queueing.model.directory.integration import Integration
+from reliquary.queueing.model.message import FOREVER, Message
 from reliquary.wire.security import SecurityDescriptor, encode_descriptor
 from tests.protocols.srmp.codec.envelopes import (
     COMMITMENT,

@@ -6,8 +6,8 @@ import pytest
 
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import DeleteQueue, EndRead, PurgeQueue
-from reliquary.queueing.message import (
+from reliquary.queueing.model.events import DeleteQueue, EndRead, PurgeQueue
+from reliquary.queueing.model.message import (
     NO_GUID,
     Acknowledgement,
     Delivery,

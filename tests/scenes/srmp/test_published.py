@@ -15,7 +15,7 @@ import pytest
 from reliquary.base.time import SECOND, Instant
 from reliquary.protocols.srmp.events import ApduArrived
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.message import Acknowledgement, Delivery, MessageClass
+from reliquary.queueing.model.message import Acknowledgement, Delivery, MessageClass
 from tests.protocols.srmp.codec.vector import PUBLISHED, VECTORS
 from tests.protocols.srmp.peer import Post, read
 from tests.scenes.srmp.stage import Network, Side, Went, envelope_of

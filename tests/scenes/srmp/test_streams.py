@@ -9,8 +9,8 @@ import pytest
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import PauseQueue, PurgeQueue, ResumeQueue
-from reliquary.queueing.message import FOREVER, Acknowledgement, MessageClass
+from reliquary.queueing.model.events import PauseQueue, PurgeQueue, ResumeQueue
+from reliquary.queueing.model.message import FOREVER, Acknowledgement, MessageClass
 from tests.protocols.srmp.peer import stream_message
 from tests.protocols.srmp.receiving import Receiving
 from tests.queueing.manager_harness import check

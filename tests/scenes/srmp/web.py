@@ -23,9 +23,9 @@ from reliquary.protocols.srmp.effects import EndSession, ListenTo, Post, SendApd
 from reliquary.protocols.srmp.events import Addressed
 from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing import tables as manager_tables
-from reliquary.queueing.events import CreateQueue, StartManager, StopManager
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model import tables as manager_tables
+from reliquary.queueing.model.events import CreateQueue, StartManager, StopManager
+from reliquary.queueing.model.queue import QueueSettings
 from reliquary.store import MemoryDisk, StagedRows
 from tests.net.endpoint_stage import Chance
 from tests.net.http.stage import wire

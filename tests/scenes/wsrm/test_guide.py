@@ -11,7 +11,7 @@ from reliquary.protocols.wsrm.codec.faults import FaultCode
 from reliquary.protocols.wsrm.codec.properties import properties_block, read_properties
 from reliquary.protocols.wsrm.codec.values import Addressing, Dialect, Properties, Soap, Version
 from reliquary.protocols.wsrm.schemes import url_of
-from reliquary.queueing.naming.formats import DirectName, parse_single
+from reliquary.queueing.model.names.formats import DirectName, parse_single
 from reliquary.server.loading import load
 from reliquary.server.wsrm_options import WsrmOptions
 from reliquary.wire.xml import root_of

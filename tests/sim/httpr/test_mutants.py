@@ -32,7 +32,8 @@ from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import CHANNELS, channel_key
 from reliquary.protocols.httpr.transactions import FATES, By, Fate, Place, Reception
 from reliquary.queueing import recovery as manager_recovery
-from reliquary.queueing.travel import holds, transfer
+from reliquary.queueing.model.travel import transfer
+from reliquary.queueing.travel import holds
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.httpr import plan
 from reliquary.sim.httpr.faults import HttprFaults

@@ -17,7 +17,7 @@ from reliquary.protocols.httpr.events import (
     RequestFailed,
     ResponseArrived,
 )
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.__main__ import main
 from reliquary.sim.httpr.plan import Way
 from reliquary.sim.httpr.plugin import HttprPlugin

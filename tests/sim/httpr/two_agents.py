@@ -25,7 +25,7 @@ from reliquary.protocols.httpr.events import (
 )
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.settings import HttprSettings
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.httpr.channels import Channels
 from reliquary.sim.httpr.faults import HttprFaults

@@ -19,7 +19,7 @@ from reliquary.protocols.mqqp.codec.qm2qm import Acknowledge
 from reliquary.protocols.mqqp.effects import Respond
 from reliquary.protocols.mqqp.server import ending, reading, rundown
 from reliquary.protocols.mqqp.server.responding import respond
-from reliquary.queueing.events import Answer, EndRead, LookUpMessage, PeekMessage, ReceiveMessages, Seek
+from reliquary.queueing.model.events import Answer, EndRead, LookUpMessage, PeekMessage, ReceiveMessages, Seek
 from reliquary.sim.mqqp.faults import MqqpFaults
 from reliquary.sim.mqqp.plugin import MqqpPlugin
 from reliquary.sim.process import Process

@@ -18,9 +18,9 @@ from reliquary.protocols.srmp.sender import answers, posting, resending, session
 from reliquary.protocols.srmp.sender import receipts as sender_receipts
 from reliquary.protocols.srmp.sender.answers import Reaction
 from reliquary.protocols.srmp.state import State
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.travel import transfer
-from reliquary.queueing.travel.transfer import Outcome, TransferEnded
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.travel import transfer
+from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.process import Process
 from reliquary.sim.srmp.plugin import SrmpPlugin

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived, PostEnded
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.__main__ import main
 from reliquary.sim.srmp.plugin import SrmpPlugin
 from reliquary.sim.world.run import World

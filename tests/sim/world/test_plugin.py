@@ -12,9 +12,9 @@ from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Effect, Reply
 from reliquary.engine.core import Batch
-from reliquary.queueing.naming.formats import DirectName, parse_single
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.travel.transfer import ArrivalJudged, Outcome
+from reliquary.queueing.model.names.formats import DirectName, parse_single
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.travel.transfer import ArrivalJudged, Outcome
 from reliquary.sim.process import Process
 from reliquary.sim.world.plugin import Plugin
 from reliquary.sim.world.requests import Ending, Request

@@ -23,7 +23,7 @@ from reliquary.client.feed import FeedClient
 from reliquary.client.message import OutgoingMessage
 from reliquary.client.sync.manager import connect
 from reliquary.protocols.standard import ALL_TABLES
-from reliquary.queueing.tables import STAGED, STAGES
+from reliquary.queueing.model.tables import STAGED, STAGES
 from reliquary.store import RocksDisk, verify
 from tests.e2e.process import ServerProcess
 from tests.spark.crash.driver import Done, Job

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.base.time import Instant
-from reliquary.queueing.history.notes import API, NOBODY, Bringer, Notes
-from reliquary.queueing.history.records import HistoryRow
-from reliquary.queueing.message import (
+from reliquary.queueing.model.history.notes import API, NOBODY, Bringer, Notes
+from reliquary.queueing.model.history.records import HistoryRow
+from reliquary.queueing.model.message import (
     NO_OBJECT,
     Delivery,
     Message,
@@ -22,7 +22,7 @@ from reliquary.queueing.message import (
     Position,
     SequenceId,
 )
-from reliquary.queueing.queue import Queue, QueueType
+from reliquary.queueing.model.queue import Queue, QueueType
 from reliquary.store.history.columns import PACKED, SCHEMA, table_of
 from reliquary.wire.history import HISTORY_NAMES, Happening
 

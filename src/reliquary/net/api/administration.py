@@ -18,7 +18,7 @@ from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.numbers import flag_of
 from reliquary.net.api.routes import ApiHandler
 from reliquary.net.http import Request, Responder
-from reliquary.queueing.administration import Machines, Noun, View
+from reliquary.queueing.model.administration import Machines, Noun, View
 
 _encode = msgspec.json.Encoder().encode
 _VALUES: Final[Mapping[type, Callable[[str, str], object]]] = {bool: flag_of, str: lambda _, text: text}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.checks import COUNT_LIMIT
+from reliquary.queueing.rules.checks import COUNT_LIMIT
 
 SMALL_BODY: Final = 64 * 1024
 """A body of this size cannot hold enough to matter."""

@@ -11,7 +11,7 @@ from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters, read_body
 from reliquary.net.api.numbers import LONGEST_WAIT, span_of
 from reliquary.net.http import Request, Responder
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     Access,
     Answer,
     CloseCursor,

@@ -13,8 +13,8 @@ from reliquary.base.time import SECOND, as_text
 from reliquary.net.api.numbers import delay_of, object_id_of, queue_name, tracing_queue_of, whole_seconds
 from reliquary.protocols.httpr.fields import chosen_header, fields_of
 from reliquary.protocols.wsrm.kept import FIELD_NAME, shown_header
-from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import (
+from reliquary.queueing.model.events import Delivered
+from reliquary.queueing.model.message import (
     FOREVER,
     NO_GUID,
     NO_OBJECT,
@@ -25,7 +25,7 @@ from reliquary.queueing.message import (
     MessageClass,
     Position,
 )
-from reliquary.queueing.naming.names import spoken
+from reliquary.queueing.model.names.pathnames import spoken
 
 REACH: Final = 345_600
 """Seconds; TimeToReachQueue of a message that does not say another (DM-057)."""

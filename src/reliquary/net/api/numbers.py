@@ -11,12 +11,12 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import DAY, HOUR, MILLISECOND, SECOND, Duration, seconds
 from reliquary.net.api.errors import Refused
-from reliquary.queueing.events import FOREVER_WAIT
-from reliquary.queueing.message import FOREVER, ObjectId
-from reliquary.queueing.naming.formats import is_format_name, name_of_url, parse_format
-from reliquary.queueing.naming.names import parse
-from reliquary.queueing.naming.schemes import is_bare_url
-from reliquary.queueing.tables import LAST_ID
+from reliquary.queueing.model.events import FOREVER_WAIT
+from reliquary.queueing.model.message import FOREVER, ObjectId
+from reliquary.queueing.model.names.formats import is_format_name, name_of_url, parse_format
+from reliquary.queueing.model.names.pathnames import parse
+from reliquary.queueing.model.names.schemes import is_bare_url
+from reliquary.queueing.model.tables import LAST_ID
 
 LONGEST_WAIT: Final = Duration(7 * DAY)
 LONGEST_HOLD: Final = Duration(12 * HOUR)

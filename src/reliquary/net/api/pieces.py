@@ -18,7 +18,7 @@ from reliquary.net.api.messages import shown
 from reliquary.net.http import Responder
 from reliquary.net.http.response import JSON
 from reliquary.net.tcp.budget import SMALL
-from reliquary.queueing.events import Delivered
+from reliquary.queueing.model.events import Delivered
 
 LARGE: Final = 1024 * 1024
 """Bytes of messages whose answer is not made at once."""

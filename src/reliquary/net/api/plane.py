@@ -25,8 +25,8 @@ from reliquary.net.api.routes import PREFIX, ROUTES, ApiHandler, StreamHandler, 
 from reliquary.net.http import BodySink, Mount, Request, Responder
 from reliquary.net.identity.admission import Admission
 from reliquary.net.identity.shown import Denied
-from reliquary.queueing.administration import Refusal
-from reliquary.queueing.state import State
+from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.state import State
 
 REFUSALS: Final = (
     UsageError, msgspec.MsgspecError, UnicodeDecodeError, PeerFault, Denied, Refused, Refusal,

@@ -14,7 +14,7 @@ from reliquary.net.api.messages import MessagesOut, shown
 from reliquary.net.api.numbers import hold_of, lookup_id_of, number_of, wait_of
 from reliquary.net.api.pieces import LARGE, respond_in_pieces
 from reliquary.net.http import Request, Responder
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     BrowseMessages,
     CancelRead,
     EndRead,
@@ -24,8 +24,8 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     Seek,
 )
-from reliquary.queueing.message import FOREVER
-from reliquary.queueing.transactions import transaction_of
+from reliquary.queueing.model.message import FOREVER
+from reliquary.queueing.rules.transactions import transaction_of
 
 
 class ReceiveIn(msgspec.Struct, forbid_unknown_fields=True, gc=False):

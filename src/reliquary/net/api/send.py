@@ -12,9 +12,9 @@ from reliquary.net.api.counts import SMALL_BODY, check_counts
 from reliquary.net.api.messages import MessageIn, message_of
 from reliquary.net.api.numbers import lookup_id_of
 from reliquary.net.http import Request, Responder
-from reliquary.queueing.events import MoveMessage, SendMessages, Sent
-from reliquary.queueing.message import Message
-from reliquary.queueing.transactions import transaction_of
+from reliquary.queueing.model.events import MoveMessage, SendMessages, Sent
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.rules.transactions import transaction_of
 
 
 class SentOut(msgspec.Struct, gc=False):

@@ -10,7 +10,7 @@ from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters, read_body
 from reliquary.net.api.numbers import LONGEST_WAIT, span_of
 from reliquary.net.http import Request, Responder
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     AbortTransaction,
     Answer,
     BeginTransaction,
@@ -18,7 +18,7 @@ from reliquary.queueing.events import (
     CommitTransaction,
     PrepareTransaction,
 )
-from reliquary.queueing.transactions import transaction_of
+from reliquary.queueing.rules.transactions import transaction_of
 
 
 class BeginIn(msgspec.Struct, forbid_unknown_fields=True):

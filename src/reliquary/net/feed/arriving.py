@@ -26,8 +26,8 @@ from reliquary.net.feed.columns_in import BadRow, Group, Intake
 from reliquary.net.feed.ipc import IpcStream, batches_of
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import BodySink, Request, Responder
-from reliquary.queueing import events
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model import events
+from reliquary.queueing.model.security.principals import Principal
 from reliquary.queueing.staging.events import (
     BeginStage,
     CompleteStage,

@@ -19,9 +19,9 @@ from reliquary.base.turn import Event, Warn
 from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.api.errors import Refused, refuse, refuse_stopping
 from reliquary.net.http import Responder
-from reliquary.queueing import events
-from reliquary.queueing.events import Answer
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Answer
+from reliquary.queueing.model.security.principals import Principal
 
 THREADS: Final = 2
 """Beside the loop: enough to read from the disk while columns are made."""

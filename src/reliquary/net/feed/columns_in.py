@@ -21,7 +21,7 @@ from reliquary.base.faults import UsageError
 from reliquary.net.api.messages import CAN_BE_ASKED_FOR, REACH
 from reliquary.net.api.numbers import delay_of, object_id_of, queue_name, tracing_queue_of, whole_seconds
 from reliquary.net.feed.schema import TYPE_OF
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     EXTENSION_LIMIT,
     FOREVER,
     LABEL_LIMIT,

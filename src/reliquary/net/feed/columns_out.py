@@ -23,9 +23,9 @@ from reliquary.base.time import SECOND
 from reliquary.net.feed.schema import TYPE_OF, schema_of
 from reliquary.net.feed.stored_fields import DEFAULTS, StoredFields
 from reliquary.net.feed.stored_messages import Gone, Stored
-from reliquary.queueing.feed.numbering import arrivals_of
-from reliquary.queueing.message import FOREVER, MessageClass, Position, StoredBody
-from reliquary.queueing.naming.names import spoken
+from reliquary.queueing.changes.numbering import arrivals_of
+from reliquary.queueing.model.message import FOREVER, MessageClass, Position, StoredBody
+from reliquary.queueing.model.names.pathnames import spoken
 from reliquary.wire.columns import BY_NAME, Use
 
 BATCH_ROWS: Final = 10_000

@@ -14,7 +14,7 @@ from reliquary.net.feed.planning import Plans
 from reliquary.net.feed.reading import Readings
 from reliquary.net.feed.stored_messages import StoredMessages
 from reliquary.net.http import Mount
-from reliquary.queueing.state import State
+from reliquary.queueing.model.state import State
 from reliquary.store.disk import Disk
 
 

@@ -20,7 +20,7 @@ from reliquary.queueing.feed.events import (
     MoveConsumer,
     OpenConsumer,
 )
-from reliquary.queueing.naming import destinations
+from reliquary.queueing.rules import destinations
 
 EARLIEST: Final = "earliest"
 LATEST: Final = "latest"

@@ -19,8 +19,8 @@ from reliquary.net.feed.cutting import Admission, Step
 from reliquary.net.feed.reading import Range
 from reliquary.net.feed.values import BOUNDS, bounds_of, number_of
 from reliquary.net.http import Request, Responder
+from reliquary.queueing.changes.numbering import arrival_of
 from reliquary.queueing.feed.events import FeedRead, FeedViews, LookAtFeeds, ReadFeed
-from reliquary.queueing.feed.numbering import arrival_of
 
 PAGE: Final = 10_000
 COUNTED: Final = 2 * PAGE

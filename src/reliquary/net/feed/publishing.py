@@ -10,8 +10,8 @@ from reliquary.base.hresult import HResult
 from reliquary.net.api.context import Context, parameters, read_body
 from reliquary.net.feed.values import number_of
 from reliquary.net.http import Request, Responder
+from reliquary.queueing.model.tables import SEQUENCE_MASK
 from reliquary.queueing.staging.events import DropStages, ForgetWriter, PublishAnswer, PublishBatch
-from reliquary.queueing.tables import SEQUENCE_MASK
 
 
 class PublishIn(msgspec.Struct, forbid_unknown_fields=True):

@@ -24,9 +24,9 @@ from reliquary.net.feed.stored_messages import Stored
 from reliquary.net.feed.values import BOUNDS, Bounds, bounds_of, number_of
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.feed.events import FeedRead, ReadFeed
-from reliquary.queueing.naming.names import spoken
-from reliquary.queueing.security.principals import Principal
-from reliquary.queueing.state import State
+from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.security.principals import Principal
+from reliquary.queueing.model.state import State
 
 ARROW: Final = b"application/vnd.apache.arrow.stream"
 PAGE: Final = 4096

@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from reliquary.base.faults import StoreDamage
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 _encode = msgspec.msgpack.Encoder(uuid_format="bytes").encode
 _keys = msgspec.msgpack.Decoder(dict[str, msgspec.Raw]).decode

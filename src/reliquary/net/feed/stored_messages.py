@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from reliquary.base.faults import StoreDamage
-from reliquary.queueing.bodies import Bodies
-from reliquary.queueing.message import StoredBody
-from reliquary.queueing.tables import MESSAGES, message_key
+from reliquary.queueing.model.bodies import Bodies
+from reliquary.queueing.model.message import StoredBody
+from reliquary.queueing.model.tables import MESSAGES, message_key
 from reliquary.store import StagedRows
 from reliquary.store.disk import Disk
 

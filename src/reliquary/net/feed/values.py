@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.message import Position
-from reliquary.queueing.tables import LAST_ID, SEQUENCE_MASK
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.tables import LAST_ID, SEQUENCE_MASK
 
 LATEST: Final = 2**62
 """Microseconds since 1970, later than anything."""

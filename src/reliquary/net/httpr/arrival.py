@@ -22,7 +22,7 @@ from reliquary.net.httpr.intake import Intake
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.reader import Cut, RequestReader
 from reliquary.protocols.httpr.codec.values import BatchLimits, ErrorNumber, RequestHeader
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model.security.principals import Principal
 
 if TYPE_CHECKING:
     from reliquary.net.httpr.receiving import Receiving

@@ -11,7 +11,7 @@ from typing import Final
 from reliquary.protocols.httpr.codec.encode import END_OF_MESSAGE, TERMINATOR, batch_bytes, message_head
 from reliquary.protocols.httpr.codec.values import Disposition
 from reliquary.protocols.httpr.message_encode import encode_message
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 AT_ONCE: Final = 1024 * 1024
 """Bytes of bodies that may leave in one piece."""

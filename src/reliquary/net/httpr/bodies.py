@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import Protocol
 
 from reliquary.engine.loop import Engine, EngineStopped
-from reliquary.queueing.events import Answer, DropSpool, StorePiece
-from reliquary.queueing.spool import read_piece
-from reliquary.queueing.state import State
+from reliquary.queueing.model.events import Answer, DropSpool, StorePiece
+from reliquary.queueing.model.state import State
+from reliquary.queueing.rules.spool import read_piece
 
 Stored = Callable[[Answer], None]
 """Takes a `PieceStored`, or why there is none."""

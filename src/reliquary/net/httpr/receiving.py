@@ -46,9 +46,9 @@ from reliquary.protocols.httpr.events import Answer, ConnectionGone, RequestArri
 from reliquary.protocols.httpr.reasons import reason_fields
 from reliquary.protocols.httpr.server.sessions import limits_of
 from reliquary.protocols.httpr.state import State as HttprState
-from reliquary.queueing.queue import ManagerState
-from reliquary.queueing.security.principals import ANONYMOUS
-from reliquary.queueing.state import State
+from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.security.principals import ANONYMOUS
+from reliquary.queueing.model.state import State
 
 OCTETS: Final = b"application/octet-stream"
 NO_STORE: Final = ((b"cache-control", b"no-store"),)

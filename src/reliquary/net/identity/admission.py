@@ -16,7 +16,7 @@ from reliquary.net.identity.hosts import Hosts, NoHost
 from reliquary.net.identity.origin import ForeignPage, differs
 from reliquary.net.identity.shown import Shown
 from reliquary.net.identity.users import NotKnown, Users, digest_of
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 READS: Final = frozenset({"GET"})
 """Methods that change nothing, so that a page of another site may use them."""

@@ -13,7 +13,7 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.net.identity.shown import Denied
-from reliquary.queueing.security.principals import (
+from reliquary.queueing.model.security.principals import (
     ADMINISTRATORS,
     ANONYMOUS,
     ANONYMOUS_USER,

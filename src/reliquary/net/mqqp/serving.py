@@ -27,7 +27,7 @@ from reliquary.protocols.mqqp.events import (
     ConnectionLost,
 )
 from reliquary.protocols.rpc.happenings import Bound, Called
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.wire.ndr.encoding import Encoding
 from reliquary.wire.rpc.statuses import FaultStatus
 from reliquary.wire.rpc.syntaxes import QM2QM, QMCOMM, SyntaxId

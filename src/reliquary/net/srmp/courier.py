@@ -23,7 +23,7 @@ from reliquary.net.http.request_head import encode_request
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.events import PostEnded
 from reliquary.protocols.srmp.refusals import FIELD, LONGEST, read_refusal
-from reliquary.queueing.message import LONGEST_WAY, MessageClass
+from reliquary.queueing.model.message import LONGEST_WAY, MessageClass
 from reliquary.queueing.travel.failures import Failure
 
 ANSWER_BYTES: Final = 1024 * 1024

@@ -21,9 +21,9 @@ from reliquary.engine.loop import Engine, EngineStopped
 from reliquary.net.http import Mount, Refusals, Request, Responder
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.protocols.srmp.refusals import refusal_field
-from reliquary.queueing.message import LONGEST_WAY
-from reliquary.queueing.queue import ManagerState
-from reliquary.queueing.state import State
+from reliquary.queueing.model.message import LONGEST_WAY
+from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.state import State
 
 PREFIX: Final = "/msmq/"
 STATUSES: Final = (200, 400, 405, 500, 503)

@@ -33,9 +33,9 @@ from reliquary.protocols.wsrm.events import CallerLeft, PostAnswer, PostArrived
 from reliquary.protocols.wsrm.policy import wsdl
 from reliquary.protocols.wsrm.schemes import ENDPOINT_PATH
 from reliquary.protocols.wsrm.settings import WsrmSettings
-from reliquary.queueing.queue import ManagerState
-from reliquary.queueing.security.principals import Principal
-from reliquary.queueing.state import State
+from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.security.principals import Principal
+from reliquary.queueing.model.state import State
 
 NO_TYPE: Final = b""
 XML: Final = b"text/xml; charset=utf-8"

@@ -20,14 +20,14 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr.schemes import AGENT_PATH, names_agent
-from reliquary.queueing.naming.formats import (
+from reliquary.queueing.model.names.formats import (
     COMMA,
     DirectName,
     is_format_name,
     name_of_url,
     parse_single,
 )
-from reliquary.queueing.naming.schemes import is_bare_url
+from reliquary.queueing.model.names.schemes import is_bare_url
 
 PREFIX: Final = AGENT_PATH
 """The path of our server agents."""

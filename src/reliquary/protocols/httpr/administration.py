@@ -20,7 +20,7 @@ from reliquary.protocols.httpr.server import administration as server
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Channel, Role
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.administration import Done
+from reliquary.queueing.model.administration import Done
 
 
 def on_forget_wanted(state: State, event: ForgetChannel, now: Instant) -> None:

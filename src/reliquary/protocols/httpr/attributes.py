@@ -22,7 +22,7 @@ from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr.addresses import format_name, target_uri
 from reliquary.protocols.httpr.codec.lexical import LWS, malformed, read_number, shortened
 from reliquary.protocols.httpr.fields import OURS
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     FOREVER,
     LONGEST_WAY,
     NO_GUID,
@@ -33,7 +33,7 @@ from reliquary.queueing.message import (
     MessageClass,
     ObjectId,
 )
-from reliquary.queueing.naming.formats import DirectName, is_format_name, parse_single
+from reliquary.queueing.model.names.formats import DirectName, is_format_name, parse_single
 
 LABEL: Final = f"{OURS}label"
 HOPS: Final = f"{OURS}hops"

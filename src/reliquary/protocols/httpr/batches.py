@@ -10,9 +10,9 @@ from reliquary.protocols.httpr.facts import BatchesSettled
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Role
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import NO_OBJECT, MessageClass
-from reliquary.queueing.travel.transfer import BodiesUnwanted, DuplicatesDropped, HoldsEnded, Outcome
+from reliquary.queueing.model.message import NO_OBJECT, MessageClass
+from reliquary.queueing.model.travel.transfer import BodiesUnwanted, DuplicatesDropped, HoldsEnded, Outcome
+from reliquary.queueing.rules.era import NOT_KNOWN
 
 
 def end_batches(state: State, number: int, settled: Settlement) -> None:

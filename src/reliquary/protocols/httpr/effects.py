@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.base.time import Duration
 from reliquary.base.turn import Effect
 from reliquary.protocols.httpr.codec.values import BatchLimits, RequestHeader
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 
 class SendRequest(Effect, frozen=True):

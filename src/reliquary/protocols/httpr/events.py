@@ -14,8 +14,8 @@ from reliquary.protocols.httpr.codec.values import (
     RequestHeader,
     ResponseHeader,
 )
-from reliquary.queueing.message import Message
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 # -- requests to our server agent
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr.codec.lexical import CRLF, LWS, TOKEN, malformed, shortened
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 CHOSEN_END: Final = "\n"
 """The end of a line that an application chose."""

@@ -23,7 +23,7 @@ from reliquary.protocols.httpr.server.sessions import IDLE_SESSION
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
-from reliquary.queueing.travel import transfer
+from reliquary.queueing.model.travel import transfer
 
 
 class Httpr(Ruled[State]):

@@ -38,8 +38,8 @@ from reliquary.protocols.httpr.facts import EraNoted, MemoryJudged
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Channel, Memory, Role
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.travel.transfer import EraBegan, HoldsEnded, MessagesHeld, Outcome
+from reliquary.queueing.model.travel.transfer import EraBegan, HoldsEnded, MessagesHeld, Outcome
+from reliquary.queueing.rules.era import NOT_KNOWN
 
 
 class Reach(Enum):

@@ -35,7 +35,7 @@ from reliquary.protocols.httpr.fields import (
     is_encoding,
     read_fields,
 )
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     FOREVER,
     LABEL_LIMIT,
     NO_GUID,

@@ -41,7 +41,7 @@ from reliquary.protocols.httpr.fields import (
     REMEMBERED,
     fields_of,
 )
-from reliquary.queueing.message import FOREVER, NO_OBJECT, Delivery, Message, SenderKind
+from reliquary.queueing.model.message import FOREVER, NO_OBJECT, Delivery, Message, SenderKind
 from reliquary.wire.security import decode_sid
 
 TEXT_TYPES: Final = {

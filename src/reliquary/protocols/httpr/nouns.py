@@ -10,7 +10,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel, SettleChannel
-from reliquary.queueing.administration import Act, Listing, Machines, Noun, Parameter, Showing
+from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Parameter, Showing
 
 PEER_WAIT: Final = 120.0
 """Seconds that another agent may take to answer what a channel is asked."""

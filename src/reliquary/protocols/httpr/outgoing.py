@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reliquary.protocols.httpr.addresses import agent_of
 from reliquary.protocols.httpr.state import State
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import ConnectionChanged
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import ConnectionChanged
 
 
 def is_fetcher(state: State, responder: str) -> bool:

@@ -12,8 +12,8 @@ from reliquary.protocols.httpr.schemes import names_agent
 from reliquary.protocols.httpr.settings import HttprSettings
 from reliquary.protocols.httpr.state import HOLDER
 from reliquary.protocols.httpr.tables import TABLES
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.travel.carriers import Carrier
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.travel.carriers import Carrier
 
 CARRIER = Carrier(name=HOLDER, claims=names_agent, takes_batches=True)
 

@@ -30,7 +30,7 @@ from reliquary.protocols.httpr.fields import fields_of
 from reliquary.protocols.httpr.message_decode import decode_message
 from reliquary.protocols.httpr.settings import HttprSettings, Service
 from reliquary.protocols.httpr.state import State
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from reliquary.queueing.travel.crossing import crossed, leads_elsewhere
 
 _SECTION: Final = "6.2.3"

@@ -20,7 +20,7 @@ from reliquary.base.faults import UsageError
 from reliquary.protocols.httpr.attributes import MESSAGE_ID, id_value, read_identifier
 from reliquary.protocols.httpr.codec.lexical import read_word
 from reliquary.protocols.httpr.fields import chosen_header, fields_of
-from reliquary.queueing.message import NO_OBJECT, Delivery, Message
+from reliquary.queueing.model.message import NO_OBJECT, Delivery, Message
 
 ACTION: Final = "app-soapaction"
 """SOAPAction, in quotes as in HTTP; every message of SOAP 1.1 has it, an answer with empty quotes."""

@@ -15,9 +15,9 @@ from reliquary.protocols.httpr.server.channel import ServerChannel
 from reliquary.protocols.httpr.state import HOLDER
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.protocols.httpr.tables import Channel, Role
-from reliquary.queueing.naming.display import name_of
-from reliquary.queueing.state import State
-from reliquary.queueing.tables import hold_key
+from reliquary.queueing.model.display import name_of
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import hold_key
 
 
 def channels(state: State, httpr: HttprState) -> Iterator[ChannelInfo]:

@@ -10,8 +10,8 @@ from reliquary.protocols.mqqp.effects import EndAssociation
 from reliquary.protocols.mqqp.events import CloseAssociation
 from reliquary.protocols.mqqp.state import State
 from reliquary.protocols.mqqp.views import IN, OUT
-from reliquary.queueing.administration import Done
-from reliquary.queueing.events import Answer
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.model.events import Answer
 
 
 def on_close_wanted(state: State, event: CloseAssociation, now: Instant) -> None:

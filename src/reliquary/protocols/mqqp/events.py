@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from reliquary.base.turn import Event
 from reliquary.protocols.mqqp.codec.qm2qm import Request, Response
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.rpc.protection import Protection
 

@@ -9,7 +9,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.mqqp.events import CloseAssociation
-from reliquary.queueing.administration import Act, Listing, Machines, Noun, Showing
+from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Showing
 
 
 class AssociationInfo(msgspec.Struct, frozen=True, kw_only=True):

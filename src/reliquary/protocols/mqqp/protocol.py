@@ -11,7 +11,7 @@ from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.reader import NAME, READER
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.mqqp.tables import TABLES
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
 
 

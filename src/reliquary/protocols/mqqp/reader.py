@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from reliquary.queueing.naming import schemes
-from reliquary.queueing.naming.formats import DirectName
-from reliquary.queueing.travel.carriers import RemoteReader
+from reliquary.queueing.model.names import schemes
+from reliquary.queueing.model.names.formats import DirectName
+from reliquary.queueing.model.travel.carriers import RemoteReader
 
 NAME: Final = "mqqp"
 """The name of the machine in the engine."""

@@ -17,7 +17,7 @@ from reliquary.base.turn import Reply, Warn
 from reliquary.protocols.srmp.events import ResetStream
 from reliquary.protocols.srmp.sender.closing import start_anew
 from reliquary.protocols.srmp.state import State
-from reliquary.queueing.administration import Done
+from reliquary.queueing.model.administration import Done
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import StreamAdvanced
 from reliquary.streams.incoming import Incoming, StreamKey

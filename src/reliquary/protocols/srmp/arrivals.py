@@ -27,7 +27,7 @@ from reliquary.protocols.srmp.receiver.messages import answer, hand_over, take_m
 from reliquary.protocols.srmp.receiver.routing import Route, route
 from reliquary.protocols.srmp.sender.receipts import on_final_receipt, on_stream_receipt
 from reliquary.protocols.srmp.state import Arriving, Count, State
-from reliquary.queueing.travel.transfer import ListenersChanged
+from reliquary.queueing.model.travel.transfer import ListenersChanged
 
 
 def on_post(state: State, event: PostArrived, now: Instant) -> None:

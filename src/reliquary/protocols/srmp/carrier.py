@@ -18,21 +18,27 @@ from reliquary.protocols.srmp.codec.compound import BOUNDARIES, apdu, compound
 from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.kinds import RECEIPT_CLASSES
 from reliquary.protocols.srmp.settings import ENVELOPE_BYTES, LARGEST_MESSAGE
-from reliquary.queueing.acknowledge import names
-from reliquary.queueing.message import AuthenticationLevel, Message, MessageClass, MessagePrivacy, ObjectId
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.formats import (
+from reliquary.queueing.model.message import (
+    AuthenticationLevel,
+    Message,
+    MessageClass,
+    MessagePrivacy,
+    ObjectId,
+)
+from reliquary.queueing.model.names.formats import (
     DirectName,
     MulticastName,
     SingleName,
     is_format_name,
     parse_format,
 )
-from reliquary.queueing.naming.names import Pathname
-from reliquary.queueing.naming.schemes import HTTP, HTTPS
-from reliquary.queueing.queue import QueueType
-from reliquary.queueing.state import State
-from reliquary.queueing.travel.carriers import Carrier
+from reliquary.queueing.model.names.pathnames import Pathname
+from reliquary.queueing.model.names.schemes import HTTP, HTTPS
+from reliquary.queueing.model.queue import QueueType
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.travel.carriers import Carrier
+from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.acknowledge import names
 
 NAME: Final = "srmp"
 """Under which the queue manager knows this carrier."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from reliquary.base.turn import Event
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.travel.failures import Failure
 
 

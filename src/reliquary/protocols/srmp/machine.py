@@ -13,7 +13,7 @@ from reliquary.protocols.srmp.receiver import messages, receipts
 from reliquary.protocols.srmp.sender import closing, posting, resending, sessions
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
-from reliquary.queueing.travel import transfer
+from reliquary.queueing.model.travel import transfer
 from reliquary.streams.recovery import recover
 from reliquary.streams.restoring import begin_era
 

@@ -9,7 +9,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.srmp.events import ResetStream
-from reliquary.queueing.administration import Act, Listing, Machines, Noun, Parameter, Showing
+from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Parameter, Showing
 
 
 class StreamInfo(msgspec.Struct, frozen=True, kw_only=True):

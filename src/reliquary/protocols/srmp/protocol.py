@@ -11,7 +11,7 @@ from reliquary.protocols.srmp.events import PostEnded
 from reliquary.protocols.srmp.machine import Srmp
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.tables import TABLES
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 
 FIELD: Final = b"x-reliquary-refusal"
 LONGEST: Final = 1000

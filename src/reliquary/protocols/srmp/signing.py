@@ -26,7 +26,7 @@ from reliquary.base.time import Instant
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.values import Arrived
 from reliquary.protocols.srmp.trust import Trust, doubt_of, read_certificate
-from reliquary.queueing.message import AuthenticationLevel, HashAlgorithm, Message
+from reliquary.queueing.model.message import AuthenticationLevel, HashAlgorithm, Message
 from reliquary.wire import xmldsig_algorithms as algorithms
 from reliquary.wire.xmldsig import (
     NAMESPACE,

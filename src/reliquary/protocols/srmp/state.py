@@ -17,9 +17,9 @@ from reliquary.protocols.srmp.sender.addresses import Route
 from reliquary.protocols.srmp.sender.phases import Phase
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.tables import STREAM_TABLES
-from reliquary.queueing.message import NO_GUID
-from reliquary.queueing.naming.formats import DirectName, parse_single
-from reliquary.queueing.travel.transfer import SendUserMessage
+from reliquary.queueing.model.message import NO_GUID
+from reliquary.queueing.model.names.formats import DirectName, parse_single
+from reliquary.queueing.model.travel.transfer import SendUserMessage
 from reliquary.streams.incoming import Coalescing
 from reliquary.streams.ladder import ReceiptWait
 from reliquary.streams.progress import Progress

@@ -9,9 +9,9 @@ from reliquary.base.time import as_text
 from reliquary.protocols.srmp.administration import incoming_name, outgoing_name
 from reliquary.protocols.srmp.nouns import StreamInfo
 from reliquary.protocols.srmp.state import State as SrmpState
-from reliquary.queueing.naming.formats import DirectName
-from reliquary.queueing.state import State
-from reliquary.queueing.travel.outgoing import destination_of, link_of
+from reliquary.queueing.model.names.formats import DirectName
+from reliquary.queueing.model.state import State
+from reliquary.queueing.rules.outgoing import destination_of, link_of
 
 
 def streams(state: State, srmp: SrmpState) -> Iterator[StreamInfo]:

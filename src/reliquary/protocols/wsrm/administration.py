@@ -8,7 +8,7 @@ from reliquary.protocols.wsrm.destination import ending as destination
 from reliquary.protocols.wsrm.events import CloseSequence, TerminateSequence
 from reliquary.protocols.wsrm.source import ending as source
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.administration import Done
+from reliquary.queueing.model.administration import Done
 
 
 def on_close_wanted(state: State, event: CloseSequence, now: Instant) -> None:

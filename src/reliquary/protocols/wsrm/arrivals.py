@@ -44,7 +44,7 @@ from reliquary.protocols.wsrm.source import acknowledgements, answers, offered
 from reliquary.protocols.wsrm.source import creation as source_creation
 from reliquary.protocols.wsrm.source import ending as source_ending
 from reliquary.protocols.wsrm.state import Count, State
-from reliquary.queueing.travel.transfer import BatchJudged
+from reliquary.queueing.model.travel.transfer import BatchJudged
 
 # -- events
 

@@ -10,10 +10,10 @@ from typing import Final
 from reliquary.base.faults import UsageError
 from reliquary.protocols.wsrm.mapping import check_sendable
 from reliquary.protocols.wsrm.schemes import names_endpoint
-from reliquary.queueing.message import AuthenticationLevel, Message, MessagePrivacy
-from reliquary.queueing.naming.formats import SingleName
-from reliquary.queueing.state import State
-from reliquary.queueing.travel.carriers import Carrier
+from reliquary.queueing.model.message import AuthenticationLevel, Message, MessagePrivacy
+from reliquary.queueing.model.names.formats import SingleName
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.travel.carriers import Carrier
 
 NAME: Final = "wsrm"
 """Under which the queue manager knows this carrier."""

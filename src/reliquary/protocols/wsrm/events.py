@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from reliquary.base.turn import Event
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.travel.failures import Failure
 
 # -- requests to our endpoints

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from reliquary.protocols.wsrm.codec.values import Envelope
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 
 @dataclass(slots=True)

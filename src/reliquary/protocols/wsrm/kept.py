@@ -16,7 +16,7 @@ import msgspec
 
 from reliquary.protocols.wsrm.codec.values import Reference
 from reliquary.protocols.wsrm.message_ids import message_id_of
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 FIELD_NAME: Final = "app-reliquary-wsrm"
 FIELD: Final = f"{FIELD_NAME}:"

@@ -27,8 +27,8 @@ from reliquary.protocols.wsrm.source import (
     waits,
 )
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.message import ObjectId
-from reliquary.queueing.travel import transfer
+from reliquary.queueing.model.message import ObjectId
+from reliquary.queueing.model.travel import transfer
 
 
 class Wsrm(Ruled[State]):

@@ -42,7 +42,7 @@ from reliquary.protocols.wsrm.message_ids import (
     read_message_id,
     read_object,
 )
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     FOREVER,
     LABEL_LIMIT,
     NO_GUID,
@@ -54,8 +54,8 @@ from reliquary.queueing.message import (
     ResponseKind,
     check,
 )
-from reliquary.queueing.message import Acknowledgement as Wanted
-from reliquary.queueing.naming.formats import is_format_name
+from reliquary.queueing.model.message import Acknowledgement as Wanted
+from reliquary.queueing.model.names.formats import is_format_name
 from reliquary.wire.xml_text import escaped
 
 __all__ = [

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from reliquary.queueing.message import FOREVER, NO_OBJECT, ObjectId
+from reliquary.queueing.model.message import FOREVER, NO_OBJECT, ObjectId
 
 _GUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _OURS: Final = re.compile(rf"uuid:(0|[1-9][0-9]{{0,9}})@({_GUID})")

@@ -10,7 +10,7 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.wsrm.events import CloseSequence, TerminateSequence
-from reliquary.queueing.administration import Act, Listing, Machines, Noun, Showing
+from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Showing
 
 
 class SequenceInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,8 +17,8 @@ from reliquary.protocols.wsrm.exchange import Exchange
 from reliquary.protocols.wsrm.mapping import identifier_of, message_of
 from reliquary.protocols.wsrm.numbering import new_identifier
 from reliquary.protocols.wsrm.state import State
+from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged, Outcome
 from reliquary.queueing.travel.crossing import crossed
-from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, Outcome
 
 
 def on_payload(state: State, exchange: Exchange, body: Payload, now: Instant) -> None:

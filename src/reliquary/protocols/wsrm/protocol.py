@@ -11,7 +11,7 @@ from reliquary.protocols.wsrm.events import PostEnded
 from reliquary.protocols.wsrm.machine import Wsrm
 from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.protocols.wsrm.tables import TABLES
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
 
 

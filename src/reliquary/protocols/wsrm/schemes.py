@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import quote, unquote
 
-from reliquary.queueing.naming.formats import DirectName, SingleName
-from reliquary.queueing.naming.schemes import Scheme, register
+from reliquary.queueing.model.names.formats import DirectName, SingleName
+from reliquary.queueing.model.names.schemes import Scheme, register
 
 ENDPOINT_PATH: Final = "/wsrm/"
 """Under which a manager's endpoints are found."""

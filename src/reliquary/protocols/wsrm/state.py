@@ -19,7 +19,7 @@ from reliquary.protocols.wsrm.mapping import message_id_of
 from reliquary.protocols.wsrm.numbering import Counters
 from reliquary.protocols.wsrm.settings import WsrmSettings
 from reliquary.protocols.wsrm.source.state import SourceState
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 
 
 def _nothing_due(address: str) -> tuple[Acknowledgement, ...]:

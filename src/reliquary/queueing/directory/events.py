@@ -5,9 +5,9 @@ from __future__ import annotations
 from uuid import UUID
 
 from reliquary.base.turn import Event
-from reliquary.queueing.directory.objects import DirectoryObject, Kind
 from reliquary.queueing.directory.queries import Filter, SortOrder
-from reliquary.queueing.events import Request
+from reliquary.queueing.model.directory.objects import DirectoryObject, Kind
+from reliquary.queueing.model.events import Request
 
 
 class CreateDirectoryObject(Request, frozen=True):

@@ -20,9 +20,9 @@ import tomli_w
 
 from reliquary.base.faults import UsageError
 from reliquary.base.toml import read_toml
-from reliquary.queueing.directory.holdings import Directory
-from reliquary.queueing.directory.objects import TYPES, DirectoryObject, Kind, check_object
 from reliquary.queueing.directory.queries import Filter, Operator
+from reliquary.queueing.model.directory.holdings import Directory
+from reliquary.queueing.model.directory.objects import TYPES, DirectoryObject, Kind, check_object
 
 _CONDITION: Final = re.compile(r"\s*(\w+)\s*(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
 _WHERE: Final = re.compile(r" - at `\$\.?([^`]*)`$")

@@ -9,13 +9,13 @@ import msgspec
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.queueing.directory.objects import SHARED_SETTINGS, Kind, QueueObject
 from reliquary.queueing.directory.operations import by_identifier, create, delete, read, write
 from reliquary.queueing.directory.publishing import is_published, queue_object
 from reliquary.queueing.directory.results import DirectoryResult
-from reliquary.queueing.naming.names import Pathname
-from reliquary.queueing.queue import Queue, QueueSettings, QueueType
-from reliquary.queueing.state import State
+from reliquary.queueing.model.directory.objects import SHARED_SETTINGS, Kind, QueueObject
+from reliquary.queueing.model.names.pathnames import Pathname
+from reliquary.queueing.model.queue import Queue, QueueSettings, QueueType
+from reliquary.queueing.model.state import State
 
 
 def enter(

@@ -17,15 +17,6 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import MINUTE, Duration, Instant
 from reliquary.base.turn import CancelTimer, SetTimer
 from reliquary.queueing.directory import registry
-from reliquary.queueing.directory.connection import ONLINE_CHECK, TRANSITIONS, Happening, Then
-from reliquary.queueing.directory.holdings import Query
-from reliquary.queueing.directory.objects import (
-    DirectoryObject,
-    Kind,
-    ManagerObject,
-    QueueObject,
-    kind_of,
-)
 from reliquary.queueing.directory.publishing import (
     manager_object,
     queue_object,
@@ -41,8 +32,17 @@ from reliquary.queueing.directory.queries import (
     project,
 )
 from reliquary.queueing.directory.results import DirectoryAnswer, DirectoryResult, answer_of
-from reliquary.queueing.facts import ChangeNotified, ChangeOperation
-from reliquary.queueing.state import State
+from reliquary.queueing.model.directory.connection import ONLINE_CHECK, TRANSITIONS, Happening, Then
+from reliquary.queueing.model.directory.holdings import Query
+from reliquary.queueing.model.directory.objects import (
+    DirectoryObject,
+    Kind,
+    ManagerObject,
+    QueueObject,
+    kind_of,
+)
+from reliquary.queueing.model.facts import ChangeNotified, ChangeOperation
+from reliquary.queueing.model.state import State
 
 ONLINE_TIMER: Final = ("directory online", 0)
 QUERY_TIMER: Final = "directory query"

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from reliquary.queueing.directory.objects import (
+from reliquary.queueing.model.directory.objects import (
     DirectoryObject,
     ManagerObject,
     QueueObject,

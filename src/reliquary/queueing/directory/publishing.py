@@ -7,11 +7,11 @@ from uuid import UUID
 
 import msgspec
 
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
-from reliquary.queueing.directory.objects import SHARED_SETTINGS, ManagerObject, QueueObject
-from reliquary.queueing.queue import Queue, QueueManagerRecord, QueueType
-from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.directory.objects import SHARED_SETTINGS, ManagerObject, QueueObject
+from reliquary.queueing.model.queue import Queue, QueueManagerRecord, QueueType
+from reliquary.queueing.model.state import QueueState, State
 
 OURS: Final = frozenset({"identifier", "computer_name", "qualified_computer_name", "create_time"})
 """Attributes of a manager that the host says, or that never change."""

@@ -12,7 +12,7 @@ from uuid import UUID
 import msgspec
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.directory.objects import TYPES, DirectoryObject, Kind
+from reliquary.queueing.model.directory.objects import TYPES, DirectoryObject, Kind
 
 
 class Operator(Enum):

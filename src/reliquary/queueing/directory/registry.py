@@ -17,10 +17,12 @@ import msgspec
 from reliquary.base.chance import new_guid
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
-from reliquary.queueing.directory.holdings import Directory, own_name
-from reliquary.queueing.directory.objects import (
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.directory.paths import with_paths
+from reliquary.queueing.directory.results import DirectoryAnswer, DirectoryResult, answer_of
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.directory.holdings import Directory, own_name
+from reliquary.queueing.model.directory.objects import (
     DirectoryObject,
     DistributionList,
     Kind,
@@ -32,10 +34,8 @@ from reliquary.queueing.directory.objects import (
     kind_of,
     name_of,
 )
-from reliquary.queueing.directory.paths import with_paths
-from reliquary.queueing.directory.results import DirectoryAnswer, DirectoryResult, answer_of
-from reliquary.queueing.message import NO_GUID
-from reliquary.queueing.state import State
+from reliquary.queueing.model.message import NO_GUID
+from reliquary.queueing.model.state import State
 
 
 def resolve_list(state: State, identifier: UUID) -> tuple[str, ...] | None:

@@ -6,8 +6,8 @@ from enum import Enum
 from typing import Final
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.directory.objects import DirectoryObject
-from reliquary.queueing.events import Answer
+from reliquary.queueing.model.directory.objects import DirectoryObject
+from reliquary.queueing.model.events import Answer
 
 
 class DirectoryResult(Enum):

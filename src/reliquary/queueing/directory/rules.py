@@ -8,14 +8,14 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
+from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.directory import events, operations, registry, upkeep
-from reliquary.queueing.directory.connection import Connection
-from reliquary.queueing.directory.objects import DirectoryObject, ManagerObject, QueueObject
 from reliquary.queueing.directory.publishing import is_published, take_manager, take_queue
 from reliquary.queueing.directory.results import DirectoryResult, answer_of
-from reliquary.queueing.state import State
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.directory.connection import Connection
+from reliquary.queueing.model.directory.objects import DirectoryObject, ManagerObject, QueueObject
+from reliquary.queueing.model.state import State
 
 if TYPE_CHECKING:
     from reliquary.queueing.manager import Rule

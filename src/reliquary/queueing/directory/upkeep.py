@@ -8,18 +8,6 @@ from uuid import UUID
 
 from reliquary.base.time import HOUR, Duration, Instant
 from reliquary.base.turn import SetTimer, TimerName
-from reliquary.queueing.directory.connection import Happening, Then
-from reliquary.queueing.directory.objects import (
-    KINDS,
-    ConnectedNetwork,
-    DirectoryObject,
-    Enterprise,
-    Kind,
-    ManagerObject,
-    QueueObject,
-    RoutingLink,
-    Site,
-)
 from reliquary.queueing.directory.operations import (
     ONLINE_TIMER,
     by_identifier,
@@ -35,8 +23,20 @@ from reliquary.queueing.directory.publishing import (
     take_queue,
 )
 from reliquary.queueing.directory.results import DirectoryAnswer, DirectoryResult
-from reliquary.queueing.facts import DirectoryServersWanted
-from reliquary.queueing.state import State
+from reliquary.queueing.model.directory.connection import Happening, Then
+from reliquary.queueing.model.directory.objects import (
+    KINDS,
+    ConnectedNetwork,
+    DirectoryObject,
+    Enterprise,
+    Kind,
+    ManagerObject,
+    QueueObject,
+    RoutingLink,
+    Site,
+)
+from reliquary.queueing.model.facts import DirectoryServersWanted
+from reliquary.queueing.model.state import State
 
 Wanted = TypeVar("Wanted", bound=DirectoryObject)
 

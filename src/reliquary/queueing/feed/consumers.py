@@ -13,9 +13,9 @@ from typing import Final
 
 from reliquary.base.faults import UsageError
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
-from reliquary.queueing.naming.names import check_name
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import CONSUMERS, Consumer, consumer_key
+from reliquary.queueing.model.names.pathnames import check_name
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import CONSUMERS, Consumer, consumer_key
 
 NAME_LIMIT: Final = 120
 CONSUMER_LIMIT: Final = 1000

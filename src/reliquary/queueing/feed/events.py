@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reliquary.base.turn import Event
-from reliquary.queueing.events import Answer, Request
-from reliquary.queueing.message import Position
+from reliquary.queueing.model.events import Answer, Request
+from reliquary.queueing.model.message import Position
 
 
 class LookAtFeeds(Request, frozen=True):

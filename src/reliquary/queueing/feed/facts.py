@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.message import Position
-from reliquary.queueing.tables import Consumer
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.tables import Consumer
 
 
 class ConsumerPlaced(Fact, frozen=True):

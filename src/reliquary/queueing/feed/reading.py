@@ -13,11 +13,11 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from reliquary.base.faults import StoreDamage
-from reliquary.queueing.feed.numbering import arrival_of
-from reliquary.queueing.message import Position
-from reliquary.queueing.shelf import MANY
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import (
+from reliquary.queueing.changes.numbering import arrival_of
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.message_store import MANY
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import (
     DELAYED,
     LANES,
     LATE,

@@ -12,19 +12,19 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event
-from reliquary.queueing.apply import apply
-from reliquary.queueing.events import Answer
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.changes.numbering import tell_mark
 from reliquary.queueing.feed import events, reading, trimming
 from reliquary.queueing.feed.consumers import check_consumer
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced
-from reliquary.queueing.feed.numbering import tell_mark
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.names import spoken
-from reliquary.queueing.queue import QueueType
+from reliquary.queueing.model.events import Answer
+from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.queue import QueueType
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import Consumer
+from reliquary.queueing.rules import destinations
 from reliquary.queueing.security.permits import Act, lacks
-from reliquary.queueing.security.principals import MANAGER
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import Consumer
 
 if TYPE_CHECKING:
     from reliquary.queueing.manager import Rule

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from reliquary.base.time import Instant
 from reliquary.base.turn import Continue
-from reliquary.queueing.apply import apply
+from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.feed.events import TrimFeed
 from reliquary.queueing.feed.facts import ConsumerDropped, RetainedDropped
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import RETAINED, SEQUENCE_MASK, arrival_key
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import RETAINED, SEQUENCE_MASK, arrival_key
 
 
 def trim(state: State, queue: QueueState) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from reliquary.base.hresult import HResult
 from reliquary.base.time import as_text
-from reliquary.queueing.administration import Refusal
-from reliquary.queueing.events import Answer
 from reliquary.queueing.feed.nouns import ConsumerInfo
-from reliquary.queueing.naming import destinations
+from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.events import Answer
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.state import State
+from reliquary.queueing.rules import destinations
 from reliquary.queueing.security.permits import Act, lacks
-from reliquary.queueing.security.principals import MANAGER, Principal
-from reliquary.queueing.state import State
 
 
 def consumers(state: State, queue: str, by: Principal = MANAGER) -> Iterator[ConsumerInfo]:

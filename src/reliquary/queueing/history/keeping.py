@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
-from reliquary.queueing.history.notes import Notes
-from reliquary.queueing.history.records import HistoryMark
-from reliquary.queueing.tables import HISTORY, HISTORY_MARK, ONLY, PAST_THE_END, history_key
+from reliquary.queueing.model.history.notes import Notes
+from reliquary.queueing.model.history.records import HistoryMark
+from reliquary.queueing.model.tables import HISTORY, HISTORY_MARK, ONLY, PAST_THE_END, history_key
 
 if TYPE_CHECKING:
-    from reliquary.queueing.state import State
+    from reliquary.queueing.model.state import State
 
 
 @dataclass(frozen=True, slots=True)

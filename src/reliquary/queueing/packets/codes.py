@@ -7,7 +7,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     Acknowledgement,
     AdministrationKind,
     AuthenticationLevel,

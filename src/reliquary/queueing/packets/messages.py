@@ -16,7 +16,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     FOREVER,
     LONGEST_WAY,
     NO_GUID,

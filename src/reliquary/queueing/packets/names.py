@@ -17,8 +17,8 @@ from typing import Final
 from uuid import UUID
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.message import NO_GUID
-from reliquary.queueing.naming.formats import (
+from reliquary.queueing.model.message import NO_GUID
+from reliquary.queueing.model.names.formats import (
     DirectName,
     DistributionListName,
     PrivateName,
@@ -29,7 +29,7 @@ from reliquary.queueing.naming.formats import (
     parse_format,
     parse_single,
 )
-from reliquary.queueing.naming.names import parse
+from reliquary.queueing.model.names.pathnames import parse
 from reliquary.wire.packet.addresses import NOWHERE, Address, AddressKind
 from reliquary.wire.packet.multi import ListedKind, ListedQueue
 

@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.ciphers import BlockCipherAlgorithm, Cipher,
 from cryptography.hazmat.primitives.padding import PKCS7
 
 from reliquary.base.chance import Chance
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 from reliquary.wire.keyblobs import SessionKeyBlob
 from reliquary.wire.packet import properties
 from reliquary.wire.packet.fields import PacketFault

@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.message import AuthenticationLevel, MessageClass
+from reliquary.queueing.model.message import AuthenticationLevel, MessageClass
 from reliquary.queueing.packets.names import Hosts, host_of, name_of, names_of
 from reliquary.wire.packet import properties
 from reliquary.wire.packet.addresses import Address, AddressKind

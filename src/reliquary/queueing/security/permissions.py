@@ -10,24 +10,24 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.queueing import facts
-from reliquary.queueing.access import end_wait
-from reliquary.queueing.apply import apply
+from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.directory import membership
-from reliquary.queueing.events import AccessChange, ChangeAccess
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.queue import QueueSettings
-from reliquary.queueing.security.permits import Act, Place, lacks, list_of, manager_list, place_of
-from reliquary.queueing.security.principals import ADMINISTRATORS, ANONYMOUS_USER, EVERYONE, MANAGER
-from reliquary.queueing.security.rights import (
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import AccessChange, ChangeAccess
+from reliquary.queueing.model.queue import QueueSettings
+from reliquary.queueing.model.security.principals import ADMINISTRATORS, ANONYMOUS_USER, EVERYONE, MANAGER
+from reliquary.queueing.model.security.rights import (
     ManagerRight,
     QueueRight,
     check_descriptor,
     check_mask,
     default_descriptor,
 )
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.waiting import Happening as Waiting
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.waiting import Happening as Waiting
+from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.handles import end_wait
+from reliquary.queueing.security.permits import Act, Place, lacks, list_of, manager_list, place_of
 from reliquary.wire.security import (
     INHERIT_ONLY,
     Ace,

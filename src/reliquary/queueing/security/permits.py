@@ -17,21 +17,27 @@ from uuid import UUID
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.queueing import acknowledge, events
 from reliquary.queueing.directory import events as directory
-from reliquary.queueing.events import Access
 from reliquary.queueing.feed import events as feed
-from reliquary.queueing.message import Message
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.expand import elements_of
-from reliquary.queueing.naming.formats import is_format_name
-from reliquary.queueing.naming.names import Pathname
-from reliquary.queueing.queue import QueueType
-from reliquary.queueing.security.anonymous import EVERY_ACT, AnonymousAct, denied
-from reliquary.queueing.security.principals import MANAGER, Principal
-from reliquary.queueing.security.rights import ManagerRight, QueueRight, check_descriptor, granted, names_of
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Access
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.names.expand import elements_of
+from reliquary.queueing.model.names.formats import is_format_name
+from reliquary.queueing.model.names.pathnames import Pathname
+from reliquary.queueing.model.queue import QueueType
+from reliquary.queueing.model.security.anonymous import EVERY_ACT, AnonymousAct, denied
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.security.rights import (
+    ManagerRight,
+    QueueRight,
+    check_descriptor,
+    granted,
+    names_of,
+)
+from reliquary.queueing.model.state import Elsewhere, QueueState, State, Transaction
+from reliquary.queueing.rules import acknowledge, destinations
 from reliquary.queueing.staging import events as staging
-from reliquary.queueing.state import Elsewhere, QueueState, State, Transaction
 
 Right = QueueRight | ManagerRight
 

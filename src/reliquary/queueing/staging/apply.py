@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from reliquary.base.turn import Fact
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import LEDGER, STAGED, STAGES, WRITERS, Writer, stage_key, staged_key
 from reliquary.queueing.staging import facts
-from reliquary.queueing.state import State
-from reliquary.queueing.tables import LEDGER, STAGED, STAGES, WRITERS, Writer, stage_key, staged_key
 
 
 def _stage_changed(state: State, fact: facts.StageChanged) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reliquary.base.turn import Event
-from reliquary.queueing.events import Answer, Request
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.events import Answer, Request
+from reliquary.queueing.model.message import Message
 
 
 class BeginStage(Request, frozen=True):

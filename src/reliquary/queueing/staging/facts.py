@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.message import Message, Position
-from reliquary.queueing.tables import Published, Stage, StagedChunk
+from reliquary.queueing.model.message import Message, Position
+from reliquary.queueing.model.tables import Published, Stage, StagedChunk
 
 
 class StageChanged(Fact, frozen=True):

@@ -10,13 +10,13 @@ from __future__ import annotations
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
-from reliquary.queueing.apply import apply
-from reliquary.queueing.events import Answer
-from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model.events import Answer
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import Published
 from reliquary.queueing.staging.events import ForgetWriter, PublishAnswer, PublishBatch
 from reliquary.queueing.staging.facts import WriterForgotten
-from reliquary.queueing.state import State
-from reliquary.queueing.tables import Published
 
 
 def taken(state: State, request: PublishBatch) -> PublishAnswer | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from reliquary.queueing.administration import Listing, Noun, Plane, View
+from reliquary.queueing.model.administration import Listing, Noun, Plane, View
 
 
 class WriterInfo(msgspec.Struct, frozen=True):

@@ -27,8 +27,12 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.queueing.apply import apply
-from reliquary.queueing.enqueue import (
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model.message import Message, Position
+from reliquary.queueing.model.staging import numbers_of
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import LANE_SHIFT, Stage, StagedChunk
+from reliquary.queueing.rules.enqueue import (
     STATUS,
     Enqueued,
     announce,
@@ -39,12 +43,10 @@ from reliquary.queueing.enqueue import (
     share_with_journal,
     why_full,
 )
-from reliquary.queueing.expiry import expire, is_over
-from reliquary.queueing.message import Message, Position
-from reliquary.queueing.sending import why_not
+from reliquary.queueing.rules.expiry import expire, is_over
+from reliquary.queueing.rules.sending import why_not
 from reliquary.queueing.staging.events import PublishAnswer, PublishBatch, StageAnswer
 from reliquary.queueing.staging.facts import BatchPublished, StagePublished
-from reliquary.queueing.staging.holdings import numbers_of
 from reliquary.queueing.staging.ledger import check_era, forget_oldest, note, taken
 from reliquary.queueing.staging.stage import (
     ASKS,
@@ -56,8 +58,6 @@ from reliquary.queueing.staging.stage import (
     too_many,
 )
 from reliquary.queueing.staging.sweep import chunks_of, drop
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import LANE_SHIFT, Stage, StagedChunk
 
 
 def publish(state: State, request: PublishBatch, now: Instant) -> None:

@@ -20,10 +20,8 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.queueing.acknowledge import asked_in
-from reliquary.queueing.apply import apply
-from reliquary.queueing.enqueue import STATUS, Enqueued, judge, manager_is_full, too_late, why_full
-from reliquary.queueing.message import (
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model.message import (
     FOREVER,
     NO_OBJECT,
     PRIORITY_LIMIT,
@@ -34,15 +32,17 @@ from reliquary.queueing.message import (
     check,
     size_of,
 )
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.security.principals import MANAGER
-from reliquary.queueing.sending import check_carriers, check_destinations, check_signing, why_not
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.staging import batch_identifier
+from reliquary.queueing.model.state import Elsewhere, QueueState, State, Way
+from reliquary.queueing.model.tables import Stage, StagedChunk
+from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.acknowledge import asked_in
+from reliquary.queueing.rules.enqueue import STATUS, Enqueued, judge, manager_is_full, too_late, why_full
+from reliquary.queueing.rules.sending import check_carriers, check_destinations, check_signing, why_not
 from reliquary.queueing.staging.events import BeginStage, CompleteStage, StageAnswer, StageMessages
 from reliquary.queueing.staging.facts import MessagesStaged, StageChanged
-from reliquary.queueing.staging.holdings import batch_identifier
 from reliquary.queueing.staging.sweep import drop, watch
-from reliquary.queueing.state import Elsewhere, QueueState, State, Way
-from reliquary.queueing.tables import Stage, StagedChunk
 
 COUNT_LIMIT: Final = 10_000
 """Messages in one request."""

@@ -20,13 +20,13 @@ from reliquary.base.faults import StoreDamage
 from reliquary.base.hresult import HResult
 from reliquary.base.time import HOUR, Duration, Instant
 from reliquary.base.turn import Continue, SetTimer
-from reliquary.queueing.apply import apply
-from reliquary.queueing.events import Answer
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model.events import Answer
+from reliquary.queueing.model.staging import numbers_of
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import STAGED, StagedChunk, staged_key
 from reliquary.queueing.staging.events import DropStages, SweepStages
 from reliquary.queueing.staging.facts import ChunksDropped, StageChanged
-from reliquary.queueing.staging.holdings import numbers_of
-from reliquary.queueing.state import State
-from reliquary.queueing.tables import STAGED, StagedChunk, staged_key
 
 LOOK: Final = ("stages", 0)
 """The timer of the look for old parts; it runs while there are any."""

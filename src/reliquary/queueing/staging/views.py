@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reliquary.base.time import as_text
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+from reliquary.queueing.model.state import State
 from reliquary.queueing.security.permits import is_own
-from reliquary.queueing.security.principals import MANAGER, Principal
 from reliquary.queueing.staging.nouns import WriterInfo
-from reliquary.queueing.state import State
 
 
 def writers(state: State, by: Principal = MANAGER) -> Iterator[WriterInfo]:

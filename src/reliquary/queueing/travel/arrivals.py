@@ -15,24 +15,10 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
-from reliquary.queueing.acknowledge import FINAL, asked
-from reliquary.queueing.enqueue import (
-    Enqueued,
-    enqueue,
-    insert,
-    judge,
-    manager_is_full,
-    queue_is_full,
-    refused,
-    too_late,
-    why_full,
-)
-from reliquary.queueing.era import NOT_KNOWN, may_have_come
-from reliquary.queueing.events import Access
-from reliquary.queueing.history.notes import API, OURSELVES, Bringer
-from reliquary.queueing.history.telling import heard
-from reliquary.queueing.leave import bury
-from reliquary.queueing.message import (
+from reliquary.queueing.changes.telling import heard
+from reliquary.queueing.model.events import Access
+from reliquary.queueing.model.history.notes import API, OURSELVES, Bringer
+from reliquary.queueing.model.message import (
     FOREVER,
     LONGEST_WAY,
     NO_OBJECT,
@@ -45,16 +31,11 @@ from reliquary.queueing.message import (
     check,
     size_of,
 )
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.formats import MulticastName
-from reliquary.queueing.queue import ManagerState, QueuePrivacy
-from reliquary.queueing.security.permits import Act, lacks
-from reliquary.queueing.security.principals import ANONYMOUS, MANAGER, Principal
-from reliquary.queueing.spool import check_bodies, drop
-from reliquary.queueing.state import Elsewhere, QueueState, State
-from reliquary.queueing.travel import rooms
-from reliquary.queueing.travel.listeners import listening_to
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.names.formats import MulticastName
+from reliquary.queueing.model.queue import ManagerState, QueuePrivacy
+from reliquary.queueing.model.security.principals import ANONYMOUS, MANAGER, Principal
+from reliquary.queueing.model.state import Elsewhere, QueueState, State
+from reliquary.queueing.model.travel.transfer import (
     ArrivalJudged,
     BatchArrived,
     BatchJudged,
@@ -63,6 +44,25 @@ from reliquary.queueing.travel.transfer import (
     Outcome,
     StreamResumed,
 )
+from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.acknowledge import FINAL, asked
+from reliquary.queueing.rules.enqueue import (
+    Enqueued,
+    enqueue,
+    insert,
+    judge,
+    manager_is_full,
+    queue_is_full,
+    refused,
+    too_late,
+    why_full,
+)
+from reliquary.queueing.rules.era import NOT_KNOWN, may_have_come
+from reliquary.queueing.rules.leave import bury
+from reliquary.queueing.rules.spool import check_bodies, drop
+from reliquary.queueing.security.permits import Act, lacks
+from reliquary.queueing.travel import rooms
+from reliquary.queueing.travel.listeners import listening_to
 from reliquary.wire.history import Happening
 
 Verdict = tuple[Outcome, MessageClass]

@@ -14,14 +14,9 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.message import NO_GUID, AuthenticationLevel, Delivery, Message
-from reliquary.queueing.naming.formats import (
-    DirectName,
-    is_format_name,
-    name_of_url,
-    parse_single,
-)
-from reliquary.queueing.naming.schemes import is_bare_url
+from reliquary.queueing.model.message import NO_GUID, AuthenticationLevel, Delivery, Message
+from reliquary.queueing.model.names.formats import DirectName, is_format_name, name_of_url, parse_single
+from reliquary.queueing.model.names.schemes import is_bare_url
 
 _LEFT_BEHIND: Final = {
     "soap_envelope": "",

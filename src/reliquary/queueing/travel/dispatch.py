@@ -25,17 +25,15 @@ import msgspec
 
 from reliquary.base.time import SECOND, Duration, Instant, in_whole_seconds
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
-from reliquary.queueing import era, facts
-from reliquary.queueing.apply import apply
-from reliquary.queueing.events import DispatchMessages
-from reliquary.queueing.expiry import expire, is_over, release
-from reliquary.queueing.history.telling import noted
-from reliquary.queueing.leave import leave
-from reliquary.queueing.message import MessageClass, Position
-from reliquary.queueing.queue import ManagerState
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import SEQUENCE_MASK
-from reliquary.queueing.travel.link import (
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.changes.telling import noted
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import DispatchMessages
+from reliquary.queueing.model.message import MessageClass, Position
+from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import SEQUENCE_MASK
+from reliquary.queueing.model.travel.link import (
     SILENT,
     UNCONNECTED,
     ConnectionRecord,
@@ -44,9 +42,7 @@ from reliquary.queueing.travel.link import (
     Happening,
     OutgoingState,
 )
-from reliquary.queueing.travel.outgoing import destination_of, link_of
-from reliquary.queueing.travel.refusals import give_up, refuse_broken
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
     DestinationReached,
@@ -58,6 +54,11 @@ from reliquary.queueing.travel.transfer import (
     TransferEnded,
     TransferProgressed,
 )
+from reliquary.queueing.rules import era
+from reliquary.queueing.rules.expiry import expire, is_over, release
+from reliquary.queueing.rules.leave import leave
+from reliquary.queueing.rules.outgoing import destination_of, link_of
+from reliquary.queueing.travel.refusals import give_up, refuse_broken
 from reliquary.wire.history import Happening as Happened
 
 RESTS: Final = tuple(Duration(count * SECOND) for count in (1, 2, 5, 10, 30, 60))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
-from reliquary.queueing.travel.link import ConnectionStatus
+from reliquary.queueing.model.travel.link import ConnectionStatus
 
 
 class Failure(Enum):

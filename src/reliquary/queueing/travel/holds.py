@@ -15,26 +15,17 @@ from itertools import accumulate, takewhile
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
-from reliquary.queueing.era import of_older_era
-from reliquary.queueing.expiry import is_over, release_all
-from reliquary.queueing.history.notes import API, Bringer
-from reliquary.queueing.history.telling import noted
-from reliquary.queueing.leave import leave
-from reliquary.queueing.message import Message, MessageClass, Position
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.poison import is_poison
-from reliquary.queueing.queue import ManagerState
-from reliquary.queueing.read import journalable, turn_away
-from reliquary.queueing.security.permits import Act, lacks
-from reliquary.queueing.security.principals import MANAGER
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.tables import hold_key
-from reliquary.queueing.travel import dispatch
-from reliquary.queueing.travel.link import SILENT
-from reliquary.queueing.travel.refusals import give_up, refuse_broken
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.changes.telling import noted
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.history.notes import API, Bringer
+from reliquary.queueing.model.message import Message, MessageClass, Position
+from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import hold_key
+from reliquary.queueing.model.travel.link import SILENT
+from reliquary.queueing.model.travel.transfer import (
     HoldRefusal,
     HoldsEnded,
     HoldWanted,
@@ -42,6 +33,15 @@ from reliquary.queueing.travel.transfer import (
     Outcome,
     QueuesWatched,
 )
+from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.era import of_older_era
+from reliquary.queueing.rules.expiry import is_over, release_all
+from reliquary.queueing.rules.leave import leave
+from reliquary.queueing.rules.poison import is_poison
+from reliquary.queueing.rules.read import journalable, turn_away
+from reliquary.queueing.security.permits import Act, lacks
+from reliquary.queueing.travel import dispatch
+from reliquary.queueing.travel.refusals import give_up, refuse_broken
 from reliquary.wire.history import Happening
 
 # -- a hold begins

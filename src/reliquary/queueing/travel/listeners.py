@@ -6,10 +6,10 @@ multicast comes in no stream.
 
 from __future__ import annotations
 
-from reliquary.queueing.naming.formats import MulticastName
-from reliquary.queueing.queue import ManagerState
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.travel.transfer import ListenersChanged
+from reliquary.queueing.model.names.formats import MulticastName
+from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.travel.transfer import ListenersChanged
 
 
 def listening_to(state: State, name: MulticastName) -> list[QueueState]:

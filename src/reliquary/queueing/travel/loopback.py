@@ -15,14 +15,13 @@ from typing import Any, Final
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, Turn
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.naming.formats import DirectName, SingleName, parse_single
-from reliquary.queueing.naming.schemes import OS
-from reliquary.queueing.packets.messages import deserialize, serialize
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.travel.carriers import Carrier
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.names.formats import DirectName, SingleName, parse_single
+from reliquary.queueing.model.names.schemes import OS
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.travel.carriers import Carrier
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import (
     ArrivalJudged,
     ConnectionChanged,
     ConnectionWanted,
@@ -31,6 +30,7 @@ from reliquary.queueing.travel.transfer import (
     SendUserMessage,
     TransferEnded,
 )
+from reliquary.queueing.packets.messages import deserialize, serialize
 
 HOST: Final = "loopback"
 HERE: Final = "."

@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.administration import Act, Listing, Machines, Noun, Showing
-from reliquary.queueing.events import PauseQueue, ResumeQueue
+from reliquary.queueing.model.administration import Act, Listing, Machines, Noun, Showing
+from reliquary.queueing.model.events import PauseQueue, ResumeQueue
 
 
 class ConnectionAttempt(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,12 +17,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from reliquary.base.turn import Warn
-from reliquary.queueing import facts
-from reliquary.queueing.apply import apply
-from reliquary.queueing.leave import leave
-from reliquary.queueing.message import Message, MessageClass, Position
-from reliquary.queueing.naming.names import spoken
-from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.message import Message, MessageClass, Position
+from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.rules.leave import leave
 
 MOST_BROKEN: Final = 100
 """Transactions of an outgoing queue that are remembered as refused in part; the oldest is forgotten first."""

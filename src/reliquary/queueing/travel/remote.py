@@ -21,13 +21,13 @@ from typing import Any, Final, NamedTuple
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import DirectedSignal, Event, Signal
-from reliquary.queueing import events
-from reliquary.queueing.checks import check_request
-from reliquary.queueing.events import Access, Answer, Request
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.naming.formats import DirectName
-from reliquary.queueing.security.anonymous import AnonymousAct, denied
-from reliquary.queueing.state import RemoteHandle, State
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Access, Answer, Request
+from reliquary.queueing.model.names.formats import DirectName
+from reliquary.queueing.model.security.anonymous import AnonymousAct, denied
+from reliquary.queueing.model.state import RemoteHandle, State
+from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.checks import check_request
 
 
 class ReadElsewhere(DirectedSignal, frozen=True):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
-from reliquary.queueing.events import Access
-from reliquary.queueing.message import FOREVER
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.queue import KILOBYTE
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.travel.transfer import RoomKnown, RoomWatched
+from reliquary.queueing.model.events import Access
+from reliquary.queueing.model.message import FOREVER
+from reliquary.queueing.model.queue import KILOBYTE
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.travel.transfer import RoomKnown, RoomWatched
+from reliquary.queueing.rules import destinations
 
 
 def on_watched(state: State, signal: RoomWatched, now: Instant) -> None:

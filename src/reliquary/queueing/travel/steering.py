@@ -8,11 +8,11 @@ from __future__ import annotations
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
-from reliquary.queueing.events import Access, Answer, BringOnline, PauseQueue, ResumeQueue, TakeOffline
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.travel import dispatch, outgoing
-from reliquary.queueing.travel.transfer import AddressesKnown, ManagerOnline
+from reliquary.queueing.model.events import Access, Answer, BringOnline, PauseQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.travel.transfer import AddressesKnown, ManagerOnline
+from reliquary.queueing.rules import destinations, outgoing
+from reliquary.queueing.travel import dispatch
 
 
 def take_offline(state: State, request: TakeOffline, now: Instant) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reliquary.base.time import SECOND, as_datetime
-from reliquary.queueing.events import Access
-from reliquary.queueing.naming import destinations
-from reliquary.queueing.state import QueueState, State
-from reliquary.queueing.travel.link import ConnectionRecord
+from reliquary.queueing.model.events import Access
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.travel.link import ConnectionRecord
+from reliquary.queueing.rules import destinations
 from reliquary.queueing.travel.nouns import ConnectionAttempt, OutgoingInfo
 
 

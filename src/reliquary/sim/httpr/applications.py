@@ -11,8 +11,8 @@ from reliquary.protocols.httpr.attributes import LABEL
 from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel
 from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.tables import Role
-from reliquary.queueing.administration import Done
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.model.message import Message
 from reliquary.sim.applications import Application, Call, Pause, Script, Stage
 from reliquary.sim.history import Sending
 from reliquary.sim.network import Outcome

@@ -17,8 +17,8 @@ from reliquary.protocols.httpr.codec.values import NOTHING, Command, Outcome, Re
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.events import Answer, RequestArrived
 from reliquary.protocols.httpr.tables import Channel
-from reliquary.queueing import facts
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned, Violation
 from reliquary.sim.httpr.channels import Channels, Side, Triple

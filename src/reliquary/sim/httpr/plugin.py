@@ -17,8 +17,8 @@ from reliquary.protocols.httpr.machine import Httpr
 from reliquary.protocols.httpr.protocol import httpr
 from reliquary.protocols.httpr.settings import Service
 from reliquary.protocols.httpr.state import State
-from reliquary.queueing.message import FOREVER
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.message import FOREVER
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.sim.applications import Application, Stage
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Sending

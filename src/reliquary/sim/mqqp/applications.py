@@ -9,8 +9,8 @@ from reliquary.base.time import Duration
 from reliquary.protocols.mqqp.events import CloseAssociation
 from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.views import IN, OUT
-from reliquary.queueing.administration import Done
-from reliquary.queueing.events import (
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.model.events import (
     Access,
     CancelRead,
     CloseCursor,
@@ -23,7 +23,7 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     Share,
 )
-from reliquary.queueing.message import FOREVER, Message, MessageClass
+from reliquary.queueing.model.message import FOREVER, Message, MessageClass
 from reliquary.sim.applications import Application, Aside, Call, Pause, Script, Stage, answer_of, succeeded
 from reliquary.sim.history import Standing
 from reliquary.sim.mqqp.readings import Readings

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from reliquary.protocols.mqqp.effects import CallServer
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.sim.process import Process
 
 

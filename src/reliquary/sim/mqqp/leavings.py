@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from reliquary.protocols.mqqp.client.state import ClientState
 from reliquary.protocols.mqqp.server.state import ServerState
-from reliquary.queueing.state import State
+from reliquary.queueing.model.state import State
 from reliquary.sim.world.applications import INBOX, LEDGER
 from reliquary.sim.world.register import local_name
 

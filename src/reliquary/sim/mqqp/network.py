@@ -33,7 +33,7 @@ from reliquary.protocols.mqqp.events import (
     ServerFaulted,
     ServerResponded,
 )
-from reliquary.queueing.security.principals import ANONYMOUS, Principal, user_sid
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal, user_sid
 from reliquary.queueing.travel.failures import Failure
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Violation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reliquary.protocols.mqqp.codec.qm2qm import NO_HANDLE, ReadStarted, ReadStarted2, Response
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from reliquary.queueing.packets.messages import deserialize
 
 

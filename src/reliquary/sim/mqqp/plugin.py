@@ -18,7 +18,7 @@ from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.protocol import mqqp
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.sim.applications import Application, Stage
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.checkers import check_acknowledgements

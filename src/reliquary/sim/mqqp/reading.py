@@ -19,7 +19,7 @@ from reliquary.protocols.mqqp.codec import qm2qm
 from reliquary.protocols.mqqp.codec.qm2qm import Acknowledge, EndReceive, Request
 from reliquary.protocols.mqqp.effects import CallServer, EndLink
 from reliquary.protocols.mqqp.events import LinkLost, ServerFaulted, ServerResponded
-from reliquary.queueing.events import CallerGone, LookUpMessage, Received, ReceiveMessages
+from reliquary.queueing.model.events import CallerGone, LookUpMessage, Received, ReceiveMessages
 from reliquary.sim.history import Turned, Violation, named, shown
 from reliquary.sim.mqqp.packets import Packets, is_locked
 from reliquary.sim.mqqp.readings import Readings, is_elsewhere, may_come_again

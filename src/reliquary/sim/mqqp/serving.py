@@ -20,10 +20,10 @@ from reliquary.protocols.mqqp.codec import qm2qm, qmcomm
 from reliquary.protocols.mqqp.codec.qm2qm import Acknowledge, Action, EndReceive, Request, Response
 from reliquary.protocols.mqqp.effects import RaiseFault, Respond
 from reliquary.protocols.mqqp.events import AssociationLost, ClientCalled, ConnectionLost
-from reliquary.queueing.events import Received
-from reliquary.queueing.expiry import is_over
-from reliquary.queueing.message import Delivery, Message
-from reliquary.queueing.state import QueueState, State
+from reliquary.queueing.model.events import Received
+from reliquary.queueing.model.message import Delivery, Message
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.rules.expiry import is_over
 from reliquary.sim.history import Turned, Violation, named, shown
 from reliquary.sim.ledger import ITSELF
 from reliquary.sim.mirror import available

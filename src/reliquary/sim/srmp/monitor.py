@@ -15,7 +15,7 @@ from reliquary.base.turn import Effect, Turn
 from reliquary.protocols.srmp.codec.values import StreamPlace
 from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned, Violation, shown
 from reliquary.sim.ledger import Place

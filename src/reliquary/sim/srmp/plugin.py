@@ -20,8 +20,8 @@ from reliquary.protocols.srmp.protocol import srmp
 from reliquary.protocols.srmp.redirection import Redirection, redirected
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import State
-from reliquary.queueing.message import Position
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
 from reliquary.sim.applications import Application, Stage
 from reliquary.sim.chance import SeededChance

@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping
 from itertools import pairwise
 
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import Acknowledgement, MessageClass
+from reliquary.queueing.model.message import Acknowledgement, MessageClass
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.sim.history import History, Sending, Violation, shown
 from reliquary.sim.world.promises import Arrival, Deliveries, stated
 from reliquary.streams import facts as streams

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from reliquary.queueing.events import CreateQueue, PurgeQueue
-from reliquary.queueing.message import FOREVER, Acknowledgement, Message
-from reliquary.queueing.queue import QueueSettings
+from reliquary.queueing.model.events import CreateQueue, PurgeQueue
+from reliquary.queueing.model.message import FOREVER, Acknowledgement, Message
+from reliquary.queueing.model.queue import QueueSettings
 from reliquary.sim.applications import Application, Call, Pause, Script, Stage
 from reliquary.sim.history import Standing
 from reliquary.sim.keepers import Administrator, Steward

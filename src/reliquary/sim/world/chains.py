@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import FOREVER, MessageClass
+from reliquary.queueing.model.message import FOREVER, MessageClass
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.sim.applications import Application, Stage
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Sending, Standing, Violation, named, shown

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from reliquary.base.turn import Effect, Reply, Turn
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned
 from reliquary.sim.ledger import Place

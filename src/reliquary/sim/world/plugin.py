@@ -20,9 +20,9 @@ from typing import Any, ClassVar
 
 from reliquary.base.time import SECOND, Duration
 from reliquary.base.turn import Effect, Event
-from reliquary.queueing.message import Position
-from reliquary.queueing.naming.formats import DirectName, parse_single
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.names.formats import DirectName, parse_single
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.sim.applications import Application, Stage
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Sending

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reliquary.base.turn import Fact
-from reliquary.queueing import facts
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import Message, MessageClass, Position
-from reliquary.queueing.queue import Queue
-from reliquary.queueing.state import State
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.message import Message, MessageClass, Position
+from reliquary.queueing.model.queue import Queue
+from reliquary.queueing.model.state import State
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.sim.history import History, Sending, Standing, Turned, Violation, named, shown
 from reliquary.sim.mirror import available
 from reliquary.sim.world.register import Register, local_name

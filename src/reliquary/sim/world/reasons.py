@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reliquary.base.time import SECOND
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.sim.history import History, Turned, Violation, shown
 from reliquary.sim.ledger import Ledger, Place
 from reliquary.sim.reasons import Reasons

@@ -6,7 +6,7 @@ from collections import defaultdict
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from reliquary.queueing.message import Position
+from reliquary.queueing.model.message import Position
 from reliquary.sim.history import Sending
 
 if TYPE_CHECKING:

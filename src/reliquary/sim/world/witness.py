@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 from reliquary.base.time import SECOND, Instant
 from reliquary.base.turn import CancelTimer, Continue, Effect, Event, Machine, Reply, SetTimer, Turn, Warn
-from reliquary.queueing import facts
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import Message, MessageClass
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import History, Turned, Violation, named, shown
 from reliquary.sim.host import Host

@@ -18,8 +18,8 @@ from reliquary.protocols.wsrm.codec.values import Acknowledgement
 from reliquary.protocols.wsrm.destination import facts as wsrm
 from reliquary.protocols.wsrm.destination.tables import Inbound
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
-from reliquary.queueing import facts
-from reliquary.queueing.state import State
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.state import State
 from reliquary.sim.history import Turned, Violation, named
 from reliquary.sim.world.register import local_name
 

@@ -9,7 +9,7 @@ from reliquary.protocols.wsrm.codec.values import Acknowledgement
 from reliquary.protocols.wsrm.effects import Post
 from reliquary.protocols.wsrm.events import PostAnswer, PostArrived, PostEnded
 from reliquary.protocols.wsrm.settings import WsrmSettings
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 from reliquary.sim.disk import SimulatedDisk
 from reliquary.sim.history import Turned
 from reliquary.sim.ledger import Place

@@ -22,7 +22,7 @@ from reliquary.protocols.wsrm.protocol import wsrm
 from reliquary.protocols.wsrm.schemes import ENDPOINT_PATH
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.protocol import Protocol
+from reliquary.queueing.model.protocol import Protocol
 from reliquary.queueing.travel.failures import Failure
 from reliquary.sim.chance import SeededChance
 from reliquary.sim.history import Sending

@@ -11,7 +11,7 @@ from collections import Counter
 from reliquary.base.turn import TimerFired
 from reliquary.protocols.wsrm.destination.facts import MessageHeld
 from reliquary.protocols.wsrm.source import facts as wsrm
-from reliquary.queueing.facts import MessagesStored
+from reliquary.queueing.model.facts import MessagesStored
 from reliquary.sim.history import named
 from reliquary.sim.world.promises import Deliveries, stated
 

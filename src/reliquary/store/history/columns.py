@@ -20,9 +20,9 @@ from uuid import UUID
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from reliquary.queueing.history.records import EXPRESS, Head, HistoryRow, Shape
-from reliquary.queueing.message import NO_GUID, MessageClass
-from reliquary.queueing.tables import HISTORY, MANAGER, ONLY, PAST_THE_END
+from reliquary.queueing.model.history.records import EXPRESS, Head, HistoryRow, Shape
+from reliquary.queueing.model.message import NO_GUID, MessageClass
+from reliquary.queueing.model.tables import HISTORY, MANAGER, ONLY, PAST_THE_END
 from reliquary.store.disk import Disk
 from reliquary.wire.columns import Kind
 from reliquary.wire.history import HISTORY_COLUMNS, VERSION, Happening

@@ -18,7 +18,7 @@ from uuid import UUID
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.base.faults import UsageError
-from reliquary.queueing.tables import HISTORY, history_key
+from reliquary.queueing.model.tables import HISTORY, history_key
 from reliquary.store.disk import Disk
 from reliquary.store.history.columns import Numbered, read_rows, table_of
 from reliquary.store.history.files import FILE_EVENTS, FileWriter, owner_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.events import Failure, ReportChannel
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.queueing.administration import Done
+from reliquary.queueing.model.administration import Done
 from tests.protocols.httpr.far_server import AGENT, ORDERS, ClientBench, Far
 
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command

@@ -8,7 +8,7 @@ from reliquary.base.time import seconds
 from reliquary.protocols.httpr.client.phases import Phase
 from reliquary.protocols.httpr.codec.values import Command, Outcome, ResponseHeader, SessionMark
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.queueing.events import TakeOffline
+from reliquary.queueing.model.events import TakeOffline
 from tests.protocols.httpr.far_server import AGENT, HERE, ORDERS, ClientBench, Far
 
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command

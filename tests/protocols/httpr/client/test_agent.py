@@ -14,8 +14,8 @@ from reliquary.protocols.httpr.effects import HangUp
 from reliquary.protocols.httpr.events import Failure
 from reliquary.protocols.httpr.machine import TIMERS
 from reliquary.protocols.httpr.settings import HttprSettings
-from reliquary.queueing.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
-from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
+from reliquary.queueing.model.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingState
 from tests.protocols.httpr.far_server import AGENT, HERE, ORDERS, ClientBench, Far
 
 GRI, PUSH, PULL, EXCHANGE, REPORT = Command

@@ -8,7 +8,7 @@ from reliquary.protocols.httpr.client.phases import Phase
 from reliquary.protocols.httpr.codec.values import Carried, Command, Disposition, Outcome, ResponseHeader
 from reliquary.protocols.httpr.facts import BatchReceived
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.queueing.facts import MessagesStored
+from reliquary.queueing.model.facts import MessagesStored
 from tests.protocols.httpr.far_server import AGENT, TO_US, ClientBench, Far
 from tests.queueing.manager_harness import walk
 

@@ -9,8 +9,8 @@ import pytest
 from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.facts import BatchPrepared
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
-from reliquary.queueing.facts import HoldBegun
-from reliquary.queueing.travel.transfer import HoldRefusal, MessagesHeld
+from reliquary.queueing.model.facts import HoldBegun
+from reliquary.queueing.model.travel.transfer import HoldRefusal, MessagesHeld
 from tests.protocols.httpr.far_server import AGENT, ORDERS, ClientBench, Far
 
 BILLS = "DIRECT=HTTPR://far.example/httpr/mq#bills"

@@ -10,8 +10,8 @@ from reliquary.base.time import MILLISECOND, Instant, seconds
 from reliquary.protocols.httpr.codec.values import Capabilities, Command, RequestHeader
 from reliquary.protocols.httpr.events import RequestArrived
 from reliquary.protocols.httpr.server.channel import PendingRequest, PullInProgress, Session
-from reliquary.queueing.message import Message
-from reliquary.queueing.security.principals import ANONYMOUS
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.security.principals import ANONYMOUS
 
 HEADER = RequestHeader(command=Command.PULL)
 

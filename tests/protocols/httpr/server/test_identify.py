@@ -9,7 +9,7 @@ import pytest
 from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.events import Answer, ForgetChannel, RequestBegun
 from reliquary.protocols.httpr.settings import HttprSettings, Service
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.wire.security import Sid
 from tests.protocols.httpr.client_harness import (
     COMMIT,

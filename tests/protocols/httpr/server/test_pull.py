@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from reliquary.base.turn import Reply
 from reliquary.protocols.httpr.codec.values import Capabilities, Command
 from reliquary.protocols.httpr.settings import HttprSettings
-from reliquary.queueing.events import BringOnline, TakeOffline
-from reliquary.queueing.message import Delivery
-from reliquary.queueing.travel.transfer import QueuesWatched
+from reliquary.queueing.model.events import BringOnline, TakeOffline
+from reliquary.queueing.model.message import Delivery
+from reliquary.queueing.model.travel.transfer import QueuesWatched
 from tests.protocols.httpr.client_harness import (
     COMMIT,
     INDOUBT,

@@ -11,7 +11,7 @@ from reliquary.protocols.httpr.codec.values import (
     SessionMark,
 )
 from reliquary.protocols.httpr.settings import HttprSettings, Service
-from reliquary.queueing.travel.transfer import BatchArrived
+from reliquary.queueing.model.travel.transfer import BatchArrived
 from tests.protocols.httpr.client_harness import (
     COMMIT,
     ROLLBACK,

@@ -6,8 +6,8 @@ import pytest
 
 from reliquary.protocols.httpr.codec.values import ErrorNumber
 from reliquary.protocols.httpr.server.refusals import NOT_HELD, REFUSALS, Said, not_taken
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.travel.transfer import HoldRefusal
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.travel.transfer import HoldRefusal
 
 ROLL_BACK = {510, 511, 512, 513, 514, 515, 518, *range(520, 527), 529}
 

@@ -14,9 +14,9 @@ from reliquary.protocols.httpr.codec.values import (
 )
 from reliquary.protocols.httpr.events import Answer, RequestArrived
 from reliquary.protocols.httpr.settings import AGENT_TYPE
-from reliquary.queueing.events import StorePiece
-from reliquary.queueing.facts import SpoolsDropped
-from reliquary.queueing.message import StoredBody
+from reliquary.queueing.model.events import StorePiece
+from reliquary.queueing.model.facts import SpoolsDropped
+from reliquary.queueing.model.message import StoredBody
 from tests.protocols.httpr.client_harness import (
     COMMIT,
     Client,

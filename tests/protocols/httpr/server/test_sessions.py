@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reliquary.protocols.httpr.codec.values import Capabilities, Command, ErrorNumber, SessionMark
 from reliquary.protocols.httpr.server.sessions import UNIDENTIFIED, base_36, limits_of
 from reliquary.protocols.httpr.settings import OFFERED, HttprSettings
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model.security.principals import Principal
 from reliquary.wire.security import Sid
 from tests.protocols.httpr.client_harness import CLIENT, COMMIT, Client, ends, error, pair
 from tests.protocols.httpr.httpr_harness import HttprBench

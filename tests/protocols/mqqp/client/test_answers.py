@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.protocols.mqqp.client.answers import as_answer_to, failure, is_hresult, unknown, unreachable
-from reliquary.queueing.events import Access, Answer, CloseQueue, OpenCursor, Opened, OpenQueue, Request
+from reliquary.queueing.model.events import Access, Answer, CloseQueue, OpenCursor, Opened, OpenQueue, Request
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.rpc.statuses import FaultStatus
 

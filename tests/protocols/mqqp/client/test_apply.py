@@ -12,7 +12,7 @@ from reliquary.protocols.mqqp.client.facts import DoubtEnded, MessageDoubted
 from reliquary.protocols.mqqp.client.tables import DOUBTS, TABLES, Doubt
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 

@@ -8,7 +8,7 @@ from reliquary.base.hresult import HResult
 from reliquary.protocols.mqqp.codec import qm2qm, qmcomm
 from reliquary.protocols.mqqp.codec.qm2qm import StatusReturned
 from reliquary.protocols.mqqp.codec.qmcomm import CursorCreated
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     Access,
     CloseCursor,
     OpenCursor,

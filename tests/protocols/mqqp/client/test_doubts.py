@@ -11,9 +11,9 @@ from reliquary.protocols.mqqp.client.state import Link
 from reliquary.protocols.mqqp.client.tables import TABLES
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import Access, Share
-from reliquary.queueing.message import NO_OBJECT, Message, ObjectId
-from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.model.events import Access, Share
+from reliquary.queueing.model.message import NO_OBJECT, Message, ObjectId
+from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from reliquary.protocols.mqqp.client.facts import DoubtEnded, MessageDoubted
 from reliquary.protocols.mqqp.client.tables import Doubt
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 
 
 def test_no_fact_may_be_forgotten_by_a_crash() -> None:

@@ -9,7 +9,7 @@ from reliquary.protocols.mqqp.client.phases import LinkPhase
 from reliquary.protocols.mqqp.client.state import Link
 from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import Access, OpenCursor
+from reliquary.queueing.model.events import Access, OpenCursor
 from tests.protocols.mqqp.client.two_managers import FAR, TwoManagers
 
 

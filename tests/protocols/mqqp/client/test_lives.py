@@ -18,7 +18,7 @@ from reliquary.base.time import seconds
 from reliquary.protocols.mqqp.client.phases import TaskPhase
 from reliquary.protocols.mqqp.client.state import Task
 from reliquary.protocols.mqqp.codec import qm2qm, qmcomm
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     FOREVER_WAIT,
     Access,
     BrowseMessages,

@@ -11,7 +11,7 @@ from reliquary.protocols.mqqp.client import calling, links
 from reliquary.protocols.mqqp.codec import qm2qm, qmcomm
 from reliquary.protocols.mqqp.codec.qm2qm import StartReceive2
 from reliquary.protocols.mqqp.events import LinkLost, ServerFaulted, ServerResponded
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     Access,
     BrowseMessages,
     CloseCursor,

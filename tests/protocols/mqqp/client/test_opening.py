@@ -24,8 +24,8 @@ from reliquary.protocols.mqqp.codec.qm2qm import (
 )
 from reliquary.protocols.mqqp.codec.qmcomm import RemoteQueueOpened
 from reliquary.protocols.mqqp.settings import MqqpSettings
-from reliquary.queueing.apply import apply
-from reliquary.queueing.events import (
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model.events import (
     Access,
     CloseQueue,
     LookUpMessage,
@@ -36,7 +36,7 @@ from reliquary.queueing.events import (
     Seek,
     Share,
 )
-from reliquary.queueing.facts import ManagerNamed
+from reliquary.queueing.model.facts import ManagerNamed
 from reliquary.wire.rpc.statuses import FaultStatus
 from tests.protocols.mqqp.client.two_managers import FAR, Silence, TwoManagers, bodies_of
 

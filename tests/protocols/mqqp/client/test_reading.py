@@ -29,7 +29,7 @@ from reliquary.protocols.mqqp.codec.qm2qm import (
     VersionReturned,
 )
 from reliquary.protocols.mqqp.settings import MqqpSettings
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     FOREVER_WAIT,
     BrowseMessages,
     LookUpMessage,
@@ -39,7 +39,7 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     Seek,
 )
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from tests.protocols.mqqp.client.two_managers import FAR, Silence, TwoManagers, bodies_of
 from tests.queueing.manager_harness import walk
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from reliquary.base.time import SECOND
 from reliquary.protocols.mqqp.client.rebuilding import rebuild
-from reliquary.queueing.events import CommitTransaction
-from reliquary.queueing.message import Delivery, Message, ObjectId, SequenceId
+from reliquary.queueing.model.events import CommitTransaction
+from reliquary.queueing.model.message import Delivery, Message, ObjectId, SequenceId
 from reliquary.queueing.packets.messages import deserialize, serialize
 from reliquary.wire.packet.fields import PacketFault
 from tests.protocols.mqqp.client.two_managers import TwoManagers

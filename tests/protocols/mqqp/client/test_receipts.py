@@ -10,8 +10,15 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import seconds
 from reliquary.protocols.mqqp.client.receipts import COUNTED, REJECTED
 from reliquary.protocols.mqqp.codec.qm2qm import NO_HANDLE, Acknowledge, EndReceive, HandleReturned
-from reliquary.queueing.events import FOREVER_WAIT, CloseQueue, EndRead, LookUpMessage, ReceiveMessages, Seek
-from reliquary.queueing.security.principals import Principal, user_sid
+from reliquary.queueing.model.events import (
+    FOREVER_WAIT,
+    CloseQueue,
+    EndRead,
+    LookUpMessage,
+    ReceiveMessages,
+    Seek,
+)
+from reliquary.queueing.model.security.principals import Principal, user_sid
 from tests.protocols.mqqp.client.two_managers import FAR, Silence, TwoManagers, bodies_of
 
 

@@ -12,7 +12,7 @@ from reliquary.base.hresult import HResult
 from reliquary.base.time import Duration, seconds
 from reliquary.protocols.mqqp.client.requests import CARRIED, NO_TRANSACTION
 from reliquary.protocols.mqqp.codec.qm2qm import CancelReceive
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     FOREVER_WAIT,
     Access,
     BrowseMessages,
@@ -29,7 +29,7 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     Seek,
 )
-from reliquary.queueing.security.principals import Principal, user_sid
+from reliquary.queueing.model.security.principals import Principal, user_sid
 from reliquary.queueing.travel.remote import ASPECTS
 from tests.protocols.mqqp.client.two_managers import FAR, TwoManagers, bodies_of
 

@@ -9,7 +9,7 @@ from reliquary.protocols.mqqp.client.responses import ANSWERED, ENDS
 from reliquary.protocols.mqqp.client.state import Purpose
 from reliquary.protocols.mqqp.codec import qm2qm, qmcomm
 from reliquary.protocols.mqqp.codec.qm2qm import CancelReceive, EndReceive, StatusReturned
-from reliquary.queueing.events import EndRead, ReceiveMessages
+from reliquary.queueing.model.events import EndRead, ReceiveMessages
 from tests.protocols.mqqp.client.two_managers import FAR, TwoManagers, bodies_of
 
 

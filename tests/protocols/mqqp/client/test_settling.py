@@ -10,7 +10,14 @@ from reliquary.protocols.mqqp.client.facts import DoubtEnded, MessageDoubted
 from reliquary.protocols.mqqp.client.phases import TaskPhase
 from reliquary.protocols.mqqp.codec.qm2qm import NO_HANDLE, Acknowledge, EndReceive, HandleReturned
 from reliquary.protocols.mqqp.settings import MqqpSettings
-from reliquary.queueing.events import CloseQueue, EndRead, LookUpMessage, PeekMessage, ReceiveMessages, Seek
+from reliquary.queueing.model.events import (
+    CloseQueue,
+    EndRead,
+    LookUpMessage,
+    PeekMessage,
+    ReceiveMessages,
+    Seek,
+)
 from tests.protocols.mqqp.client.two_managers import FAR, Silence, TwoManagers, bodies_of
 
 

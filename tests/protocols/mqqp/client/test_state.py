@@ -10,7 +10,7 @@ from reliquary.protocols.mqqp.client import state as module
 from reliquary.protocols.mqqp.client.state import Call, ClientState, Purpose
 from reliquary.protocols.mqqp.client.tables import DOUBTS, TABLES, Doubt, doubt_key
 from reliquary.protocols.mqqp.settings import MqqpSettings
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 from reliquary.store.memory import MemoryDisk
 from reliquary.store.staging import StagedRows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from reliquary.protocols.mqqp.client.tables import DOUBTS, TABLES, Doubt, doubt_key
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 
 IDENTIFIER = ObjectId(UUID(int=7), 9)
 

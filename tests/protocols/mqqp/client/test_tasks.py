@@ -9,7 +9,7 @@ from reliquary.protocols.mqqp.client import tasks
 from reliquary.protocols.mqqp.client.phases import TaskPhase
 from reliquary.protocols.mqqp.client.state import Task
 from reliquary.protocols.mqqp.machine import Mqqp
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     FOREVER_WAIT,
     BrowseMessages,
     LookUpMessage,

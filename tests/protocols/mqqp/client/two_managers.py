@@ -38,8 +38,15 @@ from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.protocol import mqqp
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.mqqp.tables import TABLES
-from reliquary.queueing import tables as manager_tables
-from reliquary.queueing.events import FOREVER_WAIT, Access, Answer, CallerGone, OpenQueue, ReceiveMessages
+from reliquary.queueing.model import tables as manager_tables
+from reliquary.queueing.model.events import (
+    FOREVER_WAIT,
+    Access,
+    Answer,
+    CallerGone,
+    OpenQueue,
+    ReceiveMessages,
+)
 from reliquary.queueing.travel.failures import Failure
 from tests.protocols.mqqp.server.server_harness import ServerBench
 from tests.queueing.manager_harness import Bench

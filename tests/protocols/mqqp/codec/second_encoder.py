@@ -12,7 +12,7 @@ from uuid import UUID
 
 from reliquary.protocols.mqqp.codec import qm2qm, qmcomm
 from reliquary.protocols.mqqp.codec.qm2qm import ReadDescriptor, Request, Response
-from reliquary.queueing.naming.formats import DirectName, FormatType, Suffix, parse_single
+from reliquary.queueing.model.names.formats import DirectName, FormatType, Suffix, parse_single
 from reliquary.wire.ndr.encoding import Encoding
 
 Item = tuple[str, Any]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reliquary.protocols.mqqp.codec import qm2qm, qmcomm
 from reliquary.protocols.mqqp.codec.qm2qm import Acknowledge, PortKind, ReadDescriptor, Request, Response
-from reliquary.queueing.naming.formats import (
+from reliquary.queueing.model.names.formats import (
     ConnectorName,
     DirectName,
     DistributionListName,
@@ -19,7 +19,7 @@ from reliquary.queueing.naming.formats import (
     PublicName,
     Suffix,
 )
-from reliquary.queueing.naming.schemes import HTTP, OS, TCP
+from reliquary.queueing.model.names.schemes import HTTP, OS, TCP
 from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
 
 encodings: st.SearchStrategy[Encoding] = st.sampled_from([NDR20, NDR64])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from reliquary.protocols.mqqp.codec.formats import UNKNOWN, read_format, write_format
-from reliquary.queueing.naming.formats import FormatType, IllegalFormatName, parse_single
+from reliquary.queueing.model.names.formats import FormatType, IllegalFormatName, parse_single
 from reliquary.wire.ndr.encoding import NDR20, NDR64, Encoding
 from reliquary.wire.ndr.reader import NdrFault, NdrReader
 from reliquary.wire.ndr.writer import NdrWriter

@@ -34,10 +34,10 @@ from reliquary.protocols.mqqp.protocol import mqqp
 from reliquary.protocols.mqqp.server.state import ServerState
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.mqqp.tables import TABLES
-from reliquary.queueing import tables as manager_tables
-from reliquary.queueing.message import Message
+from reliquary.queueing.model import tables as manager_tables
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal, user_sid
 from reliquary.queueing.packets.messages import deserialize
-from reliquary.queueing.security.principals import ANONYMOUS, Principal, user_sid
 from reliquary.wire.rpc.protection import Protection
 from tests.queueing.manager_harness import Bench
 

@@ -6,8 +6,8 @@ from reliquary.base.hresult import HResult
 from reliquary.protocols.mqqp.machine import Mqqp
 from reliquary.protocols.mqqp.reader import NAME
 from reliquary.protocols.mqqp.server.asking import Unattended, ask, number_for, on_unattended
-from reliquary.queueing.events import Answer, CloseQueue
-from reliquary.queueing.travel.asking import RequestMade
+from reliquary.queueing.model.events import Answer, CloseQueue
+from reliquary.queueing.model.travel.asking import RequestMade
 from tests.protocols.mqqp.server.server_harness import ServerBench
 
 

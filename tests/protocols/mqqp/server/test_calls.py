@@ -8,7 +8,7 @@ from reliquary.protocols.mqqp.codec import qm2qm, qmcomm
 from reliquary.protocols.mqqp.codec.qm2qm import NO_HANDLE, Acknowledge, PortKind, ReadDescriptor, Request
 from reliquary.protocols.mqqp.server.calls import FREE, METHODS
 from reliquary.protocols.mqqp.settings import MqqpSettings
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.wire.rpc.protection import Protection
 from tests.protocols.mqqp.server.server_harness import HERE, ServerBench, user
 

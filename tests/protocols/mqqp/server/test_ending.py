@@ -10,8 +10,8 @@ from reliquary.protocols.mqqp.codec.qm2qm import NO_HANDLE, Acknowledge
 from reliquary.protocols.mqqp.effects import Respond
 from reliquary.protocols.mqqp.events import ClientCalled
 from reliquary.protocols.mqqp.server.ending import EndingRead
-from reliquary.queueing.events import EndRead, PurgeQueue
-from reliquary.queueing.message import Delivery
+from reliquary.queueing.model.events import EndRead, PurgeQueue
+from reliquary.queueing.model.message import Delivery
 from reliquary.wire.rpc.statuses import FaultStatus
 from tests.protocols.mqqp.server.server_harness import ServerBench, body_of
 

@@ -12,9 +12,9 @@ from reliquary.protocols.mqqp.codec.qm2qm import NO_HANDLE
 from reliquary.protocols.mqqp.server.opening import ACCESS, SHARE
 from reliquary.protocols.mqqp.server.phases import Phase
 from reliquary.protocols.mqqp.settings import MqqpSettings
-from reliquary.queueing.events import Access, AccessChange, ChangeAccess, Share
-from reliquary.queueing.security.principals import EVERYONE
-from reliquary.queueing.security.rights import QueueRight
+from reliquary.queueing.model.events import Access, AccessChange, ChangeAccess, Share
+from reliquary.queueing.model.security.principals import EVERYONE
+from reliquary.queueing.model.security.rights import QueueRight
 from tests.protocols.mqqp.server.server_harness import HERE, ServerBench, message_of, user
 
 INVALID_PARAMETER, RESOURCES = 0xC00E0006, 0xC00E0027

@@ -7,8 +7,8 @@ import pytest
 from reliquary.protocols.mqqp.codec.qm2qm import LARGEST_PACKET
 from reliquary.protocols.mqqp.server import packets
 from reliquary.protocols.mqqp.server.packets import packet_of
-from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import Message, Position, StoredBody
+from reliquary.queueing.model.events import Delivered
+from reliquary.queueing.model.message import Message, Position, StoredBody
 from reliquary.queueing.packets.messages import deserialize
 from reliquary.wire.packet.base import SIZE_LIMIT
 

@@ -6,10 +6,10 @@ import pytest
 
 from reliquary.protocols.mqqp.codec import qm2qm
 from reliquary.protocols.mqqp.codec.qm2qm import NO_HANDLE, Acknowledge
-from reliquary.queueing.events import AccessChange, ChangeAccess, DeleteQueue
-from reliquary.queueing.security.principals import EVERYONE
-from reliquary.queueing.security.rights import QueueRight
-from reliquary.queueing.state import Sizes
+from reliquary.queueing.model.events import AccessChange, ChangeAccess, DeleteQueue
+from reliquary.queueing.model.security.principals import EVERYONE
+from reliquary.queueing.model.security.rights import QueueRight
+from reliquary.queueing.model.state import Sizes
 from tests.protocols.mqqp.server.server_harness import ServerBench, user
 
 OK = qm2qm.StatusReturned(0)

@@ -14,8 +14,8 @@ from reliquary.protocols.mqqp.events import ClientCalled
 from reliquary.protocols.mqqp.server.reading import ACTIONS, ENDS, SEEKS, SEQUENTIAL
 from reliquary.protocols.mqqp.server.state import Ending
 from reliquary.protocols.mqqp.settings import MqqpSettings
-from reliquary.queueing.events import DeleteQueue, Seek
-from reliquary.queueing.message import ObjectId, Position
+from reliquary.queueing.model.events import DeleteQueue, Seek
+from reliquary.queueing.model.message import ObjectId, Position
 from reliquary.wire.packet.base import SIZE_LIMIT
 from reliquary.wire.rpc.statuses import FaultStatus
 from tests.protocols.mqqp.server.server_harness import Client, Open, ServerBench, body_of, message_of

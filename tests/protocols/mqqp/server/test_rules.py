@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.protocols.mqqp import events
 from reliquary.protocols.mqqp.server.rules import ANSWERED, HEARD, RULES
 from reliquary.protocols.mqqp.server.state import Asked
-from reliquary.queueing.travel.asking import RequestAnswered
+from reliquary.queueing.model.travel.asking import RequestAnswered
 
 
 def test_each_event_of_a_client_elsewhere_has_a_rule() -> None:

@@ -7,8 +7,8 @@ import pytest
 from reliquary.protocols.mqqp.codec import qm2qm, qmcomm
 from reliquary.protocols.mqqp.codec.qm2qm import Action
 from reliquary.protocols.mqqp.events import AssociationLost, ConnectionLost
-from reliquary.queueing import events
-from reliquary.queueing.travel.asking import RequestMade
+from reliquary.queueing.model import events
+from reliquary.queueing.model.travel.asking import RequestMade
 from reliquary.wire.rpc.statuses import FaultStatus
 from tests.protocols.mqqp.server.server_harness import HERE, Open, ServerBench, body_of
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reliquary.protocols.srmp.codec.lexical import stream_id_text
 from reliquary.protocols.srmp.codec.values import StreamPlace
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     FOREVER,
     NO_GUID,
     Acknowledgement,

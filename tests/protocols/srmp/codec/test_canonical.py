@@ -12,7 +12,7 @@ from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.header import read_header
 from reliquary.protocols.srmp.codec.values import Envelope, StreamPlace
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from tests.protocols.srmp.codec.envelopes import FULL, PLAIN, changed, doubled, element, without
 from tests.protocols.srmp.codec.strategies import places, sendable, web_names
 from tests.protocols.srmp.codec.vector import PUBLISHED, VECTORS

@@ -15,7 +15,7 @@ from reliquary.protocols.srmp.codec.values import (
     StreamPlace,
     StreamReceipt,
 )
-from reliquary.queueing.message import NO_GUID, NO_OBJECT, ObjectId
+from reliquary.queueing.model.message import NO_GUID, NO_OBJECT, ObjectId
 from tests.protocols.srmp.codec.envelopes import (
     COMMITMENT,
     DELIVERY,

@@ -23,7 +23,7 @@ from reliquary.protocols.srmp.codec.lexical import (
     stream_id,
     stream_id_text,
 )
-from reliquary.queueing.message import FOREVER, NO_OBJECT, ObjectId
+from reliquary.queueing.model.message import FOREVER, NO_OBJECT, ObjectId
 from tests.protocols.srmp.codec.vector import ALPHA
 
 _objects = st.builds(ObjectId, st.uuids(), st.integers(0, FOREVER))

@@ -15,7 +15,7 @@ from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.lexical import moment_text
 from reliquary.protocols.srmp.codec.messages import NOT_CARRIED, envelope_of, format_name, message_of, url_of
 from reliquary.protocols.srmp.codec.values import Arrived, CommitmentRequest, StreamPlace
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     FOREVER,
     NO_GUID,
     NO_OBJECT,

@@ -18,7 +18,7 @@ from reliquary.protocols.srmp.codec.values import (
     StreamPlace,
     StreamReceipt,
 )
-from reliquary.queueing.message import FOREVER, NO_GUID, NO_OBJECT, Acknowledgement, Delivery, Message
+from reliquary.queueing.model.message import FOREVER, NO_GUID, NO_OBJECT, Acknowledgement, Delivery, Message
 from tests.protocols.srmp.codec.strategies import places, sendable, urls, web_names
 from tests.protocols.srmp.codec.vector import LARGEST, VECTORS
 from tests.protocols.srmp.second_decoder import Said, Violation, second_decode

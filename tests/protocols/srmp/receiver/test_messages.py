@@ -10,8 +10,8 @@ from reliquary.base.turn import Reply
 from reliquary.protocols.srmp.events import PostAnswer, PostArrived
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.state import Count
-from reliquary.queueing.events import BringOnline, TakeOffline
-from reliquary.queueing.message import Delivery
+from reliquary.queueing.model.events import BringOnline, TakeOffline
+from reliquary.queueing.model.message import Delivery
 from reliquary.streams.tables import Remembered, slot_key
 from reliquary.wire.security import SecurityDescriptor, encode_descriptor
 from tests.protocols.srmp.peer import (

@@ -8,7 +8,7 @@ import pytest
 
 from reliquary.protocols.srmp.effects import ListenTo
 from reliquary.protocols.srmp.events import ApduArrived
-from reliquary.queueing.events import DeleteQueue
+from reliquary.queueing.model.events import DeleteQueue
 from tests.protocols.srmp.peer import (
     ADMIN,
     ORDERS,

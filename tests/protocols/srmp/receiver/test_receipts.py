@@ -12,10 +12,10 @@ from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.events import PostArrived
 from reliquary.protocols.srmp.receiver.receipts import DECISIONS, on_receipt_due
 from reliquary.protocols.srmp.state import Count
-from reliquary.queueing.events import DeleteQueue, EndRead, PurgeQueue, SendMessages
-from reliquary.queueing.leave import leave as leave_queue
-from reliquary.queueing.message import Delivery, Message, MessageClass
-from reliquary.queueing.travel.transfer import MessageArrived, ReceiptDue
+from reliquary.queueing.model.events import DeleteQueue, EndRead, PurgeQueue, SendMessages
+from reliquary.queueing.model.message import Delivery, Message, MessageClass
+from reliquary.queueing.model.travel.transfer import MessageArrived, ReceiptDue
+from reliquary.queueing.rules.leave import leave as leave_queue
 from tests.protocols.srmp.peer import (
     ADMIN,
     ALPHA,

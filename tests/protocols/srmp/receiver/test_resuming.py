@@ -10,8 +10,8 @@ import pytest
 from reliquary.base.restoration import Restoration
 from reliquary.protocols.srmp.receiver.resuming import NO_ADDRESS, RESUMED
 from reliquary.protocols.srmp.state import Count
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.events import ChangeQueue
+from reliquary.queueing.model.events import ChangeQueue
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.streams.gaps import ENOUGH
 from tests.protocols.srmp import peer
 from tests.protocols.srmp.receiving import Receiving, refused

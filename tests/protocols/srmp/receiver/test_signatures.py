@@ -12,7 +12,7 @@ from reliquary.protocols.srmp.events import ApduArrived
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.signing import sign, verify
 from reliquary.protocols.srmp.trust import Trust
-from reliquary.queueing.message import AuthenticationLevel, HashAlgorithm, Message
+from reliquary.queueing.model.message import AuthenticationLevel, HashAlgorithm, Message
 from tests.protocols.srmp.codec.vector import VECTORS
 from tests.protocols.srmp.peer import ALPHA, ORDERS, Post, delivery_receipt, stream_message, user_message
 from tests.protocols.srmp.receiving import Receiving

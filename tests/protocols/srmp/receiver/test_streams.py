@@ -14,7 +14,7 @@ from reliquary.engine.core import INSIDE
 from reliquary.protocols.srmp.events import PostArrived
 from reliquary.protocols.srmp.receiver.receipts import COALESCING
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import DeleteQueue
+from reliquary.queueing.model.events import DeleteQueue
 from tests.protocols.srmp.peer import (
     ALPHA,
     RECEIPTS,

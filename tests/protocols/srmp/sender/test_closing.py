@@ -9,7 +9,7 @@ import pytest
 
 from reliquary.base.restoration import Restoration
 from reliquary.protocols.srmp.sender.closing import NOT_CONFIRMED, PATIENCE
-from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.protocols.srmp.sending import Sender
 from tests.queueing.manager_harness import walk
 

@@ -17,9 +17,9 @@ from reliquary.base.time import seconds
 from reliquary.protocols.srmp.codec.values import StreamPlace
 from reliquary.protocols.srmp.effects import EndSession, Post
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.message import MessageClass, ObjectId
+from reliquary.queueing.model.message import MessageClass, ObjectId
+from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.travel.failures import Failure
-from reliquary.queueing.travel.link import OutgoingState
 from tests.protocols.srmp.sending import Sender
 
 STEPS = 120

@@ -11,9 +11,9 @@ from reliquary.protocols.srmp.codec.blocks import commitment_block, stream_recei
 from reliquary.protocols.srmp.codec.encode import encode
 from reliquary.protocols.srmp.codec.values import CommitmentReceipt, StreamReceipt
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import CommitTransaction, PurgeQueue
-from reliquary.queueing.message import Delivery, Message, MessageClass, ObjectId
-from reliquary.queueing.travel.transfer import MessageArrived
+from reliquary.queueing.model.events import CommitTransaction, PurgeQueue
+from reliquary.queueing.model.message import Delivery, Message, MessageClass, ObjectId
+from reliquary.queueing.model.travel.transfer import MessageArrived
 from tests.protocols.srmp.sending import SHOP, Sender
 
 DEAD_STREAM = "system$;deadxact"

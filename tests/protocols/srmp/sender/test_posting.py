@@ -13,11 +13,11 @@ from reliquary.protocols.srmp.events import Addressed
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.sender.sessions import AHEAD
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import DeleteQueue, PurgeQueue
-from reliquary.queueing.message import Acknowledgement, Delivery, Message, MessageClass, ObjectId
+from reliquary.queueing.model.events import DeleteQueue, PurgeQueue
+from reliquary.queueing.model.message import Acknowledgement, Delivery, Message, MessageClass, ObjectId
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingState
+from reliquary.queueing.model.travel.transfer import AddressesKnown, MessageArrived
 from reliquary.queueing.travel.failures import Failure
-from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
-from reliquary.queueing.travel.transfer import AddressesKnown, MessageArrived
 from tests.protocols.srmp.sending import LARGEST, SHOP, Sender
 from tests.protocols.srmp.srmp_harness import ADDRESSED, HOST
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reliquary.base.time import later, seconds
-from reliquary.queueing.events import PurgeQueue
-from reliquary.queueing.message import SequenceId
-from reliquary.queueing.travel.link import OutgoingTransfer, SequenceInfo
+from reliquary.queueing.model.events import PurgeQueue
+from reliquary.queueing.model.message import SequenceId
+from reliquary.queueing.model.travel.link import OutgoingTransfer, SequenceInfo
 from tests.protocols.srmp.sending import SHOP, Sender
 
 STREAM = SequenceId(1, 1_700_000_000)

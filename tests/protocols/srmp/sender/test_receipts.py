@@ -6,7 +6,7 @@ import pytest
 
 from reliquary.base.time import seconds
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 from tests.protocols.srmp.sending import Sender
 
 DEAD, DEAD_STREAM, JOURNAL = "system$;deadletter", "system$;deadxact", "system$;journal"

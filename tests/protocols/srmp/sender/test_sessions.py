@@ -8,9 +8,9 @@ from reliquary.base.time import seconds
 from reliquary.protocols.srmp.effects import EndSession
 from reliquary.protocols.srmp.sender.resending import RECEIPT_WAIT
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import BringOnline, TakeOffline
+from reliquary.queueing.model.events import BringOnline, TakeOffline
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingState
 from reliquary.queueing.travel.failures import Failure
-from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
 from tests.protocols.srmp.sending import Sender
 
 # -- open and closed

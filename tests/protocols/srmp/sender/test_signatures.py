@@ -15,7 +15,7 @@ from reliquary.protocols.srmp.effects import Post
 from reliquary.protocols.srmp.settings import SrmpSettings
 from reliquary.protocols.srmp.signing import sign, verify
 from reliquary.protocols.srmp.trust import Signer, Trust
-from reliquary.queueing.message import AuthenticationLevel, HashAlgorithm, Message
+from reliquary.queueing.model.message import AuthenticationLevel, HashAlgorithm, Message
 from tests.protocols.srmp.peer import envelope
 from tests.protocols.srmp.sending import LARGEST, Sender
 from tests.protocols.srmp.signers import KINDS, signer, trust

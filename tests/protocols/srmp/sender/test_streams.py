@@ -9,8 +9,8 @@ import pytest
 from reliquary.base.time import SECOND, Instant, seconds
 from reliquary.protocols.srmp.redirection import Redirection
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.events import CommitTransaction
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.events import CommitTransaction
+from reliquary.queueing.model.message import MessageClass
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import StreamBegun
 from reliquary.streams.numbering import LAST_NUMBER

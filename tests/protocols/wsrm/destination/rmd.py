@@ -45,8 +45,8 @@ from reliquary.protocols.wsrm.exchange import Exchange
 from reliquary.protocols.wsrm.numbering import COUNTERS, ONLY
 from reliquary.protocols.wsrm.settings import EndpointSettings, WsrmSettings
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.message import Message, MessageClass, size_of
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.message import Message, MessageClass, size_of
+from reliquary.queueing.model.travel.transfer import (
     BatchArrived,
     BatchJudged,
     DuplicatesDropped,

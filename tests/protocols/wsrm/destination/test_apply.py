@@ -14,7 +14,7 @@ from reliquary.protocols.wsrm.destination import facts
 from reliquary.protocols.wsrm.destination.apply import APPLIED, apply
 from reliquary.protocols.wsrm.destination.phases import Phase
 from reliquary.protocols.wsrm.destination.tables import HELD, TABLES, Inbound, Request, message_key
-from reliquary.queueing.message import Message, ObjectId
+from reliquary.queueing.model.message import Message, ObjectId
 from tests.protocols.wsrm.destination.rmd import ANONYMOUS, Rmd
 
 ROW = Inbound(1, "urn:one", "orders", "orders", Dialect(), ANONYMOUS, 5, 10, "S-1-5-7", offer="urn:offer")

@@ -22,7 +22,7 @@ from reliquary.protocols.wsrm.codec.values import (
 from reliquary.protocols.wsrm.destination import creation
 from reliquary.protocols.wsrm.destination.creation import begin_offered, on_create, pair
 from reliquary.protocols.wsrm.exchange import Exchange
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model.security.principals import Principal
 from reliquary.wire.security import Sid
 from tests.protocols.wsrm.destination.rmd import ADDRESS, ANONYMOUS, POLLED, Rmd, message
 

@@ -20,9 +20,9 @@ from reliquary.protocols.wsrm.destination.facts import HeldReleased
 from reliquary.protocols.wsrm.destination.flow_control import set_buffer_remaining
 from reliquary.protocols.wsrm.destination.tables import HELD
 from reliquary.protocols.wsrm.state import Count
-from reliquary.queueing.message import Message, MessageClass
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
-from reliquary.queueing.travel.transfer import Outcome
+from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.travel.transfer import Outcome
 from reliquary.wire.security import Sid
 from tests.protocols.wsrm.destination.rmd import ADDRESS, Rmd, message, numbered
 

@@ -25,10 +25,10 @@ from reliquary.protocols.wsrm.destination.acknowledging import due_to
 from reliquary.protocols.wsrm.destination.phases import Phase
 from reliquary.protocols.wsrm.settings import Assurance
 from reliquary.protocols.wsrm.state import Count
-from reliquary.queueing.administration import Done
-from reliquary.queueing.queue import Era
-from reliquary.queueing.security.principals import Principal
-from reliquary.queueing.travel.transfer import EraBegan
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.model.queue import Era
+from reliquary.queueing.model.security.principals import Principal
+from reliquary.queueing.model.travel.transfer import EraBegan
 from reliquary.wire.security import Sid
 from tests.protocols.wsrm.destination.rmd import ADDRESS, POLLED, Rmd, message, numbered
 

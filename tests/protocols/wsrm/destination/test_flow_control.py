@@ -27,8 +27,8 @@ from reliquary.protocols.wsrm.destination.flow_control import (
 )
 from reliquary.protocols.wsrm.destination.phases import Phase
 from reliquary.protocols.wsrm.destination.state import Sequence
-from reliquary.queueing.message import Message, MessageClass
-from reliquary.queueing.travel.transfer import Outcome
+from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.queueing.model.travel.transfer import Outcome
 from tests.protocols.wsrm.destination.rmd import ADDRESS, Rmd, message, numbered
 
 NOT_READY = (Outcome.TRY_LATER, MessageClass.NORMAL, -1, "the queue manager is stopped")

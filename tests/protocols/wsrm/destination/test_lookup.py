@@ -9,7 +9,7 @@ from reliquary.protocols.wsrm.codec.values import Dialect, Envelope, TerminateSe
 from reliquary.protocols.wsrm.destination.lookup import find, move, user_of
 from reliquary.protocols.wsrm.destination.phases import Move, Phase
 from reliquary.protocols.wsrm.exchange import Exchange
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.wire.security import Sid
 from tests.protocols.wsrm.destination.rmd import Rmd
 

@@ -25,9 +25,9 @@ from reliquary.protocols.wsrm.codec.values import (
 from reliquary.protocols.wsrm.destination import creation
 from reliquary.protocols.wsrm.settings import Assurance
 from reliquary.protocols.wsrm.state import Count
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.security.principals import Principal
-from reliquary.queueing.travel.transfer import Outcome
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.security.principals import Principal
+from reliquary.queueing.model.travel.transfer import Outcome
 from reliquary.wire.security import Sid
 from tests.protocols.wsrm.destination.rmd import ANONYMOUS, Rmd, message, numbered
 

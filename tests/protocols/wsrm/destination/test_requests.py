@@ -16,7 +16,7 @@ from reliquary.protocols.wsrm.destination.requests import (
 )
 from reliquary.protocols.wsrm.destination.tables import Inbound
 from reliquary.protocols.wsrm.mapping import identifier_of
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 from tests.protocols.wsrm.destination.rmd import ADDRESS, ANONYMOUS, POLLED, Rmd
 
 NONE = Reference("http://www.w3.org/2005/08/addressing/none")

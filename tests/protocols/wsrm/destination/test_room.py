@@ -7,7 +7,7 @@ import pytest
 from reliquary.protocols.wsrm.codec.values import Acknowledgement
 from reliquary.protocols.wsrm.destination.acknowledging import due_to, take_due
 from reliquary.protocols.wsrm.destination.room import on_room_known
-from reliquary.queueing.travel.transfer import RoomKnown
+from reliquary.queueing.model.travel.transfer import RoomKnown
 from tests.protocols.wsrm.destination.rmd import ADDRESS, POLLED, Rmd, numbered
 
 

@@ -11,7 +11,7 @@ from reliquary.protocols.wsrm.codec.values import Dialect
 from reliquary.protocols.wsrm.destination.routing import onward, queue_of, settings_of
 from reliquary.protocols.wsrm.destination.tables import Inbound
 from reliquary.protocols.wsrm.settings import Assurance, EndpointSettings, WsrmSettings
-from reliquary.queueing.message import Delivery, Message
+from reliquary.queueing.model.message import Delivery, Message
 from tests.protocols.wsrm.destination.rmd import ANONYMOUS
 
 

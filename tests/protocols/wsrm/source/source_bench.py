@@ -58,14 +58,14 @@ from reliquary.protocols.wsrm.source import (
 )
 from reliquary.protocols.wsrm.source.state import Sequence, Session
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing import tables as manager_tables
-from reliquary.queueing.naming.destinations import find
-from reliquary.queueing.protocol import Protocol
-from reliquary.queueing.state import QueueState
-from reliquary.queueing.travel import transfer
-from reliquary.queueing.travel.carriers import Carrier
+from reliquary.queueing.model import tables as manager_tables
+from reliquary.queueing.model.protocol import Protocol
+from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.travel import transfer
+from reliquary.queueing.model.travel.carriers import Carrier
+from reliquary.queueing.rules.destinations import find
+from reliquary.queueing.rules.outgoing import link_of
 from reliquary.queueing.travel.failures import Failure
-from reliquary.queueing.travel.outgoing import link_of
 from tests.protocols.protocol_bench import ProtocolBench
 from tests.queueing.manager_harness import walk
 

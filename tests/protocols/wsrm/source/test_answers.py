@@ -7,8 +7,8 @@ import pytest
 from reliquary.protocols.wsrm.codec.faults import FaultCode
 from reliquary.protocols.wsrm.codec.values import Envelope, Fault
 from reliquary.protocols.wsrm.source.answers import BY_HUNDRED, GATEWAYS, Reaction, reaction_to
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingState
 from reliquary.queueing.travel.failures import FAILED_WITH, Failure
-from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
 from tests.protocols.wsrm.source.source_bench import FIRST, SourceBench
 
 

@@ -21,8 +21,8 @@ from reliquary.protocols.wsrm.codec.values import (
 from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.state import AcceptedOffer
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.travel.link import ConnectionStatus
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.travel.link import ConnectionStatus
 from tests.protocols.wsrm.source.source_bench import FIRST, URL, Came, SourceBench
 
 OURS = Reference("http://bench.example/wsrm/")

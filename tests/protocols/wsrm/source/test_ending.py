@@ -10,8 +10,8 @@ from reliquary.protocols.wsrm.events import CloseSequence, TerminateSequence
 from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
 from reliquary.protocols.wsrm.source.ending import REACTIONS, Reaction
 from reliquary.protocols.wsrm.source.phases import Phase
-from reliquary.queueing.administration import Done
-from reliquary.queueing.travel.link import OutgoingState
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.model.travel.link import OutgoingState
 from tests.protocols.wsrm.source.source_bench import FIRST, Came, SourceBench, closed
 
 LOST = sorted(

@@ -16,7 +16,7 @@ from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
 from reliquary.protocols.wsrm.source.flow import Polling
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.state import Count
-from reliquary.queueing.events import BringOnline, PauseQueue, PurgeQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.model.events import BringOnline, PauseQueue, PurgeQueue, ResumeQueue, TakeOffline
 from reliquary.queueing.travel.failures import Failure
 from tests.protocols.wsrm.source.far_destination import FarDestination, Network
 from tests.protocols.wsrm.source.source_bench import SHOP, Source, SourceBench, durable

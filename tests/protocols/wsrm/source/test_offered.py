@@ -13,7 +13,7 @@ from reliquary.protocols.wsrm.events import CloseSequence
 from reliquary.protocols.wsrm.schemes import offered_name
 from reliquary.protocols.wsrm.source import offered
 from reliquary.protocols.wsrm.source.flow import Polling
-from reliquary.queueing.message import MessageClass, ObjectId
+from reliquary.queueing.model.message import MessageClass, ObjectId
 from tests.protocols.wsrm.source.source_bench import Came, SourceBench, durable, kind_of, word_of
 
 OFFER = "urn:uuid:offered"

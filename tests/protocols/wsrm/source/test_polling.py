@@ -9,7 +9,7 @@ from reliquary.protocols.wsrm.codec.values import Envelope
 from reliquary.protocols.wsrm.source.flow import Polling
 from reliquary.protocols.wsrm.source.polling import POLL
 from reliquary.protocols.wsrm.state import Count
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 from tests.protocols.wsrm.source.source_bench import FIRST, SHOP, Came, SourceBench, closed
 
 OTHER = "DIRECT=WSRM://other.example/orders"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reliquary.base.time import seconds
-from reliquary.queueing.message import SequenceId
-from reliquary.queueing.travel.link import SequenceInfo
+from reliquary.queueing.model.message import SequenceId
+from reliquary.queueing.model.travel.link import SequenceInfo
 from tests.protocols.wsrm.source.source_bench import SourceBench
 
 

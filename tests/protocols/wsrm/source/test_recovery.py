@@ -7,7 +7,7 @@ import pytest
 from reliquary.protocols.wsrm.codec.values import CreateSequence
 from reliquary.protocols.wsrm.source.facts import MessagesNumbered
 from reliquary.protocols.wsrm.source.phases import Phase
-from reliquary.queueing.events import PurgeQueue
+from reliquary.queueing.model.events import PurgeQueue
 from tests.protocols.wsrm.source.source_bench import FIRST, URL, SourceBench, closed, durable, terminated
 
 

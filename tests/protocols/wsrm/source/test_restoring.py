@@ -13,7 +13,7 @@ from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
 from reliquary.protocols.wsrm.source.restoring import known_part
 from reliquary.protocols.wsrm.source.state import Sequence
 from reliquary.protocols.wsrm.source.tables import Outbound
-from reliquary.queueing.era import NOT_KNOWN
+from reliquary.queueing.rules.era import NOT_KNOWN
 from tests.protocols.wsrm.source.source_bench import FIRST, SourceBench, closed, terminated
 from tests.queueing.manager_harness import walk
 

@@ -11,8 +11,8 @@ from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.waits import RETRANSMIT
 from reliquary.protocols.wsrm.state import Count
-from reliquary.queueing.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.model.message import MessageClass
 from reliquary.queueing.travel.failures import Failure
 from tests.protocols.wsrm.source.source_bench import FIRST, SHOP, SourceBench, closed
 

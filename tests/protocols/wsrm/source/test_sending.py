@@ -12,8 +12,8 @@ from reliquary.protocols.wsrm.codec.values import LAST_NUMBER, Envelope
 from reliquary.protocols.wsrm.mapping import envelope_of
 from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
 from reliquary.protocols.wsrm.source import sending
-from reliquary.queueing.events import PurgeQueue
-from reliquary.queueing.message import Message, MessageClass, ObjectId
+from reliquary.queueing.model.events import PurgeQueue
+from reliquary.queueing.model.message import Message, MessageClass, ObjectId
 from tests.protocols.wsrm.source.source_bench import FIRST, SHOP, SourceBench
 
 

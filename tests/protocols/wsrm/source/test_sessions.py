@@ -10,10 +10,10 @@ from reliquary.base.time import seconds
 from reliquary.protocols.wsrm.schemes import offered_name
 from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
 from reliquary.protocols.wsrm.source.sessions import AHEAD
-from reliquary.queueing.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.events import BringOnline, PauseQueue, ResumeQueue, TakeOffline
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingState
 from reliquary.queueing.travel.failures import Failure
-from reliquary.queueing.travel.link import ConnectionStatus, OutgoingState
 from tests.protocols.wsrm.source.source_bench import SHOP, SourceBench, closed, terminated
 
 

@@ -13,7 +13,7 @@ from reliquary.protocols.httpr.codec.values import Command
 from reliquary.protocols.httpr.events import ForgetChannel, ReportChannel
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
-from reliquary.queueing.administration import Done
+from reliquary.queueing.model.administration import Done
 
 
 def on_report_wanted(state: State, event: ReportChannel, now: Instant) -> None:

@@ -28,8 +28,8 @@ from reliquary.protocols.httpr.events import RequestFailed, ResponseArrived
 from reliquary.protocols.httpr.outgoing import is_fetcher, report_connected
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Role
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import (
     BatchJudged,
     ConnectionWanted,
     ManagerOnline,

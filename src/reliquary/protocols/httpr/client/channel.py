@@ -13,7 +13,7 @@ from reliquary.base.time import MILLISECOND, SECOND, Duration, Instant
 from reliquary.protocols.httpr.client.phases import Move, Phase, moved
 from reliquary.protocols.httpr.codec.values import NOTHING, Capabilities, Carried, Command
 from reliquary.protocols.httpr.settings import Peer
-from reliquary.queueing.message import Message, MessageClass
+from reliquary.queueing.model.message import Message, MessageClass
 
 SINGLE: Final = 1
 """The pipeline depth without a session (HR-034, HR-062), and while a refused message is searched for."""

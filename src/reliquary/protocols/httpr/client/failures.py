@@ -23,9 +23,9 @@ from reliquary.protocols.httpr.outgoing import is_fetcher
 from reliquary.protocols.httpr.reasons import reason_in
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.administration import Done
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import ConnectionChanged
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import ConnectionChanged
 
 RETRY = "httpr-retry"
 """The timer of a channel that pauses after a failure."""

@@ -24,7 +24,7 @@ from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.settings import HttprSettings, Peer
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.transactions import By
-from reliquary.queueing.travel.link import ConnectionStatus
+from reliquary.queueing.model.travel.link import ConnectionStatus
 
 DEFAULTS: Final = Capabilities()
 

@@ -10,7 +10,7 @@ from reliquary.protocols.httpr.memory import judge_memory
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.tables import Memory
 from reliquary.protocols.httpr.transactions import By, Settlement, settlement
-from reliquary.queueing.travel.transfer import HoldKey, HoldsEnded, Outcome
+from reliquary.queueing.model.travel.transfer import HoldKey, HoldsEnded, Outcome
 
 
 def settle(state: State, channel: ClientChannel, header: ResponseHeader, by: By) -> Settlement:

@@ -31,12 +31,12 @@ from reliquary.protocols.httpr.facts import BatchReceived
 from reliquary.protocols.httpr.routing import placed, sent_on, sink_of
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Reception, reception
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.security.principals import MANAGER
-from reliquary.queueing.travel import transfer
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.travel import transfer
+from reliquary.queueing.model.travel.link import ConnectionStatus
+from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged
 from reliquary.queueing.travel.crossing import leads_elsewhere
-from reliquary.queueing.travel.link import ConnectionStatus
-from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged
 
 FETCH: Final = "httpr-fetch"
 """The timer after which messages are fetched again."""

@@ -21,8 +21,14 @@ from reliquary.protocols.httpr.facts import BatchPrepared
 from reliquary.protocols.httpr.memory import may_be_there, put_aside
 from reliquary.protocols.httpr.outgoing import is_fetcher
 from reliquary.protocols.httpr.state import HOLDER, State
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.travel.transfer import HoldRefusal, HoldsEnded, HoldWanted, MessagesHeld, Outcome
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.travel.transfer import (
+    HoldRefusal,
+    HoldsEnded,
+    HoldWanted,
+    MessagesHeld,
+    Outcome,
+)
 
 TOO_LARGE: Final = MessageClass.NACK_QUEUE_EXCEED_QUOTA
 """No class says that a message is larger than its receiver takes; this one comes closest."""

@@ -18,8 +18,8 @@ from typing import Final
 
 from reliquary.protocols.httpr.codec.values import ErrorNumber
 from reliquary.protocols.httpr.events import Failure
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.travel.link import ConnectionStatus
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.travel.link import ConnectionStatus
 
 
 class Reaction(Enum):

@@ -28,8 +28,8 @@ from reliquary.protocols.httpr.events import ResponseArrived
 from reliquary.protocols.httpr.facts import PeerReported, Side, SideForgotten
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.transactions import By
-from reliquary.queueing.administration import Done
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
 
 
 def send_report(state: State, channel: ClientChannel, now: Instant) -> None:

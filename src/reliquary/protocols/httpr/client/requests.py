@@ -17,7 +17,7 @@ from reliquary.protocols.httpr.codec.values import (
 from reliquary.protocols.httpr.effects import SendRequest
 from reliquary.protocols.httpr.settings import AGENT_TYPE
 from reliquary.protocols.httpr.state import State
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 _ALWAYS_ACKNOWLEDGE: Final = frozenset({Command.PULL, Command.EXCHANGE, Command.REPORT})
 """These say what became of the last batch that was fetched (HR-070), or that there was none (HR-105)."""

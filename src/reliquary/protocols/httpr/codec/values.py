@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from reliquary.queueing.message import StoredBody
+from reliquary.queueing.model.message import StoredBody
 
 VERSION: Final = "HTTPR/1.0"
 """The token of protocol version 1.1 as well (HR-086)."""

@@ -18,7 +18,7 @@ from reliquary.protocols.httpr.server import connections, pull, push, responses,
 from reliquary.protocols.httpr.server.dispatch import serve_next
 from reliquary.protocols.httpr.server.identify import find_number, find_row, identify, may_use, own_name
 from reliquary.protocols.httpr.state import State
-from reliquary.queueing.travel.transfer import BatchJudged, MessagesHeld, MessagesWaiting
+from reliquary.queueing.model.travel.transfer import BatchJudged, MessagesHeld, MessagesWaiting
 
 # -- the network
 

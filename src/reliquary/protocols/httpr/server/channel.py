@@ -18,8 +18,8 @@ from reliquary.protocols.httpr.codec.values import (
     RequestHeader,
 )
 from reliquary.protocols.httpr.events import RequestArrived
-from reliquary.queueing.message import Message
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.security.principals import Principal
 
 NEVER: Final = Instant(0)
 Pair = tuple[Outcome, int]

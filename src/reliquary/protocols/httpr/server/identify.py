@@ -22,7 +22,7 @@ from reliquary.protocols.httpr.server.channel import PendingRequest, ServerChann
 from reliquary.protocols.httpr.server.refusals import fault
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Channel, Role
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 
 def identify(

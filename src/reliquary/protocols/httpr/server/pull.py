@@ -30,7 +30,7 @@ from reliquary.protocols.httpr.server.channel import Pair, PendingRequest, PullI
 from reliquary.protocols.httpr.server.refusals import NOT_HELD
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Settlement
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.travel.transfer import (
     HoldRefusal,
     HoldWanted,
     MessagesHeld,

@@ -34,9 +34,9 @@ from reliquary.protocols.httpr.server.channel import PendingRequest, ServerChann
 from reliquary.protocols.httpr.server.refusals import fault, not_taken
 from reliquary.protocols.httpr.state import HOLDER, State
 from reliquary.protocols.httpr.transactions import Reception, reception
-from reliquary.queueing.message import Message
-from reliquary.queueing.travel import transfer
-from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.travel import transfer
+from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged
 
 
 def serve(state: State, channel: ServerChannel, request: PendingRequest, now: Instant) -> None:

@@ -17,8 +17,8 @@ import msgspec
 
 from reliquary.protocols.httpr.codec.faults import HttprFault
 from reliquary.protocols.httpr.codec.values import ErrorNumber
-from reliquary.queueing.message import MessageClass
-from reliquary.queueing.travel.transfer import HoldRefusal
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.travel.transfer import HoldRefusal
 
 
 class Said(Enum):

@@ -24,7 +24,7 @@ from reliquary.protocols.httpr.server.refusals import REFUSALS, Said
 from reliquary.protocols.httpr.settings import AGENT_TYPE
 from reliquary.protocols.httpr.state import State
 from reliquary.protocols.httpr.tables import Channel
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 
 def last_outcome(row: Channel) -> Pair:

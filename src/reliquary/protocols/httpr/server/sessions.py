@@ -34,7 +34,7 @@ from reliquary.protocols.httpr.facts import SessionNumbered
 from reliquary.protocols.httpr.server.channel import ServerChannel, Session
 from reliquary.protocols.httpr.server.refusals import fault
 from reliquary.protocols.httpr.state import State
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model.security.principals import Principal
 
 IDLE_SESSION: Final = "httpr-idle"
 """The timer of a session, by its channel."""

@@ -9,8 +9,8 @@ from reliquary.base.hresult import HResult
 from reliquary.base.turn import Reply
 from reliquary.protocols.mqqp.client.state import Ending, Link, Task
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing import events
-from reliquary.queueing.events import Answer, Opened, Request
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Answer, Opened, Request
 from reliquary.queueing.travel.failures import Failure
 from reliquary.queueing.travel.remote import RemoteReadsEnded
 from reliquary.wire.rpc.statuses import FaultStatus

@@ -11,8 +11,8 @@ from reliquary.protocols.mqqp.codec import qmcomm
 from reliquary.protocols.mqqp.codec.qm2qm import Acknowledge, EndReceive, Request, Response
 from reliquary.protocols.mqqp.effects import CallServer
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import FOREVER_WAIT
-from reliquary.queueing.message import NO_OBJECT, ObjectId
+from reliquary.queueing.model.events import FOREVER_WAIT
+from reliquary.queueing.model.message import NO_OBJECT, ObjectId
 
 TIMER: Final = "mqqp-call"
 AT_ONCE: Final = Duration(0)

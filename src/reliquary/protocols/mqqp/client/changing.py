@@ -11,7 +11,7 @@ from reliquary.protocols.mqqp.client.tasks import cancel, finish, is_open
 from reliquary.protocols.mqqp.codec import qm2qm
 from reliquary.protocols.mqqp.codec.qmcomm import CreateRemoteCursor, CursorCreated
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import Answer, CloseCursor, Opened, PeekMessage, Purged, ReceiveMessages
+from reliquary.queueing.model.events import Answer, CloseCursor, Opened, PeekMessage, Purged, ReceiveMessages
 
 
 def open_cursor(state: State, link: Link, task: Task, now: Instant) -> None:

@@ -16,7 +16,7 @@ from reliquary.protocols.mqqp.client.facts import DoubtEnded, MessageDoubted
 from reliquary.protocols.mqqp.client.state import Link
 from reliquary.protocols.mqqp.client.tables import Doubt
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.message import NO_OBJECT, Message
+from reliquary.queueing.model.message import NO_OBJECT, Message
 
 TIMER: Final = "mqqp-doubts"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reliquary.base.turn import Fact
 from reliquary.protocols.mqqp.client.tables import Doubt
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 
 
 class MessageDoubted(Fact, frozen=True):

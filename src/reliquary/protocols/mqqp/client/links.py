@@ -12,8 +12,8 @@ from reliquary.protocols.mqqp.client.calling import drop, forget_read
 from reliquary.protocols.mqqp.client.phases import LinkMove, LinkPhase, moved_link
 from reliquary.protocols.mqqp.client.state import Link, Receipt
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.descriptors import ALLOWS
-from reliquary.queueing.events import FOREVER_WAIT, Access
+from reliquary.queueing.model.descriptors import ALLOWS
+from reliquary.queueing.model.events import FOREVER_WAIT, Access
 from reliquary.wire.security import Sid
 
 IDLE_TIMER: Final = "mqqp-idle"

@@ -17,7 +17,7 @@ from reliquary.protocols.mqqp.client.tasks import finish
 from reliquary.protocols.mqqp.effects import EndLink
 from reliquary.protocols.mqqp.events import LinkLost
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import Answer, CloseCursor, Opened, PurgeQueue
+from reliquary.queueing.model.events import Answer, CloseCursor, Opened, PurgeQueue
 from reliquary.queueing.travel.failures import Failure
 
 

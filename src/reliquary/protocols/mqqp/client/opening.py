@@ -35,12 +35,12 @@ from reliquary.protocols.mqqp.codec import qm2qm, qmcomm
 from reliquary.protocols.mqqp.codec.qm2qm import HandleReturned, PortKind, PortReturned, VersionReturned
 from reliquary.protocols.mqqp.codec.qmcomm import RemoteQueueOpened
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing import events
-from reliquary.queueing.events import Access, Answer, Opened, Share
-from reliquary.queueing.naming.formats import DirectName, key_of, parse_format
-from reliquary.queueing.queue import QueueManagerRecord
-from reliquary.queueing.security.principals import Principal
-from reliquary.queueing.tables import MANAGER, ONLY
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Access, Answer, Opened, Share
+from reliquary.queueing.model.names.formats import DirectName, key_of, parse_format
+from reliquary.queueing.model.queue import QueueManagerRecord
+from reliquary.queueing.model.security.principals import Principal
+from reliquary.queueing.model.tables import MANAGER, ONLY
 from reliquary.wire.rpc.statuses import FaultStatus
 
 _ACCESS: Final = {Access.RECEIVE: 0x01, Access.PEEK: 0x20}

@@ -45,7 +45,7 @@ from reliquary.protocols.mqqp.codec.qm2qm import (
     StartReceiveByLookupId,
 )
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     FOREVER_WAIT,
     Answer,
     BrowseMessages,
@@ -55,7 +55,7 @@ from reliquary.queueing.events import (
     ReceiveMessages,
     Seek,
 )
-from reliquary.queueing.read import ANSWER_BYTES
+from reliquary.queueing.rules.read import ANSWER_BYTES
 from reliquary.queueing.travel.failures import Failure
 from reliquary.wire.packet.fields import PacketFault
 

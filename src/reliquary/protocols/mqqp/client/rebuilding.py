@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from reliquary.base.time import SECOND, Instant
-from reliquary.queueing.events import Delivered
-from reliquary.queueing.message import PRIORITY_LIMIT, Message, Position, size_of
+from reliquary.queueing.model.events import Delivered
+from reliquary.queueing.model.message import PRIORITY_LIMIT, Message, Position, size_of
+from reliquary.queueing.model.tables import LANE_SHIFT, SEQUENCE_MASK
 from reliquary.queueing.packets.messages import deserialize
-from reliquary.queueing.tables import LANE_SHIFT, SEQUENCE_MASK
 
 
 def rebuild(packet: bytes, arrived: int, sequential: int, request: int) -> Delivered:

@@ -28,7 +28,7 @@ from reliquary.protocols.mqqp.client.links import drop_receipt, release, renew
 from reliquary.protocols.mqqp.client.state import Call, Ending, Link, Purpose, Receipt
 from reliquary.protocols.mqqp.codec.qm2qm import Acknowledge
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import Answer, EndRead, ReceiveMessages
+from reliquary.queueing.model.events import Answer, EndRead, ReceiveMessages
 from reliquary.queueing.travel.remote import ReadElsewhere
 
 REJECTED: Final = "the messages are gone, but MQQP cannot say that their reader rejected them"

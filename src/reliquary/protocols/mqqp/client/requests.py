@@ -12,10 +12,10 @@ from reliquary.protocols.mqqp.client.answers import refuse, reply
 from reliquary.protocols.mqqp.client.phases import LinkPhase
 from reliquary.protocols.mqqp.client.state import Link, Task
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing import events
-from reliquary.queueing.events import Access, Answer, Request
-from reliquary.queueing.naming.formats import key_of, parse_format
-from reliquary.queueing.security.principals import MANAGER
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Access, Answer, Request
+from reliquary.queueing.model.names.formats import key_of, parse_format
+from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.travel.remote import ReadElsewhere, ReaderGone
 
 NO_TRANSACTION: Final = "MQQP has no transactions: queues of other managers are read outside of them"

@@ -20,7 +20,7 @@ from reliquary.protocols.mqqp.client.state import Call, Link, PendingRead, Purpo
 from reliquary.protocols.mqqp.client.tasks import finish, holds
 from reliquary.protocols.mqqp.codec.qm2qm import Acknowledge
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import FOREVER_WAIT, Delivered, LookUpMessage, Received, ReceiveMessages
+from reliquary.queueing.model.events import FOREVER_WAIT, Delivered, LookUpMessage, Received, ReceiveMessages
 
 
 def conclude(state: State, link: Link, task: Task) -> None:

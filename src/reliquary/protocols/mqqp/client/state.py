@@ -23,9 +23,9 @@ from reliquary.protocols.mqqp.client.phases import LinkPhase, TaskPhase
 from reliquary.protocols.mqqp.client.tables import DOUBTS, Doubt
 from reliquary.protocols.mqqp.codec.qm2qm import NO_HANDLE, Acknowledge
 from reliquary.protocols.mqqp.settings import MqqpSettings
-from reliquary.queueing.events import FOREVER_WAIT, Access, Answer, Delivered, Request, Share
-from reliquary.queueing.message import ObjectId
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model.events import FOREVER_WAIT, Access, Answer, Delivered, Request, Share
+from reliquary.queueing.model.message import ObjectId
+from reliquary.queueing.model.security.principals import Principal
 from reliquary.queueing.travel.remote import ReadElsewhere
 from reliquary.wire.security import Sid
 

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from reliquary.base.rows import Table
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 
 
 class Doubt(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ from reliquary.protocols.mqqp.client.phases import TaskMove, TaskPhase, moved_ta
 from reliquary.protocols.mqqp.client.state import Link, Purpose, Task
 from reliquary.protocols.mqqp.codec.qm2qm import CancelReceive
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     FOREVER_WAIT,
     Answer,
     BrowseMessages,

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from ipaddress import IPv4Address
 from typing import Final
 
-from reliquary.queueing.naming.formats import (
+from reliquary.queueing.model.names.formats import (
     ConnectorName,
     DirectName,
     DistributionListName,

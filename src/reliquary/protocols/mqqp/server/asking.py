@@ -1,4 +1,4 @@
-"""How the server asks the queue manager (`queueing/travel/asking.py`)."""
+"""How the server asks the queue manager (`queueing/model/travel/asking.py`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from reliquary.base.turn import Event
 from reliquary.protocols.mqqp.reader import NAME
 from reliquary.protocols.mqqp.server.state import Asked
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import Answer
-from reliquary.queueing.travel.asking import RequestMade
+from reliquary.queueing.model.events import Answer
+from reliquary.queueing.model.travel.asking import RequestMade
 
 
 class Unattended(Asked):

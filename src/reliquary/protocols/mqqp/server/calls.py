@@ -24,7 +24,7 @@ from reliquary.protocols.mqqp.server import (
 from reliquary.protocols.mqqp.server.responding import fault, refuse
 from reliquary.protocols.mqqp.settings import MqqpSettings
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.security.principals import ANONYMOUS_USER
+from reliquary.queueing.model.security.principals import ANONYMOUS_USER
 from reliquary.wire.rpc.protection import Protection
 from reliquary.wire.rpc.statuses import FaultStatus
 

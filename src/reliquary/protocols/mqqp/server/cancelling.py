@@ -19,7 +19,7 @@ from reliquary.protocols.mqqp.server.responding import refuse, respond
 from reliquary.protocols.mqqp.server.state import Ending, Read
 from reliquary.protocols.mqqp.server.statuses import Status
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import CallerGone
+from reliquary.queueing.model.events import CallerGone
 
 
 def cancel_receive(state: State, called: ClientCalled, now: Instant) -> None:

@@ -14,7 +14,7 @@ from reliquary.protocols.mqqp.server.phases import NEXT, Phase, Step
 from reliquary.protocols.mqqp.server.responding import respond
 from reliquary.protocols.mqqp.server.state import Context, Ending, Held, OpenedQueue, Session
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing import events
+from reliquary.queueing.model import events
 
 
 def advance(state: State, queue: OpenedQueue, step: Step) -> None:

@@ -16,7 +16,7 @@ from reliquary.protocols.mqqp.server.responding import refuse, respond
 from reliquary.protocols.mqqp.server.state import Asked, OpenedQueue
 from reliquary.protocols.mqqp.server.statuses import STATUSES
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing import events
+from reliquary.queueing.model import events
 
 CURSORS: Final = 256
 """Cursors that one opened queue may have."""

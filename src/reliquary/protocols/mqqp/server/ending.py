@@ -15,7 +15,7 @@ from reliquary.protocols.mqqp.server.responding import respond
 from reliquary.protocols.mqqp.server.state import Asked, Held
 from reliquary.protocols.mqqp.server.statuses import STATUSES
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import Answer, EndRead
+from reliquary.queueing.model.events import Answer, EndRead
 
 
 @dataclass(slots=True, eq=False)

@@ -14,7 +14,7 @@ from reliquary.protocols.mqqp.events import ClientCalled
 from reliquary.protocols.mqqp.server.responding import fault, refuse
 from reliquary.protocols.mqqp.server.state import ContextHandle, OpenedQueue, ServerState
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model.security.principals import Principal
 from reliquary.wire.rpc.statuses import FaultStatus
 
 Kind = TypeVar("Kind", bound=ContextHandle)

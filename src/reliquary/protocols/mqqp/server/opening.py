@@ -24,10 +24,10 @@ from reliquary.protocols.mqqp.server.responding import refuse, respond
 from reliquary.protocols.mqqp.server.state import Asked, Context, OpenedQueue, Session
 from reliquary.protocols.mqqp.server.statuses import STATUSES
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing import events
-from reliquary.queueing.events import Access, Share
-from reliquary.queueing.naming import schemes
-from reliquary.queueing.naming.formats import (
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Access, Share
+from reliquary.queueing.model.names import schemes
+from reliquary.queueing.model.names.formats import (
     DirectName,
     FormatName,
     MachineName,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.mqqp.codec.qm2qm import LARGEST_PACKET
-from reliquary.queueing.events import Delivered
+from reliquary.queueing.model.events import Delivered
 from reliquary.queueing.packets.messages import serialize
 
 

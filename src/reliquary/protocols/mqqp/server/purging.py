@@ -19,8 +19,8 @@ from reliquary.protocols.mqqp.server.responding import refuse, respond
 from reliquary.protocols.mqqp.server.state import Asked, OpenedQueue
 from reliquary.protocols.mqqp.server.statuses import STATUSES
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing import events
-from reliquary.queueing.events import Access
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Access
 
 NO_MESSAGE: Final = 0
 """A LookupIdentifier that no message has."""

@@ -34,7 +34,7 @@ from reliquary.protocols.mqqp.server.responding import fault, refuse, respond
 from reliquary.protocols.mqqp.server.state import Ending, Held, OpenedQueue, Read
 from reliquary.protocols.mqqp.server.statuses import STATUSES, Status
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.events import (
+from reliquary.queueing.model.events import (
     FOREVER_WAIT,
     Answer,
     Delivered,

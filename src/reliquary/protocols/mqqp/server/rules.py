@@ -23,7 +23,7 @@ from reliquary.protocols.mqqp.server import (
 )
 from reliquary.protocols.mqqp.server.state import Asked, Read
 from reliquary.protocols.mqqp.state import State
-from reliquary.queueing.travel.asking import RequestAnswered
+from reliquary.queueing.model.travel.asking import RequestAnswered
 
 ANSWERED: Final[Mapping[type[Asked], Callable[[State, Any, Any, Instant], None]]] = {
     Read: reading.on_read,

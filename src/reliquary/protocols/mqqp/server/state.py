@@ -24,8 +24,8 @@ from reliquary.protocols.mqqp.codec.qm2qm import ReadDescriptor
 from reliquary.protocols.mqqp.events import ClientCalled
 from reliquary.protocols.mqqp.server.phases import Phase
 from reliquary.protocols.mqqp.settings import MqqpSettings
-from reliquary.queueing.events import Access, Share
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.events import Access, Share
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 
 class Asked:

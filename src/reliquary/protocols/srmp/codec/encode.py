@@ -16,7 +16,7 @@ from reliquary.protocols.srmp.codec.elements import OURS
 from reliquary.protocols.srmp.codec.lexical import correlation_text, guid_text, moment_text
 from reliquary.protocols.srmp.codec.messages import envelope_of
 from reliquary.protocols.srmp.codec.values import Envelope, Msmq, StreamPlace
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 from reliquary.wire.xml_text import escaped
 
 _PATH: Final = f"{BEGIN}<action>"

@@ -30,8 +30,8 @@ from reliquary.protocols.srmp.codec.values import (
     StreamPlace,
     StreamReceipt,
 )
-from reliquary.queueing.message import FOREVER, LABEL_LIMIT, NO_GUID, PRIORITY_LIMIT, ObjectId
-from reliquary.queueing.naming.formats import DirectName, MulticastName, parse_single
+from reliquary.queueing.model.message import FOREVER, LABEL_LIMIT, NO_GUID, PRIORITY_LIMIT, ObjectId
+from reliquary.queueing.model.names.formats import DirectName, MulticastName, parse_single
 
 ANONYMOUS: Final = ObjectId(NO_GUID, 1)
 """The identifier of a message without `Msmq` (SR-167)."""

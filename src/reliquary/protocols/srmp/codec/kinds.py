@@ -16,7 +16,7 @@ from typing import Final
 
 from reliquary.protocols.srmp.codec.lexical import SPACE
 from reliquary.protocols.srmp.codec.values import CommitmentReceipt, Envelope, Kind
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 
 ORDERING_ACK: Final = "MSMQ:QM Ordering Ack"
 """The action of stream receipts (SR-028)."""

@@ -21,7 +21,7 @@ from uuid import UUID
 
 from reliquary.base.faults import UsageError
 from reliquary.protocols.srmp.codec.faults import SrmpFault
-from reliquary.queueing.message import FOREVER, NO_OBJECT, ObjectId
+from reliquary.queueing.model.message import FOREVER, NO_OBJECT, ObjectId
 
 ULONG: Final = 0xFFFF_FFFF_FFFF_FFFF
 SPACE: Final = " \t\r\n"

@@ -31,7 +31,7 @@ from reliquary.protocols.srmp.codec.values import (
     Msmq,
     StreamPlace,
 )
-from reliquary.queueing.message import (
+from reliquary.queueing.model.message import (
     FOREVER,
     NO_GUID,
     NO_OBJECT,
@@ -47,8 +47,8 @@ from reliquary.queueing.message import (
     ResponseKind,
     SequenceId,
 )
-from reliquary.queueing.naming.formats import is_format_name
-from reliquary.queueing.naming.names import parse
+from reliquary.queueing.model.names.formats import is_format_name
+from reliquary.queueing.model.names.pathnames import parse
 from reliquary.queueing.packets import codes
 from reliquary.wire.packet import properties
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 
 
 class Value(msgspec.Struct, frozen=True, gc=False, kw_only=True):

@@ -30,15 +30,10 @@ from reliquary.protocols.srmp.receiver import receipts, resuming
 from reliquary.protocols.srmp.receiver.routing import Route, check_url
 from reliquary.protocols.srmp.signing import verify
 from reliquary.protocols.srmp.state import Arriving, Count, State
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import NO_GUID, Message, MessageClass, ObjectId
+from reliquary.queueing.model.message import NO_GUID, Message, MessageClass, ObjectId
+from reliquary.queueing.model.travel.transfer import ArrivalJudged, DuplicatesDropped, MessageArrived, Outcome
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.queueing.travel.crossing import crossed
-from reliquary.queueing.travel.transfer import (
-    ArrivalJudged,
-    DuplicatesDropped,
-    MessageArrived,
-    Outcome,
-)
 from reliquary.streams.acceptance import TAKEN, Verdict, advanced, judge, made_up
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import IdentifierRemembered, StreamAdvanced

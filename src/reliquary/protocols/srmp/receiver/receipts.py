@@ -32,8 +32,8 @@ from reliquary.protocols.srmp.codec.values import (
 from reliquary.protocols.srmp.events import Addressed
 from reliquary.protocols.srmp.receiver.routing import is_multicast
 from reliquary.protocols.srmp.state import Count, State
-from reliquary.queueing.message import Delivery, Message, MessageClass
-from reliquary.queueing.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
+from reliquary.queueing.model.message import Delivery, Message, MessageClass
+from reliquary.queueing.model.travel.transfer import ArrivalJudged, MessageArrived, Outcome, ReceiptDue
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import StreamAdvanced
 from reliquary.streams.incoming import Incoming

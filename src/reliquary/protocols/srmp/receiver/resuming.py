@@ -13,7 +13,7 @@ from reliquary.base.turn import Warn
 from reliquary.protocols.srmp.carrier import NAME
 from reliquary.protocols.srmp.codec.values import Envelope, StreamPlace
 from reliquary.protocols.srmp.state import Count, State
-from reliquary.queueing.travel.transfer import StreamResumed
+from reliquary.queueing.model.travel.transfer import StreamResumed
 from reliquary.streams.acceptance import Verdict
 from reliquary.streams.gaps import ENOUGH, reconsider
 from reliquary.streams.incoming import StreamKey

@@ -20,8 +20,8 @@ from reliquary.protocols.srmp.codec.faults import SrmpFault
 from reliquary.protocols.srmp.codec.messages import format_name
 from reliquary.protocols.srmp.redirection import redirected
 from reliquary.protocols.srmp.state import State, queue_of
-from reliquary.queueing.naming.formats import DirectName, MulticastName, parse_single
-from reliquary.queueing.naming.schemes import HTTP, HTTPS
+from reliquary.queueing.model.names.formats import DirectName, MulticastName, parse_single
+from reliquary.queueing.model.names.schemes import HTTP, HTTPS
 from reliquary.queueing.travel.crossing import leads_elsewhere, onward_name
 
 _SECTION: Final = "3.1.5.1.3"

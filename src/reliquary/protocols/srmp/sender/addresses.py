@@ -13,7 +13,7 @@ import msgspec
 
 from reliquary.protocols.srmp.redirection import matches, redirected
 from reliquary.protocols.srmp.settings import SrmpSettings
-from reliquary.queueing.naming.formats import DirectName, MulticastName, parse_single
+from reliquary.queueing.model.names.formats import DirectName, MulticastName, parse_single
 
 ORDER_QUEUE: Final = "/MSMQ/PRIVATE$/order_queue$"
 PLAIN: Final = "http"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import Final
 
-from reliquary.queueing.message import MessageClass
+from reliquary.queueing.model.message import MessageClass
 
 
 class Reaction(Enum):

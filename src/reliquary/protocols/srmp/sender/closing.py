@@ -17,8 +17,8 @@ from reliquary.base.turn import Warn
 from reliquary.protocols.srmp.sender.resending import go_again, on_receipt_wait
 from reliquary.protocols.srmp.sender.streams import end, forget, free
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.travel.transfer import Outcome, SendUserMessage, TransferEnded
+from reliquary.queueing.model.travel.transfer import Outcome, SendUserMessage, TransferEnded
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.streams.numbering import in_order
 from reliquary.streams.numbering import renumber as renumbered
 

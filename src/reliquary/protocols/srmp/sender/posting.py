@@ -33,11 +33,10 @@ from reliquary.protocols.srmp.sender.sessions import fail, open_wanted
 from reliquary.protocols.srmp.sender.streams import begin, final_key, forget, free, make_room
 from reliquary.protocols.srmp.signing import is_to_be_signed, parts_source, sign
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.message import Message, MessageClass
-from reliquary.queueing.naming.schemes import HTTP, HTTPS
-from reliquary.queueing.travel.failures import FAILED_WITH
-from reliquary.queueing.travel.link import ConnectionStatus
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.queueing.model.names.schemes import HTTP, HTTPS
+from reliquary.queueing.model.travel.link import ConnectionStatus
+from reliquary.queueing.model.travel.transfer import (
     AddressesKnown,
     DestinationReached,
     MessageWithdrawn,
@@ -46,6 +45,7 @@ from reliquary.queueing.travel.transfer import (
     TransferAccepted,
     TransferEnded,
 )
+from reliquary.queueing.travel.failures import FAILED_WITH
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import MessagesNumbered, StreamStarted
 from reliquary.streams.numbering import LAST_NUMBER, next_stream

@@ -16,8 +16,13 @@ from reliquary.protocols.srmp.sender.phases import Phase
 from reliquary.protocols.srmp.sender.resending import go_again, start_wait, stop_wait
 from reliquary.protocols.srmp.sender.streams import final_key, forget, free, let_others_go, make_room
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.message import MessageClass, ObjectId
-from reliquary.queueing.travel.transfer import DestinationReached, Outcome, TransferAccepted, TransferEnded
+from reliquary.queueing.model.message import MessageClass, ObjectId
+from reliquary.queueing.model.travel.transfer import (
+    DestinationReached,
+    Outcome,
+    TransferAccepted,
+    TransferEnded,
+)
 from reliquary.streams.acknowledging import acknowledge
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import StreamClosed

@@ -13,7 +13,7 @@ from reliquary.base.time import Instant
 from reliquary.base.turn import CancelTimer, SetTimer
 from reliquary.protocols.srmp.sender.phases import NEXT, Move, Phase
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.travel.transfer import ResendWanted, TransferAccepted
+from reliquary.queueing.model.travel.transfer import ResendWanted, TransferAccepted
 
 RECEIPT_WAIT: Final = "srmp-receipt-wait"
 """Stream Receipt Wait Timer, one for each outgoing queue."""

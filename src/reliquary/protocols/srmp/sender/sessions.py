@@ -17,8 +17,8 @@ from reliquary.protocols.srmp.sender.addresses import route_to
 from reliquary.protocols.srmp.sender.phases import NEXT, Move, Phase
 from reliquary.protocols.srmp.sender.resending import go_again, report_taken, start_wait, stop_wait
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
     ManagerOnline,

@@ -20,9 +20,9 @@ from uuid import UUID
 from reliquary.base.turn import Warn
 from reliquary.protocols.srmp.sender.resending import go_again, report_taken, stop_wait
 from reliquary.protocols.srmp.state import Session, State
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import MessageClass, ObjectId
-from reliquary.queueing.travel.transfer import Outcome, TransferEnded
+from reliquary.queueing.model.message import MessageClass, ObjectId
+from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
+from reliquary.queueing.rules.era import NOT_KNOWN
 from reliquary.streams.apply import apply
 from reliquary.streams.facts import NumbersFreed, StreamBegun, StreamEnded
 from reliquary.streams.numbering import in_order, renumber

@@ -24,7 +24,7 @@ from reliquary.protocols.wsrm.destination.tables import (
 )
 from reliquary.protocols.wsrm.numbering import sequence_key
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.message import size_of
+from reliquary.queueing.model.message import size_of
 
 MOST_REQUESTS: Final = 4096
 """MessageIDs that are kept of one sequence; an older request gets a MessageID of ours in its reply."""

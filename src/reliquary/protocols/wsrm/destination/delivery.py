@@ -33,9 +33,9 @@ from reliquary.protocols.wsrm.destination.watching import watch
 from reliquary.protocols.wsrm.exchange import Exchange
 from reliquary.protocols.wsrm.settings import LARGEST_WINDOW, Assurance
 from reliquary.protocols.wsrm.state import Count, State
-from reliquary.queueing.message import Message, MessageClass
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
-from reliquary.queueing.travel.transfer import BatchArrived, BatchJudged, Outcome
+from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.travel.transfer import BatchArrived, BatchJudged, Outcome
 from reliquary.wire.security import parse_sid
 
 _MOST_NAMED: Final = 20

@@ -39,8 +39,8 @@ from reliquary.protocols.wsrm.destination.watching import watch
 from reliquary.protocols.wsrm.exchange import Exchange
 from reliquary.protocols.wsrm.state import State
 from reliquary.protocols.wsrm.transport import send
-from reliquary.queueing.administration import Done
-from reliquary.queueing.travel.transfer import EraBegan
+from reliquary.queueing.model.administration import Done
+from reliquary.queueing.model.travel.transfer import EraBegan
 
 INACTIVITY: Final = "wsrm-inactivity"
 """One timer for each sequence: when it is silent for too long, when its life is over, and when messages that

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reliquary.base.turn import Fact
 from reliquary.protocols.wsrm.destination.tables import Inbound, Request
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 
 class SequenceOpened(Fact, frozen=True):

@@ -13,7 +13,7 @@ from reliquary.protocols.wsrm.destination.phases import NEXT, Move, Phase
 from reliquary.protocols.wsrm.destination.state import Sequence
 from reliquary.protocols.wsrm.exchange import Exchange
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.security.principals import ANONYMOUS, Principal
+from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 
 
 def find(state: State, exchange: Exchange, identifier: str, now: Instant) -> Sequence:

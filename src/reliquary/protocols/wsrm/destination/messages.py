@@ -36,8 +36,8 @@ from reliquary.protocols.wsrm.destination.tables import Request
 from reliquary.protocols.wsrm.exchange import Exchange
 from reliquary.protocols.wsrm.mapping import identifier_of, is_reversible, message_of
 from reliquary.protocols.wsrm.state import Count, State
-from reliquary.queueing.message import MessageClass, ObjectId, size_of
-from reliquary.queueing.travel.transfer import BatchJudged, DuplicatesDropped, Outcome
+from reliquary.queueing.model.message import MessageClass, ObjectId, size_of
+from reliquary.queueing.model.travel.transfer import BatchJudged, DuplicatesDropped, Outcome
 
 LAST_MESSAGE: Final = "/LastMessage"
 """How the action of an empty last message ends, WS-RM 1.0."""

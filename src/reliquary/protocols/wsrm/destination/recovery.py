@@ -10,7 +10,7 @@ from reliquary.protocols.wsrm.destination.state import Sequence
 from reliquary.protocols.wsrm.destination.tables import HELD, INBOUND, RECEIVED, REQUESTS, message_of_key
 from reliquary.protocols.wsrm.numbering import sequence_key
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.message import size_of
+from reliquary.queueing.model.message import size_of
 
 
 def recover(state: State) -> None:

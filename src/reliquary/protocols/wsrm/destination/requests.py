@@ -17,7 +17,7 @@ from reliquary.protocols.wsrm.destination.tables import Inbound
 from reliquary.protocols.wsrm.mapping import message_id_of as derived
 from reliquary.protocols.wsrm.schemes import name_of_url, offered_name
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.message import ObjectId
+from reliquary.queueing.model.message import ObjectId
 
 
 def message_id(state: State, identifier: ObjectId) -> str | None:

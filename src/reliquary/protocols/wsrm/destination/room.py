@@ -14,7 +14,7 @@ from reliquary.protocols.wsrm.destination.flow_control import message_processed
 from reliquary.protocols.wsrm.destination.phases import Phase
 from reliquary.protocols.wsrm.destination.watching import watch_all
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.travel.transfer import RoomKnown
+from reliquary.queueing.model.travel.transfer import RoomKnown
 
 
 def on_room_known(state: State, signal: RoomKnown, now: Instant) -> None:

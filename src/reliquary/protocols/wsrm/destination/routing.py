@@ -15,8 +15,8 @@ from reliquary.base.faults import UsageError
 from reliquary.protocols.wsrm.destination.tables import Inbound
 from reliquary.protocols.wsrm.schemes import names_endpoint
 from reliquary.protocols.wsrm.settings import Assurance, EndpointSettings, WsrmSettings
-from reliquary.queueing.message import Message
-from reliquary.queueing.naming.formats import is_format_name, name_of_url, parse_single
+from reliquary.queueing.model.message import Message
+from reliquary.queueing.model.names.formats import is_format_name, name_of_url, parse_single
 from reliquary.queueing.travel.crossing import crossed, leads_elsewhere
 
 

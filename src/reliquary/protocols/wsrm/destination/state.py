@@ -19,8 +19,8 @@ from reliquary.protocols.wsrm.codec.values import Dialect, Incomplete, Reference
 from reliquary.protocols.wsrm.destination.phases import Phase
 from reliquary.protocols.wsrm.destination.tables import Inbound, Ranges, Received
 from reliquary.protocols.wsrm.settings import EndpointSettings
-from reliquary.queueing.message import Message, ObjectId
-from reliquary.queueing.security.principals import Principal
+from reliquary.queueing.model.message import Message, ObjectId
+from reliquary.queueing.model.security.principals import Principal
 
 SMALLEST_MESSAGE: Final = 1024
 """Bytes that a message is expected to have at least, where bytes of a quota become messages."""

@@ -18,7 +18,7 @@ import msgspec
 from reliquary.base.rows import Table
 from reliquary.protocols.wsrm.codec.values import Dialect, Reference
 from reliquary.protocols.wsrm.destination.phases import Phase
-from reliquary.queueing.message import Message, ObjectId
+from reliquary.queueing.model.message import Message, ObjectId
 
 Ranges = tuple[tuple[int, int], ...]
 """Disjoint and sorted; both ends belong to a range."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reliquary.protocols.wsrm.carrier import NAME
 from reliquary.protocols.wsrm.destination.state import Place
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.travel.transfer import RoomWatched
+from reliquary.queueing.model.travel.transfer import RoomWatched
 
 
 def watch(state: State, place: Place) -> None:

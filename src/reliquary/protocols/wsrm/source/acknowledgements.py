@@ -32,7 +32,7 @@ from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.tables import Ranges
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.travel.transfer import Outcome, TransferEnded
+from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
 
 
 class Verdict(Enum):

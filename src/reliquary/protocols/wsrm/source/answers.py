@@ -23,8 +23,8 @@ from reliquary.protocols.wsrm.source.state import Posted, Purpose, Sequence, Ses
 from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import keep_waiting
 from reliquary.protocols.wsrm.state import State
+from reliquary.queueing.model.travel.link import ConnectionStatus
 from reliquary.queueing.travel.failures import FAILED_WITH
-from reliquary.queueing.travel.link import ConnectionStatus
 
 
 class Reaction(Enum):

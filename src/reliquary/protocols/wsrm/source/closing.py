@@ -47,10 +47,10 @@ from reliquary.protocols.wsrm.source.state import Flight, Posted, Purpose, Seque
 from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import Message, MessageClass
-from reliquary.queueing.travel.link import ConnectionStatus
-from reliquary.queueing.travel.transfer import Outcome, TransferEnded
+from reliquary.queueing.model.message import Message, MessageClass
+from reliquary.queueing.model.travel.link import ConnectionStatus
+from reliquary.queueing.model.travel.transfer import Outcome, TransferEnded
+from reliquary.queueing.rules.era import NOT_KNOWN
 
 LAST_MESSAGE: Final = "http://schemas.xmlsoap.org/ws/2005/02/rm/LastMessage"
 """The action of the empty message that ends a sequence of WS-RM 1.0."""

@@ -29,7 +29,7 @@ from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.tables import Outbound
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.travel.link import ConnectionStatus
+from reliquary.queueing.model.travel.link import ConnectionStatus
 
 USED_OF_LIFE: Final = 0.75
 """The part of its life in which a sequence takes new messages; they are acknowledged before it expires."""

@@ -32,7 +32,7 @@ from reliquary.protocols.wsrm.source.sessions import IDLE
 from reliquary.protocols.wsrm.source.silence import is_silent
 from reliquary.protocols.wsrm.source.state import Posted, Purpose, Sequence
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.administration import Done
+from reliquary.queueing.model.administration import Done
 
 
 class Reaction(Enum):

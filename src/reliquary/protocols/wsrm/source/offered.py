@@ -26,7 +26,7 @@ from reliquary.protocols.wsrm.source.state import Flight, Sequence, Session
 from reliquary.protocols.wsrm.source.tables import Outbound
 from reliquary.protocols.wsrm.source.waits import keep_waiting
 from reliquary.protocols.wsrm.state import Count, State
-from reliquary.queueing.message import Message, ObjectId
+from reliquary.queueing.model.message import Message, ObjectId
 
 
 def accept(

@@ -12,7 +12,7 @@ from reliquary.protocols.wsrm.source.posting import ack_request, post, session_o
 from reliquary.protocols.wsrm.source.routes import Kind
 from reliquary.protocols.wsrm.source.state import Posted, Purpose, Sequence, Session
 from reliquary.protocols.wsrm.state import Count, State
-from reliquary.queueing.travel.transfer import ResendWanted
+from reliquary.queueing.model.travel.transfer import ResendWanted
 
 POLL: Final = "wsrm-poll"
 """POLLING_TIMER, one for each sequence that goes out (FC-031)."""

@@ -6,9 +6,9 @@ from reliquary.base.time import SECOND
 from reliquary.protocols.wsrm.source.state import Sequence, Session
 from reliquary.protocols.wsrm.source.waits import span_of
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.message import SequenceId
-from reliquary.queueing.travel.link import OutgoingTransfer, SequenceInfo
-from reliquary.queueing.travel.transfer import TransferProgressed
+from reliquary.queueing.model.message import SequenceId
+from reliquary.queueing.model.travel.link import OutgoingTransfer, SequenceInfo
+from reliquary.queueing.model.travel.transfer import TransferProgressed
 
 
 def tell_progress(state: State, session: Session, sequence: Sequence) -> None:

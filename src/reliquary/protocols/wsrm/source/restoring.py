@@ -17,7 +17,7 @@ from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.state import Sequence
 from reliquary.protocols.wsrm.source.tables import Ranges
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.travel.transfer import EraBegan
+from reliquary.queueing.model.travel.transfer import EraBegan
 
 
 def on_era(state: State, signal: EraBegan, now: Instant) -> None:

@@ -24,7 +24,7 @@ from reliquary.protocols.wsrm.source.state import Flight, Purpose, Sequence, Ses
 from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import is_over, start_wait
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.travel.link import ConnectionStatus
+from reliquary.queueing.model.travel.link import ConnectionStatus
 
 
 def on_time_out(state: State, number: int, now: Instant) -> None:

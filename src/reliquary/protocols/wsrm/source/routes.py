@@ -19,8 +19,8 @@ from reliquary.protocols.wsrm.codec.values import Addressing, Dialect, Reference
 from reliquary.protocols.wsrm.schemes import BACK, ENDPOINT_PATH, names_endpoint, url_of
 from reliquary.protocols.wsrm.settings import PeerSettings, WsrmSettings
 from reliquary.protocols.wsrm.source.tables import Outbound
-from reliquary.queueing.naming.formats import DirectName, is_format_name, name_of_url, parse_single
-from reliquary.queueing.naming.schemes import is_bare_url
+from reliquary.queueing.model.names.formats import DirectName, is_format_name, name_of_url, parse_single
+from reliquary.queueing.model.names.schemes import is_bare_url
 
 
 class Kind(Enum):

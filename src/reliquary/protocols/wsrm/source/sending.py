@@ -32,9 +32,9 @@ from reliquary.protocols.wsrm.source.state import Flight, Posted, Purpose, Seque
 from reliquary.protocols.wsrm.source.stirring import PostsDue, stir
 from reliquary.protocols.wsrm.source.waits import keep_waiting
 from reliquary.protocols.wsrm.state import Count, State
-from reliquary.queueing.era import NOT_KNOWN
-from reliquary.queueing.message import NO_OBJECT, Message, MessageClass
-from reliquary.queueing.travel.transfer import MessageWithdrawn, Outcome, SendUserMessage, TransferEnded
+from reliquary.queueing.model.message import NO_OBJECT, Message, MessageClass
+from reliquary.queueing.model.travel.transfer import MessageWithdrawn, Outcome, SendUserMessage, TransferEnded
+from reliquary.queueing.rules.era import NOT_KNOWN
 
 UNWRITABLE: Final = MessageClass.NACK_COULD_NOT_ENCRYPT
 """The reason for a message that cannot be written as an envelope: no class says that, this one is nearest."""

@@ -23,8 +23,8 @@ from reliquary.protocols.wsrm.source.state import Sequence, Session
 from reliquary.protocols.wsrm.source.stirring import stir
 from reliquary.protocols.wsrm.source.waits import start_wait, stop_wait
 from reliquary.protocols.wsrm.state import State
-from reliquary.queueing.travel.link import ConnectionStatus, Happening
-from reliquary.queueing.travel.transfer import (
+from reliquary.queueing.model.travel.link import ConnectionStatus, Happening
+from reliquary.queueing.model.travel.transfer import (
     ConnectionChanged,
     ConnectionWanted,
     ManagerOnline,

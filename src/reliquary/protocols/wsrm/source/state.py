@@ -16,7 +16,7 @@ from reliquary.protocols.wsrm.source.flow import Flow
 from reliquary.protocols.wsrm.source.phases import Phase
 from reliquary.protocols.wsrm.source.routes import Way
 from reliquary.protocols.wsrm.source.tables import Outbound
-from reliquary.queueing.message import Message
+from reliquary.queueing.model.message import Message
 
 
 class Purpose(Enum):

@@ -1,0 +1,68 @@
+"""Retention: what leaves a queue that is read stays on disk until every consumer has passed it.
+
+    positions --received, expired, purged--> retained         the message stays as it is
+              --moved, journaled-----------> retained, and the other queue: one message, shown twice
+    retained  --every cursor has passed----> gone, and the message with its last place
+
+What is kept so is in no quota, no count of the queue, and nobody can receive it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from reliquary.queueing.changes.numbering import arrival_of
+from reliquary.queueing.feed.facts import RetainedDropped
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import RETAINED, arrival_key
+
+
+def retain(state: State, queue: QueueState, positions: Sequence[Position]) -> Sequence[Position]:
+    """Keep those of these that a consumer has yet to read; all the others."""
+    pinned = queue.pinned
+    kept = [each for each in positions if arrival_of(each) > pinned and not each.express]
+    if not kept:
+        return positions
+    _keep(state, queue, kept)
+    if len(kept) == len(positions):
+        return ()
+    return [each for each in positions if arrival_of(each) <= pinned or each.express]
+
+
+def retain_moved(state: State, queue: QueueState, position: Position) -> bool:
+    """The same for one whose message goes to another queue; whether it is kept here, and so shared."""
+    if position.express or arrival_of(position) <= queue.pinned:
+        return False
+    state.shelf.share(position)
+    _keep(state, queue, [msgspec.structs.replace(position, shared=True)])
+    return True
+
+
+def _keep(state: State, queue: QueueState, positions: list[Position]) -> None:
+    numbers = list(map(arrival_of, positions))
+    rows = {
+        arrival_key(queue.number, arrival): each for arrival, each in zip(numbers, positions, strict=True)
+    }
+    state.rows.put_all(RETAINED, rows)
+    queue.trimmed = min(queue.trimmed, min(numbers) - 1)
+    _count(state, queue, positions, +1)
+    state.shelf.uncache(positions)
+
+
+def retained_dropped(state: State, fact: RetainedDropped) -> None:
+    """Apply: every reader has passed them."""
+    queue = state.queues[fact.queue]
+    keys = [arrival_key(fact.queue, arrival_of(position)) for position in fact.positions]
+    state.rows.delete_all(RETAINED, keys)
+    queue.trimmed = arrival_of(fact.positions[-1])
+    _count(state, queue, fact.positions, -1)
+    state.shelf.drop(fact.positions)
+
+
+def _count(state: State, queue: QueueState, positions: Sequence[Position], sign: int) -> None:
+    queue.retained += sign * len(positions)
+    queue.retained_size += sign * sum([position.size for position in positions])
+    state.touch(queue)

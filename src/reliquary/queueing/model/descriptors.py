@@ -1,0 +1,85 @@
+"""Open queues, their access and sharing modes: [MS-MQDMPR] 3.1.1.16, 3.1.7.1.5.
+
+                    a new request for ...
+open already    | none/receive  none/peek  none/other | deny/receive  deny/peek  deny/other
+deny/receive    |      V            .          .      |      V            V          V
+deny/peek       |      V            .          .      |      V            .          .
+none/receive    |      .            .          .      |      V            V          V
+anything else   |      .            .          .      |      .            .          .
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from reliquary.base.time import Duration
+from reliquary.queueing.model.events import FOREVER_WAIT, Access, Share
+from reliquary.queueing.model.security.principals import MANAGER, Principal
+
+
+class RemoteReadState(Enum):
+    """DM-068."""
+
+    NONE = "none"
+    OPENED = "opened"
+    READY_FOR_READ = "ready-for-read"
+
+
+@dataclass(slots=True)
+class Descriptor:
+    """OpenQueueDescriptor: what an application holds of a queue."""
+
+    handle: int
+    """Also ContextValue: one number is unique enough for both (DM-066)."""
+    queue: int | None
+    """None once the queue is deleted (DM-155), and for a handle on several queues (DM-067)."""
+    format_name: str
+    access: Access
+    share: Share = Share.DENY_NONE
+    by: Principal = MANAGER
+    """Who opened it; nobody else may use it."""
+    remote_read_state: RemoteReadState = RemoteReadState.NONE
+    lease: Duration = FOREVER_WAIT
+    passing: bool = False
+    """Opened for one request; it closes itself when nothing is held or waited for."""
+    waits: int = 0
+    """Reads that wait under it."""
+    cursors: set[int] = field(default_factory=set)
+    held: set[int] = field(default_factory=set)
+    """Positions locked by a two-phase read."""
+    children: list[int] = field(default_factory=list)
+    """Handles of the single queues, where a multiple-element name was opened (Multiple, DM-067)."""
+
+
+READS: Final = frozenset({Access.RECEIVE, Access.RECEIVE_ADMIN})
+PEEKS: Final = frozenset({Access.PEEK, Access.PEEK_ADMIN})
+
+
+def violates(existing: Descriptor, access: Access, share: Share) -> bool:
+    """Whether an open queue excludes a new request (DM-175, DM-176, DM-177)."""
+    # DEPARTS from 3.1.7.1.5 (AN-48): ReceiveAdminAccess is treated as ReceiveAccess, because a
+    # reader that was promised to be alone would not be.
+    if existing.share is Share.DENY_RECEIVE and existing.access in READS:
+        return share is Share.DENY_RECEIVE or access in READS
+    if existing.share is Share.DENY_RECEIVE and existing.access in PEEKS:
+        return access in READS
+    return existing.access in READS and share is Share.DENY_RECEIVE
+
+
+def sharing_violated(existing: Iterable[Descriptor], access: Access, share: Share) -> bool:
+    """Whether any of the open queues excludes a new request."""
+    return any(violates(each, access, share) for each in existing)
+
+
+ALLOWS: Final[dict[Access, frozenset[Access]]] = {
+    Access.RECEIVE: frozenset({Access.RECEIVE, Access.PEEK}),
+    Access.RECEIVE_ADMIN: frozenset({Access.RECEIVE, Access.PEEK}),
+    Access.PEEK: frozenset({Access.PEEK}),
+    Access.PEEK_ADMIN: frozenset({Access.PEEK}),
+    Access.SEND: frozenset({Access.SEND}),
+    Access.MOVE: frozenset({Access.MOVE, Access.RECEIVE, Access.PEEK}),
+}
+"""What a queue that is open for one kind of access may be used for."""

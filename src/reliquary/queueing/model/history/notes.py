@@ -1,0 +1,332 @@
+"""What the turns of a batch have told so far; taken as one row when the batch ends.
+
+    came(...)     messages with all that is known of them
+    told(...)     what happened to positions, by their numbers alone
+    heard(...)    of messages that never got a number here
+
+Everything here is on the way of every message, so it appends to arrays and makes no structs.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from reliquary.base.time import Instant
+from reliquary.queueing.model.history.records import EXPRESS, Head, HistoryRow, Shape
+from reliquary.queueing.model.message import (
+    NO_GUID,
+    NO_OBJECT,
+    PRIORITY_LIMIT,
+    Message,
+    MessageClass,
+    ObjectId,
+    Position,
+    SequenceId,
+)
+from reliquary.queueing.model.names.pathnames import spoken
+from reliquary.queueing.model.queue import Queue, QueueType
+from reliquary.wire.history import Happening
+
+_SUBJECT, _NAMED, _NUMBERED = int(Shape.SUBJECT), int(Shape.NAMED), int(Shape.NUMBERED)
+_TIMED, _TRIED, _CORRELATED = int(Shape.TIMED), int(Shape.TRIED), int(Shape.CORRELATED)
+_UNIQUE: Final = 0xFFFFFFFF
+_ORDINARY: Final = 3
+"""The priority of a message in a queue that knows none."""
+LANE_SHIFT: Final = 56
+"""As in `tables`, which has this room's records."""
+
+
+class Bringer(NamedTuple):
+    """Who does what is told."""
+
+    by: str = ""
+    peer: str = ""
+    batch: str = ""
+
+
+NOBODY: Final = Bringer()
+API: Final = Bringer("api")
+OURSELVES: Final = Bringer("manager")
+"""The manager wrote it: acknowledgements and reports."""
+
+HEAD_BYTES: Final = 100
+"""What a head takes on disk, about."""
+KNOWN: Final = 1024
+"""So many heads are kept for the next batches."""
+
+
+def kind_of(queue: Queue) -> str:
+    """The kind of a queue, as the history calls it."""
+    if queue.outgoing is not None:
+        return "outgoing"
+    if queue.is_journal:
+        return "journal"
+    if queue.kind is not QueueType.SYSTEM:
+        return "local"
+    name = queue.pathname.rpartition(";")[2].casefold()
+    return {"journal": "journal", "deadletter": "dead-letter", "deadxact": "dead-letter"}.get(name, "system")
+
+
+def _head(
+    happening: Happening,
+    queue: Queue | None,
+    reason: int,
+    bringer: Bringer,
+    other: str,
+    shape: int,
+    lineage: UUID | None,
+    sequence: SequenceId | None,
+    transaction: UUID | None,
+) -> Head:
+    ordinal, timestamp = (0, 0) if sequence is None else (sequence.ordinal, sequence.timestamp)
+    name, kind = ("", "") if queue is None else (spoken(queue.pathname), kind_of(queue))
+    return Head(
+        happening=int(happening),
+        queue=name,
+        kind=kind,
+        shape=shape,
+        reason=int(reason),
+        by=bringer.by,
+        other=other,
+        peer=bringer.peer,
+        batch=bringer.batch,
+        lineage=lineage,
+        ordinal=ordinal,
+        timestamp=timestamp,
+        transaction=transaction,
+    )
+
+
+class Notes:
+    """Events in their order, as columns."""
+
+    def __init__(self) -> None:
+        self.moment = 0
+        self.lineage = NO_GUID
+        """The manager's own."""
+        self._known: dict[Any, Head] = {}
+        self._clear()
+
+    def _clear(self) -> None:
+        self._heads: dict[Any, int] = {}
+        self._made: list[Head] = []
+        self._moments: list[tuple[int, int]] = [(0, self.moment)]
+        self._places = array("I")
+        self._messages = array("q")
+        self._lookup_ids = array("q")
+        self._sizes = array("q")
+        self._sents = array("I")
+        self._priorities = array("B")
+        self._uniquifiers = array("q")
+        self._numbers = array("q")
+        self._previous = array("q")
+        self._deadlines = array("q")
+        self._attempts = array("I")
+        self._correlations: list[tuple[UUID, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def at(self, now: Instant) -> None:
+        """It is this moment now."""
+        if now != self.moment:
+            self.moment = now
+            self._moments.append((len(self._places), now))
+
+    # -- heads
+
+    def head(
+        self,
+        happening: Happening,
+        queue: Queue | None,
+        reason: int = 0,
+        bringer: Bringer = NOBODY,
+        other: str = "",
+        shape: int = 0,
+        lineage: UUID | None = None,
+        sequence: SequenceId | None = None,
+        transaction: UUID | None = None,
+    ) -> int:
+        """The place of the head that says all this."""
+        number = 0 if queue is None else queue.number
+        key = (happening, number, reason, bringer, other, shape, lineage, sequence, transaction)
+        place = self._heads.get(key)
+        if place is None:
+            place = self._heads[key] = len(self._made)
+            recurs = sequence is None and transaction is None and not bringer.batch
+            head = self._known.get(key) if recurs else None
+            if head is None:
+                head = _head(happening, queue, reason, bringer, other, shape, lineage, sequence, transaction)
+                if recurs:
+                    if len(self._known) >= KNOWN:
+                        self._known.clear()
+                    self._known[key] = head
+            self._made.append(head)
+        return place
+
+    # -- events
+
+    def told(
+        self,
+        happening: Happening,
+        queue: Queue | None,
+        positions: Sequence[Position],
+        reason: int = 0,
+        bringer: Bringer = NOBODY,
+        other: str = "",
+    ) -> None:
+        """This happened to these positions."""
+        place = self.head(happening, queue, reason, bringer, other)
+        if len(positions) == 1:
+            position = positions[0]
+            self._places.append(place)
+            self._messages.append(position.message)
+            self._lookup_ids.append(position.lookup_id)
+        else:
+            self._places.extend([place] * len(positions))
+            self._messages.extend([position.message for position in positions])
+            self._lookup_ids.extend([position.lookup_id for position in positions])
+
+    def tried(
+        self, happening: Happening, queue: Queue, positions: Sequence[Position], bringer: Bringer = NOBODY
+    ) -> None:
+        """The same, with how often each was handed out."""
+        place = self.head(happening, queue, 0, bringer, "", _TRIED)
+        self._places.extend([place] * len(positions))
+        self._messages.extend([position.message for position in positions])
+        self._lookup_ids.extend([position.lookup_id for position in positions])
+        self._attempts.extend([position.handed_out for position in positions])
+
+    def came(
+        self,
+        happening: Happening,
+        queue: Queue | None,
+        positions: Sequence[Position],
+        messages: Sequence[Message],
+        reason: int = 0,
+        bringer: Bringer = NOBODY,
+        other: str = "",
+    ) -> None:
+        """These messages are in a queue, or will be."""
+        own, sizes, sents, priorities = self.lineage, self._sizes, self._sents, self._priorities
+        kin: tuple[object, ...] = ()
+        place = 0
+        for position, message in zip(positions, messages, strict=True):
+            number = position.message
+            lineage, sequence, shape = message.identifier.lineage, message.sequence, _SUBJECT
+            uniquifier = message.identifier.uniquifier
+            if uniquifier != number & _UNIQUE or (lineage is not own and lineage != own):
+                shape |= _NAMED
+                self._uniquifiers.append(uniquifier)
+            else:
+                lineage = own
+            if sequence is not None:
+                shape |= _NUMBERED
+                self._numbers.append(message.sequence_number)
+                self._previous.append(message.previous_sequence_number)
+            if position.expires:
+                shape |= _TIMED
+                self._deadlines.append(position.expires)
+            if message.correlation is not NO_OBJECT and message.correlation != NO_OBJECT:
+                shape |= _CORRELATED
+                self._correlations.append((message.correlation.lineage, message.correlation.uniquifier))
+            word = reason or message.message_class
+            if kin != (shape, lineage, sequence, message.transaction, word):
+                kin = (shape, lineage, sequence, message.transaction, word)
+                named = lineage if shape & _NAMED else None
+                place = self.head(
+                    happening, queue, word, bringer, other, shape, named, sequence, message.transaction
+                )
+            self._places.append(place)
+            self._messages.append(number)
+            self._lookup_ids.append(position.lookup_id)
+            sizes.append(position.size)
+            sents.append(message.sent_time)
+            priorities.append(message.priority | EXPRESS if position.express else message.priority)
+
+    def placed(
+        self,
+        happening: Happening,
+        queue: Queue,
+        positions: Sequence[Position],
+        bringer: Bringer,
+        transaction: UUID,
+    ) -> None:
+        """Messages of our own came that are not at hand; what their places say of them."""
+        in_order = queue.settings.transactional or queue.outgoing is not None
+        for position in positions:
+            shape = _SUBJECT | (_TIMED if position.expires else 0)
+            if position.expires:
+                self._deadlines.append(position.expires)
+            place = self.head(happening, queue, 0, bringer, "", shape, None, None, transaction)
+            self._places.append(place)
+            self._messages.append(position.message)
+            self._lookup_ids.append(position.lookup_id)
+            self._sizes.append(position.size)
+            self._sents.append(0)
+            lane = position.lookup_id >> LANE_SHIFT
+            self._priorities.append(_ORDINARY if in_order else PRIORITY_LIMIT - lane)
+
+    def heard(
+        self,
+        happening: Happening,
+        queue: Queue | None,
+        identifiers: Sequence[ObjectId],
+        reason: int = 0,
+        bringer: Bringer = NOBODY,
+        other: str = "",
+    ) -> None:
+        """This is told of messages that have no number here."""
+        for identifier in identifiers:
+            named, shape = (identifier.lineage, _NAMED) if identifier != NO_OBJECT else (None, 0)
+            place = self.head(happening, queue, reason, bringer, other, shape, named)
+            self._places.append(place)
+            self._messages.append(0)
+            self._lookup_ids.append(0)
+            if shape:
+                self._uniquifiers.append(identifier.uniquifier)
+
+    def gap(self, missing: int) -> None:
+        """So many events are missing; this comes before all others of the batch."""
+        self._places.insert(0, self.head(Happening.GAP, None, MessageClass.NORMAL))
+        self._messages.insert(0, missing)
+        self._lookup_ids.insert(0, 0)
+        self._moments = [(place + 1 if place else 0, moment) for place, moment in self._moments]
+
+    # -- the end of a batch
+
+    def drop(self) -> int:
+        """Forget it all; how many events it was."""
+        count = len(self._places)
+        self._clear()
+        return count
+
+    def take(self, total: int) -> HistoryRow:
+        """All of it as one row; `total` is of the rows before."""
+        numbers = {
+            "places": self._places.tobytes(),
+            "messages": self._messages.tobytes(),
+            "lookup_ids": self._lookup_ids.tobytes(),
+            "sizes": self._sizes.tobytes(),
+            "sents": self._sents.tobytes(),
+            "priorities": self._priorities.tobytes(),
+            "uniquifiers": self._uniquifiers.tobytes(),
+            "numbers": self._numbers.tobytes(),
+            "previous": self._previous.tobytes(),
+            "deadlines": self._deadlines.tobytes(),
+            "attempts": self._attempts.tobytes(),
+        }
+        size = sum(map(len, numbers.values())) + HEAD_BYTES * len(self._made) + 24 * len(self._correlations)
+        row = HistoryRow(
+            count=len(self._places),
+            total=total + size,
+            heads=tuple(self._made),
+            moments=tuple(dict(self._moments).items()),
+            correlations=tuple(self._correlations),
+            **numbers,
+        )
+        self._clear()
+        return row

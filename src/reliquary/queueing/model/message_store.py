@@ -1,0 +1,168 @@
+"""Where messages lie: one row each, shared by all positions that show them, some also in memory.
+
+Most messages are read soon after they came, so bodies are kept beside their rows up to a bound.
+Express messages have no row and lie here alone (DM-046).  A large body lies in pieces (`bodies`) and is
+read for those who want it whole; the message itself is small then, and kept like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from reliquary.base.faults import StoreDamage
+from reliquary.base.rows import Rows
+from reliquary.queueing.model.bodies import Bodies
+from reliquary.queueing.model.message import Message, Position
+from reliquary.queueing.model.tables import MESSAGES, SHARES, Shares, message_key
+
+MANY: Final = 4
+"""From so many messages on, one range is cheaper to read than each alone."""
+CACHE_BYTES: Final = 48 * 1024 * 1024
+
+
+class Shelf:
+    """The messages of all queues."""
+
+    __slots__ = ("_cache", "_cache_limit", "_cached_bytes", "_express", "_express_shares", "_rows", "bodies")
+
+    def __init__(self, rows: Rows, cache_bytes: int = CACHE_BYTES) -> None:
+        self._rows = rows
+        self.bodies = Bodies(rows)
+        self._cache_limit = cache_bytes
+        self._cache: dict[int, Message] = {}
+        self._cached_bytes = 0
+        self._express: dict[int, Message] = {}
+        self._express_shares: dict[int, int] = {}
+
+    def put(self, positions: Sequence[Position], messages: Sequence[Message], *, fresh: bool = True) -> None:
+        """Keep new messages; `fresh` when they have no rows yet."""
+        if len(positions) == 1 and fresh and not (positions[0].express or positions[0].spool):
+            self._put_alone(positions[0], messages[0])
+            return
+        stored = {}
+        for position, message in zip(positions, messages, strict=True):
+            if position.express:
+                self._express[position.message] = message
+            else:
+                stored[position.message] = message
+            if position.spool and fresh:
+                self.bodies.own(position.spool, express=position.express)
+        if fresh:
+            self._rows.put_all(MESSAGES, dict(zip(map(message_key, stored), stored.values(), strict=True)))
+        if self._cached_bytes < self._cache_limit and not positions[0].due:  # what is delayed is read late
+            cache = self._cache  # what was prepared is in it already
+            self._cached_bytes += sum(
+                [_weight(each) for number, each in stored.items() if number not in cache]
+            )
+            cache.update(stored)
+
+    def _put_alone(self, position: Position, message: Message) -> None:
+        """Keep one new message, as most come."""
+        number = position.message
+        self._rows.put(MESSAGES, message_key(number), message, fresh=True)
+        if self._cached_bytes < self._cache_limit and not position.due:
+            if number not in self._cache:
+                self._cached_bytes += _weight(message)
+            self._cache[number] = message
+
+    def put_aside(self, first: int, messages: Sequence[Message]) -> None:
+        """Keep new messages that no position shows yet, under numbers that follow each other."""
+        keys = map(message_key, range(first, first + len(messages)))
+        self._rows.put_all(MESSAGES, dict(zip(keys, messages, strict=True)))
+
+    def put_again(self, messages: Iterable[tuple[int, Message]]) -> None:
+        """Say something new of messages that were put aside."""
+        for number, message in messages:
+            self._rows.put(MESSAGES, message_key(number), message)
+
+    def drop_aside(self, numbers: Iterable[int]) -> None:
+        """Messages that were put aside will never be shown."""
+        self._rows.delete_all(MESSAGES, map(message_key, numbers))
+
+    def get(self, position: Position, *, whole: bool = True) -> Message:
+        """The message that a position shows; a large body is read only where the message is to be `whole`."""
+        if position.spool and whole:
+            return self._whole(self.get(position, whole=False))
+        if position.express:
+            return self._express[position.message]
+        message = self._cache.get(position.message)
+        if message is None:
+            message = self._rows.get(MESSAGES, message_key(position.message))
+        if message is None:
+            raise StoreDamage(f"message {position.message} has a position and no row")
+        return message
+
+    def get_all(self, positions: Sequence[Position], *, whole: bool = True) -> list[Message]:
+        """The messages that these positions show; neighbours on disk are read in one go."""
+        numbers = [each.message for each in positions if not each.express and each.message not in self._cache]
+        if len(numbers) < MANY:
+            return [self.get(position, whole=whole) for position in positions]
+        first, last = min(numbers), max(numbers)
+        if last - first >= 2 * len(numbers):
+            return [self.get(position, whole=whole) for position in positions]
+        rows = self._rows.range(MESSAGES, message_key(first), message_key(last + 1), limit=last - first + 1)
+        read = dict(rows)
+        messages = [read.get(message_key(each.message)) or self.get(each, whole=False) for each in positions]
+        return [self._whole(each) if whole and each.stored_body else each for each in messages]
+
+    def _whole(self, message: Message) -> Message:
+        """The message with its body in itself."""
+        assert message.stored_body is not None
+        return msgspec.structs.replace(message, body=self.bodies.whole(message.stored_body), stored_body=None)
+
+    def share(self, position: Position) -> None:
+        """One more position shows the message."""
+        self._set_shares(position, self._shares(position) + 1)
+
+    def drop(self, positions: Iterable[Position]) -> None:
+        """These positions show their messages no longer; the last one takes its message along."""
+        stored = []
+        for position in positions:
+            if not (position.shared or position.spool or position.express):  # most are
+                stored.append(position.message)
+                continue
+            if position.shared and (shares := self._shares(position)) > 1:
+                self._set_shares(position, shares - 1)
+                continue
+            if position.spool:
+                self.bodies.remove(position.spool, express=position.express)
+            if position.express:
+                del self._express[position.message]
+            else:
+                stored.append(position.message)
+        self._rows.delete_all(MESSAGES, map(message_key, stored))
+        self._uncache(stored)
+
+    def uncache(self, positions: Iterable[Position]) -> None:
+        """Their messages stay on disk, and nobody will read them soon."""
+        self._uncache([position.message for position in positions])
+
+    def _uncache(self, numbers: Iterable[int]) -> None:
+        pop = self._cache.pop
+        gone = [message for message in [pop(number, None) for number in numbers] if message is not None]
+        if gone:
+            self._cached_bytes -= sum(map(_weight, gone))
+
+    def _shares(self, position: Position) -> int:
+        if position.express:
+            return self._express_shares.get(position.message, 1)
+        shares = self._rows.get(SHARES, message_key(position.message))
+        return shares.count if shares else 1
+
+    def _set_shares(self, position: Position, count: int) -> None:
+        number = position.message
+        if position.express:
+            self._express_shares[number] = count
+            if count == 1:
+                del self._express_shares[number]
+        elif count == 1:
+            self._rows.delete(SHARES, message_key(number))
+        else:
+            self._rows.put(SHARES, message_key(number), Shares(count))
+
+
+def _weight(message: Message) -> int:
+    return len(message.body) + len(message.extension) + len(message.soap_envelope)

@@ -1,0 +1,354 @@
+"""The order of one queue: which position is first, which comes next, which are locked.
+
+    LookupIdentifier  |<------- window, in memory ------->|<--- beyond, on disk --->|
+                      first                              edge
+    locked            kept in memory wherever they lie; seeks pass over them
+
+The window holds every available position up to `edge`, so its first is the queue's first.  When
+it runs empty the next rows are read from behind the edge, a place that no consumed row lies
+before: reads never walk over what was deleted.  Memory is bounded by the window and the locks.
+
+A queue has eight lanes, one for each priority.  `floors` says for each lane where its oldest row
+may lie; it is kept on disk, so that the first read after a restart starts there too.
+
+Express positions have no row.  Those behind the edge wait in `_late_express`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Sequence
+from typing import Final
+
+from reliquary.base.faults import StoreDamage
+from reliquary.base.rows import Rows
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.tables import LANE_SHIFT, LANES, LAST_ID, POSITIONS, lane_start, position_key
+
+WINDOW: Final = 1024
+"""Positions that are read at once; up to twice as many are held."""
+LANE_BOUNDS: Final = tuple((lane_start(lane), lane_start(lane + 1)) for lane in range(LANES))
+
+
+class Order:
+    """The MessagePositionList, 3.1.1.2, with the states Available and Locked (DM-028, DM-029)."""
+
+    __slots__ = (
+        "_available", "_beyond", "_edge", "_entries", "_floors", "_late_express",
+        "_number", "_peekable", "_rows", "_window", "locked",
+    )  # fmt: skip
+
+    def __init__(
+        self, rows: Rows, number: int, *, stored: int = 0, floors: tuple[int, ...] = (), window: int = WINDOW
+    ) -> None:
+        """An order over `stored` rows that are on disk and not locked."""
+        self._rows = rows
+        self._number = number
+        self._window = window
+        self._available: list[int] = []
+        self._entries: dict[int, Position] = {}
+        self._late_express: list[int] = []
+        self._beyond = stored
+        self._edge = -1 if stored else LAST_ID
+        self._floors = list(floors) or [lane_start(lane) for lane in range(LANES)]
+        self._peekable: set[int] = set()
+        self.locked: dict[int, Position] = {}
+
+    def __len__(self) -> int:
+        """How many positions are available."""
+        return len(self._available) + self._beyond + len(self._late_express)
+
+    def size_at(self, lookup_id: int = -1) -> int:
+        """The size of the position of this number, or of the first one; 0 where it is not in memory."""
+        if lookup_id < 0:
+            lookup_id = self._available[0] if self._available else -1
+        position = self._entries.get(lookup_id) or self.locked.get(lookup_id)
+        return 0 if position is None else position.size
+
+    # -- changes
+
+    def add(self, position: Position) -> None:
+        """Make a position available: a new one, or one that comes back."""
+        lookup_id = position.lookup_id
+        if lookup_id > self._edge:
+            self._add_beyond(position)
+            return
+        available = self._available
+        if not available or lookup_id > available[-1]:
+            available.append(lookup_id)
+        else:
+            insort(available, lookup_id)
+        self._entries[lookup_id] = position
+        if len(available) > 2 * self._window:
+            self._trim()
+
+    def extend(self, positions: Sequence[Position]) -> None:
+        """Make positions available, often all of them behind the last one, or before the first."""
+        if len(positions) == 1:
+            self.add(positions[0])
+            return
+        lookup_ids = [position.lookup_id for position in positions]
+        available = self._available
+        behind = lookup_ids[-1] <= self._edge and (not available or available[-1] < lookup_ids[0])
+        before = bool(available) and lookup_ids[-1] < available[0]
+        if lookup_ids[0] > self._edge and self._add_all_beyond(lookup_ids, positions):
+            return
+        if not (behind or before) or sorted(lookup_ids) != lookup_ids:
+            for position in positions:
+                self.add(position)
+            return
+        place = len(available) if behind else 0
+        available[place:place] = lookup_ids
+        self._entries.update(zip(lookup_ids, positions, strict=True))
+        if len(available) > 2 * self._window:
+            self._trim()
+
+    def _add_beyond(self, position: Position) -> None:
+        lookup_id = position.lookup_id
+        if position.express:
+            insort(self._late_express, lookup_id)
+            self._entries[lookup_id] = position
+            return
+        self._beyond += 1
+        lane = lookup_id >> LANE_SHIFT
+        if lookup_id < self._floors[lane]:
+            self._floors[lane] = lookup_id
+
+    def _add_all_beyond(self, lookup_ids: Sequence[int], positions: Sequence[Position]) -> bool:
+        """The same for many of one lane, in their order; whether they were such."""
+        lane = lookup_ids[0] >> LANE_SHIFT
+        if lookup_ids[0] < self._floors[lane] or max(lookup_ids) >> LANE_SHIFT != lane:
+            return False
+        if min(lookup_ids) < lookup_ids[0] or any(position.express for position in positions):
+            return False
+        self._beyond += len(lookup_ids)
+        return True
+
+    def remove(self, lookup_id: int) -> Position:
+        """Take a position out, available or locked; the caller has seen that it is there."""
+        position = self.locked.pop(lookup_id, None)
+        if position is None:
+            return self._withdraw(lookup_id)
+        if position.peekable:
+            self._peekable.discard(lookup_id)
+        return position
+
+    def remove_all(self, lookup_ids: Sequence[int]) -> list[Position]:
+        """Take many out, often the first of all, or such as are locked."""
+        if self._available[: len(lookup_ids)] == lookup_ids:
+            del self._available[: len(lookup_ids)]
+            return list(map(self._entries.pop, lookup_ids))
+        if not self._peekable and self.locked.keys() >= set(lookup_ids):
+            return list(map(self.locked.pop, lookup_ids))
+        return [self.remove(lookup_id) for lookup_id in lookup_ids]
+
+    def lock(self, lookup_id: int) -> Position:
+        """Hide an available position from seeks until it is removed or added again."""
+        position = self._withdraw(lookup_id)
+        self.locked[lookup_id] = position
+        if position.peekable:
+            self._peekable.add(lookup_id)
+        return position
+
+    def lock_all(self, positions: Sequence[Position]) -> None:
+        """Lock available positions, often the first of all."""
+        lookup_ids = [position.lookup_id for position in positions]
+        if self._available[: len(lookup_ids)] != lookup_ids:
+            for lookup_id in lookup_ids:
+                self.lock(lookup_id)
+            return
+        del self._available[: len(lookup_ids)]
+        entries = self._entries
+        for lookup_id in lookup_ids:
+            del entries[lookup_id]
+        self.locked.update(zip(lookup_ids, positions, strict=True))
+        self._peekable.update([position.lookup_id for position in positions if position.peekable])
+
+    def hold(self, position: Position, *, peekable: bool = False) -> None:
+        """Pass over a row that is not available: of a prepared transaction, or held by a carrier."""
+        # DEPARTS from 3.1.7.3.2 (DM-305): AllowPeekWhenLocked does not show a message that was
+        # only sent in a transaction, because it may never come to be.
+        self.locked[position.lookup_id] = position
+        if peekable:
+            self._peekable.add(position.lookup_id)
+
+    def mark(self, position: Position) -> Position:
+        """Say something new of a locked position; what it was before."""
+        before = self.locked[position.lookup_id]
+        self.locked[position.lookup_id] = position
+        return before
+
+    def unlock(self, lookup_id: int) -> Position:
+        """Make a locked position available again, at its old place."""
+        self._peekable.discard(lookup_id)
+        position = self.locked.pop(lookup_id)
+        self.add(position)
+        return position
+
+    def unlock_all(self, lookup_ids: Sequence[int]) -> list[Position]:
+        """Make locked positions available again, at their old places."""
+        self._peekable.difference_update(lookup_ids)
+        positions = [self.locked.pop(lookup_id) for lookup_id in lookup_ids]
+        if positions:
+            self.extend(positions)
+        return positions
+
+    def _withdraw(self, lookup_id: int) -> Position:
+        available = self._available
+        if lookup_id <= self._edge:
+            place = 0 if available and available[0] == lookup_id else bisect_left(available, lookup_id)
+            assert available[place] == lookup_id, f"{lookup_id:#x} is not available"
+            del available[place]
+            return self._entries.pop(lookup_id)
+        if lookup_id in self._entries:
+            self._late_express.remove(lookup_id)
+            return self._entries.pop(lookup_id)
+        self._beyond -= 1
+        position = self._rows.get(POSITIONS, position_key(self._number, lookup_id))
+        assert position is not None, f"{lookup_id:#x} is not in queue {self._number}"
+        return position
+
+    # -- seeks
+
+    def get(self, lookup_id: int) -> Position | None:
+        """A position by its id, available or locked."""
+        position = self.locked.get(lookup_id) or self._entries.get(lookup_id)
+        if position is not None or lookup_id <= self._edge:
+            return position
+        return self._rows.get(POSITIONS, position_key(self._number, lookup_id))
+
+    def first(self) -> Position | None:
+        """The head of the queue."""
+        if not self._available and (self._beyond or self._late_express):
+            self._read_on()
+        return self._entries[self._available[0]] if self._available else None
+
+    def front(self, limit: int) -> list[Position]:
+        """Up to so many available positions from the head on; a window that is too short is read on."""
+        while len(self._available) < limit and (self._beyond or self._late_express):
+            self._read_on()
+        entries = self._entries
+        return [entries[lookup_id] for lookup_id in self._available[:limit]]
+
+    def after(self, lookup_id: int) -> Position | None:
+        """The next available position behind this place, which may be empty by now (AN-34)."""
+        if lookup_id < 0:
+            return self.first()
+        if lookup_id < self._edge:
+            place = bisect_right(self._available, lookup_id)
+            if place < len(self._available):
+                return self._entries[self._available[place]]
+            lookup_id = self._edge
+        stored = self._stored(lookup_id, LAST_ID + 1, limit=1) if self._beyond else []
+        late = bisect_right(self._late_express, lookup_id)
+        express = [self._entries[late_id] for late_id in self._late_express[late : late + 1]]
+        return min(stored + express, key=_place, default=None)
+
+    def before(self, lookup_id: int) -> Position | None:
+        """The available position in front of this place."""
+        if lookup_id > self._edge + 1:
+            stored = self._stored(self._edge, lookup_id, limit=1, reverse=True) if self._beyond else []
+            late = bisect_left(self._late_express, lookup_id)
+            express = [self._entries[late_id] for late_id in self._late_express[:late][-1:]]
+            if stored or express:
+                return max(stored + express, key=_place)
+        place = bisect_left(self._available, lookup_id)
+        return self._entries[self._available[place - 1]] if place else None
+
+    def visible_after(self, lookup_id: int) -> Position | None:
+        """As `after`, but for a peek: locked positions that allow it count too (DM-305)."""
+        found = [self.locked[each] for each in self._peekable if each > lookup_id]
+        available = self.after(lookup_id)
+        return min([*found, *([available] if available else [])], key=_place, default=None)
+
+    def visible_before(self, lookup_id: int) -> Position | None:
+        """As `before`, but for a peek (DM-305)."""
+        found = [self.locked[each] for each in self._peekable if each < lookup_id]
+        available = self.before(lookup_id)
+        return max([*found, *([available] if available else [])], key=_place, default=None)
+
+    def some(self, after: int, limit: int) -> list[Position]:
+        """Up to so many available positions behind this place, for work that goes through a queue."""
+        self.first()
+        place = bisect_right(self._available, after)
+        found = [self._entries[lookup_id] for lookup_id in self._available[place : place + limit]]
+        if len(found) < limit:
+            after = max(after, self._edge)
+            late = bisect_right(self._late_express, after)
+            rest = [self._entries[lookup_id] for lookup_id in self._late_express[late : late + limit]]
+            rest += self._stored(after, LAST_ID + 1, limit=limit - len(found)) if self._beyond else []
+            found += sorted(rest, key=_place)[: limit - len(found)]
+        return found
+
+    # -- the window
+
+    def _read_on(self) -> None:
+        """Move the edge: read the next rows from behind it."""
+        stored = self._stored(self._edge, LAST_ID + 1, limit=self._window) if self._beyond else []
+        self._beyond -= len(stored)
+        if self._beyond and len(stored) < self._window:
+            raise StoreDamage(f"queue {self._number} has {self._beyond} fewer rows than its counter says")
+        self._edge = stored[-1].lookup_id if self._beyond else LAST_ID
+        found = [position.lookup_id for position in stored]
+        self._entries.update(zip(found, stored, strict=True))
+        reached = bisect_right(self._late_express, self._edge)
+        if reached:
+            found = sorted(found + self._late_express[:reached])
+            del self._late_express[:reached]
+        self._available += found
+
+    def _trim(self) -> None:
+        """Let the rear half of the window go back to disk."""
+        self.floors()  # while the edge still tells where the lanes behind the new one begin
+        rear = self._available[self._window :]
+        del self._available[self._window :]
+        self._edge = self._available[-1]
+        for lookup_id in rear:
+            self._add_beyond(self._entries.pop(lookup_id))
+
+    def _stored(self, after: int, until: int, *, limit: int, reverse: bool = False) -> list[Position]:
+        """Rows behind the window that nobody locked, lane by lane from each lane's floor."""
+        found: list[Position] = []
+        lanes = range(max(after, 0) >> LANE_SHIFT, LANES)
+        for lane in reversed(lanes) if reverse else lanes:
+            first = max(after + 1, self._floors[lane])
+            last = min(until, lane_start(lane + 1))
+            while first < last and len(found) < limit:
+                rows = self._lane(first, last, limit=limit, reverse=reverse)
+                found += [position for position in rows if position.lookup_id not in self.locked]
+                if len(rows) < limit:
+                    break
+                first, last = (
+                    (first, rows[-1].lookup_id) if reverse else (rows[-1].lookup_id + 1, last)
+                )  # fmt: skip
+        return found[:limit]
+
+    def _lane(self, first: int, last: int, *, limit: int, reverse: bool) -> list[Position]:
+        low, high = position_key(self._number, first), position_key(self._number, last)
+        rows = self._rows.range(POSITIONS, low, high, limit=limit, reverse=reverse)
+        return [position for _, position in rows]
+
+    # -- what is kept
+
+    def floors(self) -> tuple[int, ...]:
+        """Where each lane's oldest row may lie, as of now."""
+        floors, edge, available = self._floors, self._edge, self._available
+        for lane, (first, last) in enumerate(LANE_BOUNDS):
+            if edge < first:
+                break
+            place = bisect_left(available, first)
+            if place < len(available) and available[place] < last:
+                floors[lane] = available[place]
+            else:
+                floors[lane] = edge + 1 if edge < last else last
+        if self.locked:
+            lowest = min(self.locked)
+            one_lane = max(self.locked) >> LANE_SHIFT == lowest >> LANE_SHIFT
+            for lookup_id in (lowest,) if one_lane else self.locked:
+                lane = lookup_id >> LANE_SHIFT
+                floors[lane] = min(floors[lane], lookup_id)
+        return tuple(floors)
+
+
+def _place(position: Position) -> int:
+    return position.lookup_id

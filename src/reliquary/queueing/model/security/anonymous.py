@@ -1,0 +1,64 @@
+"""What anonymous clients may do that no access list of ours decides.
+
+A list says who may use a queue of this manager.  Nobody's list is asked when a message goes to another
+computer, when a queue is read there, or when a transaction begins.  A manager that knows its users
+lets anonymous clients do none of these, unless its administrator names them in the settings: otherwise
+every stranger could use it as a relay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntFlag
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.model.security.principals import ANONYMOUS_USER, Principal
+
+
+class AnonymousAct(IntFlag):
+    """Acts that need no right on any queue of this manager."""
+
+    SEND_ELSEWHERE = 1
+    READ_ELSEWHERE = 2
+    BEGIN_TRANSACTIONS = 4
+
+
+EVERY_ACT: Final = AnonymousAct(7)
+_WORDS: Final = {
+    AnonymousAct.SEND_ELSEWHERE: "send to other computers",
+    AnonymousAct.READ_ELSEWHERE: "read queues of other computers",
+    AnonymousAct.BEGIN_TRANSACTIONS: "begin transactions",
+}
+
+
+def name_of(act: AnonymousAct) -> str:
+    """Return the name of an act in the settings.
+
+    >>> name_of(AnonymousAct.SEND_ELSEWHERE)
+    'send-elsewhere'
+    """
+    assert act.name is not None, f"{act!r} is not one act"
+    return act.name.lower().replace("_", "-")
+
+
+def acts_named(names: Iterable[str]) -> AnonymousAct:
+    """Return the acts that the settings name; UsageError for a name that none has."""
+    known = {name_of(act): act for act in AnonymousAct}
+    found = AnonymousAct(0)
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"there is no act {name[:80]!r} of anonymous clients; these are {', '.join(known)}"
+            )
+        found |= known[name]
+    return found
+
+
+def denied(allowed: AnonymousAct, by: Principal, act: AnonymousAct) -> str:
+    """Return a sentence that says why a client may not do this, or nothing when it may."""
+    if by.user != ANONYMOUS_USER or act in allowed:
+        return ""
+    return (
+        f"{by} may not {_WORDS[act]}: this manager has users, and anonymous_may does not name {name_of(act)}"
+    )

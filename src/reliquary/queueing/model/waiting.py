@@ -1,0 +1,74 @@
+"""WaitingMessageReadOperation, [MS-MQDMPR] 3.1.1.10: a read that found nothing and waits.
+
+begun --> WAITING --> OVER      a table says for each way to end what the reader is told
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.hresult import HResult
+from reliquary.queueing.model.events import PeekMessage, ReceiveMessages
+
+
+class Stage(Enum):
+    """Where a read stands; one that waits is in its queue's `waiting`, one that is over is nowhere."""
+
+    WAITING = "waiting"
+    OVER = "over"
+
+
+class Happening(Enum):
+    """What can happen to a read that waits."""
+
+    SATISFIED = "a message came"
+    TIMED_OUT = "its time ran out"
+    CANCELLED = "somebody cancelled it, or its reader is gone"
+    CLOSED = "its handle or its cursor was closed"
+    QUEUE_DELETED = "its queue was deleted"
+    TRANSACTION_ENDED = "the transaction ended that it would have received in"
+    FORBIDDEN = "its reader may read here no longer"
+    STOPPED = "the manager stops"
+
+
+NEXT: Final[Mapping[tuple[Stage, Happening], tuple[Stage, HResult]]] = {
+    (Stage.WAITING, Happening.SATISFIED): (Stage.OVER, HResult.OK),  # DM-302
+    (Stage.WAITING, Happening.TIMED_OUT): (Stage.OVER, HResult.IO_TIMEOUT),  # DM-130
+    (Stage.WAITING, Happening.CANCELLED): (Stage.OVER, HResult.OPERATION_CANCELLED),  # DM-236
+    (Stage.WAITING, Happening.CLOSED): (Stage.OVER, HResult.OPERATION_CANCELLED),  # DM-181
+    (Stage.WAITING, Happening.QUEUE_DELETED): (Stage.OVER, HResult.QUEUE_NOT_AVAILABLE),  # AN-23
+    (Stage.WAITING, Happening.TRANSACTION_ENDED): (Stage.OVER, HResult.TRANSACTION_SEQUENCE),
+    (Stage.WAITING, Happening.FORBIDDEN): (Stage.OVER, HResult.ACCESS_DENIED),
+    (Stage.WAITING, Happening.STOPPED): (Stage.OVER, HResult.OPERATION_CANCELLED),
+    # a timer or a cancel that comes too late finds nothing: DM-237
+    **{(Stage.OVER, happening): (Stage.OVER, HResult.STATUS_NOT_FOUND) for happening in Happening},
+}
+"""What follows, and what the reader is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """Who waits, for what.  It waits under a number that is also its timer's (DM-038)."""
+
+    number: int
+    request: ReceiveMessages | PeekMessage
+    descriptor: int
+
+    @property
+    def destructive(self) -> bool:
+        """DestructiveRead."""
+        return isinstance(self.request, ReceiveMessages)
+
+    @property
+    def tag(self) -> int:
+        """What the caller may cancel it by; 0 for none."""
+        return self.request.tag if isinstance(self.request, ReceiveMessages) else 0
+
+    @property
+    def transaction(self) -> UUID | None:
+        """The transaction it will receive in."""
+        return self.request.transaction if isinstance(self.request, ReceiveMessages) else None

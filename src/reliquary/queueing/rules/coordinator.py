@@ -1,0 +1,127 @@
+"""The queue manager as a resource manager: what a coordinator says, [MS-MQDMPR] 3.1.4.6 to 3.1.4.11.
+
+coordinator --> DTC Prepare --> Transaction Prepare --> ok                  --> PREPAREREQDONE
+                                                    '-> ok, nobody else     --> DTC Commit
+                                                    '-> refused             --> DTC Abort
+coordinator --> DTC Commit ---> Transaction Commit ---> COMMITREQDONE
+coordinator --> DTC Abort ----> Transaction Abort ----> ABORTREQDONE
+
+What the coordinator is told is the answer of its event, so it leaves after the sync.  An outcome
+may be told again, by a coordinator whose answer was lost; the other outcome is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.queueing import lifecycle
+from reliquary.queueing.model import events
+from reliquary.queueing.model.events import Answer, Begun, Enlisted, EnlistmentMessage
+from reliquary.queueing.model.state import State
+from reliquary.queueing.rules import transactions
+from reliquary.queueing.rules.transactions import Stage, Step
+
+_END: Final = {Step.COMMIT: transactions.commit, Step.ABORT: transactions.abort}
+
+
+def begin(state: State, request: events.BeginTransaction, now: Instant) -> Answer:
+    """Create Transaction, or enlist in one that has its identifier from elsewhere (DM-186, AN-30)."""
+    identifier = request.identifier
+    if identifier is not None:
+        if not transactions.may(state, identifier, Step.BEGIN):
+            return transactions.refusal(state, identifier)
+        known = state.transactions.get(identifier)
+        if known is not None and (known.owner, known.external) != (request.owner, True):
+            why = f"transaction {identifier} is there already, and is somebody else's"
+            return Answer(HResult.TRANSACTION_SEQUENCE, why)
+    if transactions.has_too_many(state, identifier):
+        why = f"one user has at most {state.sizes.transactions} transactions that have not ended"
+        return Answer(HResult.INSUFFICIENT_RESOURCES, why)
+    made = transactions.begin(state, request.timeout, now, identifier, request.owner)
+    return Begun(HResult.OK, transaction=made.identifier)
+
+
+def prepare(state: State, identifier: UUID, now: Instant, *, single_phase: bool) -> Answer:
+    """Transaction Prepare, 3.1.4.3."""
+    transaction = transactions.find(state, identifier, Step.PREPARE)
+    if transaction is None:
+        return transactions.refusal(state, identifier)  # DM-101
+    if transaction.external and single_phase:
+        raise UsageError("somebody else decides this transaction, so it is prepared for two phases")
+    if transaction.prepared and transaction.single_phase and not single_phase:
+        why = f"transaction {identifier} is prepared for one phase, and would not outlive a restart"
+        return Answer(HResult.TRANSACTION_SEQUENCE, why)
+    transactions.prepare(state, transaction, now, single_phase=single_phase)
+    return Answer(HResult.OK)  # DM-105
+
+
+def decide(state: State, identifier: UUID, step: Step, now: Instant, by: str = "") -> Answer:
+    """Transaction Commit or Transaction Abort; the same outcome again is fine, the other one is not."""
+    if not transactions.may(state, identifier, step):
+        return transactions.refusal(state, identifier)
+    transaction = transactions.find(state, identifier, step)
+    if transaction is not None:
+        _END[step](state, transaction, now, by)
+        lifecycle.be_certain(state)
+    return Answer(HResult.OK)
+
+
+# -- the coordinator's events
+
+
+def on_prepare(state: State, event: events.DtcPrepare, now: Instant) -> None:
+    """DTC Transaction Prepare (DM-117, DM-118)."""
+    status = prepare(state, event.transaction, now, single_phase=False).status
+    if status is not HResult.OK:
+        _abort(state, event.to, event.transaction, now)
+    elif event.single_phase:
+        _commit(state, event.to, event.transaction, now)
+    else:
+        state.reply(event.to, Enlisted(HResult.OK, message=EnlistmentMessage.PREPARE_DONE))
+
+
+def on_commit(state: State, event: events.DtcCommit, now: Instant) -> None:
+    """DTC Transaction Commit (DM-119)."""
+    _commit(state, event.to, event.transaction, now)
+
+
+def on_abort(state: State, event: events.DtcAbort, now: Instant) -> None:
+    """DTC Transaction Abort (DM-120)."""
+    _abort(state, event.to, event.transaction, now)
+
+
+def on_reenlistment_commit(state: State, event: events.DtcReenlistmentCommit, now: Instant) -> None:
+    """DTC Reenlistment Commit (DM-121)."""
+    state.reply(event.to, decide(state, event.transaction, Step.COMMIT, now))
+
+
+def on_reenlistment_abort(state: State, event: events.DtcReenlistmentAbort, now: Instant) -> None:
+    """DTC Reenlistment Abort (DM-122)."""
+    state.reply(event.to, decide(state, event.transaction, Step.ABORT, now))
+
+
+def on_reenlistment_timeout(state: State, event: events.DtcReenlistmentTimeout, now: Instant) -> None:
+    """DTC Reenlistment Timeout (DM-123)."""
+    del event, now
+    lifecycle.stay_in_doubt(state)
+
+
+def _commit(state: State, to: int, identifier: UUID, now: Instant) -> None:
+    # DEPARTS from 3.1.4.7 (DM-119): COMMITREQDONE is sent only when it is so, because a coordinator that is
+    # told it for a transaction that was aborted, or never was, would forget what is lost.
+    answer = decide(state, identifier, Step.COMMIT, now)
+    done = EnlistmentMessage.COMMIT_DONE if answer.status is HResult.OK else None
+    state.reply(to, Enlisted(answer.status, answer.why, done))
+
+
+def _abort(state: State, to: int, identifier: UUID, now: Instant) -> None:
+    """A transaction that nobody knows has done nothing, and that is what ABORTREQDONE says."""
+    answer = decide(state, identifier, Step.ABORT, now)
+    if answer.status is HResult.OK or transactions.stage(state, identifier) is Stage.UNKNOWN:
+        state.reply(to, Enlisted(HResult.OK, message=EnlistmentMessage.ABORT_DONE))
+    else:
+        state.reply(to, Enlisted(answer.status, answer.why))

@@ -1,0 +1,56 @@
+"""A queue comes to be: with a journal of its own, or as a part of another queue."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reliquary.base.chance import new_guid
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.directory.objects import QueueObject
+from reliquary.queueing.model.names.pathnames import Pathname
+from reliquary.queueing.model.queue import Queue, QueueSettings, QueueType
+from reliquary.queueing.model.state import State
+
+
+def create_at(
+    state: State, path: Pathname, settings: QueueSettings, now: Instant, entry: QueueObject | None = None
+) -> Queue:
+    """Make a queue where there is none; `entry` is what the directory has of it."""
+    owner = state.find(path.queue) if path.subqueue else None
+    journal = None
+    if owner is None and path.kind is not QueueType.SYSTEM:  # DM-137
+        journal = _record(state, Pathname(path.kind, path.name, journal=True), QueueSettings(), now)
+    queue = _record(state, path, settings, now)
+    queue = msgspec.structs.replace(
+        queue,
+        journal=journal.number if journal else None,
+        parent=owner.number if owner else None,
+    )
+    if entry is not None:
+        queue = msgspec.structs.replace(
+            queue,
+            identifier=entry.identifier,  # DM-142
+            full_path=entry.full_path,
+            directory_path=entry.directory_path,
+        )
+    if journal is not None:
+        journal = msgspec.structs.replace(journal, parent=queue.number, is_journal=True)
+        apply(state, facts.QueueCreated(journal))
+    apply(state, facts.QueueCreated(queue))
+    return queue
+
+
+def _record(state: State, path: Pathname, settings: QueueSettings, now: Instant) -> Queue:
+    identity, moment = state.identity(), in_whole_seconds(now)
+    return Queue(
+        number=state.next_number(),
+        identifier=new_guid(state.chance),
+        pathname=f"{identity.computer_name}\\{path}",
+        qualified_pathname=f"{identity.qualified_computer_name}\\{path}",  # DM-022
+        kind=path.kind,  # DM-140
+        settings=settings,  # DM-138
+        create_time=moment,
+        modify_time=moment,
+    )

@@ -1,0 +1,270 @@
+"""Which queue a name means: Open Queue, [MS-MQDMPR] 3.1.7.1.5, as far as it looks for one.
+
+name --> expanded --> one of our queues
+                  '-> an outgoing queue, made when somebody sends there first
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import lru_cache
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.queueing.directory.published import published_queue, resolve_list
+from reliquary.queueing.model.events import Access
+from reliquary.queueing.model.names.expand import elements_of, expand
+from reliquary.queueing.model.names.formats import (
+    DirectName,
+    FormatName,
+    IllegalFormatName,
+    MachineName,
+    MulticastName,
+    MultipleName,
+    PrivateName,
+    PublicName,
+    SingleName,
+    Suffix,
+    is_format_name,
+    key_of,
+    name_of_url,
+    parse_format,
+)
+from reliquary.queueing.model.names.pathnames import Pathname, parse
+from reliquary.queueing.model.names.schemes import is_bare_url
+from reliquary.queueing.model.queue import QueueType
+from reliquary.queueing.model.state import Elsewhere, QueueState, State, Way
+from reliquary.queueing.model.travel.carriers import Carrier
+from reliquary.queueing.rules.outgoing import create_outgoing
+
+LOCAL_HOSTS: Final = frozenset({"", ".", "localhost", "127.0.0.1", "::1"})
+WAYS_LIMIT: Final = 10_000
+"""Names that are remembered with where they lead."""
+ADMIN: Final = frozenset({Access.RECEIVE_ADMIN, Access.PEEK_ADMIN})
+"""The only ways to look into an outgoing queue."""
+
+
+# -- names
+
+
+def read_name(state: State, text: str, access: Access = Access.PEEK) -> Pathname | FormatName:
+    r"""A path name or a format name; to send, `elsewhere\private$\orders` stands for DIRECT=OS:...
+
+    A URL of an opaque scheme, `word://host/...`, always stands for DIRECT=WORD://...
+    """
+    identity = state.identity()
+    return _read(text, access is Access.SEND, identity.computer_name, identity.qualified_computer_name)
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str, to_send: bool, *computers: str) -> Pathname | FormatName:
+    if is_format_name(text):
+        return parse_format(text)
+    if is_bare_url(text):
+        return parse_format(name_of_url(text))
+    path = text.replace("/", "\\")
+    computer, found, rest = path.partition("\\")
+    known = {"private$", "system$", *LOCAL_HOSTS, *(name.casefold() for name in computers)}
+    if to_send and found and rest and computer.casefold() not in known:
+        with suppress(IllegalFormatName):  # what is wrong with it is said of the path name
+            return parse_format(f"DIRECT=OS:{path}")
+    return parse(text, *computers)
+
+
+def expanded(state: State, text: str, access: Access) -> Pathname | FormatName | None:
+    """The name with its lists resolved (DM-159), or None when one of them is not known."""
+    name = read_name(state, text, access)
+    return name if isinstance(name, Pathname) else expand(name, lambda guid: resolve_list(state, guid))
+
+
+def same(state: State, one: str, other: str) -> bool:
+    """Whether two names mean the same."""
+    first, second = (expanded(state, text, Access.SEND) for text in (one, other))
+    if isinstance(first, Pathname) and isinstance(second, Pathname):
+        return first.key == second.key
+    if first is None or second is None:
+        return False
+    return _key(first) == _key(second) or (
+        find_named(state, first) is not None and find_named(state, first) is find_named(state, second)
+    )
+
+
+def _key(name: Pathname | FormatName) -> str:
+    return name.key if isinstance(name, Pathname) else key_of(name)
+
+
+# -- queues that are there
+
+
+def find(state: State, text: str) -> QueueState | None:
+    """The queue that a path name or a format name means, if we have it."""
+    return find_named(state, read_name(state, text))
+
+
+def find_named(state: State, name: Pathname | FormatName) -> QueueState | None:
+    """The queue of this name, if we have it (DM-166)."""
+    if isinstance(name, Pathname):
+        return state.find(name)
+    if isinstance(name, MultipleName):
+        return None
+    return _find_own(state, name) or state.outgoing.get(key_of(name))
+
+
+def _find_own(state: State, name: SingleName) -> QueueState | None:
+    if isinstance(name, DirectName):
+        if not is_own_address(state, name) or not name.queue_path:
+            return None
+        if name.scheme.opaque:
+            return _find_path(state, name.queue_path)
+        path = name.queue_path if "\\" in name.queue_path else f".\\{name.queue_path}"
+        return state.find(parse(path))
+    identifier = state.identity().identifier
+    if isinstance(name, MachineName):
+        return state.system_queue(name.suffix.value.casefold()) if name.computer == identifier else None
+    found = None
+    if isinstance(name, PublicName):
+        found = state.by_identifier.get(name.queue)
+    elif isinstance(name, PrivateName) and name.computer == identifier:
+        queue = state.queues.get(name.number)
+        found = queue if queue and _is_private(queue) else None
+    if found is not None and isinstance(name, PublicName | PrivateName) and name.suffix is Suffix.JOURNAL:
+        return state.queues.get(found.record.journal or 0)
+    return found
+
+
+def _find_path(state: State, path: str) -> QueueState | None:
+    """Return the queue of a path name that an opaque scheme gave; None for what is no path name."""
+    with suppress(UsageError):
+        return state.find(parse(path))
+    return None
+
+
+def is_own_address(state: State, name: DirectName) -> bool:
+    """Whether a direct name leads here; by URL the port counts too, for two managers may share a host."""
+    scheme = name.scheme
+    if not scheme.is_url:
+        return _is_own_host(state, name.host)
+    own = state.own_urls.get(scheme.word)
+    if own is not None and own.cover(name):
+        return True
+    return not scheme.opaque and not name.port and _is_own_host(state, name.host)
+
+
+def _is_own_host(state: State, host: str) -> bool:
+    identity = state.identity()
+    own = {identity.computer_name.casefold(), identity.qualified_computer_name.casefold()}
+    return host.casefold() in LOCAL_HOSTS | own
+
+
+def _is_private(queue: QueueState) -> bool:
+    record = queue.record
+    return record.kind is QueueType.PRIVATE and not record.is_journal and not record.deleting
+
+
+# -- queues to open
+
+
+def queue_for(state: State, text: str, access: Access, now: Instant) -> QueueState | HResult:
+    """The queue of this name, if it may be used like that at all; who sends elsewhere has it made."""
+    return queue_named(state, read_name(state, text, access), access, now)
+
+
+def queue_named(
+    state: State, name: Pathname | FormatName, access: Access, now: Instant
+) -> QueueState | HResult:
+    """Return the queue of a name that was read and expanded; a destination elsewhere gets its queue."""
+    found = look_up(state, name, access)
+    return found if isinstance(found, HResult) else take(state, found, now)
+
+
+def take(state: State, found: QueueState | Elsewhere, now: Instant) -> QueueState:
+    """Return the queue that was found and mark it used; a destination elsewhere gets an outgoing queue."""
+    if isinstance(found, Elsewhere):
+        return create_outgoing(state, found.name, now, base_priority=found.base_priority)
+    if found.link is not None:
+        found.link.unused = False
+    return found
+
+
+def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
+    """Find out where a message to this name goes: to one queue or to several.  It creates nothing."""
+    found = state.ways.get(text) or state.ways_of_turn.get(text)
+    if found is None:
+        name = expanded(state, text, Access.SEND)
+        if name is None:
+            return HResult.ILLEGAL_FORMATNAME
+        several: list[Way] = []
+        for element in (name,) if isinstance(name, Pathname) else elements_of(name):
+            to = look_up(state, element, Access.SEND)
+            if isinstance(to, HResult):
+                return to
+            several.append(Way(element, to, carrier_to(state, to)))
+        found = tuple(several)
+        # A name that the directory resolves, for instance a list, may lead elsewhere in the next turn.
+        if not isinstance(read_name(state, text, Access.SEND), Pathname | DirectName):
+            state.ways_of_turn = {text: found}
+        else:
+            if len(state.ways) >= WAYS_LIMIT:
+                state.ways.clear()
+            state.ways[text] = found
+    return found
+
+
+def carrier_to(state: State, to: QueueState | Elsewhere) -> Carrier | None:
+    """Return the protocol that brings messages there."""
+    if isinstance(to, Elsewhere):
+        return state.carriers.of(to.name)
+    return None if to.link is None else to.link.carrier
+
+
+def look_up(state: State, name: Pathname | FormatName, access: Access) -> QueueState | Elsewhere | HResult:
+    """Find the queue of a name that was read and expanded, if it may be used so.  It creates nothing."""
+    if not isinstance(name, Pathname) and not _supports(name, access):
+        return HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    queue = find_named(state, name)
+    if queue is None or (queue.record.outgoing and access not in ADMIN):
+        if access is not Access.SEND or isinstance(name, Pathname | MultipleName):
+            return HResult.QUEUE_NOT_FOUND  # DM-167
+        return queue or _elsewhere(state, name)
+    if queue.is_closed:
+        return HResult.ACCESS_DENIED  # DM-094
+    if access is Access.SEND and (queue.record.kind is QueueType.SYSTEM or queue.record.is_journal):
+        return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-164
+    return queue
+
+
+def route(state: State, text: str, now: Instant) -> QueueState | HResult:
+    """The queue that a message takes on its way to this destination."""
+    return queue_for(state, text, Access.SEND, now)
+
+
+def _supports(name: FormatName, access: Access) -> bool:
+    """What a kind of name can be opened for."""
+    if isinstance(name, MachineName):
+        return access is not Access.SEND  # DM-164
+    if isinstance(name, DirectName) and name.scheme.is_url and access not in ADMIN:
+        return access is Access.SEND  # DM-163
+    if isinstance(name, MulticastName) and access not in ADMIN:
+        return access is Access.SEND  # DM-165
+    return not isinstance(name, MultipleName)
+
+
+def _elsewhere(state: State, name: SingleName) -> Elsewhere | HResult:
+    """A destination that is not here (DM-171)."""
+    if isinstance(name, DirectName) and is_own_address(state, name):
+        return HResult.QUEUE_NOT_FOUND  # DM-168
+    if isinstance(name, PrivateName) and name.computer == state.identity().identifier:
+        return HResult.QUEUE_NOT_FOUND  # DM-170
+    base_priority = 0
+    if isinstance(name, PublicName):
+        # DEPARTS from 3.1.7.1.5 (AN-38): the directory is read once and its first answer counts,
+        # because the second reading of the text can only contradict it.
+        public = published_queue(state, name.queue)
+        if public is None:
+            return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-169
+        if public.queue_manager == state.identity().identifier:
+            return HResult.QUEUE_NOT_FOUND  # DM-169
+        base_priority = public.base_priority  # DM-172
+    return Elsewhere(name, base_priority)

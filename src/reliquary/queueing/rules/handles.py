@@ -1,0 +1,220 @@
+"""Open Queue, Close Queue, Open Cursor, Close Cursor: [MS-MQDMPR] 3.1.7.1.1, .2, .5, .6."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Duration, Instant
+from reliquary.base.turn import CancelTimer, SetTimer
+from reliquary.queueing.model.cursors import Cursor
+from reliquary.queueing.model.descriptors import ALLOWS, Descriptor, sharing_violated
+from reliquary.queueing.model.events import FOREVER_WAIT, Access, Answer, Share
+from reliquary.queueing.model.names.formats import MultipleName, SingleName
+from reliquary.queueing.model.names.pathnames import Pathname
+from reliquary.queueing.model.state import QueueState, State, Way
+from reliquary.queueing.model.waiting import NEXT, Happening, Stage, Waiter
+from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.outgoing import destination_of
+from reliquary.queueing.rules.poison import give_back
+
+
+def open_queue(
+    state: State,
+    path: str,
+    access: Access,
+    share: Share,
+    now: Instant,
+    *,
+    lease: Duration = FOREVER_WAIT,
+    passing: bool = False,
+) -> Descriptor | HResult:
+    """Open Queue."""
+    name = destinations.expanded(state, path, access)  # DM-159
+    if name is None:
+        return HResult.ILLEGAL_FORMATNAME
+    if isinstance(name, MultipleName):
+        return _open_several(state, name, access, share, now, lease)
+    queue = destinations.queue_named(state, name, access, now)
+    if isinstance(queue, HResult):
+        return queue
+    may_clash = queue.exclusive or share is Share.DENY_RECEIVE
+    if may_clash and sharing_violated(queue.descriptors.values(), access, share):
+        return HResult.SHARING_VIOLATION
+    # DEPARTS from 3.1.7.1.5 (AN-16): the share mode is kept on the descriptor, because the rules
+    # above ask for it.
+    descriptor = Descriptor(
+        state.next_handle(), queue.number, path, access, share, state.by, lease=lease, passing=passing
+    )  # DM-178
+    queue.descriptors[descriptor.handle] = descriptor
+    queue.exclusive += share is Share.DENY_RECEIVE
+    state.handles[descriptor.handle] = descriptor
+    renew(state, descriptor)
+    return descriptor
+
+
+def _open_several(
+    state: State, name: MultipleName, access: Access, share: Share, now: Instant, lease: Duration
+) -> Descriptor | HResult:
+    """Several queues under one handle: to send only, and all of them or none."""
+    if access is not Access.SEND:
+        return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-160
+    if share is not Share.DENY_NONE:
+        return HResult.UNSUPPORTED_ACCESS_MODE  # DM-160
+    parent = Descriptor(state.next_handle(), None, str(name), access, by=state.by, lease=lease)  # DM-161
+    state.handles[parent.handle] = parent
+    for element in name.elements:  # DM-162
+        child = open_queue(state, str(element), access, share, now)
+        if isinstance(child, HResult):
+            close_queue(state, parent, now)
+            return child
+        parent.children.append(child.handle)
+    renew(state, parent)
+    return parent
+
+
+def ways(state: State, target: int | str, now: Instant) -> Sequence[Way] | HResult:
+    """Find out where a send leads; by name the queues are not opened: no sharing mode excludes senders."""
+    if isinstance(target, str):
+        return destinations.ways(state, target)
+    descriptor = use(state, target, Access.SEND, now)
+    if isinstance(descriptor, HResult):
+        return descriptor
+    handles = [state.handles[child] for child in descriptor.children] or [descriptor]
+    found = []
+    for each in handles:
+        queue = queue_of(state, each)
+        if queue is None:
+            return HResult.QUEUE_NOT_AVAILABLE  # AN-47
+        found.append(Way(_name_of(state, each, queue), queue, destinations.carrier_to(state, queue)))
+    return found
+
+
+def _name_of(state: State, descriptor: Descriptor, queue: QueueState) -> Pathname | SingleName:
+    """Return the name that an open queue was meant by."""
+    if queue.record.outgoing is not None:
+        return destination_of(queue)
+    name = destinations.read_name(state, descriptor.format_name, Access.SEND)
+    assert not isinstance(name, MultipleName), f"{name} was opened as one queue"
+    return name
+
+
+def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
+    """Close Queue: waits end, cursors close, what was only held comes back."""
+    # DEPARTS from 3.1.7.1.6 (AN-15): the children are closed before the missing queue of their
+    # parent is noticed, because nobody else could close them.
+    for child in descriptor.children:
+        close_queue(state, state.handles[child], now)  # DM-180
+    queue = queue_of(state, descriptor)
+    if queue is not None:
+        # DEPARTS from 3.1.7.1.6 (AN-24): waits without a tag end too, because nobody could end
+        # them afterwards.
+        waiting = list(queue.waiting.values()) if descriptor.waits else []
+        for waiter in [each for each in waiting if each.descriptor == descriptor.handle]:
+            end_wait(state, queue, waiter, Happening.CLOSED)  # DM-181
+        give_back(state, queue, sorted(descriptor.held & queue.order.locked.keys()), now)
+        del queue.descriptors[descriptor.handle]  # DM-183
+        queue.exclusive -= descriptor.share is Share.DENY_RECEIVE
+    for handle in descriptor.cursors:
+        del state.cursors[handle]  # DM-182
+    del state.handles[descriptor.handle]
+    if descriptor.lease != FOREVER_WAIT:
+        state.draft.ask(CancelTimer(("lease", descriptor.handle)))
+
+
+def close_if_done(state: State, descriptor: Descriptor, now: Instant) -> None:
+    """Close a queue that was opened for one request, once nothing of the request is left."""
+    busy = descriptor.held or descriptor.waits
+    if descriptor.passing and not busy and descriptor.handle in state.handles:
+        close_queue(state, descriptor, now)
+
+
+def use(state: State, target: int | str, access: Access, now: Instant) -> Descriptor | HResult:
+    """The open queue a request speaks of: by its handle, or opened for just this request."""
+    if isinstance(target, str):
+        return open_queue(state, target, access, Share.DENY_NONE, now, passing=True)
+    descriptor = state.handles.get(target)
+    if descriptor is None or descriptor.passing:
+        return HResult.INVALID_HANDLE
+    if access not in ALLOWS[descriptor.access]:
+        return HResult.ACCESS_DENIED
+    if descriptor.queue is None and not descriptor.children:
+        return HResult.QUEUE_NOT_AVAILABLE  # DM-199, DM-217, DM-223, DM-226
+    renew(state, descriptor)
+    return descriptor
+
+
+def queue_of(state: State, descriptor: Descriptor) -> QueueState | None:
+    """The queue behind a descriptor; None once it is deleted."""
+    return None if descriptor.queue is None else state.queues[descriptor.queue]
+
+
+def renew(state: State, descriptor: Descriptor) -> None:
+    """Somebody used it: its lease starts again."""
+    if descriptor.lease != FOREVER_WAIT:
+        state.draft.ask(SetTimer(("lease", descriptor.handle), descriptor.lease))
+
+
+def on_lease_end(state: State, handle: int, now: Instant) -> None:
+    """Nobody used it for too long: it closes, and what it held comes back."""
+    descriptor = state.handles.get(handle)
+    if descriptor is None:
+        return
+    if descriptor.waits:  # to wait is to use it
+        renew(state, descriptor)
+    else:
+        close_queue(state, descriptor, now)
+
+
+# -- cursors
+
+
+def open_cursor(state: State, descriptor: Descriptor) -> Cursor:
+    """Open Cursor (DM-132) and Initialize (DM-325)."""
+    cursor = Cursor(state.next_handle(), descriptor.handle)
+    state.cursors[cursor.handle] = cursor
+    descriptor.cursors.add(cursor.handle)
+    return cursor
+
+
+def close_cursor(state: State, cursor: Cursor) -> None:
+    """Close Cursor: its wait ends, then it is gone (DM-133, DM-134)."""
+    descriptor = state.handles[cursor.descriptor]
+    queue = queue_of(state, descriptor)
+    if queue is not None:
+        for waiter in [each for each in queue.waiting.values() if each.request.cursor == cursor.handle]:
+            end_wait(state, queue, waiter, Happening.CLOSED)
+    descriptor.cursors.discard(cursor.handle)
+    del state.cursors[cursor.handle]
+
+
+# -- waits
+
+
+def begin_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
+    """Wait For New Message, 3.1.7.3.1 (DM-300)."""
+    queue.waiting[waiter.number] = waiter
+    state.handles[waiter.descriptor].waits += 1
+    state.callers[waiter.request.to] = (queue.number, waiter.number)
+    if waiter.request.timeout != FOREVER_WAIT:
+        state.draft.ask(SetTimer(("wait", waiter.number), waiter.request.timeout))  # DM-314
+
+
+def stop_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
+    """The wait is over, for whatever reason (DM-302)."""
+    del queue.waiting[waiter.number]
+    state.handles[waiter.descriptor].waits -= 1
+    state.callers.pop(waiter.request.to, None)
+    if waiter.request.timeout != FOREVER_WAIT:
+        state.draft.ask(CancelTimer(("wait", waiter.number)))
+
+
+def end_wait(state: State, queue: QueueState, waiter: Waiter, happening: Happening) -> None:
+    """Waiting Message Read Timer Stop, 3.1.7.3.5: the wait ends without a message (DM-315)."""
+    _, status = NEXT[Stage.WAITING, happening]
+    stop_wait(state, queue, waiter)
+    if waiter.request.cursor:
+        state.cursors[waiter.request.cursor].timed_out()  # DM-331
+    state.reply(waiter.request.to, Answer(status, status.sentence))
+    if state.handles[waiter.descriptor].passing:  # opened for this wait, which holds nothing
+        del state.handles[waiter.descriptor], queue.descriptors[waiter.descriptor]

@@ -1,0 +1,217 @@
+"""Message Position Deleted, [MS-MQDMPR] 3.1.7.2.1: how a message leaves a queue.
+
+    received                      -> the queue's journal, when it keeps one
+    expired, purged, deleted ...  -> a dead-letter queue, when the message asked for it
+    sent to another manager       -> the system journal, when the message asked for it
+    otherwise                     -> nowhere
+
+A journal or dead-letter copy is the same message at another place: one move, no second body.
+Whoever asked for an acknowledgement gets it at the end of the turn (`news`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.message import Message, MessageClass, Position
+from reliquary.queueing.model.queue import QueueType, exceeds
+from reliquary.queueing.model.state import Owed, QueueState, State
+from reliquary.queueing.model.tables import SEQUENCE_MASK, Copy
+from reliquary.queueing.model.travel.transfer import MessageWithdrawn
+from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.acknowledge import ANSWERS, AT_THE_SOURCE, JOURNALED
+from reliquary.queueing.rules.losses import lose
+
+ALWAYS_KEPT: Final = frozenset({MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED})
+"""A message that fails for one of these reasons is kept as a dead letter, whatever its sender asked for.
+
+Nobody knows whether it was delivered before the store was restored (`era`); a person decides.
+"""
+
+
+def leave(
+    state: State,
+    queue: QueueState,
+    positions: Sequence[Position],
+    reason: MessageClass,
+    *,
+    carried: bool = False,
+    told: bool = False,
+) -> None:
+    """Take positions out of their queue for this reason (DM-286, DM-287).
+
+    A message leaves an outgoing queue with AckReachQueue when the next manager has it.  `carried` when
+    its carrier says so, `told` when another manager has acknowledged it for this reason already.
+    """
+    if queue.record.outgoing is not None and not carried:
+        reason = AT_THE_SOURCE.get(reason, reason)
+        carrier = None if queue.link is None else queue.link.carrier
+        if positions and carrier is not None:
+            lookup_ids = tuple(position.lookup_id for position in positions)
+            state.draft.tell(MessageWithdrawn(carrier.name, queue.number, lookup_ids, reason))
+    gone = []
+    journaled = reason is MessageClass.ACK_RECEIVE and queue.record.settings.journaling
+    failed = reason.is_failure
+    kept = reason in ALWAYS_KEPT
+    for position in positions:
+        if not (position.asks or journaled or kept or (failed and position.dead_letter)):  # nobody cares
+            gone.append(position)
+            continue
+        if position.asks and not told:
+            _owe(state, queue, position, reason)
+        refuge = _refuge(state, queue, position, reason)
+        if refuge is None:
+            gone.append(position)
+        else:
+            copy = _copy(position, reason, queue)
+            apply(state, facts.PositionMoved(queue.number, refuge.number, copy, reason))
+    if gone:
+        apply(state, facts.PositionsRemoved(queue.number, tuple(gone), reason))
+    if facts.PositionDeleted in state.heard:
+        for position in positions:
+            state.draft.tell(facts.PositionDeleted(queue.number, position, reason))
+
+
+def _owe(state: State, queue: QueueState, position: Position, reason: MessageClass) -> None:
+    """Note who wants to know of it."""
+    asks = position.asks & ANSWERS[reason]
+    if asks:
+        state.owed.append(Owed(queue.number, state.shelf.get(position, whole=False), reason, asks))
+
+
+def _copy(position: Position, reason: MessageClass, queue: QueueState | None = None) -> Position:
+    """The position of a copy: it says why and whence, and nothing happens to it by itself."""
+    return msgspec.structs.replace(
+        position,
+        reason=reason,
+        origin=queue.number if queue else 0,
+        origin_path=queue.record.pathname if queue else "",
+        expires=0,
+        dead_letter=False,
+        asks=0,
+        handed_out=0,  # or it would be poison in an application's dead-letter queue at its first try
+        aborted=0,
+        purged=0,
+        due=0,
+    )
+
+
+def _refuge(state: State, queue: QueueState, position: Position, reason: MessageClass) -> QueueState | None:
+    """Where the message is kept now, if anywhere."""
+    if reason is MessageClass.ACK_RECEIVE:
+        return _journal(state, queue, position)
+    if reason is MessageClass.ACK_REACH_QUEUE and position.asks & JOURNALED:
+        has_room = journal_has_room(state, queue.number, position.size)
+        return state.system_queue("journal") if has_room else None
+    if not reason.is_failure or not (position.dead_letter or reason in ALWAYS_KEPT):
+        return None
+    return _dead_letter_queue(state, queue.number, state.shelf.get(position, whole=False), position, reason)
+
+
+# -- the journal of a queue
+
+
+def _journal(state: State, queue: QueueState, position: Position) -> QueueState | None:
+    """Where a queue keeps what was received from it (AN-42)."""
+    settings = queue.record.settings
+    journal = state.queues.get(queue.record.journal or 0)  # gone before its queue, in a delete
+    if not settings.journaling or journal is None:
+        return None
+    # One that is required had room when the message was taken, and whoever took it was told so.
+    if settings.journal_required or not exceeds(settings.journal_quota, journal.total_bytes + position.size):
+        return journal
+    lose(state, queue.number, Copy.JOURNAL, f"the journal's quota is {settings.journal_quota} kilobytes")
+    return None
+
+
+def may_receive(state: State, queue: QueueState, size: int) -> bool:
+    """Whether so many bytes may be received: not when their journal is required and is full."""
+    settings = queue.record.settings
+    journal = state.queues.get(queue.record.journal or 0)
+    if not settings.journal_required or not settings.journaling or journal is None:
+        return True
+    return not exceeds(settings.journal_quota, journal.total_bytes + size)
+
+
+# -- dead letters
+
+
+def bury(state: State, message: Message, position: Position, reason: MessageClass) -> None:
+    """A message that never got into its queue is kept only where it asked for that (DM-050)."""
+    asks = position.asks & ANSWERS[reason]
+    if asks:
+        state.owed.append(Owed(0, message, reason, asks))
+    if position.dead_letter or reason in ALWAYS_KEPT:
+        refuge = _dead_letter_queue(state, 0, message, position, reason)
+        if refuge is not None:
+            kept = msgspec.structs.replace(_copy(position, reason), origin_path=message.destination_queue)
+            apply(state, facts.MessagesStored(refuge.number, (kept,), (message,)))
+
+
+def _dead_letter_queue(
+    state: State, source: int, message: Message, position: Position, reason: MessageClass
+) -> QueueState | None:
+    """Where a failed message goes that asked for negative journaling (DM-050, DM-051)."""
+    own, size = _application_queue(state, message), position.size
+    # DEPARTS from 3.1.1.12 (DM-051): a queue is no refuge from itself, because a purge would leave
+    # in it what it was asked to take out; and one that is full is none, because the manager's has room.
+    if own is not None and own.number != source and _has_room(own, size):
+        return own
+    target = state.system_queue("deadxact" if message.is_transactional else "deadletter")
+    quota = target.record.settings.quota
+    if reason in ALWAYS_KEPT or _has_room(target, size):
+        return target
+    why = f"the quota of {target.record.pathname} is {quota} kilobytes"
+    lose(state, source, Copy.DEAD_LETTER, why)
+    return None
+
+
+def _has_room(queue: QueueState, size: int) -> bool:
+    return not exceeds(queue.record.settings.quota, queue.total_bytes + size)
+
+
+def _application_queue(state: State, message: Message) -> QueueState | None:
+    """The queue that the message itself names; an unusable name counts as none."""
+    if not message.application_deadletter_queue:
+        return None
+    try:
+        target = destinations.find(state, message.application_deadletter_queue)
+    except UsageError:
+        return None
+    usable = (
+        target is not None
+        and target.record.kind is not QueueType.SYSTEM
+        and target.record.outgoing is None
+        and not target.record.is_journal
+        and target.record.settings.transactional == message.is_transactional
+    )
+    return target if usable else None
+
+
+# -- the source journal
+
+
+def copy_to_system_journal(state: State, queue: QueueState, position: Position) -> None:
+    """PositiveJournalingRequested: keep a copy of what was delivered (DM-049)."""
+    journal = state.system_queue("journal")
+    # A LookupIdentifier of its own: both positions may be moved into one queue some day (AN-13).
+    lane, sequence = position.lookup_id & ~SEQUENCE_MASK, state.next_sequence() & SEQUENCE_MASK
+    kept = msgspec.structs.replace(
+        _copy(position, MessageClass.ACK_REACH_QUEUE, queue), lookup_id=lane | sequence
+    )
+    apply(state, facts.PositionCopied(journal.number, kept))
+
+
+def journal_has_room(state: State, source: int, size: int) -> bool:
+    """Whether the system journal can take a message of this size; one that is not kept is counted."""
+    journal, quota = state.system_queue("journal"), state.identity().journal_quota
+    if not exceeds(quota, journal.total_bytes + size):
+        return True
+    lose(state, source, Copy.SOURCE_JOURNAL, f"the quota of the manager's journals is {quota} kilobytes")
+    return False

@@ -1,0 +1,178 @@
+"""OutgoingQueue, [MS-MQDMPR] 3.1.1.3: where messages wait whose destination is elsewhere.
+
+The first message for a destination makes its queue.  From time to time the manager looks for queues
+that are idle; one that is so at two looks, with nobody asking for it between them, goes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from reliquary.base.chance import new_guid
+from reliquary.base.time import HOUR, Duration, Instant, in_whole_seconds
+from reliquary.base.turn import SetTimer
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.names.formats import (
+    ConnectorName,
+    DirectName,
+    FormatType,
+    PublicName,
+    SingleName,
+    parse_single,
+)
+from reliquary.queueing.model.queue import ManagerState, Outgoing, Queue, QueueSettings, QueueType
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.travel.link import Happening, Link, OutgoingState
+from reliquary.queueing.model.travel.transfer import QueuePaused, QueueResumed
+
+LOOK: Final = ("idle", 0)
+"""The timer of the look for idle queues; it runs while there are outgoing queues."""
+LOOKS_APART: Final = Duration(HOUR)
+AT_REST: Final = frozenset({OutgoingState.INACTIVE, OutgoingState.DISCONNECTED})
+"""Only in these states a queue may go: in the others a carrier is at work, or an order would be forgotten."""
+
+
+def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priority: int = 0) -> QueueState:
+    """Open Queue, 3.1.7.1.5, for a destination that has no outgoing queue yet (DM-171)."""
+    # DEPARTS from 3.1.7.1.5 (AN-17): it is one of the manager's queues and has the defaults of all
+    # queues, because otherwise nobody would find it again and half its attributes had no value.
+    number, moment, destination = state.next_number(), in_whole_seconds(now), str(name)
+    record = Queue(
+        number=number,
+        identifier=new_guid(state.chance),
+        pathname=destination,
+        qualified_pathname=destination,
+        kind=_kind(name),
+        settings=QueueSettings(label=destination, base_priority=base_priority),
+        create_time=moment,
+        modify_time=moment,
+        outgoing=Outgoing(
+            destination=destination,
+            multicast=name.kind is FormatType.MULTICAST,  # DM-174
+            locked=_hardened(state, name),  # DM-173
+        ),
+    )
+    if not state.outgoing:
+        state.draft.ask(SetTimer(LOOK, LOOKS_APART))
+    apply(state, facts.QueueCreated(record))
+    return state.queues[number]
+
+
+def _hardened(state: State, name: SingleName) -> bool:
+    """Whether hardened security keeps messages from going there (DM-031)."""
+    by_http = isinstance(name, DirectName) and name.scheme.is_url  # every URL scheme goes over HTTP
+    return state.identity().hardened_security and not by_http
+
+
+def _kind(name: SingleName) -> QueueType:
+    """QueueType by the name; what is not in the directory is private (DM-027)."""
+    match name:
+        case PublicName():
+            return QueueType.PUBLIC
+        case ConnectorName():
+            return QueueType.CONNECTOR
+        case _:
+            return QueueType.PRIVATE
+
+
+def destination_of(queue: QueueState) -> SingleName:
+    """DestinationFormatName."""
+    assert queue.record.outgoing is not None, f"{queue.record.pathname} is no outgoing queue"
+    return parse_single(queue.record.outgoing.destination)
+
+
+def link_of(queue: QueueState) -> Link:
+    """The way out of an outgoing queue."""
+    assert queue.link is not None, f"{queue.record.pathname} is no outgoing queue"
+    return queue.link
+
+
+# -- on hold and locked, which outlive the process
+
+
+def pause(state: State, queue: QueueState) -> None:
+    """Pause Queue: what is under way arrives, nothing else leaves (DM-292)."""
+    link_of(queue).happen(Happening.PAUSED)
+    _remember(state, queue, on_hold=True)
+    carrier = link_of(queue).carrier
+    if carrier is not None:
+        state.draft.tell(QueuePaused(carrier.name, queue.number))
+
+
+def resume(state: State, queue: QueueState) -> None:
+    """Resume Queue (DM-293); one that is not on hold is left alone, one that is locked stays locked."""
+    link_of(queue).happen(Happening.RESUMED)
+    _remember(state, queue, on_hold=False)
+    if queue.record.outgoing is not None and queue.record.outgoing.locked:
+        link_of(queue).happen(Happening.HARDENED)
+    carrier = link_of(queue).carrier
+    if carrier is not None:
+        state.draft.tell(QueueResumed(carrier.name, queue.number))
+
+
+def harden(state: State) -> None:
+    """Initialization, 3.1.3: security may be another than in the last life (DM-095)."""
+    for queue in list(state.outgoing.values()):
+        outgoing = queue.record.outgoing
+        assert outgoing is not None
+        locked = _hardened(state, destination_of(queue))
+        if outgoing.locked and not locked:
+            link_of(queue).happen(Happening.UNHARDENED)
+        elif locked:
+            link_of(queue).happen(Happening.HARDENED)
+        _remember(state, queue, locked=locked)
+
+
+def _remember(state: State, queue: QueueState, **changes: bool) -> None:
+    """Say it where it outlives the process (AN-49), if it is new."""
+    before = queue.record.outgoing
+    assert before is not None
+    after = msgspec.structs.replace(before, **changes)
+    if after != before:
+        apply(state, facts.QueueChanged(msgspec.structs.replace(queue.record, outgoing=after)))
+
+
+# -- queues that nobody uses
+
+
+def watch_disuse(state: State) -> None:
+    """Look for idle queues when it is time, as long as there are any queues to look at."""
+    if state.outgoing:
+        state.draft.ask(SetTimer(LOOK, LOOKS_APART))
+
+
+def on_look(state: State) -> None:
+    """What was idle at the last look and is idle now goes; a send makes it again."""
+    if state.manager_state is not ManagerState.READY:
+        return
+    awaited = {
+        number
+        for transaction in state.transactions.values()
+        for operation in transaction.operations
+        for number in (operation.queue, operation.target)
+    } | state.staging.awaited()
+    for queue in list(state.outgoing.values()):
+        link = link_of(queue)
+        if queue.number in awaited or not is_idle(queue):
+            link.unused = False
+        elif link.unused:
+            apply(state, facts.QueueDeleted(queue.number))
+        else:
+            link.unused = True
+    watch_disuse(state)
+
+
+def is_idle(queue: QueueState) -> bool:
+    """Whether nothing of its own would be lost with it: no message, no handle, no order of somebody."""
+    link, record = link_of(queue), queue.record
+    made = QueueSettings(label=record.pathname, base_priority=record.settings.base_priority)
+    return (
+        link.state in AT_REST
+        and not queue.active
+        and not (queue.delayed or queue.delayed_express)
+        and record.modify_time == record.create_time
+        and record.settings == made
+    )

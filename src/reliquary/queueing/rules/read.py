@@ -1,0 +1,480 @@
+"""Dequeue, Peek, lookup: [MS-MQDMPR] 3.1.7.1.10 to 3.1.7.1.15, and the seeks of 3.1.7.3.
+
+find a position --> none: wait, or answer with the status
+     |
+     '--> peek: show it      receive: remove it | lock it in the transaction | hold it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.base.turn import CancelTimer, SetTimer
+from reliquary.queueing.model.cursors import STATUS, Ask, Cursor, Outcome
+from reliquary.queueing.model.descriptors import Descriptor
+from reliquary.queueing.model.events import (
+    FOREVER_WAIT,
+    Access,
+    Answer,
+    BrowseMessages,
+    Delivered,
+    EndRead,
+    LookUpMessage,
+    PeekMessage,
+    Received,
+    ReceiveMessages,
+    Seek,
+)
+from reliquary.queueing.model.history.notes import API
+from reliquary.queueing.model.message import MessageClass, Position
+from reliquary.queueing.model.positions import Happening, step
+from reliquary.queueing.model.positions import State as Standing
+from reliquary.queueing.model.state import QueueState, State, Transaction
+from reliquary.queueing.model.tables import LAST_ID, Operation
+from reliquary.queueing.model.waiting import Waiter
+from reliquary.queueing.rules.expiry import expire, is_over
+from reliquary.queueing.rules.handles import begin_wait, close_if_done, queue_of, stop_wait, use
+from reliquary.queueing.rules.leave import leave, may_receive
+from reliquary.queueing.rules.poison import give_back, hand_out, is_poison, put_aside
+
+ANSWER_BYTES: Final = 16 * 1024 * 1024
+"""One answer with several messages carries so much; the next request gets the rest."""
+
+
+# -- receive
+
+
+def receive(state: State, request: ReceiveMessages, transaction: Transaction | None, now: Instant) -> None:
+    """Dequeue Message; what was held under an old receipt is done with first."""
+    descriptor = use(state, request.queue, Access.RECEIVE, now)
+    if isinstance(descriptor, HResult):
+        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        return
+    if request.acknowledge:
+        status = end_read(state, EndRead(request.to, request.acknowledge, delete=True), now)
+        if status is not HResult.OK:
+            state.reply(request.to, Answer(status, "the receipt is not known: its time may have run out"))
+            close_if_done(state, descriptor, now)
+            return
+    queue = queue_of(state, descriptor)
+    assert queue is not None
+    if request.cursor:
+        _receive_at_cursor(state, queue, descriptor, request, transaction, now)
+    else:
+        taken = _take(state, queue, descriptor, request, transaction, now)
+        if taken:
+            _answer(state, request, descriptor, taken)
+        elif _lacks_journal(state, queue):
+            _refuse_unjournaled(state, request)
+        else:
+            _wait_or_give_up(state, queue, descriptor, request, HResult.IO_TIMEOUT)
+    close_if_done(state, descriptor, now)
+
+
+def _take(
+    state: State,
+    queue: QueueState,
+    descriptor: Descriptor,
+    request: ReceiveMessages,
+    transaction: Transaction | None,
+    now: Instant,
+) -> list[Delivered]:
+    """As many messages from the front as there are, are wanted, and fit into one answer."""
+    watched = queue.record.settings.poison_limit > 0
+    while True:
+        size = 0
+        wanted: list[Position] = []
+        unfit: list[Position] = []
+        for position in queue.order.some(-1, request.count):
+            if is_over(position, now) or (watched and is_poison(queue, position)):
+                unfit.append(position)
+            elif size < ANSWER_BYTES:
+                wanted.append(position)
+                size += position.size
+        for position in unfit:
+            turn_away(state, queue, position, now)
+        if queue.record.settings.journal_required:
+            wanted = journalable(state, queue, wanted)
+        if not unfit:
+            return _consume(state, queue, descriptor, request, transaction, wanted)
+
+
+def turn_away(state: State, queue: QueueState, position: Position, now: Instant) -> None:
+    """Nobody gets this one: its time is over, or it has been tried too often."""
+    if is_over(position, now):
+        expire(state, queue, position)
+    else:
+        put_aside(state, queue, position, now)
+
+
+def _consume(
+    state: State,
+    queue: QueueState,
+    descriptor: Descriptor,
+    request: ReceiveMessages | LookUpMessage,
+    transaction: Transaction | None,
+    positions: Sequence[Position],
+) -> list[Delivered]:
+    """Hand out positions: for good, in a transaction, or on trial."""
+    if not positions:
+        return []
+    messages = state.shelf.get_all(positions)
+    happening = Happening.TAKEN if request.hold or transaction is not None else Happening.RECEIVED
+    if step(Standing.AVAILABLE, happening) is Standing.DELETED:
+        delivered = list(map(Delivered, positions, messages))
+        leave(state, queue, positions, MessageClass.ACK_RECEIVE)  # DM-207, DM-221
+        return delivered
+    positions = hand_out(state, queue, positions)
+    delivered = list(map(Delivered, positions, messages))
+    if transaction is not None:
+        transaction.operations += [Operation("dequeue", queue.number, position) for position in positions]
+    else:
+        descriptor.held.update([position.lookup_id for position in positions])
+    return delivered
+
+
+def _answer(
+    state: State,
+    request: ReceiveMessages | LookUpMessage,
+    descriptor: Descriptor,
+    taken: list[Delivered],
+) -> None:
+    if isinstance(request, ReceiveMessages) and request.acknowledge:
+        state.draft.wait()  # the answer also says that the old receipt is done with
+    receipt = descriptor.handle if request.hold and descriptor.held else 0
+    if receipt and request.hold != FOREVER_WAIT:
+        state.draft.ask(SetTimer(("hold", receipt), request.hold))
+    _hand_over(state, request.to, taken, receipt)
+
+
+def _hand_over(state: State, to: int, messages: Sequence[Delivered], receipt: int = 0) -> None:
+    """Answer with messages.  One that outlives a crash is shown only when its arrival does too."""
+    if not all(delivered.position.express for delivered in messages):
+        state.draft.wait()
+    state.reply(to, Received(HResult.OK, messages=tuple(messages), receipt=receipt))
+
+
+def _wait_or_give_up(
+    state: State,
+    queue: QueueState,
+    descriptor: Descriptor,
+    request: ReceiveMessages | PeekMessage,
+    status: HResult,
+) -> None:
+    if request.timeout == 0:
+        state.reply(request.to, Answer(status, status.sentence))  # DM-299, AN-20
+    else:
+        begin_wait(state, queue, Waiter(state.next_handle(), request, descriptor.handle))
+
+
+def journalable(state: State, queue: QueueState, positions: list[Position]) -> list[Position]:
+    """As many of them, from the front, as the journal has room for."""
+    size = 0
+    for place, position in enumerate(positions):
+        size += position.size
+        if not may_receive(state, queue, size):
+            return positions[:place]
+    return positions
+
+
+def _lacks_journal(state: State, queue: QueueState) -> bool:
+    """Whether there is a message, and it has to stay because of the journal."""
+    if not queue.record.settings.journal_required:
+        return False
+    return any(not may_receive(state, queue, position.size) for position in queue.order.some(-1, 1))
+
+
+def _refuse_unjournaled(state: State, request: ReceiveMessages | LookUpMessage) -> None:
+    """There is a message, and it stays: its copy is required and its journal is full."""
+    why = "the queue's journal is full, and the queue requires a copy of each message received"
+    state.reply(request.to, Answer(HResult.INSUFFICIENT_RESOURCES, why))
+
+
+# -- with a cursor
+
+
+def _receive_at_cursor(
+    state: State,
+    queue: QueueState,
+    descriptor: Descriptor,
+    request: ReceiveMessages,
+    transaction: Transaction | None,
+    now: Instant,
+) -> None:
+    """DM-201, DM-202: one message, the cursor's or the next."""
+    cursor = state.cursors[request.cursor]
+    ask = Ask.RECEIVE if request.timeout else Ask.RECEIVE_NOW
+    found = _at_cursor(state, queue, cursor, ask, now)
+    if found is not None and not may_receive(state, queue, found.size):
+        _refuse_unjournaled(state, request)
+        return
+    outcome = cursor.step(ask, found.lookup_id if found else None)
+    if outcome is Outcome.SUCCEEDED and found is not None:
+        taken = _consume(state, queue, descriptor, request, transaction, (found,))
+        _answer(state, request, descriptor, taken)
+    elif outcome is Outcome.WAITING:
+        _wait_or_give_up(state, queue, descriptor, request, HResult.IO_TIMEOUT)
+    else:
+        state.reply(request.to, Answer(STATUS[outcome], STATUS[outcome].sentence))
+
+
+def _at_cursor(state: State, queue: QueueState, cursor: Cursor, ask: Ask, now: Instant) -> Position | None:
+    """What a cursor event is about: the position under it, or the next one ahead."""
+    peek = ask in (Ask.PEEK, Ask.PEEK_NEXT)
+    if cursor.stays(ask):
+        position = queue.order.get(cursor.place)
+        there = position is not None and cursor.place not in queue.order.locked and not is_over(position, now)
+        if there and position is not None and not peek and is_poison(queue, position):
+            put_aside(state, queue, position, now)
+            there = False
+        return position if there else None
+    return _ahead(state, queue, cursor.place, now, peek=peek)
+
+
+def _ahead(state: State, queue: QueueState, place: int, now: Instant, *, peek: bool) -> Position | None:
+    """Seek Available Message Position, forward, 3.1.7.3.2 (DM-303, DM-305)."""
+    seek = queue.order.visible_after if peek else queue.order.after
+    while (position := seek(place)) is not None and (
+        _is_hidden(queue, position, now) or (not peek and is_poison(queue, position))
+    ):
+        if position.lookup_id in queue.order.locked:
+            place = position.lookup_id
+        else:
+            turn_away(state, queue, position, now)
+    return position
+
+
+# -- peek
+
+
+def peek(state: State, request: PeekMessage, now: Instant) -> None:
+    """Peek Message, and with a cursor Peek Next Message."""
+    descriptor = use(state, request.queue, Access.PEEK, now)
+    if isinstance(descriptor, HResult):
+        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        return
+    queue = queue_of(state, descriptor)
+    assert queue is not None
+    position, status = _peek_position(state, queue, request, now)
+    if position is not None:
+        show(state, request.to, [position])
+    elif status is HResult.IO_TIMEOUT:
+        _wait_or_give_up(state, queue, descriptor, request, status)
+        if request.cursor and request.timeout == 0:
+            state.cursors[request.cursor].timed_out()
+    else:
+        state.reply(request.to, Answer(status, status.sentence))
+    close_if_done(state, descriptor, now)
+
+
+def _peek_position(
+    state: State, queue: QueueState, request: PeekMessage, now: Instant
+) -> tuple[Position | None, HResult]:
+    if not request.cursor:
+        # DEPARTS from 3.1.7.1.15 (AN-01): the seek begins before the first position, because a
+        # seek from the head would pass over it.
+        return _ahead(state, queue, -1, now, peek=True), HResult.IO_TIMEOUT  # DM-229
+    cursor = state.cursors[request.cursor]
+    ask = Ask.PEEK_NEXT if request.next else Ask.PEEK
+    found = _at_cursor(state, queue, cursor, ask, now)
+    outcome = cursor.step(ask, found.lookup_id if found else None)
+    return found if outcome is Outcome.SUCCEEDED else None, STATUS[outcome]
+
+
+def show(state: State, to: int, positions: list[Position]) -> None:
+    """Answer with messages that stay where they are."""
+    _hand_over(state, to, list(map(Delivered, positions, state.shelf.get_all(positions))))
+
+
+def browse(state: State, request: BrowseMessages, now: Instant) -> None:
+    """Show what lies behind a place; expired messages do not show."""
+    descriptor = use(state, request.queue, Access.PEEK, now)
+    if isinstance(descriptor, HResult):
+        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        return
+    queue = queue_of(state, descriptor)
+    assert queue is not None
+    found: list[Position] = []
+    size, place = 0, request.after
+    while len(found) < request.limit and size < ANSWER_BYTES:
+        position = _ahead(state, queue, place, now, peek=True)
+        if position is None:
+            break
+        found.append(position)
+        size += position.size
+        place = position.lookup_id
+    show(state, request.to, found)
+    close_if_done(state, descriptor, now)
+
+
+# -- by LookupIdentifier
+
+
+def look_up(state: State, request: LookUpMessage, transaction: Transaction | None, now: Instant) -> None:
+    """Read Message By Lookup Identifier; it never waits (DM-222)."""
+    descriptor = use(state, request.queue, Access.PEEK if request.peek else Access.RECEIVE, now)
+    if isinstance(descriptor, HResult):
+        state.reply(request.to, Answer(descriptor, descriptor.sentence))
+        return
+    queue = queue_of(state, descriptor)
+    assert queue is not None
+    position, status = seek_with_id(queue, request.lookup_id, request.seek, now, peek=request.peek)
+    while position is not None and not request.peek and is_poison(queue, position):
+        put_aside(state, queue, position, now)
+        position, status = seek_with_id(queue, request.lookup_id, request.seek, now, peek=False)
+    if position is None:
+        state.reply(request.to, Answer(status, status.sentence))  # DM-218
+    elif request.peek:
+        show(state, request.to, [position])
+    elif not may_receive(state, queue, position.size):
+        _refuse_unjournaled(state, request)
+    else:
+        taken = _consume(state, queue, descriptor, request, transaction, (position,))
+        _answer(state, request, descriptor, taken)
+    close_if_done(state, descriptor, now)
+
+
+def seek_with_id(
+    queue: QueueState, lookup_id: int, seek: Seek, now: Instant, *, peek: bool
+) -> tuple[Position | None, HResult]:
+    """Seek Available Message Position With Id, 3.1.7.3.3."""
+    if seek is Seek.CURRENT:
+        return _current(queue, lookup_id, now, peek=peek)
+    # DEPARTS from 3.1.7.3.3 (AN-25, AN-34): only SeekCurrent needs a message with this very id,
+    # because a reader goes on from the place of one that is gone.
+    after = queue.order.visible_after if peek else queue.order.after
+    before = queue.order.visible_before if peek else queue.order.before
+    step, place = {
+        Seek.FIRST: (after, -1),  # DM-308
+        Seek.NEXT: (after, lookup_id),  # DM-309
+        Seek.LAST: (before, LAST_ID + 1),  # DM-308
+        Seek.PREVIOUS: (before, lookup_id),  # DM-309
+    }[seek]
+    position = step(place)
+    while position is not None and _is_hidden(queue, position, now):
+        position = step(position.lookup_id)
+    return position, HResult.MESSAGE_NOT_FOUND  # AN-26
+
+
+def _is_hidden(queue: QueueState, position: Position, now: Instant) -> bool:
+    """Whether its time is over; one that waits for its purge is still somebody's (AN-27)."""
+    waits = position.purged and position.lookup_id in queue.order.locked
+    return is_over(position, now) and not waits
+
+
+def _current(
+    queue: QueueState, lookup_id: int, now: Instant, *, peek: bool
+) -> tuple[Position | None, HResult]:
+    position = queue.order.get(lookup_id)
+    # DEPARTS from 3.1.7.3.3 (DM-312): a message that is gone is not found, whether it was received
+    # or never there, because to tell the two apart every message would have to be remembered.
+    if position is None or _is_hidden(queue, position, now):
+        return None, HResult.MESSAGE_NOT_FOUND  # DM-307
+    if lookup_id not in queue.order.locked:
+        return position, HResult.OK  # DM-310
+    if not peek:
+        return None, HResult.MESSAGE_NOT_FOUND  # DM-313
+    if position.peekable:
+        return position, HResult.OK  # DM-311
+    return None, HResult.TRANSACTION_USAGE  # DM-311, AN-27
+
+
+# -- the second half of a two-phase read
+
+
+def end_read(state: State, request: EndRead, now: Instant) -> HResult:
+    """Dequeue Message End: what was held is gone now, or comes back."""
+    descriptor = state.handles.get(request.receipt)
+    if descriptor is None or (descriptor.passing and not descriptor.held):
+        return HResult.INVALID_HANDLE
+    queue = queue_of(state, descriptor)
+    if queue is None:
+        return HResult.QUEUE_NOT_AVAILABLE  # DM-210
+    lookup_ids = tuple(dict.fromkeys(request.lookup_ids)) or tuple(sorted(descriptor.held))
+    if not descriptor.held.issuperset(lookup_ids):
+        return HResult.TRANSACTION_SEQUENCE  # DM-211
+    descriptor.held.difference_update(lookup_ids)
+    locked = queue.order.locked
+    done = [each for each in lookup_ids if request.delete and not locked[each].purged]
+    reason = MessageClass.NACK_RECEIVE_REJECTED if request.reject else MessageClass.ACK_RECEIVE
+    leave(state, queue, [locked[each] for each in done], reason)  # DM-213
+    if len(done) < len(lookup_ids):
+        rest = [lookup_id for lookup_id in lookup_ids if lookup_id in locked]
+        give_back(state, queue, rest, now, unseen=request.unseen)
+    if not descriptor.held:
+        state.draft.ask(CancelTimer(("hold", descriptor.handle)))
+    close_if_done(state, descriptor, now)
+    return HResult.OK  # DM-215
+
+
+def on_hold_end(state: State, receipt: int, now: Instant) -> None:
+    """The time of a receipt ran out: all it holds comes back."""
+    end_read(state, EndRead(0, receipt, delete=False), now)
+
+
+# -- those who wait
+
+
+def serve(state: State, now: Instant) -> None:
+    """Message Position Available, 3.1.7.2.2: what this turn brought goes to those who wait.
+
+    It runs at the end of the turn, so that one waiter gets all that one request sent.
+    """
+    while state.woken:
+        _, queue = state.woken.popitem()
+        woken, queue.woken = queue.woken, []
+        # DEPARTS from 3.1.7.2.2 (DM-289): readers are served in the order they came, across all
+        # open handles, because the reader of an old handle would starve all others.
+        for waiter in list(queue.waiting.values()):
+            if waiter.number in queue.waiting:
+                state.bringer = state.askers.get(waiter.request.to, API)
+                _serve_one(state, queue, waiter, woken, now)
+    state.bringer = API
+
+
+def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int], now: Instant) -> None:
+    descriptor = state.handles[waiter.descriptor]
+    request = waiter.request
+    if isinstance(request, PeekMessage) or request.cursor:
+        position = _newly_available(state, queue, woken, now, peek=isinstance(request, PeekMessage))
+        if position is None:
+            return
+        stop_wait(state, queue, waiter)
+        if request.cursor:
+            state.cursors[request.cursor].arrived(position.lookup_id)  # DM-330
+        if isinstance(request, PeekMessage):
+            show(state, request.to, [position])  # AN-21: the next reader goes on at once
+        elif not may_receive(state, queue, position.size):
+            _refuse_unjournaled(state, request)
+        else:
+            transaction = state.transactions.get(request.transaction) if request.transaction else None
+            taken = _consume(state, queue, descriptor, request, transaction, (position,))
+            _answer(state, request, descriptor, taken)
+    else:
+        transaction = state.transactions.get(request.transaction) if request.transaction else None
+        taken_all = _take(state, queue, descriptor, request, transaction, now)
+        if not taken_all and not _lacks_journal(state, queue):
+            return
+        stop_wait(state, queue, waiter)
+        if taken_all:
+            _answer(state, request, descriptor, taken_all)
+        else:
+            _refuse_unjournaled(state, request)
+    close_if_done(state, descriptor, now)
+
+
+def _newly_available(
+    state: State, queue: QueueState, woken: list[int], now: Instant, *, peek: bool
+) -> Position | None:
+    """The first position of those this turn brought that is still there."""
+    for lookup_id in woken:
+        position = queue.order.get(lookup_id)
+        if position is None or lookup_id in queue.order.locked or is_over(position, now):
+            continue
+        if peek or not is_poison(queue, position):
+            return position
+        put_aside(state, queue, position, now)
+    return None

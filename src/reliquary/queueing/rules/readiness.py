@@ -1,0 +1,67 @@
+"""QueueManagerState, [MS-MQDMPR] 3.1.1.1: when the queue manager answers, and when it does not.
+
+         started                initialized               stop
+STOPPED --------> INITIALIZING ------------> READY -----------------> STOPPING
+   ^                |      |                                          ^   |
+   |  failed, or    |      '------------------- stop -----------------'   |
+   |<--- in doubt --'                                                     |
+   '----------------------------- all stopped ----------------------------'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.queueing.model.queue import ManagerState
+from reliquary.queueing.model.state import State
+
+
+class Happening(Enum):
+    """What moves the queue manager from one state to the next."""
+
+    STARTED = "is started"
+    INITIALIZED = "has done the steps of its start"
+    FAILED = "cannot do one of them"
+    IN_DOUBT = "heard no outcome of transactions in time"
+    STOP = "is asked to stop"
+    ALL_STOPPED = "has told everyone that it stops"
+
+
+NEXT: Final[Mapping[tuple[ManagerState, Happening], ManagerState | None]] = {
+    (ManagerState.STOPPED, Happening.STARTED): ManagerState.INITIALIZING,
+    (ManagerState.STOPPED, Happening.INITIALIZED): None,
+    (ManagerState.STOPPED, Happening.FAILED): None,
+    (ManagerState.STOPPED, Happening.IN_DOUBT): None,
+    (ManagerState.STOPPED, Happening.STOP): ManagerState.STOPPED,  # a start that failed ends here too
+    (ManagerState.STOPPED, Happening.ALL_STOPPED): None,
+    (ManagerState.INITIALIZING, Happening.STARTED): None,
+    (ManagerState.INITIALIZING, Happening.INITIALIZED): ManagerState.READY,
+    (ManagerState.INITIALIZING, Happening.FAILED): ManagerState.STOPPED,  # DM-098
+    (ManagerState.INITIALIZING, Happening.IN_DOUBT): ManagerState.STOPPED,  # DM-123
+    (ManagerState.INITIALIZING, Happening.STOP): ManagerState.STOPPING,
+    (ManagerState.INITIALIZING, Happening.ALL_STOPPED): None,
+    (ManagerState.READY, Happening.STARTED): None,
+    (ManagerState.READY, Happening.INITIALIZED): None,
+    (ManagerState.READY, Happening.FAILED): None,
+    (ManagerState.READY, Happening.IN_DOUBT): None,
+    (ManagerState.READY, Happening.STOP): ManagerState.STOPPING,
+    (ManagerState.READY, Happening.ALL_STOPPED): None,
+    (ManagerState.STOPPING, Happening.STARTED): None,
+    (ManagerState.STOPPING, Happening.INITIALIZED): None,
+    (ManagerState.STOPPING, Happening.FAILED): None,
+    (ManagerState.STOPPING, Happening.IN_DOUBT): None,
+    (ManagerState.STOPPING, Happening.STOP): None,
+    (ManagerState.STOPPING, Happening.ALL_STOPPED): ManagerState.STOPPED,
+}
+"""DM-015; None where it cannot happen."""
+
+
+def advance(state: State, happening: Happening) -> None:
+    """Go to the next state; UsageError where there is none."""
+    after = NEXT[state.manager_state, happening]
+    if after is None:
+        raise UsageError(f"a queue manager that is {state.manager_state.value} never {happening.value}")
+    state.manager_state = after

@@ -1,0 +1,144 @@
+"""Enqueue Message To An Open Queue, [MS-MQDMPR] 3.1.7.1.27: to one queue, or a copy to each of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.queueing.directory.published import published_queue
+from reliquary.queueing.model.events import Sent
+from reliquary.queueing.model.message import NO_OBJECT, AuthenticationLevel, Message, ObjectId
+from reliquary.queueing.model.names.formats import PublicName, is_format_name, parse_single
+from reliquary.queueing.model.names.pathnames import Pathname
+from reliquary.queueing.model.state import QueueState, State, Transaction, Way
+from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.enqueue import STATUS, Enqueued, enqueue, why_full
+from reliquary.queueing.rules.handles import ways
+
+
+def send(
+    state: State,
+    target: int | str,
+    messages: Sequence[Message],
+    transaction: Transaction | None,
+    now: Instant,
+) -> Sent:
+    """Put messages into the queue, or the queues, that a handle or a name means."""
+    found = ways(state, target, now)
+    if isinstance(found, HResult):
+        return Sent(found, found.sentence)
+    in_transaction = transaction is not None
+    if len(found) > 1:  # the names of all destinations go with each copy, and take room
+        check_carriers(state, found, _listing(messages, found), in_transaction=in_transaction)
+    check_carriers(state, found, messages, in_transaction=in_transaction)
+    unsigned = _unsigned(found) if state.signs else None
+    if unsigned and any(each.authentication is AuthenticationLevel.XML_SIG for each in messages):
+        why = f"only what leaves by HTTP or multicast is signed, and {unsigned.name} is reached otherwise"
+        return Sent(HResult.INVALID_PARAMETER, why)
+    lineage = state.lineage
+    if len(found) > 1:
+        if any(message.stored_body for message in messages):
+            return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
+        messages = _listing(messages, found)
+    first: list[int] = []
+    verdict = Enqueued.DONE
+    for way in found:  # DM-264
+        queue = destinations.take(state, way.to, now)
+        addressed = _addressed(messages, way, queue, len(found))
+        verdict, lookup_ids = enqueue(state, queue, addressed, now, transaction)
+        first = first or lookup_ids
+        if verdict is not Enqueued.DONE:  # DM-265: copies that were made before stay
+            return Sent(STATUS[verdict], why_not(state, queue, verdict), tuple(first), lineage)
+        if len(found) > 1:
+            messages = [_identified(state, *pair, now) for pair in zip(messages, lookup_ids, strict=True)]
+    return Sent(STATUS[verdict], "", tuple(first), lineage)  # DM-263
+
+
+def check_destinations(message: Message) -> None:
+    """Refuse a destination that is a list of its own (DM-052) or no name at all."""
+    for name in (message.destination_queue, *message.destination_queues):
+        if is_format_name(name):
+            parse_single(name)
+
+
+def check_signing(state: State, message: Message) -> None:
+    """Refuse what cannot be signed, before anybody relies on it."""
+    if not state.signs:
+        raise UsageError("the message is to be signed, and this manager has no signing key")
+    if not (message.body_size or message.extension):
+        raise UsageError("the message is to be signed, and has neither a body nor an extension")
+
+
+def check_carriers(
+    state: State, found: Sequence[Way], messages: Sequence[Message], *, in_transaction: bool
+) -> None:
+    """Refuse messages that a carrier cannot bring to one of their destinations."""
+    for way in found:
+        if way.carrier is not None and not isinstance(way.name, Pathname):
+            _check_kind(state, way, in_transaction=in_transaction)
+            for message in messages:
+                way.carrier.check(state, way.name, message, in_transaction=in_transaction)
+
+
+def _check_kind(state: State, way: Way, *, in_transaction: bool) -> None:
+    """Refuse what a queue elsewhere is known not to take: by the directory, or by what it refused before."""
+    known = None
+    if isinstance(way.name, PublicName) and not isinstance(way.to, QueueState):
+        public = published_queue(state, way.name.queue)
+        known = None if public is None else public.transactional
+    elif isinstance(way.to, QueueState) and way.to.link is not None:
+        known = way.to.link.transactional
+    if known is not None and known is not in_transaction:
+        only = "in transactions only" if known else "outside transactions only"
+        raise UsageError(f"{way.name} takes messages {only}")
+
+
+def _listing(messages: Sequence[Message], found: Sequence[Way]) -> Sequence[Message]:
+    """Return copies that name all their destinations."""
+    names = tuple(str(each.name) for each in found)
+    return [msgspec.structs.replace(message, destination_queues=names) for message in messages]
+
+
+def _unsigned(found: Sequence[Way]) -> Way | None:
+    """Return the first destination that no signed message goes to."""
+    return next((way for way in found if way.carrier is None or not way.carrier.carries_signatures), None)
+
+
+def _addressed(messages: Sequence[Message], way: Way, queue: QueueState, ways: int) -> Sequence[Message]:
+    """Return copies that know where they go; a message for one queue of our own need not."""
+    outgoing = queue.record.outgoing
+    if ways == 1 and outgoing is None:
+        return messages
+    name = outgoing.destination if outgoing else str(way.name)
+    return [msgspec.structs.replace(message, destination_queue=name) for message in messages]
+
+
+def _identified(state: State, message: Message, lookup_id: int, now: Instant) -> Message:
+    """All copies of a message bear the identifier that its first copy got."""
+    if message.identifier != NO_OBJECT:
+        return message
+    lineage = state.lineage
+    return msgspec.structs.replace(
+        message,
+        identifier=ObjectId(lineage, lookup_id & 0xFFFFFFFF),
+        source_machine=lineage,
+        sent_time=message.sent_time or in_whole_seconds(now),
+    )
+
+
+def why_not(state: State, queue: QueueState, verdict: Enqueued) -> str:
+    """What a sender is told of a queue that did not take his messages."""
+    match verdict:
+        case Enqueued.QUEUE_FULL:
+            limit, used = queue.record.settings.quota, queue.total_bytes + queue.reserved
+            return f"the queue's quota is {limit} kilobytes, {used} bytes are used"
+        case Enqueued.MANAGER_FULL:
+            return why_full(state)
+        case Enqueued.TOO_LATE:
+            return "the message's time to reach the queue ran out on the way"
+        case Enqueued.DONE:
+            return ""

@@ -1,0 +1,92 @@
+"""Large bodies while they come: each piece is stored at once, and a message may take them all.
+
+    net --StorePiece--> a loose body grows --> Message(stored_body=...) is enqueued: it owns the pieces
+                              '-- DropSpool, BodiesUnwanted, a restart --> gone
+
+Nobody is promised anything before the message is stored, so the answer to a piece waits for no sync.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Instant
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import Answer, DropSpool, PieceStored, StorePiece
+from reliquary.queueing.model.message import BODY_LIMIT, Message
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.travel.transfer import BodiesUnwanted
+from reliquary.queueing.rules.enqueue import manager_is_full, why_full
+
+PIECE_LIMIT: Final = 1024 * 1024
+"""A piece is a row, and a row is in memory as a whole."""
+
+
+def store_piece(state: State, request: StorePiece, now: Instant) -> None:
+    """Keep one more piece of a body, or the first of a new one."""
+    del now
+    bodies, size = state.shelf.bodies, len(request.data)
+    if not 1 <= size <= PIECE_LIMIT:
+        raise UsageError(f"a piece has 1 to {PIECE_LIMIT} bytes, this one has {size}")
+    before = 0
+    if request.spool:
+        body = bodies.loose.get(request.spool)
+        if body is None:
+            raise UsageError(f"there is no body {request.spool} that pieces could be added to")
+        before = body.size
+    if before + size > BODY_LIMIT:
+        raise UsageError(f"a body has at most {BODY_LIMIT} bytes, this one would have {before + size}")
+    if state.throttled or manager_is_full(state, bodies.loose_bytes + size):  # DM-187
+        state.reply(request.to, Answer(HResult.INSUFFICIENT_RESOURCES, why_full(state)))
+        return
+    spool = request.spool or state.next_sequence()
+    apply(state, facts.PieceKept(spool, bytes(request.data)))
+    kept = bodies.loose[spool]
+    state.reply(request.to, PieceStored(HResult.OK, "", spool, kept.pieces, kept.size))
+
+
+def drop_spool(state: State, request: DropSpool, now: Instant) -> None:
+    """Whoever began to bring a body will not go on; one that is a message's, or gone, is left alone."""
+    del now
+    drop(state, (request.spool,))
+
+
+def on_unwanted(state: State, signal: BodiesUnwanted, now: Instant) -> None:
+    """Bodies that came belong to no message."""
+    del now
+    drop(state, signal.spools)
+
+
+def drop(state: State, spools: Iterable[int]) -> None:
+    """Throw away those of these bodies that are loose."""
+    loose = tuple(dict.fromkeys(spool for spool in spools if spool in state.shelf.bodies.loose))
+    if loose:
+        apply(state, facts.SpoolsDropped(loose))
+
+
+def check_bodies(state: State, messages: Iterable[Message]) -> None:
+    """Refuse messages whose large bodies are not there for them: each has one of its own, and all of it."""
+    stored = [message for message in messages if message.stored_body is not None]
+    taken = set[int]()
+    for message in stored:
+        body = message.stored_body
+        assert body is not None
+        if message.body:
+            raise UsageError("a message has its body in itself or in pieces, not both")
+        if body.spool in taken or body.spool not in state.shelf.bodies.loose:
+            raise UsageError(f"the large body {body.spool} is not there, or is another message's")
+        if body != state.shelf.bodies.loose[body.spool]:
+            raise UsageError(f"the large body {body.spool} has not the size that its message says")
+        taken.add(body.spool)
+
+
+def read_piece(state: State, spool: int, index: int) -> bytes:
+    """One piece of a large body, for a network that sends it bit by bit."""
+    data = state.shelf.bodies.piece(spool, index)
+    if data is None:
+        raise UsageError(f"the large body {spool} has no piece {index}, or its message is gone")
+    return data

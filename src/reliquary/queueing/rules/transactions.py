@@ -1,0 +1,378 @@
+"""Transactions, [MS-MQDMPR] 3.1.4.3 to 3.1.4.5 and 3.1.7.1.8.
+
+          prepare                  what an active transaction sent is in memory only:
+ACTIVE ------------> PREPARED      until prepare or commit there is nothing to sync and
+ |   |                |    |       nothing to undo after a crash; a prepared one survives
+ |   '-- commit, abort --> (gone)  a restart unless it is single-phase (DM-097)
+ |                         |    |
+ '-- a queue it used       '-> COMMITTED, ABORTED   only prepared ones are remembered
+     is deleted --> UNDONE
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from enum import Enum
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from reliquary.base.chance import new_guid
+from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.time import Duration, Instant
+from reliquary.base.turn import CancelTimer, Continue, SetTimer
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.events import FOREVER_WAIT, Answer, EmptyQueue
+from reliquary.queueing.model.message import MessageClass
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.state import QueueState, State, Transaction
+from reliquary.queueing.model.tables import Operation, PreparedTransaction
+from reliquary.queueing.model.waiting import Happening as Waiting
+from reliquary.queueing.rules.enqueue import admit
+from reliquary.queueing.rules.expiry import expire, is_over, release
+from reliquary.queueing.rules.handles import end_wait
+from reliquary.queueing.rules.leave import bury, leave
+from reliquary.queueing.rules.outcomes import remember, told
+from reliquary.queueing.rules.poison import give_back, moved
+
+
+class Stage(Enum):
+    """Where a transaction stands; one that is not known has ended or never was (B.5)."""
+
+    ACTIVE = "active"
+    PREPARED = "prepared"
+    UNDONE = "undone"
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    UNKNOWN = "unknown"
+
+
+def transaction_of(given: str) -> UUID:
+    """The id of a transaction in a request."""
+    try:
+        return UUID(given)
+    except ValueError:
+        raise UsageError(f"a transaction's id is a GUID, not {given[:80]!r}") from None
+
+
+class Step(Enum):
+    """What can be asked of a transaction."""
+
+    BEGIN = "begin"
+    USE = "use"
+    PREPARE = "prepare"
+    COMMIT = "commit"
+    ABORT = "abort"
+
+
+ALLOWED: Final[Mapping[tuple[Stage, Step], bool]] = {
+    (Stage.ACTIVE, Step.BEGIN): True,  # AN-30: the one that is there
+    (Stage.ACTIVE, Step.USE): True,
+    (Stage.ACTIVE, Step.PREPARE): True,
+    (Stage.ACTIVE, Step.COMMIT): True,
+    (Stage.ACTIVE, Step.ABORT): True,
+    (Stage.PREPARED, Step.BEGIN): True,  # AN-30
+    (Stage.PREPARED, Step.USE): False,
+    (Stage.PREPARED, Step.PREPARE): True,  # asked again after a lost answer: nothing to do
+    (Stage.PREPARED, Step.COMMIT): True,
+    (Stage.PREPARED, Step.ABORT): True,
+    (Stage.UNDONE, Step.BEGIN): False,
+    (Stage.UNDONE, Step.USE): False,
+    (Stage.UNDONE, Step.PREPARE): False,
+    (Stage.UNDONE, Step.COMMIT): False,
+    (Stage.UNDONE, Step.ABORT): True,
+    (Stage.COMMITTED, Step.BEGIN): False,
+    (Stage.COMMITTED, Step.USE): False,
+    (Stage.COMMITTED, Step.PREPARE): False,
+    (Stage.COMMITTED, Step.COMMIT): True,  # asked again after a lost answer: nothing to do
+    (Stage.COMMITTED, Step.ABORT): False,
+    (Stage.ABORTED, Step.BEGIN): False,
+    (Stage.ABORTED, Step.USE): False,
+    (Stage.ABORTED, Step.PREPARE): False,
+    (Stage.ABORTED, Step.COMMIT): False,
+    (Stage.ABORTED, Step.ABORT): True,  # asked again after a lost answer: nothing to do
+    (Stage.UNKNOWN, Step.BEGIN): True,
+    (Stage.UNKNOWN, Step.USE): False,
+    (Stage.UNKNOWN, Step.PREPARE): False,  # DM-101
+    (Stage.UNKNOWN, Step.COMMIT): False,  # DM-106
+    (Stage.UNKNOWN, Step.ABORT): False,  # DM-112
+}
+
+
+def stage(state: State, identifier: UUID) -> Stage:
+    """Where a transaction stands."""
+    transaction = state.transactions.get(identifier)
+    if transaction is not None:
+        if transaction.prepared:
+            return Stage.PREPARED
+        return Stage.UNDONE if transaction.undone else Stage.ACTIVE
+    outcome = state.outcomes.get(identifier)
+    if outcome is None:
+        return Stage.UNKNOWN
+    return Stage.COMMITTED if outcome.committed else Stage.ABORTED
+
+
+def may(state: State, identifier: UUID, step: Step) -> bool:
+    """Whether this may be asked; else MQ_ERROR_TRANSACTION_SEQUENCE is due, and `refusal` says why."""
+    return ALLOWED[stage(state, identifier), step]
+
+
+def refusal(state: State, identifier: UUID) -> Answer:
+    """Why something may not be asked of a transaction (DM-101, DM-106, DM-112)."""
+    return Answer(HResult.TRANSACTION_SEQUENCE, _standing(state, identifier))
+
+
+def _standing(state: State, identifier: UUID) -> str:
+    match stage(state, identifier):
+        case Stage.COMMITTED | Stage.ABORTED:
+            return told(identifier, state.outcomes[identifier])
+        case Stage.UNDONE:
+            return state.transactions[identifier].undone
+        case Stage.PREPARED:
+            return f"transaction {identifier} is prepared and takes nothing more, only its outcome"
+        case Stage.ACTIVE | Stage.UNKNOWN:
+            return f"transaction {identifier} has ended or never was"
+
+
+def begin(
+    state: State, timeout: Duration, now: Instant, identifier: UUID | None = None, owner: str = ""
+) -> Transaction:
+    """Create Transaction (DM-186); an id that is known already names the same one (AN-30)."""
+    external = identifier is not None
+    identifier = identifier or new_guid(state.chance)
+    known = state.transactions.get(identifier)
+    if known is not None:
+        return known
+    transaction = Transaction(
+        identifier,
+        state.next_handle(),
+        timeout,
+        single_phase=not external,  # AN-30
+        external=external,
+        owner=owner,
+        user="" if state.by is MANAGER else str(state.by.user),
+        begun=now,
+    )
+    state.transactions[identifier] = transaction
+    _renew(state, transaction)
+    return transaction
+
+
+def has_too_many(state: State, identifier: UUID | None) -> bool:
+    """Whether who asks now may not begin another transaction; one that is known is no other.
+
+    They are counted only where there are many at all.
+    """
+    most = state.sizes.transactions
+    if state.by is MANAGER or len(state.transactions) < most or identifier in state.transactions:
+        return False
+    user = str(state.by.user)
+    return sum(each.user == user for each in state.transactions.values()) >= most
+
+
+def find(state: State, identifier: UUID, step: Step) -> Transaction | None:
+    """The transaction, if this may be asked of it and it has not ended."""
+    transaction = state.transactions.get(identifier)
+    if transaction is None or not may(state, identifier, step):
+        return None
+    _renew(state, transaction)
+    return transaction
+
+
+def _renew(state: State, transaction: Transaction) -> None:
+    if transaction.timeout != FOREVER_WAIT:
+        state.draft.ask(SetTimer(("transaction", transaction.timer), transaction.timeout))
+
+
+def on_timer(state: State, timer: int, now: Instant) -> None:
+    """Nobody touched an active transaction for too long; a prepared one waits for its outcome."""
+    for transaction in list(state.transactions.values()):
+        if transaction.timer == timer and not transaction.prepared:
+            abort(state, transaction, now)
+
+
+def prepare(state: State, transaction: Transaction, now: Instant, *, single_phase: bool) -> None:
+    """Transaction Prepare: everything it did is on disk, and shows only when it commits."""
+    if transaction.prepared:
+        return
+    # DEPARTS from 3.1.4.3 (AN-29): the transaction is known before SinglePhase is set, and the
+    # flags go to the first and the last message it sent, because a receive carries none.
+    transaction.single_phase = single_phase  # DM-102
+    _mark_ends(transaction)
+    kept = tuple(operation for operation in transaction.operations if not operation.position.express)
+    messages = tuple(
+        transaction.messages[operation.position.message] for operation in kept if operation.kind == "enqueue"
+    )
+    record = PreparedTransaction(
+        kept, single_phase, now, transaction.begun, transaction.owner, transaction.external, transaction.user
+    )
+    apply(state, facts.TransactionPrepared(transaction.identifier, record, messages))
+    transaction.prepared = True
+    transaction.prepared_at = now
+    _end_waits(state, transaction)  # what they received would not be in the record
+    if transaction.timeout != FOREVER_WAIT:
+        state.draft.ask(CancelTimer(("transaction", transaction.timer)))
+
+
+def _mark_ends(transaction: Transaction) -> None:
+    """FirstInTransaction and LastInTransaction (DM-103, DM-104)."""
+    numbers = list(transaction.messages)
+    if not numbers:
+        return
+    first, last = numbers[0], numbers[-1]
+    replace = msgspec.structs.replace
+    transaction.messages[first] = replace(transaction.messages[first], first_in_transaction=True)
+    transaction.messages[last] = replace(transaction.messages[last], last_in_transaction=True)
+
+
+def commit(state: State, transaction: Transaction, now: Instant, by: str = "") -> None:
+    """Transaction Commit: the operations take effect, first in, first out (DM-107)."""
+    if not transaction.prepared:
+        _mark_ends(transaction)
+    _detach(state, transaction, now, committed=True, by=by)
+    for operation in transaction.operations:
+        _COMMIT[operation.kind](state, transaction, operation, now)
+    _let_deletes_end(state, transaction)
+
+
+def abort(state: State, transaction: Transaction, now: Instant, by: str = "") -> None:
+    """Transaction Abort: the operations are undone (DM-116)."""
+    _detach(state, transaction, now, committed=False, by=by)
+    _undo(state, transaction, now)
+    _let_deletes_end(state, transaction)
+
+
+def undo_users(state: State, queues: Container[int], now: Instant, why: str) -> None:
+    """Queues go: an active transaction that used one of them can no longer commit, and is told why.
+
+    Otherwise its commit would say that it received what went elsewhere with the queue.  A prepared
+    one has our promise: what it has stays in the queue, which is gone when the transaction is.
+    """
+    for transaction in state.transactions.values():
+        used = any(each.queue in queues or each.target in queues for each in transaction.operations)
+        if used and not transaction.prepared:
+            _end_waits(state, transaction)
+            _undo(state, transaction, now)
+            transaction.operations.clear()
+            transaction.messages.clear()
+            transaction.size = 0
+            transaction.undone = f"transaction {transaction.identifier} was undone: {why}"
+
+
+def _undo(state: State, transaction: Transaction, now: Instant) -> None:
+    for operation in transaction.operations:
+        queue = state.queues.get(operation.queue)
+        if operation.kind == "enqueue":
+            if queue is not None:
+                queue.reserved -= operation.position.size
+                state.note_room(queue)
+            if transaction.prepared:
+                apply(state, facts.PreparedMessageDropped(operation.queue, operation.position))  # DM-115
+        elif queue is not None and operation.position.lookup_id in queue.order.locked:
+            give_back(state, queue, (operation.position.lookup_id,), now)
+
+
+def uncommitted(state: State, queue: QueueState) -> set[int]:
+    """The locked positions that were only sent in a prepared transaction."""
+    return {
+        operation.position.lookup_id
+        for transaction in state.transactions.values()
+        for operation in transaction.operations
+        if transaction.prepared and operation.kind == "enqueue" and operation.queue == queue.number
+    }
+
+
+def promised(state: State, queue: QueueState) -> set[int]:
+    """The positions that a prepared transaction has received or moves away."""
+    return {
+        operation.position.lookup_id
+        for transaction in state.transactions.values()
+        for operation in transaction.operations
+        if transaction.prepared and operation.kind != "enqueue" and operation.queue == queue.number
+    }
+
+
+def _let_deletes_end(state: State, transaction: Transaction) -> None:
+    """A queue that is being deleted waited for this prepared transaction."""
+    if not transaction.prepared:
+        return
+    for number in {operation.queue: None for operation in transaction.operations}:
+        queue = state.queues.get(number)
+        if queue is not None and queue.record.deleting:
+            more = EmptyQueue(0, number, MessageClass.NACK_QUEUE_DELETED, state.sequence)
+            state.draft.ask(Continue(more))
+
+
+def _detach(state: State, transaction: Transaction, now: Instant, *, committed: bool, by: str) -> None:
+    """The transaction is known no longer, and nobody waits inside it (DM-111)."""
+    del state.transactions[transaction.identifier]
+    if transaction.prepared:
+        remember(state, transaction, now, committed=committed, by=by)
+    if transaction.timeout != FOREVER_WAIT:
+        state.draft.ask(CancelTimer(("transaction", transaction.timer)))
+    _end_waits(state, transaction)
+
+
+def _end_waits(state: State, transaction: Transaction) -> None:
+    for queue in state.queues.values():
+        for waiter in [each for each in queue.waiting.values() if each.transaction == transaction.identifier]:
+            end_wait(state, queue, waiter, Waiting.TRANSACTION_ENDED)
+
+
+def _commit_enqueue(state: State, transaction: Transaction, operation: Operation, now: Instant) -> None:
+    """DM-108."""
+    queue, position = state.queues.get(operation.queue), operation.position
+    message = transaction.messages[position.message]
+    if queue is None:
+        if transaction.prepared:
+            apply(state, facts.PreparedMessageDropped(operation.queue, position))
+        bury(state, message, position, MessageClass.NACK_BAD_DEST_QUEUE)
+        return
+    queue.reserved -= position.size
+    if position.due <= now or queue.record.deleting:
+        position = msgspec.structs.replace(position, due=0)
+    admit(state, queue, (position,), (message,), now, prepared=transaction.prepared)
+    stored = queue.order.get(position.lookup_id)
+    if stored is None:  # it is delayed: the timer sees to it, or the delete that is under way
+        return
+    if queue.record.deleting:
+        leave(state, queue, (stored,), MessageClass.NACK_QUEUE_DELETED)
+    elif is_over(stored, now):  # AN-46, DM-296
+        expire(state, queue, stored)
+
+
+def _commit_dequeue(state: State, _: Transaction, operation: Operation, now: Instant) -> None:
+    """DM-109; a message that went with its queue meanwhile is not there to be deleted."""
+    del now
+    queue = state.queues.get(operation.queue)
+    if queue is not None and operation.position.lookup_id in queue.order.locked:
+        leave(state, queue, (operation.position,), operation.reason)
+
+
+def _commit_move(state: State, _: Transaction, operation: Operation, now: Instant) -> None:
+    """DM-110; into a queue that is gone meanwhile, nothing moves."""
+    queue, target = state.queues.get(operation.queue), state.queues.get(operation.target)
+    if queue is None or operation.position.lookup_id not in queue.order.locked:
+        return
+    if target is None or target.record.deleting:
+        release(state, queue, operation.position.lookup_id, now)
+    else:
+        move(state, queue, target, operation.position.lookup_id)
+        position = target.order.get(operation.position.lookup_id)
+        if position is not None and is_over(position, now):  # AN-09: it was locked when its timer fired
+            expire(state, target, position)
+
+
+def move(state: State, queue: QueueState, target: QueueState, lookup_id: int) -> None:
+    """Put a message into another queue; it keeps its LookupIdentifier (AN-13)."""
+    # DEPARTS from 3.1.7.1.16 (AN-12, AN-14): the source gives up the position and its bytes, and
+    # readers of a system queue are woken too, because both would be wrong ever after.
+    position = queue.order.get(lookup_id)
+    assert position is not None
+    apply(state, facts.PositionMoved(queue.number, target.number, moved(position), MessageClass.NORMAL))
+
+
+_COMMIT: Final = {"enqueue": _commit_enqueue, "dequeue": _commit_dequeue, "move": _commit_move}

@@ -1,0 +1,308 @@
+"""Every fact tells what it has to, and the history alone says what is in the queues."""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+from uuid import UUID
+
+from reliquary.base.turn import Fact
+from reliquary.queueing.changes.telling import TELLERS
+from reliquary.queueing.feed import facts as feed_facts
+from reliquary.queueing.model import events, facts
+from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, ObjectId, SequenceId
+from reliquary.queueing.model.staging import batch_identifier
+from reliquary.queueing.model.travel.transfer import (
+    BatchArrived,
+    DestinationReached,
+    DuplicatesDropped,
+    HoldsEnded,
+    HoldWanted,
+    MessageArrived,
+    Outcome,
+    StreamResumed,
+    TransferAccepted,
+    TransferEnded,
+)
+from reliquary.queueing.staging import facts as staging_facts
+from reliquary.queueing.staging.events import CompleteStage
+from reliquary.store.memory import MemoryDisk
+from tests.queueing.exchange import ELSEWHERE, Exchange, Say
+from tests.queueing.history.chronicle import Event, events_of, words
+from tests.queueing.manager_harness import Bench, message
+from tests.queueing.manager_lives import try_seeds
+from tests.queueing.staging.writing import begin, publish, stage
+
+THERE = UUID(int=77)
+"""Another manager."""
+
+
+def facts_of(room: ModuleType) -> set[type[Fact]]:
+    classes = (each for _, each in inspect.getmembers(room, inspect.isclass))
+    return {each for each in classes if issubclass(each, Fact) and each is not Fact}
+
+
+def test_every_fact_tells_something_or_is_known_to_tell_nothing() -> None:
+    assert set(TELLERS) == facts_of(facts) | facts_of(feed_facts) | facts_of(staging_facts)
+
+
+def told(bench: Bench) -> list[Event]:
+    bench.flush()
+    return events_of(bench.disk)
+
+
+# -- the history alone says what is in the queues
+
+
+def test_the_history_says_what_is_in_the_queues_after_any_life() -> None:
+    """tests/queueing/test_recovery.py tries many more."""
+    try_seeds(range(20_000, 20_040))
+
+
+def test_events_are_numbered_without_a_gap_through_restarts_and_crashes() -> None:
+    bench = Bench(history=True)
+    for round_ in range(6):
+        bench.send("orders", b"a", b"b")
+        bench.flush()
+        bench.send("orders", b"lost in a crash")
+        bench.restart(crash=round_ % 2 == 0)
+    numbers = [event["event_id"] for event in told(bench)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) >= 12
+
+
+def test_without_a_history_nothing_is_written() -> None:
+    bench = Bench()
+    bench.send("orders", b"a")
+    assert told(bench) == []
+
+
+# -- what comes
+
+
+def test_a_message_that_comes_is_told_with_all_that_is_known_of_it() -> None:
+    bench = Bench(history=True)
+    about = ObjectId(THERE, 5)
+    bench.send("orders", b"body", priority=6, correlation=about, time_to_be_received=90)
+    [event] = told(bench)
+    position = bench.queue().order.first()
+    assert position is not None
+    assert event["event"] == "accepted"
+    assert event["message_id"] == f"{bench.state.identity().identifier}\\{position.message}"
+    assert (event["queue"], event["queue_kind"], event["protocol"]) == ("orders", "local", "api")
+    assert (event["message"], event["lookup_id"]) == (position.message, position.lookup_id)
+    assert (event["size"], event["priority"], event["durable"]) == (position.size, 6, True)
+    assert event["correlation"] == f"{THERE}\\5"
+    assert (event["deadline"] - event["sent"]).total_seconds() == 90
+    assert event["time"] == event["sent"]
+
+
+def test_an_express_message_is_told_and_its_answer_does_not_wait() -> None:
+    bench = Bench(history=True)
+    bench.send("orders", b"body", delivery=Delivery.EXPRESS)
+    [turn] = [
+        turn for turn in bench.turns if any(isinstance(each, facts.MessagesStored) for each in turn.facts)
+    ]
+    assert all(fact.volatile for fact in turn.facts)
+    assert [(event["event"], event["durable"]) for event in told(bench)] == [("accepted", False)]
+
+
+def test_what_came_from_elsewhere_names_its_source_its_stream_and_its_carrier() -> None:
+    bench = Exchange(None, history=True)
+    bench.create("stream", transactional=True)
+    sent = message(
+        b"a",
+        identifier=ObjectId(THERE, 4),
+        sequence=SequenceId(3, 9),
+        sequence_number=8,
+        previous_sequence_number=7,
+    )
+    bench.handle(Say(MessageArrived("srmp", (1, 0), "stream", sent, peer="there")))
+    [event] = told(bench)
+    assert words([event], "queue", "message_id", "protocol", "peer") == [
+        ("arrived", "stream", f"{THERE}\\4", "srmp", "there")
+    ]
+    assert (event["stream"], event["stream_number"], event["previous_number"]) == ("3.9", 8, 7)
+
+
+def test_a_batch_is_told_with_its_channel_and_number() -> None:
+    bench = Exchange(None, history=True)
+    batch = tuple(
+        message(body, identifier=ObjectId(THERE, number)) for number, body in enumerate((b"a", b"b"), 1)
+    )
+    transaction = UUID(int=5 << 64 | 12)
+    bench.handle(Say(BatchArrived("httpr", 5, ("orders", "orders"), batch, transaction, peer="a client")))
+    assert words(told(bench), "message_id", "protocol", "peer", "batch") == [
+        ("arrived", f"{THERE}\\1", "httpr", "a client", "5:12"),
+        ("arrived", f"{THERE}\\2", "httpr", "a client", "5:12"),
+    ]
+
+
+def test_what_is_not_taken_is_refused_and_what_is_known_is_a_duplicate() -> None:
+    bench = Exchange(None, history=True)
+    sent = message(b"a", identifier=ObjectId(THERE, 4))
+    bench.handle(Say(MessageArrived("srmp", (1, 0), "nowhere", sent)))
+    bench.handle(Say(DuplicatesDropped("srmp", "orders", (ObjectId(THERE, 4),))))
+    bench.handle(Say(StreamResumed("srmp", "orders", ObjectId(THERE, 5), "7: 21-39", peer="there")))
+    transaction = UUID(int=5 << 64 | 12)
+    bench.handle(Say(BatchArrived("httpr", 5, ("nowhere",), (sent,), transaction)))
+    assert words(told(bench), "message_id", "other_queue", "reason", "protocol") == [
+        ("refused", f"{THERE}\\4", "nowhere", "nack-bad-dest-queue", "srmp"),
+        ("duplicate", f"{THERE}\\4", "orders", None, "srmp"),
+        ("resumed", f"{THERE}\\5", "orders", "nack-source-computer-guid-changed", "srmp"),
+        ("refused", f"{THERE}\\4", None, "nack-bad-dest-queue", "httpr"),
+    ]
+
+
+def test_a_prepared_transaction_is_told_and_so_is_its_end() -> None:
+    bench = Bench(history=True)
+    kept, undone = bench.begin(), bench.begin()
+    for transaction in (kept, undone):
+        bench.send("orders", b"a", transaction=transaction)
+        bench.ask(events.PrepareTransaction(0, transaction))
+    bench.ask(events.CommitTransaction(0, kept))
+    bench.ask(events.AbortTransaction(0, undone))
+    found = told(bench)
+    assert words(found, "transaction", "message") == [
+        ("prepared", str(kept), 1),
+        ("prepared", str(undone), 2),
+        ("committed", str(kept), 1),
+        ("aborted", None, 2),
+    ]
+    assert found[0]["batch"] == str(kept)
+
+
+# -- what goes
+
+
+def test_hand_outs_are_counted_and_too_many_are_poison() -> None:
+    bench = Bench(history=True)
+    bench.ask(events.ChangeQueue(0, "orders", {"poison_limit": 2}))
+    bench.send("orders", b"a")
+    for _ in range(2):
+        bench.receive("orders", hold=5)
+        bench.advance(6)
+    assert words(told(bench), "attempt", "other_queue") == [
+        ("accepted", None, None),
+        ("handed-out", 1, None),
+        ("returned", 1, None),
+        ("handed-out", 2, None),
+        ("poisoned", None, "orders;poison"),
+    ]
+
+
+def test_a_retry_that_is_put_off_is_told_as_coming_back_and_as_delayed() -> None:
+    bench = Bench(history=True)
+    bench.ask(events.ChangeQueue(0, "orders", {"retry_delay": 30}))
+    bench.send("orders", b"a")
+    bench.receive("orders", hold=5)
+    bench.advance(60)
+    assert [event["event"] for event in told(bench)] == [
+        "accepted",
+        "handed-out",
+        "returned",
+        "delayed",
+        "due",
+    ]
+
+
+def test_a_journal_and_a_dead_letter_queue_are_told_after_the_queue_that_was_left() -> None:
+    bench = Bench(history=True)
+    bench.ask(events.ChangeQueue(0, "orders", {"journaling": True}))
+    bench.send("orders", b"a")
+    bench.receive("orders")
+    bench.send("orders", b"b", negative_journaling=True, time_to_be_received=1)
+    bench.advance(5)
+    assert words(told(bench), "queue", "queue_kind", "other_queue", "reason") == [
+        ("accepted", "orders", "local", None, None),
+        ("received", "orders", "local", None, "ack-receive"),
+        ("journaled", "orders;journal", "journal", "orders", "ack-receive"),
+        ("accepted", "orders", "local", None, None),
+        ("expired", "orders", "local", None, "nack-receive-timeout"),
+        ("dead-lettered", "system$;deadletter", "dead-letter", "orders", "nack-receive-timeout"),
+    ]
+
+
+def test_a_message_for_elsewhere_is_queued_sent_acknowledged_and_delivered() -> None:
+    bench = Exchange(None, history=True)
+    bench.send(ELSEWHERE, b"a")
+    queue = bench.outgoing()
+    [lookup_id] = queue.order.locked
+    bench.handle(Say(TransferAccepted(queue.number, lookup_id)))
+    bench.handle(Say(DestinationReached(queue.number, (lookup_id,))))
+    bench.handle(Say(TransferEnded(queue.number, (lookup_id,), Outcome.DELIVERED, by_receipt=True)))
+    assert words(told(bench), "queue", "queue_kind", "reason") == [
+        ("queued", ELSEWHERE, "outgoing", None),
+        ("sent", ELSEWHERE, "outgoing", None),
+        ("acknowledged", ELSEWHERE, "outgoing", "ack-reach-queue"),
+        ("acknowledged", ELSEWHERE, "outgoing", "ack-reach-queue"),
+        ("delivered", ELSEWHERE, "outgoing", "ack-reach-queue"),
+    ]
+
+
+def test_a_batch_that_a_carrier_holds_is_told_until_it_is_there() -> None:
+    bench = Exchange(None, history=True)
+    bench.send("orders", b"a")
+    for number, outcome in enumerate((Outcome.TRY_LATER, Outcome.DELIVERED), 1):
+        bench.handle(Say(HoldWanted("httpr", (5, number), ("orders",), 10, 1000)))
+        bench.handle(Say(HoldsEnded("httpr", ((5, number),), outcome)))
+    assert words(told(bench), "protocol", "batch") == [
+        ("accepted", "api", None),
+        ("held", "httpr", "5:1"),
+        ("released", "httpr", None),
+        ("held", "httpr", "5:2"),
+        ("received", "httpr", None),
+    ]
+
+
+def test_what_the_manager_writes_itself_says_so() -> None:
+    bench = Bench("orders", "news", history=True)
+    bench.send(
+        "orders",
+        b"a",
+        acknowledgements=(Acknowledgement.FULL_REACH_QUEUE,),
+        administration_queue="DIRECT=OS:.\\private$\\news",
+    )
+    found = told(bench)
+    assert words(found, "queue", "protocol", "reason") == [
+        ("accepted", "orders", "api", None),
+        ("accepted", "news", "manager", "ack-reach-queue"),
+    ]
+    assert found[1]["correlation"] == found[0]["message_id"]
+
+
+def test_a_message_that_was_too_late_is_refused() -> None:
+    bench = Bench(history=True)
+    bench.send("orders", b"a", sent_time=1, time_to_reach_queue=1)
+    assert words(told(bench), "reason") == [("refused", "nack-reach-queue-timeout")]
+
+
+def test_an_empty_disk_has_no_history() -> None:
+    assert events_of(MemoryDisk(Bench.TABLES)) == []
+
+
+def test_a_published_batch_is_told_with_its_query_and_number() -> None:
+    bench = Bench(history=True)
+    number = begin(bench, 4, query="q")
+    stage(bench, number, b"a", priority=5)
+    stage(bench, number, b"b", time_to_be_received=90)
+    bench.ask(CompleteStage(0, number))
+    publish(bench, number, batch=4, query="q")
+    found = told(bench)
+    assert words(found, "queue", "protocol", "batch", "priority") == [
+        ("accepted", "orders", "spark", "q:4", 5),
+        ("accepted", "orders", "spark", "q:4", 3),
+    ]
+    own = bench.state.identity().identifier
+    assert [event["message_id"] for event in found] == [f"{own}\\{event['message']}" for event in found]
+    assert {event["transaction"] for event in found} == {str(batch_identifier("q", 4))}
+    assert "deadline" in found[1]
+
+
+def test_a_published_batch_for_elsewhere_has_no_priorities_of_its_own() -> None:
+    bench = Bench(history=True)
+    number = begin(bench, 4, query="q")
+    stage(bench, number, b"a", b"b", b"c", queue=ELSEWHERE, time_to_reach_queue=FOREVER)
+    bench.ask(CompleteStage(0, number))
+    publish(bench, number, batch=4, query="q")
+    assert words(told(bench), "priority") == [("queued", 3)] * 3

@@ -1,0 +1,9 @@
+"""What a manager that takes part in a directory is told."""
+
+from __future__ import annotations
+
+from reliquary.queueing.model.directory.integration import Integration
+
+
+def test_everything_has_a_default() -> None:
+    assert Integration() == Integration(None, (), (), ())

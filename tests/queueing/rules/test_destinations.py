@@ -1,0 +1,350 @@
+"""Which queue a name means."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.hresult import HResult
+from reliquary.protocols.httpr.schemes import AGENT_PATH, WORDS
+from reliquary.queueing.model.events import Access, OpenQueue
+from reliquary.queueing.model.names.formats import key_of, parse_format
+from reliquary.queueing.model.queue import QueueType
+from reliquary.queueing.model.security.principals import MANAGER
+from reliquary.queueing.model.state import QueueState
+from reliquary.queueing.model.travel.transfer import AddressesKnown
+from reliquary.queueing.rules.destinations import find, same
+from tests.queueing.answers import everything
+from tests.queueing.manager_harness import Bench
+
+GUID = "0F0E0D0C-0B0A-0908-0706-050403020100"
+ELSEWHERE = "DIRECT=OS:elsewhere\\private$\\orders"
+WEB = "DIRECT=HTTP://elsewhere/msmq/private$/orders"
+
+
+def status(bench: Bench, name: str, access: Access) -> HResult:
+    answer = bench.ask(OpenQueue(0, name, access))
+    assert isinstance(answer.status, HResult)
+    return answer.status
+
+
+def outgoing(bench: Bench, name: str) -> QueueState:
+    queue = find(bench.state, name)
+    assert queue is not None
+    assert queue.record.outgoing is not None
+    return queue
+
+
+# -- queues of our own
+
+
+@pytest.mark.spec("DM-166")
+def test_every_kind_of_name_finds_the_same_queue() -> None:
+    state = Bench().state
+    identity, queue = state.identity(), find(state, "orders")
+    assert queue is not None
+    for name in (
+        f"DIRECT=OS:{identity.computer_name.upper()}\\private$\\ORDERS",
+        f"DIRECT=OS:{identity.qualified_computer_name}\\private$\\orders",
+        "DIRECT=TCP:127.0.0.1\\private$\\orders",
+        "DIRECT=HTTP://localhost/msmq/private$/orders",
+        f"PRIVATE={identity.identifier}\\{queue.number:x}",
+        f"PUBLIC={queue.record.identifier}",
+        f"{identity.computer_name}\\private$\\orders",
+    ):
+        assert find(state, name) is queue, name
+        assert same(state, name, "orders"), name
+    assert find(state, f"MACHINE={identity.identifier};DEADXACT") is state.system_queue("deadxact")
+    journal = find(state, f"PRIVATE={identity.identifier}\\{queue.number:x};JOURNAL")
+    assert journal is not None
+    assert journal.record.is_journal
+    for name in (ELSEWHERE, "DIRECT=OS:.\\orders", "MULTICAST=224.1.1.1:1", f"{ELSEWHERE},{WEB}"):
+        assert find(state, name) is None, name
+        assert not same(state, name, "orders"), name
+
+
+@pytest.mark.spec("DM-164")
+def test_the_managers_own_queues_are_not_for_sending() -> None:
+    bench = Bench()
+    name = f"MACHINE={bench.state.identity().identifier};DEADLETTER"
+    assert status(bench, name, Access.SEND) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    assert status(bench, name, Access.PEEK) is HResult.OK
+
+
+@pytest.mark.spec("DM-168", "DM-170", "DM-167")
+def test_a_queue_that_would_be_here_and_is_not_is_not_found() -> None:
+    bench = Bench()
+    before = everything(bench.state)
+    for name in (
+        "DIRECT=OS:.\\private$\\missing",
+        f"DIRECT=OS:{bench.state.identity().computer_name}\\missing",
+        "DIRECT=HTTP://localhost/msmq/missing",
+        f"PRIVATE={bench.state.identity().identifier}\\FFFF",
+        "missing",
+    ):
+        assert status(bench, name, Access.SEND) is HResult.QUEUE_NOT_FOUND, name
+    for name in (ELSEWHERE, f"PRIVATE={GUID}\\1", f"PUBLIC={GUID}"):
+        assert status(bench, name, Access.RECEIVE) is HResult.QUEUE_NOT_FOUND, name
+    assert everything(bench.state) == before
+
+
+# -- by URL
+
+
+def addressed(*authorities: str) -> Bench:
+    """A bench that is reached under these authorities."""
+    bench = Bench("orders", "orders;retry", "so many")
+    bench.create(".\\public")
+    bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset(authorities)), bench.now)
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("url", "ours"),
+    [
+        ("HTTP://localhost/msmq/private$/orders", True),
+        ("HTTP://BENCH/msmq/private$/orders", True),
+        ("HTTP://bench.example.org/msmq/private$/orders", False),
+        ("HTTP://bench:80/msmq/private$/orders", True),
+        ("HTTPS://bench:443/msmq/private$/orders", True),
+        ("HTTPS://bench:80/msmq/private$/orders", False),
+        ("HTTP://bench:8480/msmq/private$/orders", False),
+        ("HTTP://localhost:8480/msmq/private$/orders", False),
+        ("HTTP://[::1]/msmq/private$/orders", True),
+        ("HTTP://[::1]:8480/msmq/private$/orders", False),
+    ],
+)
+def test_before_it_is_known_where_we_listen_only_a_url_without_a_port_may_be_ours(
+    url: str, ours: bool
+) -> None:
+    bench = Bench()
+    assert (find(bench.state, f"DIRECT={url}") is bench.queue()) is ours
+
+
+@pytest.mark.parametrize(
+    ("url", "ours"),
+    [
+        ("HTTP://Web.Example:8480/msmq/private$/orders", True),
+        ("HTTPS://web.example:8480/msmq/private$/orders", True),
+        ("HTTP://web.example:8481/msmq/private$/orders", False),
+        ("HTTP://web.example/msmq/private$/orders", False),
+        ("HTTP://10.0.0.5/msmq/private$/orders", True),
+        ("HTTP://10.0.0.5:80/msmq/private$/orders", True),
+        ("HTTP://10.0.0.5:8480/msmq/private$/orders", False),
+        ("HTTP://other:80/msmq/private$/orders", True),
+        ("HTTP://other/msmq/private$/orders", False),
+        ("HTTP://bench:8480/msmq/private$/orders", False),
+        ("HTTP://bench/msmq/private$/orders", True),
+    ],
+)
+def test_a_url_is_ours_by_its_host_and_port_because_two_managers_may_share_a_host(
+    url: str, ours: bool
+) -> None:
+    bench = addressed("web.example:8480", "10.0.0.5", "other:80")
+    assert (find(bench.state, f"DIRECT={url}") is bench.queue()) is ours
+    sent = bench.send(f"DIRECT={url}", b"m")
+    assert sent.status is HResult.OK
+    assert len(bench.state.outgoing) == (not ours)
+
+
+@pytest.mark.parametrize(
+    ("path", "queue"),
+    [
+        ("/msmq/private$/orders", "orders"),
+        ("/MSMQ/Private$/ORDERS", "orders"),
+        ("/msmq\\private$\\orders", "orders"),
+        ("\\msmq\\private$\\orders", "orders"),
+        ("/msmq/private$/orders?SenderStream=XRntV;a/b", "orders"),
+        ("/msmq/private$/orders#part", "orders"),
+        ("/msmq/private%24/%6frders", "orders"),
+        ("/msmq/private$/so%20many", "so many"),
+        ("/msmq/private$/orders;retry", "orders;retry"),
+        ("/msmq/private$/orders%3Bretry?x", "orders;retry"),
+        ("/msmq/public", ".\\public"),
+        ("/msmq/private$/orders;journal", "orders;journal"),
+        ("/msmq/system$;deadletter", "system$;deadletter"),
+    ],
+)
+def test_the_path_of_a_url_is_read_as_the_path_name_that_it_means(path: str, queue: str) -> None:
+    bench = addressed("bench:8480")
+    assert find(bench.state, f"DIRECT=HTTP://bench:8480{path}") is bench.queue(queue)
+
+
+@pytest.mark.parametrize(
+    "path", ["/other/private$/orders", "/", "/msmq", "/msmq/private$/missing", "/msmq/orders"]
+)
+def test_a_url_of_ours_without_a_queue_of_ours_leads_nowhere(path: str) -> None:
+    bench = addressed("bench:8480")
+    sent = bench.send(f"DIRECT=HTTP://bench:8480{path}", b"m")
+    assert sent.status is HResult.QUEUE_NOT_FOUND
+    assert not bench.state.outgoing
+
+
+def test_a_name_that_means_another_queue_now_is_held_against_that_queues_list() -> None:
+    bench = addressed()
+    bench.state.permitted.add(("any", MANAGER, 0))
+    bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8480"})), bench.now)
+    assert not bench.state.permitted
+
+
+# -- by the URI of an agent
+
+
+AGENT = "httpr://elsewhere/svc#Orders"
+
+
+def agent(*authorities: str) -> Bench:
+    """A bench whose agents have these authorities."""
+    bench = Bench("orders", "orders;retry", "so many")
+    bench.create(".\\public")
+    bench.manager.hear(AddressesKnown(WORDS, frozenset(authorities), AGENT_PATH), bench.now)
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("uri", "queue"),
+    [
+        ("HTTPR://Bench:8480/httpr/mq#orders", "orders"),
+        ("HTTPR://bench:8480/httpr/any#private$/orders", "orders"),
+        ("HTTPRS://bench:8480/httpr/mq#.%5Cprivate$%5CORDERS", "orders"),
+        ("HTTPR://bench:8480/httpr/mq#orders;retry", "orders;retry"),
+        ("HTTPR://bench:8480/httpr/mq#so%20many", "so many"),
+        ("HTTPR://bench:8480/httpr/mq#./public", ".\\public"),
+        ("HTTPR://other:80/httpr/mq#orders", "orders"),
+        ("HTTPR://plain/httpr/mq#orders", "orders"),
+        ("HTTPR://plain:80/httpr/mq#orders", "orders"),
+    ],
+)
+def test_what_follows_the_name_of_our_own_agent_is_a_path_name(uri: str, queue: str) -> None:
+    bench = agent("bench:8480", "other:80", "plain")
+    assert find(bench.state, f"DIRECT={uri}") is bench.queue(queue)
+    assert find(bench.state, uri) is bench.queue(queue)
+    assert same(bench.state, uri, queue)
+    assert not bench.state.outgoing
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "httpr://bench:8481/httpr/mq#orders",
+        "httpr://bench/httpr/mq#orders",
+        "httpr://localhost/httpr/mq#orders",
+        "httprs://plain:80/httpr/mq#orders",
+        "httpr://bench:8480/others/mq#orders",
+    ],
+)
+def test_an_agent_is_ours_by_what_was_told_of_it_and_by_nothing_else(uri: str) -> None:
+    bench = agent("bench:8480", "plain")
+    bench.manager.hear(AddressesKnown(("HTTP", "HTTPS"), frozenset({"bench:8481", "localhost"})), bench.now)
+    assert bench.send(uri, b"m").status is HResult.OK
+    assert [key_of(parse_format(f"DIRECT={uri}"))] == list(bench.state.outgoing)
+
+
+@pytest.mark.parametrize("words", ["", "#", "#missing", "#a/b/c", "#elsewhere\\orders", "#%ff", "#;"])
+def test_an_agent_of_ours_without_a_queue_of_ours_leads_nowhere(words: str) -> None:
+    bench = agent("bench:8480")
+    before = everything(bench.state)
+    assert bench.send(f"httpr://bench:8480/httpr/mq{words}", b"m").status is HResult.QUEUE_NOT_FOUND
+    assert everything(bench.state) == before
+
+
+def test_the_uri_of_an_agent_is_a_destination_as_its_format_name_is() -> None:
+    bench = Bench()
+    assert bench.send(AGENT, b"one").status is HResult.OK
+    assert bench.send(f"DIRECT={AGENT}", b"two").status is HResult.OK
+    assert bench.send("httpr://elsewhere/svc#orders", b"another queue").status is HResult.OK
+    name = "DIRECT=HTTPR://elsewhere/svc#Orders"
+    assert sorted(bench.state.outgoing) == [name, "DIRECT=HTTPR://elsewhere/svc#orders"]
+    bench.restart(crash=False)
+    again = outgoing(bench, name)
+    assert [bench.state.shelf.get(each).body for each in again.order.some(-1, 5)] == [b"one", b"two"]
+    assert {bench.state.shelf.get(each).destination_queue for each in again.order.some(-1, 5)} == {name}
+    assert same(bench.state, AGENT, name)
+    assert not same(bench.state, AGENT, name.lower())
+
+
+def test_the_uri_of_an_agent_that_cannot_be_read_is_refused() -> None:
+    bench = Bench()
+    before = everything(bench.state)
+    for uri in ("httpr://host", "httpr://user@host/svc#q", "httpr://host:0/svc#q", "httpr://host/a b"):
+        assert bench.send(uri, b"one").status is HResult.ILLEGAL_FORMATNAME, uri
+    assert everything(bench.state) == before
+
+
+def test_a_name_that_means_a_queue_of_our_agent_now_is_held_against_that_queues_list() -> None:
+    bench = agent()
+    bench.state.permitted.add(("any", MANAGER, 0))
+    bench.manager.hear(AddressesKnown(WORDS, frozenset({"bench:8480"}), AGENT_PATH), bench.now)
+    assert not bench.state.permitted
+
+
+# -- queues elsewhere
+
+
+@pytest.mark.spec("DM-171")
+def test_sending_elsewhere_makes_one_outgoing_queue() -> None:
+    bench = Bench()
+    assert status(bench, ELSEWHERE, Access.SEND) is HResult.OK
+    assert status(bench, ELSEWHERE.upper(), Access.SEND) is HResult.OK
+    queue = outgoing(bench, ELSEWHERE)
+    assert len(queue.descriptors) == 2
+    assert (queue.record.settings.label, queue.record.pathname) == (ELSEWHERE, ELSEWHERE)
+    assert bench.send(ELSEWHERE, b"one").status is HResult.OK
+    assert bench.send("elsewhere\\private$\\orders", b"two").status is HResult.OK
+    assert len(bench.state.outgoing) == 1
+    bench.restart(crash=False)
+    again = outgoing(bench, ELSEWHERE)
+    assert [bench.state.shelf.get(each).body for each in again.order.some(-1, 5)] == [b"one", b"two"]
+    assert {bench.state.shelf.get(each).destination_queue for each in again.order.some(-1, 5)} == {ELSEWHERE}
+
+
+@pytest.mark.spec("DM-163", "DM-165")
+def test_web_and_multicast_names_are_only_for_sending() -> None:
+    bench = Bench()
+    for name in (WEB, AGENT, "MULTICAST=224.1.1.1:8001"):
+        for access in (Access.RECEIVE, Access.PEEK):
+            assert status(bench, name, access) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    local = "DIRECT=HTTP://localhost/msmq/private$/orders"
+    assert status(bench, local, Access.RECEIVE) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+
+
+@pytest.mark.spec("DM-174")
+def test_a_multicast_name_makes_a_multicast_queue() -> None:
+    bench = Bench()
+    assert status(bench, "MULTICAST=224.1.1.1:8001", Access.SEND) is HResult.OK
+    record = outgoing(bench, "MULTICAST=224.1.1.1:8001").record
+    assert record.outgoing is not None
+    assert record.outgoing.multicast
+
+
+def test_only_administrators_look_into_an_outgoing_queue() -> None:
+    bench = Bench()
+    bench.send(WEB, b"one")
+    assert status(bench, WEB, Access.PEEK_ADMIN) is HResult.OK
+    assert status(bench, WEB, Access.PEEK) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    bench.send(AGENT, b"one")
+    assert status(bench, AGENT, Access.RECEIVE_ADMIN) is HResult.OK
+    assert status(bench, AGENT, Access.RECEIVE) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+    bench.send(ELSEWHERE, b"one")
+    assert status(bench, ELSEWHERE, Access.RECEIVE_ADMIN) is HResult.OK
+    assert status(bench, ELSEWHERE, Access.RECEIVE) is HResult.QUEUE_NOT_FOUND
+
+
+@pytest.mark.spec("DM-169")
+def test_a_public_name_that_nobody_knows_is_refused() -> None:
+    bench = Bench()
+    assert status(bench, f"PUBLIC={GUID}", Access.SEND) is HResult.UNSUPPORTED_FORMATNAME_OPERATION
+
+
+@pytest.mark.parametrize("name", ["PUBLIC=1", "DIRECT=FTP:a\\q"])
+def test_what_cannot_be_read_is_an_illegal_format_name(name: str) -> None:
+    bench = Bench()
+    before = everything(bench.state)
+    assert bench.send(name, b"one").status is HResult.ILLEGAL_FORMATNAME
+    assert status(bench, name, Access.SEND) is HResult.ILLEGAL_FORMATNAME
+    assert everything(bench.state) == before
+
+
+def test_a_connector_name_goes_out() -> None:
+    bench = Bench()
+    assert bench.send(f"CONNECTOR={GUID}", b"one").status is HResult.OK
+    assert outgoing(bench, f"CONNECTOR={GUID}").record.kind is QueueType.CONNECTOR

@@ -1,0 +1,51 @@
+"""The life of a queue as a table."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from reliquary.base.hresult import HResult
+from reliquary.queueing.model.events import ChangeQueue, CreateQueue, DeleteQueue, PurgeQueue, SendMessages
+from reliquary.queueing.rules.queue_life import NEXT, Life, Step, after, life_of
+from tests.queueing.manager_harness import Bench, message
+
+
+def test_no_case_is_missing() -> None:
+    assert set(NEXT) == set(product(Life, Step))
+
+
+def test_a_queue_stands_where_its_record_says() -> None:
+    bench = Bench()
+    assert life_of(None) is Life.ABSENT
+    assert life_of(bench.queue()) is Life.THERE
+    assert life_of(bench.queue("orders;journal")) is Life.FIXED
+    assert life_of(bench.queue("system$;deadletter")) is Life.FIXED
+    assert after(bench.queue(), Step.DELETE) is Life.LEAVING
+
+
+@pytest.mark.spec("DM-156")
+@pytest.mark.parametrize("path", ["missing", "orders", "orders;journal", "system$;deadletter", "leaving"])
+def test_what_is_answered_is_what_the_table_says(path: str) -> None:
+    for step in (Step.CREATE, Step.CHANGE, Step.PURGE, Step.DELETE):
+        bench = Bench("orders", "leaving")
+        bench.ask(SendMessages(0, "leaving", (message(b"m1"),)))
+        leaving = bench.queue("leaving")
+        bench.patient = True
+        bench.begin_asking(DeleteQueue(0, "leaving"))
+        queue = leaving if path == "leaving" else bench.state.find(bench.state.parse(path))
+        expected = after(queue, step)
+        request = {
+            Step.CREATE: CreateQueue(0, path),
+            Step.CHANGE: ChangeQueue(0, path, {"label": "x"}),
+            Step.PURGE: PurgeQueue(0, path),
+            Step.DELETE: DeleteQueue(0, path),
+        }[step]
+        caller = bench.begin_asking(request)
+        bench.go_on()
+        status = bench.answer_to(caller).status
+        if step is Step.CREATE and path in ("orders;journal", "system$;deadletter"):
+            assert status is HResult.ILLEGAL_QUEUE_PATHNAME  # nobody makes those by hand
+        else:
+            assert status is (expected if isinstance(expected, HResult) else HResult.OK), step

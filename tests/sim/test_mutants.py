@@ -12,7 +12,8 @@ import pytest
 from reliquary.base.turn import Reply
 from reliquary.engine.core import Batch
 from reliquary.queueing import manager
-from reliquary.queueing.changes import apply
+from reliquary.queueing.changes import counters as changed_counters
+from reliquary.queueing.changes import positions as changed_positions
 from reliquary.queueing.feed import rules, trimming
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.order import Order
@@ -127,19 +128,19 @@ def test_a_receive_that_leaves_the_message_there_is_found(monkeypatch: pytest.Mo
 
 
 def test_a_receive_that_is_applied_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = apply._count
+    real = changed_positions._count
 
     def count(state: State, queue: Any, positions: Any, stored: Any, sign: int) -> None:
         real(state, queue, positions, stored, sign)
         if sign < 0 and state.sequence % 7 == 0:
             real(state, queue, positions, stored, sign)
 
-    monkeypatch.setattr(apply, "_count", count)
+    monkeypatch.setattr(changed_positions, "_count", count)
     first_failure()
 
 
 def test_counters_that_are_off_by_one_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = apply.settle
+    real = changed_counters.settle
 
     def settle(state: State) -> None:
         real(state)
@@ -288,13 +289,13 @@ def test_a_prepared_transaction_that_does_not_outlive_a_crash_is_found(
 
 
 def test_a_late_message_under_its_old_number_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apply, "number", lambda state, queue, positions, moved: positions)
+    monkeypatch.setattr(changed_positions, "number", lambda state, queue, positions, moved: positions)
     failure = first_failure()
     assert failure.startswith("feed"), failure
 
 
 def test_a_retry_that_forgets_its_number_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apply, "keep_numbers", lambda state, queue, positions: positions)
+    monkeypatch.setattr(changed_positions, "keep_numbers", lambda state, queue, positions: positions)
     failure = first_failure()
     assert failure.startswith("feed"), failure
 

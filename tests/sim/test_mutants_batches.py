@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from reliquary.queueing.changes import apply
+from reliquary.queueing import features
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LEDGER, Published
 from reliquary.queueing.staging import facts, publish
 from tests.sim.test_mutants import first_failure
 
-APPLY: dict[Any, Any] = apply._APPLY
+APPLY: dict[Any, Any] = features.APPLIERS
 
 
 def test_a_ledger_that_comes_after_its_batch_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

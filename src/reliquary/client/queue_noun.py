@@ -27,7 +27,7 @@ def _queue(view: View, name: str) -> QueueInfo | None:
     from reliquary.client.translate import queue_info
     from reliquary.engine import views
     from reliquary.queueing.rules import destinations
-    from reliquary.queueing.security.permits import Act, lacks
+    from reliquary.queueing.rules.permission import Act, lacks
 
     found = destinations.find(view.state, name)
     if found is not None and (missing := lacks(view.state, view.by, found, Act.SHOW)):

@@ -13,8 +13,8 @@ from reliquary.queueing.model.administration import Refusal
 from reliquary.queueing.model.events import AccessChange, Answer, ChangeAccess
 from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules.permission import Act
 from reliquary.queueing.security.permissions import list_named
-from reliquary.queueing.security.permits import Act
 
 
 class ChangeIn(msgspec.Struct, forbid_unknown_fields=True):

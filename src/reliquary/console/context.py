@@ -23,7 +23,7 @@ from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.queueing.model.state import QueueState
-from reliquary.queueing.security.permits import Act, lacks, lacks_on_manager
+from reliquary.queueing.rules.permission import Act, lacks, lacks_on_manager
 
 BODY_LIMIT: Final = 1024 * 1024
 

@@ -19,7 +19,7 @@ from reliquary.queueing.model.administration import Done, Key, Machines, Noun, R
 from reliquary.queueing.model.events import Answer, AwaitDisk, Request
 from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.queueing.model.security.rights import ManagerRight
-from reliquary.queueing.security.permits import lacks_on_manager
+from reliquary.queueing.rules.permission import lacks_on_manager
 
 Ask = Callable[[Callable[[int], Event]], Awaitable[object]]
 """Submits the event that is made for a caller's number, and returns its answer."""

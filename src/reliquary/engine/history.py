@@ -25,8 +25,8 @@ from reliquary.base.faults import StoreDamage, StoreFailure, UsageError
 from reliquary.base.turn import Warn
 from reliquary.engine.loop import Clock, Engine, EngineStopped
 from reliquary.queueing.history.events import ForgetHistory
-from reliquary.queueing.history.keeping import History
 from reliquary.queueing.model.events import AwaitDisk
+from reliquary.queueing.model.history.history import History
 from reliquary.queueing.model.state import State
 from reliquary.store.disk import Disk
 from reliquary.store.history.folder import HistoryFile, Kept, clear_unfinished, copy_missing, files_in, sweep

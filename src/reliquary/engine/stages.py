@@ -9,7 +9,7 @@ import msgspec
 from reliquary.base.time import Instant
 from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.queueing.model.state import State
-from reliquary.queueing.security.permits import is_own
+from reliquary.queueing.rules.permission import is_own
 
 
 class StageView(msgspec.Struct, frozen=True, kw_only=True):

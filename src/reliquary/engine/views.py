@@ -14,7 +14,7 @@ from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.queueing.model.state import QueueState, State
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.losses import by_word
-from reliquary.queueing.security.permits import Act, lacks
+from reliquary.queueing.rules.permission import Act, lacks
 
 
 class QueueView(msgspec.Struct, frozen=True, kw_only=True):

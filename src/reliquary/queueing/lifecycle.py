@@ -1,4 +1,4 @@
-"""Start and stop, create, change, purge and delete: [MS-MQDMPR] 3.1.3, 3.1.7.1.3, .4, .7."""
+"""Create, change, purge and delete queues: [MS-MQDMPR] 3.1.7.1.3, 3.1.7.1.4, 3.1.7.1.7."""
 
 from __future__ import annotations
 
@@ -8,125 +8,30 @@ import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.base.time import DAY, Duration, Instant, in_whole_seconds
-from reliquary.base.turn import CancelTimer, Continue, SetTimer
+from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.base.turn import Continue
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.directory import membership
 from reliquary.queueing.feed import trimming
-from reliquary.queueing.initialization import initialize
 from reliquary.queueing.model import facts
-from reliquary.queueing.model.events import Answer, ChangeQueue, CreateQueue, EmptyQueue, Purged, StartManager
+from reliquary.queueing.model.events import ChangeQueue, CreateQueue, EmptyQueue, Purged
 from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.names.multicast import normalized
-from reliquary.queueing.model.names.pathnames import SYSTEM_QUEUES, Pathname
-from reliquary.queueing.model.queue import ManagerState, Queue, QueueSettings, QueueType, check_settings
+from reliquary.queueing.model.queue import Queue, QueueSettings, QueueType, check_settings
 from reliquary.queueing.model.state import QueueState, State
 from reliquary.queueing.model.tables import SEQUENCE_MASK
 from reliquary.queueing.model.waiting import Happening as Waiting
-from reliquary.queueing.rules import destinations, era, outgoing, spool
+from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.creation import create_at
-from reliquary.queueing.rules.expiry import let_in, some_delayed, watch_next
+from reliquary.queueing.rules.expiry import let_in, some_delayed
 from reliquary.queueing.rules.handles import end_wait
 from reliquary.queueing.rules.leave import leave
 from reliquary.queueing.rules.queue_life import Life, Step, after
-from reliquary.queueing.rules.readiness import Happening, advance
-from reliquary.queueing.rules.transactions import abort, promised, uncommitted, undo_users
+from reliquary.queueing.rules.transactions import promised, uncommitted, undo_users
 from reliquary.queueing.security.permissions import check_own_list, end_forbidden_waits, with_list
-from reliquary.queueing.staging import sweep
-from reliquary.queueing.travel import dispatch
 
 FIXED: Final = frozenset({"transactional"})
 """Settings that cannot change while messages may be on their way."""
-IN_DOUBT: Final = ("in doubt", 0)
-"""The timer of a start that waits for outcomes."""
-LONGEST_IN_DOUBT: Final = Duration(7 * DAY)
-
-
-# -- start and stop
-
-
-def start(state: State, request: StartManager, now: Instant) -> None:
-    """Initialization, 3.1.3: who we are, the system queues, transactions that were under way."""
-    advance(state, Happening.STARTED)
-    try:
-        _initialize(state, request, now)
-    except UsageError:
-        advance(state, Happening.FAILED)  # DM-098
-        raise
-    state.first_list = request.first_list
-    state.anonymous_may = request.anonymous_may
-    state.signs = request.signs
-    state.forget_names()
-    state.starter = request.to
-    if request.in_doubt_wait and state.transactions:
-        state.draft.ask(SetTimer(IN_DOUBT, request.in_doubt_wait))  # DM-096
-    else:
-        _be_ready(state)
-
-
-def _initialize(state: State, request: StartManager, now: Instant) -> None:
-    if not 0 <= request.in_doubt_wait <= LONGEST_IN_DOUBT:
-        raise UsageError(
-            f"the wait for outcomes is 0 to {LONGEST_IN_DOUBT} microseconds, not {request.in_doubt_wait}"
-        )
-    initialize(state, request, now)
-    if request.restoration is not None:
-        era.begin(state, request.restoration, now)
-    state.reserve()
-    for name in SYSTEM_QUEUES:
-        if f"system$;{name}" not in state.names:  # AN-49: those of an earlier start are kept
-            create_at(state, Pathname(QueueType.SYSTEM, name), QueueSettings(), now)  # DM-093, DM-094
-    outgoing.harden(state)
-    for transaction in list(state.transactions.values()):
-        if transaction.single_phase or not transaction.prepared:
-            abort(state, transaction, now)  # DM-097
-    for queue in state.queues.values():
-        if queue.record.deleting:
-            _go_on(state, 0, queue, MessageClass.NACK_QUEUE_DELETED)
-    trimming.resume(state)
-    spool.drop(state, tuple(state.shelf.bodies.loose))  # of a process that ended before their messages came
-    sweep.at_start(state, now)
-    watch_next(state, now)  # DM-081
-
-
-def be_certain(state: State) -> None:
-    """A transaction has its outcome: with the last one, a start that waited for them is complete."""
-    if state.manager_state is ManagerState.INITIALIZING and not state.transactions:
-        state.draft.ask(CancelTimer(IN_DOUBT))
-        _be_ready(state)
-
-
-def _be_ready(state: State) -> None:
-    advance(state, Happening.INITIALIZED)
-    state.listeners_changed = True
-    dispatch.stir_all(state)
-    outgoing.watch_disuse(state)
-    state.reply(state.starter, Answer(HResult.OK))
-
-
-def stay_in_doubt(state: State) -> None:
-    """DTC Reenlistment Timeout: the start fails, and the higher layer learns of whom (DM-123)."""
-    advance(state, Happening.IN_DOUBT)
-    names = ", ".join(map(str, state.transactions))
-    why = f"the outcome of what was prepared is not known, and nobody told it in time: {names}"
-    state.reply(state.starter, Answer(HResult.SERVICE_NOT_AVAILABLE, why))
-
-
-def stop(state: State) -> None:
-    """Queue Manager Stopped: those who wait are told, reserved numbers are given back."""
-    before = state.manager_state
-    advance(state, Happening.STOP)
-    if before is ManagerState.STOPPED:
-        return
-    if before is ManagerState.INITIALIZING:
-        state.draft.ask(CancelTimer(IN_DOUBT))
-        state.reply(state.starter, Answer(HResult.OPERATION_CANCELLED))
-    for queue in state.queues.values():
-        for waiter in list(queue.waiting.values()):
-            end_wait(state, queue, waiter, Waiting.STOPPED)
-    state.ceiling = state.sequence
-    state.sequence_dirty = True
-    advance(state, Happening.ALL_STOPPED)
 
 
 # -- create and change
@@ -202,7 +107,7 @@ def purge(state: State, to: int, path: str, now: Instant) -> HResult:
         return verdict
     assert queue is not None
     _purge_locked(state, queue, now)
-    _go_on(state, to, queue, MessageClass.NACK_QUEUE_PURGED)
+    empty_later(state, to, queue, MessageClass.NACK_QUEUE_PURGED)
     return HResult.OK
 
 
@@ -241,7 +146,7 @@ def delete(state: State, to: int, path: str, now: Instant, *, skip_directory: bo
     outcome = HResult.OK if skip_directory else membership.leave(state, queue.record)  # DM-157
     for number in family:
         asked = (to, outcome) if number == queue.number else (0, HResult.OK)
-        _go_on(state, asked[0], state.queues[number], MessageClass.NACK_QUEUE_DELETED, asked[1])
+        empty_later(state, asked[0], state.queues[number], MessageClass.NACK_QUEUE_DELETED, asked[1])
     return HResult.OK
 
 
@@ -263,9 +168,10 @@ def _let_go(state: State, queue: QueueState) -> None:
     queue.exclusive = 0
 
 
-def _go_on(
+def empty_later(
     state: State, to: int, queue: QueueState, reason: MessageClass, outcome: HResult = HResult.OK
 ) -> None:
+    """Take the messages of a queue out in later turns; `to` gets the answer when the last one is gone."""
     going = EmptyQueue(to, queue.number, reason, state.sequence, outcome=outcome)
     state.draft.ask(Continue(going))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from reliquary.base.chance import Chance
@@ -11,31 +10,21 @@ from reliquary.base.hresult import HResult
 from reliquary.base.rows import Rows
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event, Signal, TimerFired, Turn
-from reliquary.queueing import requests
-from reliquary.queueing.changes.apply import settle
-from reliquary.queueing.directory.rules import RULES as DIRECTORY_RULES
-from reliquary.queueing.feed.events import TrimFeed
-from reliquary.queueing.feed.rules import RULES as FEED_RULES
-from reliquary.queueing.history import keeping
-from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
-from reliquary.queueing.model import events
+from reliquary.queueing import features
+from reliquary.queueing.changes.counters import settle
 from reliquary.queueing.model.events import Answer, Request
 from reliquary.queueing.model.history.notes import API, Bringer
 from reliquary.queueing.model.names.formats import IllegalFormatName
 from reliquary.queueing.model.queue import ManagerState
 from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.state import Sizes, State
-from reliquary.queueing.model.travel import asking, transfer
+from reliquary.queueing.model.travel import asking
 from reliquary.queueing.model.travel.carriers import Carriers
 from reliquary.queueing.recovery import recover
-from reliquary.queueing.rules import coordinator, spool
 from reliquary.queueing.rules.losses import warn
 from reliquary.queueing.rules.news import send_news
 from reliquary.queueing.rules.read import serve
-from reliquary.queueing.security.permits import refusal
-from reliquary.queueing.staging.events import SweepStages
-from reliquary.queueing.staging.rules import RULES as STAGING_RULES
-from reliquary.queueing.travel import arrivals, dispatch, holds, listeners, remote, rooms, steering
+from reliquary.queueing.travel import dispatch, listeners, remote, rooms
 
 
 class QueueManager:
@@ -52,7 +41,7 @@ class QueueManager:
         history: bool = False,
     ) -> None:
         """`heard` are undirected signals that another machine hears; with `history`, facts are recorded."""
-        self.state = State(rows, chance, heard=heard, carriers=carriers, sizes=sizes)
+        self.state = State(rows, chance, heard=heard, carriers=carriers, sizes=sizes, hooks=features.HOOKS)
         recover(self.state, history=history)
 
     def handle(self, event: Event, now: Instant) -> Turn:
@@ -104,7 +93,7 @@ class QueueManager:
 
 def _is_ready(state: State, event: Event) -> bool:
     """Whether a manager that is not ready takes this event; who asks is answered if not."""
-    if type(event) in AT_ANY_TIME:
+    if type(event) in features.AT_ANY_TIME:
         return True
     why = f"the queue manager is {state.manager_state.value}"
     if state.manager_state is ManagerState.INITIALIZING:
@@ -117,7 +106,7 @@ def _take(state: State, event: Any, now: Instant, *, reads_elsewhere: bool = Tru
     """Check whether an event is allowed, and take it to its rule or to the reader of a queue elsewhere."""
     state.by = event.by if isinstance(event, Request) else MANAGER
     try:
-        why = "" if state.by is MANAGER else refusal(state, event)
+        why = "" if state.by is MANAGER else features.refusal(state, event)
         if why:
             state.reply(getattr(event, "to", 0), Answer(HResult.ACCESS_DENIED, why))
             return
@@ -147,106 +136,17 @@ def _on_request(state: State, signal: asking.RequestMade, now: Instant) -> None:
     state.bringer = API
 
 
-AT_ANY_TIME: Final = frozenset[type[Event]](
-    {
-        events.StartManager,
-        events.StopManager,
-        events.EmptyQueue,
-        TrimFeed,
-        events.DispatchMessages,
-        SweepStages,
-        events.FlowControl,
-        events.CallerGone,
-        events.AwaitDisk,
-        events.DropSpool,
-        events.CommitTransaction,
-        events.AbortTransaction,
-        events.DtcCommit,
-        events.DtcAbort,
-        events.DtcReenlistmentCommit,
-        events.DtcReenlistmentAbort,
-        events.DtcReenlistmentTimeout,
-        ForgetHistory,
-        ResumeHistory,
-        TimerFired,
-    }
-)
-"""What is taken before the manager is ready, and while it stops: outcomes, and its own affairs."""
+def _on_timer(state: State, fired: TimerFired, now: Instant) -> None:
+    """Hand a timer to the rule that set it."""
+    kind, number = fired.name
+    assert kind in features.TIMERS, f"a timer of an unknown kind fired: {kind}"
+    features.TIMERS[kind](state, number, now)
 
 
-Rule = Callable[[State, Any, Instant], None]
+_RULES: Final = features.RULES | {TimerFired: _on_timer}
+_HEARD: Final = features.HEARD | {asking.RequestMade: _on_request}
 
-_RULES: Final[dict[type[Event], Rule]] = {
-    events.StartManager: requests.start,
-    events.StopManager: requests.stop,
-    events.PrepareTransaction: requests.prepare,
-    events.CommitTransaction: requests.commit,
-    events.AbortTransaction: requests.abort,
-    events.DtcPrepare: coordinator.on_prepare,
-    events.DtcCommit: coordinator.on_commit,
-    events.DtcAbort: coordinator.on_abort,
-    events.DtcReenlistmentCommit: coordinator.on_reenlistment_commit,
-    events.DtcReenlistmentAbort: coordinator.on_reenlistment_abort,
-    events.DtcReenlistmentTimeout: coordinator.on_reenlistment_timeout,
-    events.TakeOffline: steering.take_offline,
-    events.BringOnline: steering.bring_online,
-    events.PauseQueue: steering.pause,
-    events.ResumeQueue: steering.resume,
-    events.OpenCursor: requests.open_cursor,
-    events.CloseCursor: requests.close_cursor,
-    events.CreateQueue: requests.create_queue,
-    events.ChangeQueue: requests.change_queue,
-    events.ChangeAccess: requests.change_access,
-    events.DeleteQueue: requests.delete_queue,
-    events.OpenQueue: requests.open_queue,
-    events.CloseQueue: requests.close_queue,
-    events.PurgeQueue: requests.purge_queue,
-    events.BeginTransaction: requests.begin,
-    events.SendMessages: requests.send,
-    events.ReceiveMessages: requests.receive,
-    events.EndRead: requests.end_read,
-    events.LookUpMessage: requests.look_up,
-    events.PeekMessage: requests.peek,
-    events.BrowseMessages: requests.browse,
-    events.MoveMessage: requests.move,
-    events.CancelRead: requests.cancel,
-    events.CallerGone: requests.caller_gone,
-    **DIRECTORY_RULES,
-    **FEED_RULES,
-    **STAGING_RULES,
-    events.GetQueuePath: requests.get_queue_path,
-    events.StorePiece: spool.store_piece,
-    events.DropSpool: spool.drop_spool,
-    events.FlowControl: requests.flow_control,
-    events.AwaitDisk: requests.await_disk,
-    events.EmptyQueue: requests.empty,
-    events.DispatchMessages: dispatch.go_on,
-    ForgetHistory: keeping.forget,
-    ResumeHistory: keeping.resume,
-    TimerFired: requests.timer,
-}
-
-_HEARD: Final[dict[type[Signal], Rule]] = {
-    transfer.ConnectionChanged: dispatch.on_connection_changed,
-    transfer.TransferProgressed: dispatch.on_progress,
-    transfer.TransferAccepted: dispatch.on_transfer_accepted,
-    transfer.DestinationReached: dispatch.on_destination_reached,
-    transfer.TransferEnded: dispatch.on_transfer_ended,
-    transfer.ResendWanted: dispatch.on_resend_wanted,
-    transfer.MessageArrived: arrivals.on_arrival,
-    transfer.AddressesKnown: steering.on_addresses_known,
-    transfer.QueuesWatched: holds.on_watched,
-    transfer.RoomWatched: rooms.on_watched,
-    transfer.HoldWanted: holds.on_hold_wanted,
-    transfer.HoldsEnded: holds.on_holds_ended,
-    transfer.BatchArrived: arrivals.on_batch,
-    transfer.DuplicatesDropped: arrivals.on_duplicates,
-    transfer.StreamResumed: arrivals.on_resumed,
-    transfer.BodiesUnwanted: spool.on_unwanted,
-    remote.RemoteReadsEnded: remote.on_reads_ended,
-    asking.RequestMade: _on_request,
-}
 HEARS: Final = tuple(_HEARD)
 """The signals of other machines that the queue manager takes."""
-TAKES: Final = tuple(each for each in _RULES if each is not TimerFired)
-TIMERS: Final = tuple(requests.TIMERS)
+TAKES: Final = tuple(features.RULES)
+TIMERS: Final = tuple(features.TIMERS)

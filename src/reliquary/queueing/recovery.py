@@ -15,10 +15,11 @@ import msgspec
 
 from reliquary.base.faults import StoreDamage
 from reliquary.base.rows import Table, every
-from reliquary.queueing.changes.apply import adopt
+from reliquary.queueing.changes import history as history_rows
 from reliquary.queueing.changes.numbering import PENDING
+from reliquary.queueing.changes.queues import adopt
 from reliquary.queueing.feed.consumers import adopt_consumer
-from reliquary.queueing.history import keeping
+from reliquary.queueing.model.history.history import History
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.state import State, Transaction
 from reliquary.queueing.model.tables import (
@@ -55,10 +56,10 @@ def recover(state: State, *, history: bool = False) -> None:
     if known is not None:
         state.know(known)
     if history:
-        state.history = keeping.History(state.sizes.history)
-        keeping.recover(state, state.history)
+        state.history = History(state.sizes.history)
+        history_rows.recover(state, state.history)
     else:
-        keeping.leave_off(state.rows)
+        history_rows.leave_off(state.rows)
     if state.record is None:
         _must_be_empty(state)
         return

@@ -1,24 +1,20 @@
 """From a request to its processing rule: the checks that come first, and the answer.
 
-The rules themselves are in the files named after them; these functions are entered once per
-event, by the table in `manager`.
+The rules themselves lie in `rules` and in the features; `manager` enters these functions once per event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.base.ruled import TimerRule
 from reliquary.base.time import Instant
-from reliquary.base.turn import TimerFired
-from reliquary.queueing import lifecycle
-from reliquary.queueing.directory import operations, upkeep
+from reliquary.queueing import lifecycle, startup
 from reliquary.queueing.model import events
 from reliquary.queueing.model.events import Access, Answer
+from reliquary.queueing.model.feature import Feature
 from reliquary.queueing.model.message import AuthenticationLevel, check, size_of
 from reliquary.queueing.model.queue import Queue, QueueType
 from reliquary.queueing.model.security.principals import MANAGER
@@ -34,6 +30,7 @@ from reliquary.queueing.rules import (
     outgoing,
     paths,
     read,
+    readiness,
     sending,
     spool,
     transactions,
@@ -47,8 +44,6 @@ from reliquary.queueing.rules.checks import (
 )
 from reliquary.queueing.rules.transactions import Step
 from reliquary.queueing.security import permissions
-from reliquary.queueing.staging import sweep
-from reliquary.queueing.travel import dispatch
 
 OWNER_LIMIT: Final = 128
 
@@ -327,26 +322,19 @@ def flow_control(state: State, event: events.FlowControl, now: Instant) -> None:
 
 def start(state: State, event: events.StartManager, now: Instant) -> None:
     """Queue Manager Started."""
-    lifecycle.start(state, event, now)
+    startup.start(state, event, now)
 
 
 def stop(state: State, event: events.StopManager, now: Instant) -> None:
     """Queue Manager Stopped."""
     del event, now
-    lifecycle.stop(state)
+    startup.stop(state)
 
 
 def empty(state: State, event: events.EmptyQueue, now: Instant) -> None:
     """A purge or delete goes on."""
     del now
     lifecycle.empty(state, event)
-
-
-def timer(state: State, fired: TimerFired, now: Instant) -> None:
-    """Hand a timer to the rule that set it."""
-    kind, number = fired.name
-    assert kind in TIMERS, f"a timer of an unknown kind fired: {kind}"
-    TIMERS[kind](state, number, now)
 
 
 def _wait_over(state: State, number: int, now: Instant) -> None:
@@ -358,21 +346,72 @@ def _wait_over(state: State, number: int, now: Instant) -> None:
             return
 
 
-def _directory_timer(kind: str) -> TimerRule[State]:
-    return lambda state, _, now: upkeep.on_timer(state, kind, now)
-
-
-TIMERS: Final[Mapping[str, TimerRule[State]]] = {
-    "expiry": expiry.on_timer,
-    "wait": _wait_over,
-    "hold": read.on_hold_end,
-    "lease": handles.on_lease_end,
-    "transaction": transactions.on_timer,
-    "retry": lambda state, number, _: dispatch.on_rest_over(state, number),
-    "idle": lambda state, _, __: outgoing.on_look(state),
-    "stages": lambda state, _, now: sweep.on_timer(state, now),
-    "in doubt": lambda state, _, __: lifecycle.stay_in_doubt(state),
-    operations.QUERY_TIMER: lambda state, number, _: operations.on_query_timer(state, number),
-    **{kind: _directory_timer(kind) for kind in upkeep.TIMERS},
-}
-"""The rule of each timer, by the first part of its name."""
+CORE: Final = Feature(
+    name="core",
+    rules={
+        events.StartManager: start,
+        events.StopManager: stop,
+        events.PrepareTransaction: prepare,
+        events.CommitTransaction: commit,
+        events.AbortTransaction: abort,
+        events.DtcPrepare: coordinator.on_prepare,
+        events.DtcCommit: coordinator.on_commit,
+        events.DtcAbort: coordinator.on_abort,
+        events.DtcReenlistmentCommit: coordinator.on_reenlistment_commit,
+        events.DtcReenlistmentAbort: coordinator.on_reenlistment_abort,
+        events.DtcReenlistmentTimeout: coordinator.on_reenlistment_timeout,
+        events.OpenCursor: open_cursor,
+        events.CloseCursor: close_cursor,
+        events.CreateQueue: create_queue,
+        events.ChangeQueue: change_queue,
+        events.ChangeAccess: change_access,
+        events.DeleteQueue: delete_queue,
+        events.OpenQueue: open_queue,
+        events.CloseQueue: close_queue,
+        events.PurgeQueue: purge_queue,
+        events.BeginTransaction: begin,
+        events.SendMessages: send,
+        events.ReceiveMessages: receive,
+        events.EndRead: end_read,
+        events.LookUpMessage: look_up,
+        events.PeekMessage: peek,
+        events.BrowseMessages: browse,
+        events.MoveMessage: move,
+        events.CancelRead: cancel,
+        events.CallerGone: caller_gone,
+        events.GetQueuePath: get_queue_path,
+        events.StorePiece: spool.store_piece,
+        events.DropSpool: spool.drop_spool,
+        events.FlowControl: flow_control,
+        events.AwaitDisk: await_disk,
+        events.EmptyQueue: empty,
+    },
+    timers={
+        "expiry": expiry.on_timer,
+        "wait": _wait_over,
+        "hold": read.on_hold_end,
+        "lease": handles.on_lease_end,
+        "transaction": transactions.on_timer,
+        "idle": lambda state, _, __: outgoing.on_look(state),
+        "in doubt": lambda state, _, __: readiness.stay_in_doubt(state),
+    },
+    at_any_time=frozenset(
+        {
+            events.StartManager,
+            events.StopManager,
+            events.EmptyQueue,
+            events.FlowControl,
+            events.CallerGone,
+            events.AwaitDisk,
+            events.DropSpool,
+            events.CommitTransaction,
+            events.AbortTransaction,
+            events.DtcCommit,
+            events.DtcAbort,
+            events.DtcReenlistmentCommit,
+            events.DtcReenlistmentAbort,
+            events.DtcReenlistmentTimeout,
+        }
+    ),
+)
+"""The requests, events and timers that need no feature."""

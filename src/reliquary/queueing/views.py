@@ -11,8 +11,8 @@ from reliquary.queueing.model.display import name_of
 from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.queueing.model.state import State
 from reliquary.queueing.nouns import TransactionInfo
+from reliquary.queueing.rules.permission import may_use
 from reliquary.queueing.rules.transactions import Stage, stage
-from reliquary.queueing.security.permits import may_use
 
 
 def transactions(state: State, by: Principal = MANAGER, *, ended: bool = False) -> Iterator[TransactionInfo]:

@@ -14,10 +14,10 @@ from reliquary.base.time import SECOND
 from reliquary.net.host import own_name
 from reliquary.net.identity.users import User, check_users
 from reliquary.net.multicast.options import MulticastOptions
-from reliquary.queueing.lifecycle import LONGEST_IN_DOUBT
 from reliquary.queueing.model.message import FOREVER
 from reliquary.queueing.model.names.pathnames import COMPUTER_NAME_LIMIT, FORBIDDEN, parse
 from reliquary.queueing.model.security.anonymous import acts_named
+from reliquary.queueing.startup import LONGEST_IN_DOUBT
 from reliquary.server.history_options import HistoryOptions
 from reliquary.server.limit_options import LimitOptions
 from reliquary.server.logs import LogFormat

@@ -8,7 +8,6 @@ from uuid import UUID
 
 import msgspec
 from hypothesis import strategies as st
-from tests.queueing.model.test_message import any_of
 
 from reliquary.queueing.model.message import (
     FOREVER,
@@ -23,6 +22,7 @@ from reliquary.queueing.model.message import (
 from reliquary.queueing.model.tables import MESSAGES, message_key
 from reliquary.store import MemoryDisk
 from reliquary.store.disk import Changes
+from tests.queueing.model.test_message import any_of
 
 START = datetime(1970, 1, 1, tzinfo=UTC)
 

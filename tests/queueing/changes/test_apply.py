@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.changes.apply import _APPLY, apply, settle
+from reliquary.queueing.changes.apply import apply
+from reliquary.queueing.changes.counters import settle
+from reliquary.queueing.features import APPLIERS
 from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.directory.objects import Kind, Site
@@ -47,8 +49,7 @@ from reliquary.queueing.model.tables import (
     queue_key,
     spool_key,
 )
-from reliquary.queueing.staging.apply import APPLY as APPLY_STAGING
-from reliquary.queueing.staging.facts import StagePublished
+from reliquary.queueing.staging.apply import APPLIERS as APPLY_STAGING
 from tests.queueing.manager_harness import Bench, check, every, message, walk
 
 REASON = MessageClass.ACK_RECEIVE
@@ -417,4 +418,4 @@ def test_every_fact_has_its_line_here() -> None:
         facts.PieceKept, facts.SpoolsDropped, facts.HoldBegun, facts.HoldsOver,
         facts.CopyLost, facts.DirectoryObjectWritten, facts.DirectoryObjectRemoved, facts.OutcomesForgotten,
     }  # fmt: skip
-    assert set(_APPLY) - FEEDS - {*APPLY_STAGING, StagePublished} == shown
+    assert APPLIERS.keys() - FEEDS - APPLY_STAGING.keys() == shown

@@ -7,7 +7,7 @@ from types import ModuleType
 from uuid import UUID
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.changes.telling import TELLERS
+from reliquary.queueing.features import TELLERS
 from reliquary.queueing.feed import facts as feed_facts
 from reliquary.queueing.model import events, facts
 from reliquary.queueing.model.message import FOREVER, Acknowledgement, Delivery, ObjectId, SequenceId

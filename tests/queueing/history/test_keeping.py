@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
-from reliquary.queueing.history.keeping import History, Room
+from reliquary.queueing.model.history.history import History, Room
 from reliquary.queueing.model.state import Sizes
 from reliquary.queueing.model.tables import HISTORY
 from tests.queueing.history.chronicle import events_of, words

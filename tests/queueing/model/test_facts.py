@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from reliquary.base.turn import Fact, Signal
-from reliquary.queueing.changes.apply import _APPLY
+from reliquary.queueing.features import APPLIERS
 from reliquary.queueing.feed import facts as feed_facts
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import Message, MessageClass, Position
@@ -68,7 +68,7 @@ def test_every_fact_can_be_applied() -> None:
         for value in vars(room).values()
         if isinstance(value, type) and issubclass(value, Fact) and value is not Fact
     }
-    assert declared == set(_APPLY)
+    assert declared == set(APPLIERS)
 
 
 def test_signals_are_told_and_not_kept() -> None:

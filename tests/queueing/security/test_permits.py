@@ -12,6 +12,7 @@ import pytest
 from reliquary.base.hresult import HResult
 from reliquary.queueing import manager
 from reliquary.queueing.directory.events import ReadDirectory, SwitchDirectory
+from reliquary.queueing.features import PERMITS
 from reliquary.queueing.feed import events as feed
 from reliquary.queueing.model import events
 from reliquary.queueing.model.directory.objects import Kind
@@ -54,7 +55,7 @@ from reliquary.queueing.model.security.principals import (
     Principal,
 )
 from reliquary.queueing.model.security.rights import MANAGER_LIST, ManagerRight, QueueRight
-from reliquary.queueing.security.permits import DEMANDS, NEEDED, OPENED_FOR, Act, Place, lacks, manager_list
+from reliquary.queueing.rules.permission import NEEDED, OPENED_FOR, Act, Place, lacks, manager_list
 from reliquary.wire.security import Ace, AceKind, SecurityDescriptor, encode_descriptor, parse_sid
 from tests.queueing.manager_harness import Bench, check, durable, message
 
@@ -93,7 +94,7 @@ def first_id(bench: Bench, path: str = "orders") -> int:
 
 
 def test_every_request_has_its_demand() -> None:
-    assert set(DEMANDS) == {each for each in manager._RULES if issubclass(each, Request)}
+    assert set(PERMITS) == {each for each in manager._RULES if issubclass(each, Request)}
 
 
 def test_every_act_has_its_right_in_every_place() -> None:

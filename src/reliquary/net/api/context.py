@@ -19,13 +19,13 @@ from reliquary.net.api.errors import Refused, refuse, refuse_stopping
 from reliquary.net.api.numbers import Tickets
 from reliquary.net.http import Request, Responder
 from reliquary.net.tcp.budget import SMALL
+from reliquary.queueing.features import refusal
 from reliquary.queueing.model import events
 from reliquary.queueing.model.events import Answer, AwaitDisk, CallerGone
 from reliquary.queueing.model.security.principals import ANONYMOUS, Principal
 from reliquary.queueing.model.state import QueueState, State
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.read import ANSWER_BYTES
-from reliquary.queueing.security.permits import refusal
 
 Body = TypeVar("Body")
 

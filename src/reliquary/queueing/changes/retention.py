@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import msgspec
 
 from reliquary.queueing.changes.numbering import arrival_of
-from reliquary.queueing.feed.facts import RetainedDropped
 from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.state import QueueState, State
 from reliquary.queueing.model.tables import RETAINED, arrival_key
@@ -48,21 +47,12 @@ def _keep(state: State, queue: QueueState, positions: list[Position]) -> None:
     }
     state.rows.put_all(RETAINED, rows)
     queue.trimmed = min(queue.trimmed, min(numbers) - 1)
-    _count(state, queue, positions, +1)
+    count_retained(state, queue, positions, +1)
     state.shelf.uncache(positions)
 
 
-def retained_dropped(state: State, fact: RetainedDropped) -> None:
-    """Apply: every reader has passed them."""
-    queue = state.queues[fact.queue]
-    keys = [arrival_key(fact.queue, arrival_of(position)) for position in fact.positions]
-    state.rows.delete_all(RETAINED, keys)
-    queue.trimmed = arrival_of(fact.positions[-1])
-    _count(state, queue, fact.positions, -1)
-    state.shelf.drop(fact.positions)
-
-
-def _count(state: State, queue: QueueState, positions: Sequence[Position], sign: int) -> None:
+def count_retained(state: State, queue: QueueState, positions: Sequence[Position], sign: int) -> None:
+    """Add retained positions to the counters of their queue, or take them out with the sign -1."""
     queue.retained += sign * len(positions)
     queue.retained_size += sign * sum([position.size for position in positions])
     state.touch(queue)

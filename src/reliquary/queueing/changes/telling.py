@@ -1,28 +1,25 @@
 """From facts to the history: a table that says of each fact what it tells, and which tell nothing.
 
-    apply(fact) --> tell(state, fact) --> notes --> one row a batch (`keeping`)
+    apply(fact) --> tell(state, fact) --> notes --> one row a batch (`changes.history`)
 
-It runs before the fact is made true, so a position can be seen as it was.  What is no fact, because nothing
-that is kept changes, is told where it happens: `noted` and `heard`.
+It runs before the fact is made true, so a position can be seen as it was.  Features that have facts of their
+own register what these tell.  What is no fact, because nothing that is kept changes, is noted by `noting`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import groupby
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from reliquary.base.turn import Fact
-from reliquary.queueing.feed import facts as feed
+from reliquary.queueing.changes.noting import carrier_of
 from reliquary.queueing.model import facts
-from reliquary.queueing.model.history.notes import API, NOBODY, Bringer, Notes
-from reliquary.queueing.model.message import MessageClass, ObjectId, Position
-from reliquary.queueing.model.names.formats import parse_single
+from reliquary.queueing.model.feature import Teller
+from reliquary.queueing.model.history.notes import NOBODY, Bringer, Notes
+from reliquary.queueing.model.message import MessageClass, Position
 from reliquary.queueing.model.names.pathnames import spoken
 from reliquary.queueing.model.queue import Queue
-from reliquary.queueing.model.staging import batch_identifier
 from reliquary.queueing.model.state import QueueState, State
-from reliquary.queueing.staging import facts as staging
 from reliquary.wire.history import Happening
 
 _POISON: Final = ";poison"
@@ -30,49 +27,9 @@ _POISON: Final = ";poison"
 
 def tell(state: State, notes: Notes, fact: Fact) -> None:
     """Note what a fact tells, before it is made true."""
-    teller = TELLERS[type(fact)]
+    teller = state.hooks.tellers[type(fact)]
     if teller is not None:
         teller(state, notes, fact)
-
-
-def noted(
-    state: State,
-    happening: Happening,
-    queue: QueueState,
-    positions: Sequence[Position],
-    reason: MessageClass = MessageClass.NORMAL,
-) -> None:
-    """Tell what happened to positions without any fact: their carrier says so."""
-    if state.history is not None and positions:
-        state.history.notes.told(happening, queue.record, positions, reason, carrier_of(queue, state.bringer))
-
-
-def heard(
-    state: State,
-    happening: Happening,
-    destination: str,
-    identifiers: Sequence[ObjectId],
-    reason: MessageClass = MessageClass.NORMAL,
-) -> None:
-    """Tell of messages that did not get into a queue; `destination` as they name it."""
-    if state.history is not None:
-        state.history.notes.heard(happening, None, identifiers, reason, state.bringer, destination)
-
-
-# -- who does it
-
-
-def carrier_of(queue: QueueState, bringer: Bringer = NOBODY) -> Bringer:
-    """Who takes messages from this queue: a protocol from an outgoing one, else whoever does it now."""
-    link = queue.link
-    if link is None or bringer.by not in ("", API.by):
-        return bringer
-    assert queue.record.outgoing is not None
-    label = ""
-    if link.carrier is not None:
-        label = link.carrier.label(parse_single(queue.record.outgoing.destination))
-    peer = link.next_hops[0] if link.next_hops else ""
-    return Bringer(label, peer if peer != label else "")
 
 
 # -- messages that come
@@ -85,10 +42,11 @@ def _stored(state: State, notes: Notes, fact: facts.MessagesStored) -> None:
     if happening is Happening.DEAD_LETTERED:
         reason, other = fact.positions[0].reason, fact.positions[0].origin_path
     notes.came(happening, queue, fact.positions, fact.messages, reason, bringer, other)
-    _put_off(notes, queue, fact.positions)
+    note_delays(notes, queue, fact.positions)
 
 
-def _put_off(notes: Notes, queue: Queue, positions: Sequence[Position]) -> None:
+def note_delays(notes: Notes, queue: Queue, positions: Sequence[Position]) -> None:
+    """Note which of these positions are delayed."""
     later = [position for position in positions if position.due]
     if later:
         notes.told(Happening.DELAYED, queue, later)
@@ -101,22 +59,6 @@ def _arrival(queue: Queue, fact: facts.MessagesStored, bringer: Bringer) -> Happ
     if fact.positions[0].reason:  # buried: it never was in another queue
         return Happening.DEAD_LETTERED
     return Happening.ACCEPTED if bringer.by in ("api", "manager", "spark") else Happening.ARRIVED
-
-
-def _published(state: State, notes: Notes, fact: staging.StagePublished) -> None:
-    """The messages are on disk since they were staged; only those that ask for something are at hand."""
-    queue, stamped = state.queues[fact.queue].record, dict(fact.stamped)
-    happening = Happening.ACCEPTED if queue.outgoing is None else Happening.QUEUED
-    bringer = Bringer("spark", "", f"{fact.query}:{fact.batch}")
-    transaction = batch_identifier(fact.query, fact.batch)
-    for at_hand, group in groupby(fact.positions, lambda position: position.message in stamped):
-        positions = list(group)
-        if at_hand:
-            messages = [stamped[position.message] for position in positions]
-            notes.came(happening, queue, positions, messages, 0, bringer)
-        else:
-            notes.placed(happening, queue, positions, bringer, transaction)
-    _put_off(notes, queue, fact.positions)
 
 
 def _prepared(state: State, notes: Notes, fact: facts.TransactionPrepared) -> None:
@@ -227,8 +169,6 @@ def _held(state: State, notes: Notes, fact: facts.HoldBegun) -> None:
     notes.told(Happening.HELD, state.queues[fact.queue].record, fact.positions, 0, bringer)
 
 
-Teller = Callable[[State, Notes, Any], None]
-
 TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.MessagesStored: _stored,
     facts.PositionCopied: _copied,
@@ -240,7 +180,6 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.TransactionPrepared: _prepared,
     facts.PreparedMessageDropped: _dropped,
     facts.HoldBegun: _held,
-    staging.StagePublished: _published,
     # of queues and of the manager, not of messages
     facts.ManagerNamed: None,
     facts.QueueCreated: None,
@@ -252,18 +191,9 @@ TELLERS: Final[dict[type[Fact], Teller | None]] = {
     facts.TransactionEnded: None,
     facts.OutcomesForgotten: None,
     facts.HoldsOver: None,
-    staging.BatchPublished: None,
     # nobody's message yet, or no longer
     facts.PieceKept: None,
     facts.SpoolsDropped: None,
     facts.CopyLost: None,
-    staging.StageChanged: None,
-    staging.MessagesStaged: None,
-    staging.ChunksDropped: None,
-    staging.WriterForgotten: None,
-    # of readers, who take nothing away
-    feed.ConsumerPlaced: None,
-    feed.ConsumerDropped: None,
-    feed.RetainedDropped: None,
 }
-"""None: it tells nothing."""
+"""A fact with None tells the history nothing."""

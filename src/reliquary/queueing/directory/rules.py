@@ -1,13 +1,15 @@
-"""From an event to the directory's operation, and the answer."""
+"""The events of the directory: each one becomes an operation, and its result the answer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
+from reliquary.base.ruled import Rule
 from reliquary.base.time import Instant, in_whole_seconds
+from reliquary.base.turn import Event
 from reliquary.queueing.changes.apply import apply
 from reliquary.queueing.directory import events, operations, registry, upkeep
 from reliquary.queueing.directory.publishing import is_published, take_manager, take_queue
@@ -16,9 +18,6 @@ from reliquary.queueing.model import facts
 from reliquary.queueing.model.directory.connection import Connection
 from reliquary.queueing.model.directory.objects import DirectoryObject, ManagerObject, QueueObject
 from reliquary.queueing.model.state import State
-
-if TYPE_CHECKING:
-    from reliquary.queueing.manager import Rule
 
 IMPORT_LIMIT: Final = 100_000
 """Objects in one import."""
@@ -132,7 +131,7 @@ def servers_found(state: State, event: events.DirectoryServersFound, now: Instan
         apply(state, facts.ManagerNamed(changed))
 
 
-RULES: Final[dict[type, Rule]] = {
+RULES: Final[dict[type[Event], Rule[State]]] = {
     events.CreateDirectoryObject: create,
     events.DeleteDirectoryObject: delete,
     events.ReadDirectory: read,

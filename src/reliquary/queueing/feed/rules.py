@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
+from reliquary.base.ruled import Rule
 from reliquary.base.time import Instant
 from reliquary.base.turn import Event
 from reliquary.queueing.changes.apply import apply
@@ -24,10 +25,7 @@ from reliquary.queueing.model.security.principals import MANAGER
 from reliquary.queueing.model.state import QueueState, State
 from reliquary.queueing.model.tables import Consumer
 from reliquary.queueing.rules import destinations
-from reliquary.queueing.security.permits import Act, lacks
-
-if TYPE_CHECKING:
-    from reliquary.queueing.manager import Rule
+from reliquary.queueing.rules.permission import Act, lacks
 
 READ_LIMIT: Final = 10_000
 """Positions in one answer."""
@@ -233,7 +231,7 @@ def _lost(queue: QueueState, request: events.ReadFeed) -> Answer | None:
     return Answer(HResult.DATA_LOST, why)
 
 
-RULES: Final[dict[type[Event], Rule]] = {
+RULES: Final[dict[type[Event], Rule[State]]] = {
     events.LookAtFeeds: look,
     events.OpenConsumer: open_consumer,
     events.MoveConsumer: move_consumer,

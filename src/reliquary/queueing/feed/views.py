@@ -12,7 +12,7 @@ from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.queueing.model.state import State
 from reliquary.queueing.rules import destinations
-from reliquary.queueing.security.permits import Act, lacks
+from reliquary.queueing.rules.permission import Act, lacks
 
 
 def consumers(state: State, queue: str, by: Principal = MANAGER) -> Iterator[ConsumerInfo]:

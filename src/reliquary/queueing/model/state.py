@@ -15,12 +15,13 @@ from reliquary.base.chance import Chance
 from reliquary.base.rows import Rows
 from reliquary.base.time import DAY, Duration, Instant
 from reliquary.base.turn import Draft, Reply, SetTimer
-from reliquary.queueing.history.keeping import History, Room
 from reliquary.queueing.model.cursors import Cursor
 from reliquary.queueing.model.descriptors import Descriptor
 from reliquary.queueing.model.directory.holdings import Directory
 from reliquary.queueing.model.events import FOREVER_WAIT, Answer
 from reliquary.queueing.model.facts import PositionAvailable
+from reliquary.queueing.model.feature import Hooks
+from reliquary.queueing.model.history.history import History, Room
 from reliquary.queueing.model.history.notes import API, Bringer
 from reliquary.queueing.model.message import NO_GUID, Message, MessageClass, Position
 from reliquary.queueing.model.message_store import CACHE_BYTES, Shelf
@@ -249,8 +250,10 @@ class State:
         heard: frozenset[type] = frozenset(),
         carriers: Carriers | None = None,
         sizes: Sizes = Sizes(),  # noqa: B008 - it is frozen
+        hooks: Hooks = Hooks(),  # noqa: B008 - it is frozen
     ) -> None:
         """`heard` are the undirected signals that another machine listens to; others are not made."""
+        self.hooks = hooks
         self.rows = rows
         self.chance = chance
         self.heard = heard

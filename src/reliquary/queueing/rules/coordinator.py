@@ -18,11 +18,10 @@ from uuid import UUID
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
-from reliquary.queueing import lifecycle
 from reliquary.queueing.model import events
 from reliquary.queueing.model.events import Answer, Begun, Enlisted, EnlistmentMessage
 from reliquary.queueing.model.state import State
-from reliquary.queueing.rules import transactions
+from reliquary.queueing.rules import readiness, transactions
 from reliquary.queueing.rules.transactions import Stage, Step
 
 _END: Final = {Step.COMMIT: transactions.commit, Step.ABORT: transactions.abort}
@@ -66,7 +65,7 @@ def decide(state: State, identifier: UUID, step: Step, now: Instant, by: str = "
     transaction = transactions.find(state, identifier, step)
     if transaction is not None:
         _END[step](state, transaction, now, by)
-        lifecycle.be_certain(state)
+        readiness.be_certain(state)
     return Answer(HResult.OK)
 
 
@@ -107,7 +106,7 @@ def on_reenlistment_abort(state: State, event: events.DtcReenlistmentAbort, now:
 def on_reenlistment_timeout(state: State, event: events.DtcReenlistmentTimeout, now: Instant) -> None:
     """DTC Reenlistment Timeout (DM-123)."""
     del event, now
-    lifecycle.stay_in_doubt(state)
+    readiness.stay_in_doubt(state)
 
 
 def _commit(state: State, to: int, identifier: UUID, now: Instant) -> None:

@@ -13,7 +13,6 @@ from typing import Final
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
-from reliquary.queueing.directory.published import published_queue, resolve_list
 from reliquary.queueing.model.events import Access
 from reliquary.queueing.model.names.expand import elements_of, expand
 from reliquary.queueing.model.names.formats import (
@@ -76,7 +75,11 @@ def _read(text: str, to_send: bool, *computers: str) -> Pathname | FormatName:
 def expanded(state: State, text: str, access: Access) -> Pathname | FormatName | None:
     """The name with its lists resolved (DM-159), or None when one of them is not known."""
     name = read_name(state, text, access)
-    return name if isinstance(name, Pathname) else expand(name, lambda guid: resolve_list(state, guid))
+    return (
+        name
+        if isinstance(name, Pathname)
+        else expand(name, lambda guid: state.hooks.list_members(state, guid))
+    )
 
 
 def same(state: State, one: str, other: str) -> bool:
@@ -261,7 +264,7 @@ def _elsewhere(state: State, name: SingleName) -> Elsewhere | HResult:
     if isinstance(name, PublicName):
         # DEPARTS from 3.1.7.1.5 (AN-38): the directory is read once and its first answer counts,
         # because the second reading of the text can only contradict it.
-        public = published_queue(state, name.queue)
+        public = state.hooks.published_queue(state, name.queue)
         if public is None:
             return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-169
         if public.queue_manager == state.identity().identifier:

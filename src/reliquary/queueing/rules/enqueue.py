@@ -13,7 +13,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import LAST_SECOND, SECOND, Instant, in_whole_seconds
 from reliquary.queueing.changes.apply import apply
-from reliquary.queueing.changes.telling import heard
+from reliquary.queueing.changes.noting import heard
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.message import (
     FOREVER,

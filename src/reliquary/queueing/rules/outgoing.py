@@ -135,6 +135,33 @@ def _remember(state: State, queue: QueueState, **changes: bool) -> None:
         apply(state, facts.QueueChanged(msgspec.structs.replace(queue.record, outgoing=after)))
 
 
+# -- queues with something to dispatch
+
+
+def dispatch_soon(state: State, queue: QueueState) -> None:
+    """Dispatch messages of this queue at the end of the turn, if it has any."""
+    if len(queue.order):
+        state.stirred[queue.number] = queue
+
+
+def dispatch_all(state: State) -> None:
+    """Dispatch messages of every outgoing queue and of every watched queue at the end of the turn."""
+    for queue in state.outgoing.values():
+        dispatch_soon(state, queue)
+    announce_again(state)
+
+
+def announce_again(state: State) -> None:
+    """Notify carriers that take batches once more: what waited may not have been available before."""
+    for queue in state.outgoing.values():
+        link_of(queue).told = False
+    for carrier, watched in state.watched.items():
+        for number in watched:
+            state.unnotified.setdefault(number, set()).add(carrier)
+    for number in sorted(state.unnotified.keys() & state.queues.keys()):
+        dispatch_soon(state, state.queues[number])
+
+
 # -- queues that nobody uses
 
 

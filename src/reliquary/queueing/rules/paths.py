@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from reliquary.base.hresult import HResult
-from reliquary.queueing.directory.published import computer_name, published_queue
 from reliquary.queueing.model.events import PathAnswer
 from reliquary.queueing.model.names.formats import DirectName, PrivateName, PublicName, parse_format
 from reliquary.queueing.model.state import State
@@ -38,10 +37,12 @@ def _public(state: State, name: PublicName) -> PathAnswer:
     own = find_named(state, name)
     if own is not None and own.record.outgoing is None:
         return PathAnswer(HResult.OK, path=own.record.pathname, machine=state.identity().computer_name)
-    queue = published_queue(state, name.queue)
+    queue = state.hooks.published_queue(state, name.queue)
     if queue is None:
         return UNKNOWN
-    return PathAnswer(HResult.OK, path=queue.pathname, machine=computer_name(state, queue.queue_manager))
+    return PathAnswer(
+        HResult.OK, path=queue.pathname, machine=state.hooks.computer_name(state, queue.queue_manager)
+    )
 
 
 def _private(state: State, name: PrivateName) -> PathAnswer:
@@ -52,5 +53,5 @@ def _private(state: State, name: PrivateName) -> PathAnswer:
     if name.computer == identity.identifier:
         own = find_named(state, name)
         return PathAnswer(HResult.OK, path=own.record.pathname if own else "", machine=identity.computer_name)
-    machine = computer_name(state, name.computer)
+    machine = state.hooks.computer_name(state, name.computer)
     return PathAnswer(HResult.OK, machine=machine) if machine else UNKNOWN

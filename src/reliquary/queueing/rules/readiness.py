@@ -15,8 +15,15 @@ from enum import Enum
 from typing import Final
 
 from reliquary.base.faults import UsageError
+from reliquary.base.hresult import HResult
+from reliquary.base.turn import CancelTimer
+from reliquary.queueing.model.events import Answer
 from reliquary.queueing.model.queue import ManagerState
 from reliquary.queueing.model.state import State
+from reliquary.queueing.rules.outgoing import dispatch_all, watch_disuse
+
+IN_DOUBT: Final = ("in doubt", 0)
+"""The timer of a start that waits for the outcomes of transactions."""
 
 
 class Happening(Enum):
@@ -65,3 +72,27 @@ def advance(state: State, happening: Happening) -> None:
     if after is None:
         raise UsageError(f"a queue manager that is {state.manager_state.value} never {happening.value}")
     state.manager_state = after
+
+
+def be_certain(state: State) -> None:
+    """Complete a start that waited for outcomes of transactions, if the last one is known now."""
+    if state.manager_state is ManagerState.INITIALIZING and not state.transactions:
+        state.draft.ask(CancelTimer(IN_DOUBT))
+        be_ready(state)
+
+
+def be_ready(state: State) -> None:
+    """Answer requests from now on, and send what waits in outgoing queues."""
+    advance(state, Happening.INITIALIZED)
+    state.listeners_changed = True
+    dispatch_all(state)
+    watch_disuse(state)
+    state.reply(state.starter, Answer(HResult.OK))
+
+
+def stay_in_doubt(state: State) -> None:
+    """Fail the start: DTC Reenlistment Timeout, whose answer names the transactions (DM-123)."""
+    advance(state, Happening.IN_DOUBT)
+    names = ", ".join(map(str, state.transactions))
+    why = f"the outcome of what was prepared is not known, and nobody told it in time: {names}"
+    state.reply(state.starter, Answer(HResult.SERVICE_NOT_AVAILABLE, why))

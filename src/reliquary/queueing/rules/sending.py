@@ -9,7 +9,6 @@ import msgspec
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant, in_whole_seconds
-from reliquary.queueing.directory.published import published_queue
 from reliquary.queueing.model.events import Sent
 from reliquary.queueing.model.message import NO_OBJECT, AuthenticationLevel, Message, ObjectId
 from reliquary.queueing.model.names.formats import PublicName, is_format_name, parse_single
@@ -88,7 +87,7 @@ def _check_kind(state: State, way: Way, *, in_transaction: bool) -> None:
     """Refuse what a queue elsewhere is known not to take: by the directory, or by what it refused before."""
     known = None
     if isinstance(way.name, PublicName) and not isinstance(way.to, QueueState):
-        public = published_queue(state, way.name.queue)
+        public = state.hooks.published_queue(state, way.name.queue)
         known = None if public is None else public.transactional
     elif isinstance(way.to, QueueState) and way.to.link is not None:
         known = way.to.link.transactional

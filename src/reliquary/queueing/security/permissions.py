@@ -27,7 +27,7 @@ from reliquary.queueing.model.state import QueueState, State
 from reliquary.queueing.model.waiting import Happening as Waiting
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.rules.handles import end_wait
-from reliquary.queueing.security.permits import Act, Place, lacks, list_of, manager_list, place_of
+from reliquary.queueing.rules.permission import Act, Place, lacks, list_of, manager_list, place_of
 from reliquary.wire.security import (
     INHERIT_ONLY,
     Ace,

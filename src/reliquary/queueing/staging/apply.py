@@ -1,11 +1,12 @@
-"""Facts of staging made true, in memory and in the rows; what is published is placed by `queueing.apply`."""
+"""Facts about parts of batches and published batches: what they change in memory and in the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from reliquary.base.turn import Fact
+from reliquary.queueing.changes.positions import place
+from reliquary.queueing.model.feature import Applier
 from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import LEDGER, STAGED, STAGES, WRITERS, Writer, stage_key, staged_key
 from reliquary.queueing.staging import facts
@@ -56,7 +57,13 @@ def _writer_forgotten(state: State, fact: facts.WriterForgotten) -> None:
         state.rows.delete(LEDGER, fact.query.encode())
 
 
-APPLY: Final[dict[type[Fact], Callable[[Any, Any], None]]] = {
+def _stage_published(state: State, fact: facts.StagePublished) -> None:
+    state.shelf.put_again(fact.stamped)
+    place(state, state.queues[fact.queue], fact.positions, fresh=True)
+
+
+APPLIERS: Final[dict[type[Fact], Applier]] = {
+    facts.StagePublished: _stage_published,
     facts.StageChanged: _stage_changed,
     facts.MessagesStaged: _messages_staged,
     facts.BatchPublished: _batch_published,

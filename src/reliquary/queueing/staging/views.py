@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from reliquary.base.time import as_text
 from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.queueing.model.state import State
-from reliquary.queueing.security.permits import is_own
+from reliquary.queueing.rules.permission import is_own
 from reliquary.queueing.staging.nouns import WriterInfo
 
 

@@ -15,7 +15,7 @@ from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
 from reliquary.base.time import Instant
 from reliquary.base.turn import Warn
-from reliquary.queueing.changes.telling import heard
+from reliquary.queueing.changes.noting import heard
 from reliquary.queueing.model.events import Access
 from reliquary.queueing.model.history.notes import API, OURSELVES, Bringer
 from reliquary.queueing.model.message import (
@@ -59,8 +59,8 @@ from reliquary.queueing.rules.enqueue import (
 )
 from reliquary.queueing.rules.era import NOT_KNOWN, may_have_come
 from reliquary.queueing.rules.leave import bury
+from reliquary.queueing.rules.permission import Act, lacks
 from reliquary.queueing.rules.spool import check_bodies, drop
-from reliquary.queueing.security.permits import Act, lacks
 from reliquary.queueing.travel import rooms
 from reliquary.queueing.travel.listeners import listening_to
 from reliquary.wire.history import Happening

@@ -26,7 +26,7 @@ import msgspec
 from reliquary.base.time import SECOND, Duration, Instant, in_whole_seconds
 from reliquary.base.turn import CancelTimer, Continue, SetTimer
 from reliquary.queueing.changes.apply import apply
-from reliquary.queueing.changes.telling import noted
+from reliquary.queueing.changes.noting import noted
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.events import DispatchMessages
 from reliquary.queueing.model.message import MessageClass, Position
@@ -57,7 +57,7 @@ from reliquary.queueing.model.travel.transfer import (
 from reliquary.queueing.rules import era
 from reliquary.queueing.rules.expiry import expire, is_over, release
 from reliquary.queueing.rules.leave import leave
-from reliquary.queueing.rules.outgoing import destination_of, link_of
+from reliquary.queueing.rules.outgoing import destination_of, dispatch_soon, link_of
 from reliquary.queueing.travel.refusals import give_up, refuse_broken
 from reliquary.wire.history import Happening as Happened
 
@@ -129,30 +129,6 @@ def looked(state: State, queue: QueueState, carrier: str) -> None:
         queue.link.told = False
     elif queue.number in state.watched.get(carrier, ()):
         state.unnotified.setdefault(queue.number, set()).add(carrier)
-
-
-def stir(state: State, queue: QueueState) -> None:
-    """Look at this queue at the end of the turn, if anything waits in it."""
-    if len(queue.order):
-        state.stirred[queue.number] = queue
-
-
-def stir_all(state: State) -> None:
-    """Look at every outgoing queue, and at those that are watched."""
-    for queue in state.outgoing.values():
-        stir(state, queue)
-    announce_again(state)
-
-
-def announce_again(state: State) -> None:
-    """Carriers that hold batches may have looked in vain until now."""
-    for queue in state.outgoing.values():
-        link_of(queue).told = False
-    for carrier, watched in state.watched.items():
-        for number in watched:
-            state.unnotified.setdefault(number, set()).add(carrier)
-    for number in sorted(state.unnotified.keys() & state.queues.keys()):
-        stir(state, state.queues[number])
 
 
 def _is_silent(queue: QueueState) -> bool:
@@ -262,7 +238,7 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
         else:
             told = _is_told(queue, signal.reason)
             give_up(state, queue, positions, signal.reason, signal.why, told=told)
-    stir(state, queue)
+    dispatch_soon(state, queue)
 
 
 def _note(
@@ -308,7 +284,7 @@ def on_transfer_accepted(state: State, signal: TransferAccepted, now: Instant) -
         link.accepted[signal.lookup_id] = entry
         link.failures = 0
         _note(state, Happened.SENT, queue, (signal.lookup_id,))
-        stir(state, queue)
+        dispatch_soon(state, queue)
 
 
 def on_destination_reached(state: State, signal: DestinationReached, now: Instant) -> None:
@@ -331,7 +307,7 @@ def on_destination_reached(state: State, signal: DestinationReached, now: Instan
     _note(state, Happened.ACKNOWLEDGED, queue, reached, MessageClass.ACK_REACH_QUEUE)
     if timed:
         apply(state, facts.PositionsMarked(queue.number, tuple(timed)))
-    stir(state, queue)
+    dispatch_soon(state, queue)
 
 
 def on_resend_wanted(state: State, signal: ResendWanted, now: Instant) -> None:
@@ -351,7 +327,7 @@ def remove_by_queue(state: State, queue: QueueState, now: Instant) -> None:
     for lookup_id in entries:
         if lookup_id in queue.order.locked:
             release(state, queue, lookup_id, now)
-    stir(state, queue)  # AN-37
+    dispatch_soon(state, queue)  # AN-37
 
 
 def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant) -> None:
@@ -374,7 +350,7 @@ def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant)
     if signal.happening in ENDS:
         link.transactional = None  # the queue there may be another one the next time
         remove_by_queue(state, queue, now)
-    stir(state, queue)
+    dispatch_soon(state, queue)
 
 
 def on_progress(state: State, signal: TransferProgressed, now: Instant) -> None:
@@ -409,7 +385,7 @@ def on_rest_over(state: State, number: int) -> None:
     queue = _outgoing(state, number)
     if queue is not None:
         link_of(queue).resting = False
-        stir(state, queue)
+        dispatch_soon(state, queue)
 
 
 def end_rest(state: State, queue: QueueState) -> None:
@@ -418,4 +394,4 @@ def end_rest(state: State, queue: QueueState) -> None:
     if link.resting:
         state.draft.ask(CancelTimer(("retry", queue.number)))
     link.resting, link.failures = False, 0
-    stir(state, queue)
+    dispatch_soon(state, queue)

@@ -16,7 +16,7 @@ from itertools import accumulate, takewhile
 from reliquary.base.faults import UsageError
 from reliquary.base.time import Instant
 from reliquary.queueing.changes.apply import apply
-from reliquary.queueing.changes.telling import noted
+from reliquary.queueing.changes.noting import noted
 from reliquary.queueing.model import facts
 from reliquary.queueing.model.history.notes import API, Bringer
 from reliquary.queueing.model.message import Message, MessageClass, Position
@@ -33,13 +33,13 @@ from reliquary.queueing.model.travel.transfer import (
     Outcome,
     QueuesWatched,
 )
-from reliquary.queueing.rules import destinations
+from reliquary.queueing.rules import destinations, outgoing
 from reliquary.queueing.rules.era import of_older_era
 from reliquary.queueing.rules.expiry import is_over, release_all
 from reliquary.queueing.rules.leave import leave
+from reliquary.queueing.rules.permission import Act, lacks
 from reliquary.queueing.rules.poison import is_poison
 from reliquary.queueing.rules.read import journalable, turn_away
-from reliquary.queueing.security.permits import Act, lacks
 from reliquary.queueing.travel import dispatch
 from reliquary.queueing.travel.refusals import give_up, refuse_broken
 from reliquary.wire.history import Happening
@@ -120,7 +120,7 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
         if fit or not gone:
             break
         if turned_away >= at_once:
-            dispatch.stir(state, queue)  # the carrier is told again, in a later turn
+            outgoing.dispatch_soon(state, queue)  # the carrier is told again, in a later turn
             break
     if queue.record.settings.journal_required:
         fit = journalable(state, queue, fit)

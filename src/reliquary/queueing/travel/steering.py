@@ -27,7 +27,7 @@ def bring_online(state: State, request: BringOnline, now: Instant) -> None:
     _set_online(state, request.to, online=True)
     for queue in state.outgoing.values():
         dispatch.end_rest(state, queue)
-    dispatch.announce_again(state)
+    outgoing.announce_again(state)
 
 
 def _set_online(state: State, to: int, *, online: bool) -> None:

@@ -6,10 +6,10 @@ import inspect
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
-from reliquary.queueing import manager
+from reliquary.queueing import features
 from reliquary.queueing.model.events import Request
 from reliquary.queueing.staging import events
-from reliquary.queueing.staging.rules import RULES
+from reliquary.queueing.staging.feature import STAGING
 from tests.queueing.manager_harness import Bench, durable, message
 from tests.queueing.staging.writing import begin
 
@@ -20,12 +20,12 @@ def test_every_event_has_its_rule() -> None:
         for _, each in inspect.getmembers(events, inspect.isclass)
         if issubclass(each, Event) and each not in (Event, Request)
     }
-    assert set(RULES) == found
-    assert manager._RULES.items() >= RULES.items()
+    assert set(STAGING.rules) == found
+    assert features.RULES.items() >= STAGING.rules.items()
 
 
 def test_a_sweep_goes_on_while_the_manager_stops_and_nothing_else_does() -> None:
-    assert set(RULES) & manager.AT_ANY_TIME == {events.SweepStages}
+    assert STAGING.rules.keys() & features.AT_ANY_TIME == {events.SweepStages}
 
 
 def test_a_manager_that_is_stopped_takes_no_batch() -> None:

@@ -1,0 +1,225 @@
+"""Facts about messages and their positions: what they change in memory and in the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappush
+from typing import Final
+
+import msgspec
+
+from reliquary.base.turn import Fact
+from reliquary.queueing.changes.numbering import forget_number, keep_numbers, number
+from reliquary.queueing.changes.retention import retain, retain_moved
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.feature import Applier
+from reliquary.queueing.model.message import Position
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import DELAYED, EXPIRY, POSITIONS, Expiry, expiry_key, position_key
+
+
+def _messages_stored(state: State, fact: facts.MessagesStored) -> None:
+    queue = state.queues[fact.queue]
+    if fact.prepared:
+        for position in fact.positions:
+            queue.order.remove(position.lookup_id)
+    state.shelf.put(fact.positions, fact.messages, fresh=not fact.prepared)
+    place(state, queue, fact.positions, fresh=not fact.prepared)
+
+
+def _position_copied(state: State, fact: facts.PositionCopied) -> None:
+    state.shelf.share(fact.position)
+    place(state, state.queues[fact.queue], (fact.position,), fresh=True)
+
+
+def _position_moved(state: State, fact: facts.PositionMoved) -> None:
+    source, position = state.queues[fact.source], fact.position
+    [before] = _displace(state, source, (position,))
+    if before.arrival:
+        forget_number(state, source, before)
+    if position.arrival:  # the number is of the feed that it leaves
+        position = msgspec.structs.replace(position, arrival=0)
+    if source.consumers and retain_moved(state, source, before):
+        position = msgspec.structs.replace(position, shared=True)
+    place(state, state.queues[fact.target], (position,), fresh=False, moved=True)
+
+
+def _positions_removed(state: State, fact: facts.PositionsRemoved) -> None:
+    queue = state.queues[fact.queue]
+    gone: Sequence[Position] = _displace(state, queue, fact.positions)
+    for position in gone:
+        if position.arrival:
+            forget_number(state, queue, position)
+    if queue.consumers:
+        gone = retain(state, queue, gone)
+    state.shelf.drop(gone)
+
+
+def _positions_marked(state: State, fact: facts.PositionsMarked) -> None:
+    queue = state.queues[fact.queue]
+    for position in fact.positions:
+        before = queue.order.mark(position)
+        if before.expires and not position.expires:
+            _forget_deadline(state, fact.queue, before)
+        if position.purged and not before.purged:
+            _watch(state, fact.queue, position, position.purged)
+        if not position.express:
+            state.rows.put(POSITIONS, position_key(fact.queue, position.lookup_id), position)
+
+
+def _positions_delayed(state: State, fact: facts.PositionsDelayed) -> None:
+    queue, positions = state.queues[fact.queue], fact.positions
+    _displace(state, queue, positions)
+    _put_off(state, queue, keep_numbers(state, queue, positions) if queue.mark else positions)
+
+
+def _positions_due(state: State, fact: facts.PositionsDue) -> None:
+    queue = state.queues[fact.queue]
+    stored = [position for position in fact.positions if not position.express]
+    for position in fact.positions:
+        if position.express:
+            del queue.delayed_express[position.lookup_id]
+        else:
+            state.rows.delete(DELAYED, position_key(fact.queue, position.lookup_id))
+            state.rows.delete(EXPIRY, expiry_key(position.due, fact.queue, position.lookup_id))
+    _weigh(state, queue, fact.positions, stored, -1)
+    queue.delayed -= len(stored)
+    seen = tuple(msgspec.structs.replace(position, due=0) for position in fact.positions)
+    place(state, queue, seen, fresh=True)
+
+
+def _put_off(
+    state: State, queue: QueueState, positions: Sequence[Position], *, prepared: bool = False
+) -> None:
+    """Keep positions out of sight until they are due; `prepared` when they have rows among the others."""
+    stored = [position for position in positions if not position.express]
+    for position in positions:
+        key = position_key(queue.number, position.lookup_id)
+        if position.express:
+            queue.delayed_express[position.lookup_id] = position
+        else:
+            state.rows.put(DELAYED, key, position, fresh=True)
+        if prepared:
+            state.rows.delete(POSITIONS, key)
+        _watch(state, queue.number, position, position.due)
+        if position.expires:
+            _watch(state, queue.number, position, position.expires)
+    _weigh(state, queue, positions, stored, +1)
+    queue.delayed += len(stored)
+
+
+def place(
+    state: State, queue: QueueState, positions: tuple[Position, ...], *, fresh: bool, moved: bool = False
+) -> None:
+    """Put positions into a queue, for all to see unless they are delayed; `fresh`: without rows yet."""
+    unlike = [position for position in positions if position.due or position.express or position.expires]
+    later = [position for position in unlike if position.due]
+    if later:
+        _put_off(state, queue, later, prepared=not fresh)
+        positions = tuple(position for position in positions if not position.due)
+        if not positions:
+            return
+    if queue.mark:
+        positions = number(state, queue, positions, moved=moved)
+    here = queue.number
+    stored = [position for position in positions if not position.express] if unlike else positions
+    rows = {position_key(here, position.lookup_id): position for position in stored}
+    if fresh:
+        state.rows.put_all(POSITIONS, rows)
+    else:
+        for key, position in rows.items():
+            state.rows.put(POSITIONS, key, position)
+    _count(state, queue, positions, stored, +1)
+    for position in unlike:
+        if position.expires and not position.due:
+            _watch(state, here, position, position.expires)
+    queue.order.extend(positions)
+    state.wake(queue, positions)
+
+
+def _displace(state: State, queue: QueueState, positions: tuple[Position, ...]) -> list[Position]:
+    """Take positions out of a queue, available or locked; as they were there."""
+    here = queue.number
+    gone = queue.order.remove_all([position.lookup_id for position in positions])
+    for position in gone:
+        if position.expires or position.purged:
+            _forget_moments(state, here, position)
+    stored = [position for position in positions if not position.express]
+    state.rows.delete_all(POSITIONS, [position_key(here, position.lookup_id) for position in stored])
+    _count(state, queue, positions, stored, -1)
+    return gone
+
+
+def _count(
+    state: State, queue: QueueState, positions: Sequence[Position], stored: Sequence[Position], sign: int
+) -> None:
+    """Keep the counters; all positions of a queue add up to what its counters say."""
+    _weigh(state, queue, positions, stored, sign)
+    queue.stored += sign * len(stored)
+
+
+def _weigh(
+    state: State, queue: QueueState, positions: Sequence[Position], stored: Sequence[Position], sign: int
+) -> None:
+    """Keep the bytes that count against quotas."""
+    size = sign * sum([position.size for position in positions])
+    stored_size = size if len(stored) == len(positions) else sign * sum(each.size for each in stored)
+    state.total_bytes += size
+    queue.stored_size += stored_size
+    queue.express_size += size - stored_size
+    if state.rooms.watched:
+        state.note_room(queue)
+    if stored:
+        state.touch(queue)
+
+
+def _watch(state: State, number: int, position: Position, moment: int) -> None:
+    """Note when a position expires or is due."""
+    if position.express:
+        heappush(state.express_expiry, (moment, number, position.lookup_id))
+        return
+    key = expiry_key(moment, number, position.lookup_id)
+    state.rows.put(EXPIRY, key, Expiry())
+    if key < state.expiry_scan:
+        state.expiry_scan = key
+        state.sequence_dirty = True
+
+
+def _forget_moments(state: State, number: int, position: Position) -> None:
+    if not position.express:
+        for moment in filter(None, (position.expires, position.purged)):
+            state.rows.delete(EXPIRY, expiry_key(moment, number, position.lookup_id))
+        state.overdue.pop((number, position.lookup_id), None)
+
+
+def _forget_deadline(state: State, number: int, position: Position) -> None:
+    """It no longer expires; a purge that waits for it is another matter."""
+    if not position.express:
+        state.rows.delete(EXPIRY, expiry_key(position.expires, number, position.lookup_id))
+        if not position.purged:
+            state.overdue.pop((number, position.lookup_id), None)
+
+
+# -- large bodies
+
+
+def _piece_kept(state: State, fact: facts.PieceKept) -> None:
+    state.shelf.bodies.add(fact.spool, fact.data)
+
+
+def _spools_dropped(state: State, fact: facts.SpoolsDropped) -> None:
+    for spool in fact.spools:
+        state.shelf.bodies.drop(spool)
+
+
+APPLIERS: Final[dict[type[Fact], Applier]] = {
+    facts.MessagesStored: _messages_stored,
+    facts.PositionCopied: _position_copied,
+    facts.PositionMoved: _position_moved,
+    facts.PositionsRemoved: _positions_removed,
+    facts.PositionsMarked: _positions_marked,
+    facts.PositionsDelayed: _positions_delayed,
+    facts.PositionsDue: _positions_due,
+    facts.PieceKept: _piece_kept,
+    facts.SpoolsDropped: _spools_dropped,
+}

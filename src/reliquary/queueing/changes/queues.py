@@ -1,0 +1,158 @@
+"""Facts about the manager and its queues: what they change in memory and in the rows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.faults import UsageError
+from reliquary.base.turn import Fact
+from reliquary.queueing.changes.counters import add_losses
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.feature import Applier
+from reliquary.queueing.model.names.formats import key_of, parse_format, parse_single
+from reliquary.queueing.model.names.multicast import normalized
+from reliquary.queueing.model.order import Order
+from reliquary.queueing.model.queue import Queue
+from reliquary.queueing.model.state import QueueState, State
+from reliquary.queueing.model.tables import (
+    COUNTERS,
+    MANAGER,
+    ONLY,
+    POSITIONS,
+    QUEUES,
+    Counters,
+    position_key,
+    queue_key,
+)
+from reliquary.queueing.model.travel.link import Link
+
+
+def adopt(state: State, record: Queue, counters: Counters, *, locked: int = 0) -> None:
+    """Take a queue into memory; `locked` of its rows belong to prepared transactions or are held."""
+    order = Order(
+        state.rows,
+        record.number,
+        stored=counters.count - locked,
+        floors=counters.floors,
+        window=state.sizes.window,
+    )
+    queue = QueueState(
+        record,
+        order,
+        counters.count,
+        counters.size,
+        delayed=counters.delayed,
+        lost=counters.lost,
+        retained=counters.retained,
+        retained_size=counters.retained_size,
+    )
+    _listen(state, record)
+    state.forget_names()
+    if record.outgoing is not None:
+        carrier = state.carriers.of(parse_single(record.outgoing.destination))
+        queue.link = Link.of(record.outgoing, carrier)
+    state.queues[record.number] = queue
+    state.queue_order.add(record)
+    if not record.deleting:
+        state.by_identifier[record.identifier] = queue
+    state.total_bytes += counters.size
+    state.last_number = max(state.last_number, record.number)
+    if record.outgoing is not None and not record.deleting:
+        state.outgoing[key_of(parse_format(record.outgoing.destination))] = queue
+    elif not record.is_journal and not record.deleting:
+        state.names[state.parse(record.pathname).key] = record.number
+        if record.parent is not None:
+            state.queues[record.parent].subqueues.add(record.number)
+
+
+def _manager_named(state: State, fact: facts.ManagerNamed) -> None:
+    state.know(fact.record)
+    if state.history is not None:
+        state.history.notes.lineage = fact.record.lineage
+    state.forget_names()
+    state.rows.put(MANAGER, ONLY, fact.record)
+
+
+def _queue_created(state: State, fact: facts.QueueCreated) -> None:
+    state.rows.put(QUEUES, queue_key(fact.queue.number), fact.queue)
+    adopt(state, fact.queue, Counters())
+
+
+def _queue_changed(state: State, fact: facts.QueueChanged) -> None:
+    state.rows.put(QUEUES, queue_key(fact.queue.number), fact.queue)
+    queue = state.queues[fact.queue.number]
+    if _listened(queue.record) != _listened(fact.queue):
+        _forget_listener(state, queue.record)
+        _listen(state, fact.queue)
+    queue.record = fact.queue
+    state.forget_names()
+    if fact.queue.deleting:
+        _forget_name(state, fact.queue)
+
+
+def _queue_deleted(state: State, fact: facts.QueueDeleted) -> None:
+    queue = state.queues.pop(fact.number)
+    state.queue_order.remove(queue.record)
+    state.forget_names()
+    there = max(queue.stored, len(queue.order))  # some of either are not in the other
+    left = there + queue.delayed + len(queue.delayed_express) + queue.retained
+    assert not left, f"queue {fact.number} still holds {left} messages"
+    assert not queue.consumers, f"queue {fact.number} still has consumers"
+    for lookup_id in queue.order.locked:  # of prepared transactions, which keep the messages
+        state.rows.delete(POSITIONS, position_key(fact.number, lookup_id))
+    _forget_name(state, queue.record)
+    _forget_listener(state, queue.record)
+    state.rows.delete(QUEUES, queue_key(fact.number))
+    state.rows.delete(COUNTERS, queue_key(fact.number))
+    if queue.dirty:
+        state.dirty.remove(queue)
+    if queue.lost:
+        state.lost = add_losses(state.lost, queue.lost)
+        state.sequence_dirty = True
+
+
+def _forget_name(state: State, record: Queue) -> None:
+    state.by_identifier.pop(record.identifier, None)
+    if record.outgoing is not None:
+        state.outgoing.pop(key_of(parse_format(record.outgoing.destination)), None)
+        return
+    key = state.parse(record.pathname).key
+    if state.names.get(key) == record.number:
+        del state.names[key]
+    if record.parent is not None and record.parent in state.queues:
+        state.queues[record.parent].subqueues.discard(record.number)
+
+
+def _listen(state: State, record: Queue) -> None:
+    address = _listened(record)
+    if address:
+        state.listeners_changed = state.listeners_changed or address not in state.listeners
+        state.listeners.setdefault(address, set()).add(record.number)
+
+
+def _forget_listener(state: State, record: Queue) -> None:
+    address = _listened(record)
+    if address:
+        state.listeners[address].discard(record.number)
+        if not state.listeners[address]:
+            del state.listeners[address]
+            state.listeners_changed = True
+
+
+def _listened(record: Queue) -> str:
+    """The multicast address that a queue gets messages from, if any."""
+    settings = record.settings
+    if settings.multicast_address is None or settings.transactional or record.deleting or record.outgoing:
+        return ""
+    try:
+        return normalized(settings.multicast_address)
+    except UsageError:  # it was stored before addresses were looked at
+        return ""
+
+
+APPLIERS: Final[dict[type[Fact], Applier]] = {
+    facts.ManagerNamed: _manager_named,
+    facts.QueueCreated: _queue_created,
+    facts.QueueChanged: _queue_changed,
+    facts.QueueDeleted: _queue_deleted,
+}

@@ -1,0 +1,47 @@
+"""Facts about consumers and about messages that are kept for them: what they change in memory and rows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.turn import Fact
+from reliquary.queueing.changes.numbering import arrival_of
+from reliquary.queueing.changes.retention import count_retained
+from reliquary.queueing.feed.consumers import pin
+from reliquary.queueing.feed.facts import ConsumerDropped, ConsumerPlaced, RetainedDropped
+from reliquary.queueing.model.feature import Applier
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import CONSUMERS, RETAINED, arrival_key, consumer_key
+
+
+def _consumer_placed(state: State, fact: ConsumerPlaced) -> None:
+    queue = state.queues[fact.queue]
+    state.rows.put(CONSUMERS, consumer_key(fact.queue, fact.name), fact.record)
+    queue.consumers[fact.name] = fact.record
+    queue.mark = queue.mark or state.sequence or state.next_sequence()  # 0 is for queues that nobody reads
+    pin(queue)
+
+
+def _consumer_dropped(state: State, fact: ConsumerDropped) -> None:
+    queue = state.queues[fact.queue]
+    state.rows.delete(CONSUMERS, consumer_key(fact.queue, fact.name))
+    del queue.consumers[fact.name]
+    pin(queue)
+    if not queue.consumers:
+        queue.mark = 0
+
+
+def _retained_dropped(state: State, fact: RetainedDropped) -> None:
+    queue = state.queues[fact.queue]
+    keys = [arrival_key(fact.queue, arrival_of(position)) for position in fact.positions]
+    state.rows.delete_all(RETAINED, keys)
+    queue.trimmed = arrival_of(fact.positions[-1])
+    count_retained(state, queue, fact.positions, -1)
+    state.shelf.drop(fact.positions)
+
+
+APPLIERS: Final[dict[type[Fact], Applier]] = {
+    ConsumerPlaced: _consumer_placed,
+    ConsumerDropped: _consumer_dropped,
+    RetainedDropped: _retained_dropped,
+}

@@ -1,0 +1,22 @@
+"""What feeds add to the queue manager: their rules, permits and appliers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.queueing.feed import facts
+from reliquary.queueing.feed.apply import APPLIERS
+from reliquary.queueing.feed.events import TrimFeed
+from reliquary.queueing.feed.permits import PERMITS
+from reliquary.queueing.feed.rules import RULES
+from reliquary.queueing.model.feature import Feature
+
+FEED: Final = Feature(
+    name="feed",
+    rules=RULES,
+    permits=PERMITS,
+    appliers=APPLIERS,
+    # readers of feeds take nothing away, so their facts tell the history nothing
+    tellers={facts.ConsumerPlaced: None, facts.ConsumerDropped: None, facts.RetainedDropped: None},
+    at_any_time=frozenset({TrimFeed}),
+)

@@ -1,0 +1,15 @@
+"""What the history adds to the queue manager: the rules of its exporter."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.queueing.history import keeping
+from reliquary.queueing.history.events import ForgetHistory, ResumeHistory
+from reliquary.queueing.model.feature import Feature
+
+HISTORY: Final = Feature(
+    name="history",
+    rules={ForgetHistory: keeping.forget, ResumeHistory: keeping.resume},
+    at_any_time=frozenset({ForgetHistory, ResumeHistory}),
+)

@@ -1,0 +1,10 @@
+"""What access lists add to the queue manager: the permits of its own requests."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.queueing.model.feature import Feature
+from reliquary.queueing.security.permits import PERMITS
+
+SECURITY: Final = Feature(name="security", permits=PERMITS)

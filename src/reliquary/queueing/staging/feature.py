@@ -1,0 +1,29 @@
+"""What batches from outside add to the queue manager: their rules, timers, permits, appliers and tellers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.queueing.model.feature import Feature
+from reliquary.queueing.staging import events, ledger, publish, stage, sweep
+from reliquary.queueing.staging.apply import APPLIERS
+from reliquary.queueing.staging.permits import PERMITS
+from reliquary.queueing.staging.telling import TELLERS
+
+STAGING: Final = Feature(
+    name="staging",
+    rules={
+        events.BeginStage: stage.begin,
+        events.StageMessages: stage.stage_messages,
+        events.CompleteStage: stage.complete,
+        events.PublishBatch: publish.publish,
+        events.DropStages: sweep.drop_stages,
+        events.ForgetWriter: ledger.forget,
+        events.SweepStages: sweep.sweep,
+    },
+    timers={"stages": lambda state, _, now: sweep.on_timer(state, now)},
+    permits=PERMITS,
+    appliers=APPLIERS,
+    tellers=TELLERS,
+    at_any_time=frozenset({events.SweepStages}),
+)

@@ -1,0 +1,44 @@
+"""What the facts of staging tell the history."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Final
+
+from reliquary.base.turn import Fact
+from reliquary.queueing.changes.telling import note_delays
+from reliquary.queueing.model.feature import Teller
+from reliquary.queueing.model.history.notes import Bringer, Notes
+from reliquary.queueing.model.staging import batch_identifier
+from reliquary.queueing.model.state import State
+from reliquary.queueing.staging import facts
+from reliquary.wire.history import Happening
+
+
+def _published(state: State, notes: Notes, fact: facts.StagePublished) -> None:
+    """The messages are on disk since they were staged; only those that ask for something are at hand."""
+    queue, stamped = state.queues[fact.queue].record, dict(fact.stamped)
+    happening = Happening.ACCEPTED if queue.outgoing is None else Happening.QUEUED
+    bringer = Bringer("spark", "", f"{fact.query}:{fact.batch}")
+    transaction = batch_identifier(fact.query, fact.batch)
+    for at_hand, group in groupby(fact.positions, lambda position: position.message in stamped):
+        positions = list(group)
+        if at_hand:
+            messages = [stamped[position.message] for position in positions]
+            notes.came(happening, queue, positions, messages, 0, bringer)
+        else:
+            notes.placed(happening, queue, positions, bringer, transaction)
+    note_delays(notes, queue, fact.positions)
+
+
+TELLERS: Final[dict[type[Fact], Teller | None]] = {
+    facts.StagePublished: _published,
+    # StagePublished, beside it in the turn, tells of the messages
+    facts.BatchPublished: None,
+    # staged messages are in no queue yet
+    facts.StageChanged: None,
+    facts.MessagesStaged: None,
+    facts.ChunksDropped: None,
+    facts.WriterForgotten: None,
+}
+"""A fact with None tells the history nothing."""

@@ -1,0 +1,43 @@
+"""Facts about messages that carriers hold: what they change in memory and in the rows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reliquary.base.turn import Fact
+from reliquary.queueing.model import facts
+from reliquary.queueing.model.feature import Applier
+from reliquary.queueing.model.state import State
+from reliquary.queueing.model.tables import HOLDS, Hold, hold_key
+
+
+def _hold_begun(state: State, fact: facts.HoldBegun) -> None:
+    key = hold_key(fact.holder, fact.key)
+    state.queues[fact.queue].order.lock_all(fact.positions)
+    before = state.holds.get(key)
+    assert before is None or before.queue == fact.queue, f"{fact.key} is held in another queue"
+    held = tuple([position.lookup_id for position in fact.positions])
+    stored = tuple([position.lookup_id for position in fact.positions if not position.express])
+    if before is None:
+        state.holds[key] = Hold(fact.queue, held)
+        if stored:
+            state.rows.put(HOLDS, key, Hold(fact.queue, stored), fresh=True)
+    else:
+        state.holds[key] = Hold(fact.queue, before.lookup_ids + held)
+        if stored:
+            kept = state.rows.get(HOLDS, key)
+            on_disk = () if kept is None else kept.lookup_ids
+            state.rows.put(HOLDS, key, Hold(fact.queue, on_disk + stored))
+
+
+def _holds_over(state: State, fact: facts.HoldsOver) -> None:
+    for each in fact.keys:
+        key = hold_key(fact.holder, each)
+        del state.holds[key]
+        state.rows.delete(HOLDS, key)
+
+
+APPLIERS: Final[dict[type[Fact], Applier]] = {
+    facts.HoldBegun: _hold_begun,
+    facts.HoldsOver: _holds_over,
+}

@@ -1,4 +1,4 @@
-"""A batch of one message: the short path for most of them leads where the path for all batches leads."""
+"""A batch of one message has one result on the short path and on the path for all batches."""
 
 from __future__ import annotations
 

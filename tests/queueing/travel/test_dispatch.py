@@ -1,4 +1,4 @@
-"""Dispatch: what goes next, one at a time for each destination, and what becomes of it."""
+"""Dispatch: which message is sent next, one at a time for each destination, and how its transfer ends."""
 
 from __future__ import annotations
 

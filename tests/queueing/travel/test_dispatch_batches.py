@@ -1,4 +1,4 @@
-"""Queues whose carrier takes batches: it is told that messages wait, once, until it looks."""
+"""Queues whose carrier takes batches: the carrier is notified once that messages wait, until it looks."""
 
 from __future__ import annotations
 

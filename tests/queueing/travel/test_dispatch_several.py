@@ -1,4 +1,4 @@
-"""Dispatch with a carrier that sends several at once, and hears of their outcome only later."""
+"""Dispatch with a carrier that sends several messages at once and gets their outcome later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds: what a carrier takes stays in its queue, hidden from all others, until it tells the outcome."""
+"""Holds: messages that a carrier takes stay locked in their queue until it reports the outcome."""
 
 from __future__ import annotations
 

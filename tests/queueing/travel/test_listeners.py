@@ -1,4 +1,4 @@
-"""Queues that listen to multicast addresses: what they get, and who is told where to listen."""
+"""Queues that listen to multicast addresses: what they get, and how protocols learn the addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person finds of messages that a peer refuses for good."""
+"""Messages that a peer refuses for good, and where an administrator finds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carriers that promise room to their peers hear how much there is, whenever it changes."""
+"""Carriers that report the room of queues to their peers are notified whenever it changes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
-"""Messages from elsewhere reach queues of this manager, and their carrier is told the verdict.
+"""Messages from other managers are put into queues of this manager, or refused.
 
-A carrier brings them one by one, or in batches; of a batch all messages are taken, or none.
+    MessageArrived --> ArrivalJudged     one message
+    BatchArrived   --> BatchJudged       a batch: all its messages are taken, or none is
+
+A carrier (a protocol that brings messages, `carriers`) sends the signal on the left; the answer on the right
+says whether the messages were taken, are refused for good, or can be brought again later.
 """
 
 from __future__ import annotations
@@ -66,8 +70,8 @@ from reliquary.queueing.travel.listeners import listening_to
 from reliquary.wire.history import Happening
 
 Verdict = tuple[Outcome, MessageClass]
-_BATCH: Final = (1 << 64) - 1
-"""The part of a carrier's transaction that numbers its batch."""
+_BATCH_MASK: Final = (1 << 64) - 1
+"""The lower 64 bits of a carrier's transaction: the number of the batch."""
 
 _VERDICTS: Final[dict[Enqueued, Verdict]] = {
     Enqueued.DONE: (Outcome.DELIVERED, MessageClass.ACK_REACH_QUEUE),
@@ -75,29 +79,33 @@ _VERDICTS: Final[dict[Enqueued, Verdict]] = {
     Enqueued.MANAGER_FULL: (Outcome.TRY_LATER, MessageClass.NORMAL),
     Enqueued.TOO_LATE: (Outcome.REFUSED, MessageClass.NACK_REACH_QUEUE_TIMEOUT),
 }
-"""A manager that has no room for anybody's messages has some again later; one queue may not."""
+"""The verdict on a message for each result of `enqueue`.
+
+A full manager says TRY_LATER, because it will have room again; a full queue refuses the message for good.
+"""
 
 
 def on_arrival(state: State, signal: MessageArrived, now: Instant) -> None:
-    """Take a message in, or say why not."""
+    """Put a message into its queue or refuse it, and report the verdict to its carrier."""
     state.bringer = _bringer(signal)
     outcome, reason = _take(state, signal, now)
     if outcome is Outcome.REFUSED:
         heard(state, Happening.REFUSED, signal.destination, (signal.message.identifier,), reason)
-        if not signal.message.soap_envelope:  # else the status of HTTP says it
+        if not signal.message.soap_envelope:  # else the HTTP status reports the refusal
             refused(state, signal.message, reason, now)
     state.bringer = API
     state.draft.tell(ArrivalJudged(signal.carrier, signal.ticket, outcome, reason))
 
 
 def _bringer(signal: MessageArrived) -> Bringer:
+    """Return who brings a message, as the history shows it."""
     if signal.message.identifier == NO_OBJECT:
-        return OURSELVES  # a receipt that a carrier wrote here
+        return OURSELVES  # a receipt that a carrier of this manager wrote
     return Bringer("multicast" if signal.by_multicast else signal.carrier, signal.peer)
 
 
 def on_duplicates(state: State, signal: DuplicatesDropped, now: Instant) -> None:
-    """Tell of messages that came once more."""
+    """Record in the history that known messages came again."""
     del now
     state.bringer = Bringer(signal.carrier, signal.peer, signal.batch)
     heard(state, Happening.DUPLICATE, signal.destination, signal.identifiers)
@@ -105,7 +113,7 @@ def on_duplicates(state: State, signal: DuplicatesDropped, now: Instant) -> None
 
 
 def on_resumed(state: State, signal: StreamResumed, now: Instant) -> None:
-    """Tell of a stream that goes on after numbers which are lost."""
+    """Record in the history that a stream goes on after numbers that are lost."""
     del now
     state.bringer = Bringer(signal.carrier, signal.peer, signal.skipped)
     heard(state, Happening.RESUMED, signal.destination, (signal.identifier,), NOT_KNOWN)
@@ -113,8 +121,9 @@ def on_resumed(state: State, signal: StreamResumed, now: Instant) -> None:
 
 
 def _take(state: State, signal: MessageArrived, now: Instant) -> Verdict:
+    """Put a message into its queue, or into all queues that listen to its address; return the verdict."""
     message = signal.message
-    is_ours = message.identifier == NO_OBJECT  # a carrier wrote it here: a receipt
+    is_ours = message.identifier == NO_OBJECT  # a receipt that a carrier of this manager wrote
     if state.manager_state is not ManagerState.READY or not (state.online or is_ours):
         return Outcome.TRY_LATER, MessageClass.NORMAL  # DM-124
     try:
@@ -122,7 +131,9 @@ def _take(state: State, signal: MessageArrived, now: Instant) -> Verdict:
         check_bodies(state, (message,))
         name = destinations.read_name(state, signal.destination, Access.SEND)
         if isinstance(name, MulticastName):
-            return _best([_put(state, queue, signal, now) for queue in listening_to(state, name)])
+            return _best_verdict(
+                [_put_in_queue(state, queue, signal, now) for queue in listening_to(state, name)]
+            )
         queue = destinations.queue_named(state, name, Access.SEND, now)
     except UsageError:
         return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
@@ -130,11 +141,11 @@ def _take(state: State, signal: MessageArrived, now: Instant) -> Verdict:
         return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
     if isinstance(queue, HResult):
         return Outcome.REFUSED, MessageClass.NACK_ACCESS_DENIED
-    return _put(state, queue, signal, now)
+    return _put_in_queue(state, queue, signal, now)
 
 
-def _best(verdicts: list[Verdict]) -> Verdict:
-    """Of the queues that listen to one address: it is enough that one has taken its copy."""
+def _best_verdict(verdicts: list[Verdict]) -> Verdict:
+    """Return the best verdict of the queues that listen to one address: one copy taken is enough."""
     for outcome in (Outcome.DELIVERED, Outcome.TRY_LATER, Outcome.REFUSED):
         for verdict in verdicts:
             if verdict[0] is outcome:
@@ -142,8 +153,8 @@ def _best(verdicts: list[Verdict]) -> Verdict:
     return Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE
 
 
-def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) -> Verdict:
-    """Into one queue."""
+def _put_in_queue(state: State, queue: QueueState, signal: MessageArrived, now: Instant) -> Verdict:
+    """Put a message into one queue, if the queue accepts it, and return the verdict."""
     message = signal.message
     # DEPARTS from 3.1.5.1.12 (SR-235): the list of a public queue is the one that is kept with it and
     # published, not read from the directory each time, because without a directory nothing would come in.
@@ -156,8 +167,8 @@ def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) 
         _put_aside(state, message, signal.destination, now)
         return Outcome.DELIVERED, NOT_KNOWN
     if queue.record.outgoing is not None:
-        hop = int(message.identifier != NO_OBJECT)  # a receipt that a carrier wrote here begins its way
-        onward = _passed_on(state, message, queue.record.outgoing.destination, hop)
+        hop = int(message.identifier != NO_OBJECT)  # a receipt that this manager wrote has made no hop yet
+        onward = _with_hop(state, message, queue.record.outgoing.destination, hop)
         if onward is None:
             return Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED
         message = onward
@@ -166,18 +177,18 @@ def _put(state: State, queue: QueueState, signal: MessageArrived, now: Instant) 
 
 
 def _is_doubtful(state: State, queue: QueueState, message: Message) -> bool:
-    """Whether a message may have come before the store was restored, and is to come once.
+    """Return whether a message that must come only once may have come before the store was restored.
 
-    What goes on in its stream is not: its last receiver recognises repeats by their numbers.
+    A message that goes on in its stream is never doubtful: its last receiver finds repeats by their numbers.
     """
-    passes = queue.record.outgoing is not None and message.sequence is not None
-    return message.is_transactional and not passes and may_have_come(state, message)
+    goes_on = queue.record.outgoing is not None and message.sequence is not None
+    return message.is_transactional and not goes_on and may_have_come(state, message)
 
 
 def _put_aside(state: State, message: Message, destination: str, now: Instant) -> None:
-    """Keep a message as a dead letter: whether it came before, nobody knows since the store was restored.
+    """Keep a message as a dead letter, because it may have come before the store was restored.
 
-    A sender that waits for the end of its message hears this reason.
+    A sender that waits for the outcome of its message gets NOT_KNOWN as the reason.
     """
     message = msgspec.structs.replace(message, destination_queue=message.destination_queue or destination)
     number, size, asks = state.next_sequence(), size_of(message), asked(message) & FINAL
@@ -185,8 +196,8 @@ def _put_aside(state: State, message: Message, destination: str, now: Instant) -
     bury(state, message, position, NOT_KNOWN)
 
 
-def _passed_on(state: State, message: Message, destination: str, hop: int = 1) -> Message | None:
-    """Return a message as it goes on to another manager; None if too many have passed it on before."""
+def _with_hop(state: State, message: Message, destination: str, hop: int = 1) -> Message | None:
+    """Return a message as it goes on to another manager; None if it made too many hops already."""
     if message.hops >= LONGEST_WAY:
         why = f"{LONGEST_WAY} managers have passed a message on: is one of them this manager?"
         state.draft.ask(Warn(destination, "messages go in a circle", why))
@@ -197,8 +208,8 @@ def _passed_on(state: State, message: Message, destination: str, hop: int = 1) -
 
 
 def _mismatch(queue: QueueState, message: Message, *, in_transaction: bool) -> MessageClass | None:
-    """Why this queue takes no such message from elsewhere; None when it does."""
-    if queue.record.outgoing is not None:  # it only passes by
+    """Return the reason why a queue refuses a message from another manager; None if it accepts it."""
+    if queue.record.outgoing is not None:  # only its last queue has conditions
         return None
     settings = queue.record.settings
     is_private = message.privacy is not MessagePrivacy.NONE
@@ -217,35 +228,37 @@ def _mismatch(queue: QueueState, message: Message, *, in_transaction: bool) -> M
 
 
 class _Refusal(NamedTuple):
-    """Why a batch is not taken."""
+    """The reason why a batch is not taken."""
 
     outcome: Outcome
     reason: MessageClass
     place: int
+    """The index of the message that is the cause; -1 if no single message is."""
     why: str
 
 
 @dataclass(slots=True)
 class _Part:
-    """What of a batch goes into one queue."""
+    """The messages of a batch that go into one queue."""
 
     way: QueueState | Elsewhere
+    """The queue, or a destination whose outgoing queue is still to be created."""
     transactional: bool
     destination: str
-    """Of an outgoing queue, its format name."""
+    """The format name of an outgoing queue; empty for a queue of this manager."""
     strict: bool = False
-    """Whether the queue looks at how its messages are signed and encrypted."""
+    """Whether the queue has conditions for the signature or the encryption of its messages."""
     messages: list[Message] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
 
 
 def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
-    """Take all messages of a batch in, or none."""
-    batch = f"{signal.transaction.int >> 64}:{signal.transaction.int & _BATCH}"
+    """Put all messages of a batch into their queues, or none, and report the verdict to the carrier."""
+    batch = f"{signal.transaction.int >> 64}:{signal.transaction.int & _BATCH_MASK}"
     state.bringer = Bringer(signal.carrier, signal.peer, batch)
     if len(signal.messages) == 1 and _put_alone(state, signal, now):
-        _taken(state, signal)
+        _report_taken(state, signal)
         return
     doubtful: list[tuple[str, Message]] = []
     parts = _judge(state, signal, now, doubtful)
@@ -266,19 +279,22 @@ def on_batch(state: State, signal: BatchArrived, now: Instant) -> None:
     for name, message in doubtful:
         _put_aside(state, message, name, now)
     drop(state, [message.spool for message in signal.messages if message.stored_body])  # of those left out
-    _taken(state, signal)
+    _report_taken(state, signal)
 
 
-def _taken(state: State, signal: BatchArrived) -> None:
-    """Tell the carrier that all of a batch was taken."""
+def _report_taken(state: State, signal: BatchArrived) -> None:
+    """Report to the carrier that all messages of its batch were taken."""
     state.bringer = API
     if state.rooms.changed:
-        rooms.tell(state)  # the carrier knows the room that is left when it hears the verdict
+        rooms.tell(state)  # so the carrier knows how much room is left before it gets the verdict
     state.draft.tell(BatchJudged(signal.carrier, signal.ticket, Outcome.DELIVERED))
 
 
 def _put_alone(state: State, signal: BatchArrived, now: Instant) -> bool:
-    """Take a batch of one message that is like most, for a queue of ours; all others are for `_judge`."""
+    """Take a batch of one ordinary message for a queue of this manager, on a short path.
+
+    Return False, without any change, for all other batches: `_judge` decides about them.
+    """
     [name], [message] = signal.destinations, signal.messages
     if (
         state.manager_state is not ManagerState.READY
@@ -315,7 +331,10 @@ def _put_alone(state: State, signal: BatchArrived, now: Instant) -> bool:
 def _judge(
     state: State, signal: BatchArrived, now: Instant, doubtful: list[tuple[str, Message]]
 ) -> list[_Part] | _Refusal:
-    """What goes where, or why nothing does; `doubtful` gets what is put aside.  Changes nothing."""
+    """Return which messages go into which queues, or why the batch is not taken; queues do not change.
+
+    Messages that may have come before the store was restored are added to `doubtful`.
+    """
     if state.manager_state is not ManagerState.READY:
         why = f"the queue manager is {state.manager_state.value}"
         return _Refusal(Outcome.TRY_LATER, MessageClass.NORMAL, -1, why)
@@ -331,7 +350,7 @@ def _judge(
     for place, (name, message) in enumerate(zip(signal.destinations, signal.messages, strict=True)):
         part = named.get(name)
         if part is None:
-            found = _part(state, name, signal.by)
+            found = _part_for(state, name, signal.by)
             if isinstance(found, tuple):
                 return _Refusal(Outcome.REFUSED, found[0], place, found[1])
             key = found.way.number if isinstance(found.way, QueueState) else found.destination
@@ -342,19 +361,19 @@ def _judge(
             except UsageError as wrong:
                 return _Refusal(Outcome.REFUSED, MessageClass.NACK_BAD_DEST_QUEUE, place, str(wrong))
         if part.strict or message.transaction is not None or message.sequence is not None:
-            mismatch = _mismatch_in(part, message)
+            mismatch = _mismatch_in_batch(part, message)
             if mismatch is not None:
                 why = f"{name} takes no such message: {mismatch.name}"
                 return _Refusal(Outcome.REFUSED, mismatch, place, why)
         limited = message.time_to_be_received != FOREVER or message.time_to_reach_queue != FOREVER
-        if limited and message.sent_time and _is_over(message, now):
+        if limited and message.sent_time and _is_expired(message, now):
             late.append(message.identifier)
             continue
         if state.era is not None and signal.once and may_have_come(state, message):
             doubtful.append((name, message))
             continue
         if part.destination:
-            onward = _passed_on(state, message, part.destination)
+            onward = _with_hop(state, message, part.destination)
             if onward is None:
                 why = f"messages to {part.destination} go in a circle"
                 return _Refusal(Outcome.REFUSED, MessageClass.NACK_HOP_COUNT_EXCEEDED, place, why)
@@ -362,17 +381,18 @@ def _judge(
         part.messages.append(message)
         part.sizes.append(size_of(message))
         part.places.append(place)
-    refusal = _without_room(state, list(parts.values()))
+    refusal = _quota_refusal(state, list(parts.values()))
     if late and refusal is None:
         heard(state, Happening.EXPIRED, "", late, MessageClass.NACK_REACH_QUEUE_TIMEOUT)
     return refusal or list(parts.values())
 
 
 Flaw = tuple[MessageClass, str]
+"""The reason why messages to a name are refused, as a class and as a sentence."""
 
 
-def _part(state: State, name: str, by: Principal) -> _Part | Flaw:
-    """Where a name leads, and whether this sender may send there."""
+def _part_for(state: State, name: str, by: Principal) -> _Part | Flaw:
+    """Return an empty part for the queue of a name, or why this sender may not send to it."""
     try:
         read = destinations.read_name(state, name)  # a path name of another computer is none here
         way = destinations.look_up(state, read, Access.SEND)
@@ -394,20 +414,20 @@ def _part(state: State, name: str, by: Principal) -> _Part | Flaw:
     return _Part(way, settings.transactional, destination="", strict=strict)
 
 
-def _mismatch_in(part: _Part, message: Message) -> MessageClass | None:
-    """The same in a batch, which is a transaction where the queue wants one."""
+def _mismatch_in_batch(part: _Part, message: Message) -> MessageClass | None:
+    """Return why a queue refuses a message of a batch; a batch is a transaction for transactional queues."""
     if isinstance(part.way, Elsewhere):
         return None
     return _mismatch(part.way, message, in_transaction=part.transactional or message.is_transactional)
 
 
-def _is_over(message: Message, now: Instant) -> bool:
-    """Whether its time ran out on the way, so that nobody needs to see it any more."""
+def _is_expired(message: Message, now: Instant) -> bool:
+    """Return whether a message expired on its way to this manager."""
     return too_late(message, now) or 0 < message.deadline(now) <= now
 
 
-def _without_room(state: State, parts: list[_Part]) -> _Refusal | None:
-    """Whether a quota is too small for all of them."""
+def _quota_refusal(state: State, parts: list[_Part]) -> _Refusal | None:
+    """Return a refusal if the manager or a queue has no room for all messages of a batch, else None."""
     total = sum([size for part in parts for size in part.sizes])
     if state.throttled or manager_is_full(state, total):
         return _Refusal(Outcome.TRY_LATER, MessageClass.NACK_QUEUE_EXCEED_QUOTA, -1, why_full(state))

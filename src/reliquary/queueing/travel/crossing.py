@@ -1,9 +1,9 @@
-"""A message that came by one protocol and goes on by another: what belongs to the first is left behind.
+"""A message that came by one protocol and goes on by another loses the attributes of the first protocol.
 
     peer --one protocol--> this manager --another protocol--> next peer
-             its words end here, and so do its receipts: from here on the message is ours
+           its headers and receipts end here: this manager is the sender for the next peer
 
-A message that goes on by the protocol that brought it is no matter of this module: it may keep all it has.
+A message that goes on by the protocol that brought it keeps all its attributes and does not come here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reliquary.queueing.model.message import NO_GUID, AuthenticationLevel, Deliv
 from reliquary.queueing.model.names.formats import DirectName, is_format_name, name_of_url, parse_single
 from reliquary.queueing.model.names.schemes import is_bare_url
 
-_LEFT_BEHIND: Final = {
+_REPLACED: Final = {
     "soap_envelope": "",
     "soap_compound_message": "",
     "soap_header": "",
@@ -31,23 +31,23 @@ _LEFT_BEHIND: Final = {
     "last_in_transaction": False,
     "final_ack_required": False,
     "transaction_status_queue": "",
-    "destination_queue": "",  # the manager writes the name of the outgoing queue
+    "destination_queue": "",  # the manager sets the name of the outgoing queue
     "destination_manager": NO_GUID,
     "authentication": AuthenticationLevel.NONE,
     "signature": b"",
     "sender_certificate": b"",
-    "positive_journaling": False,  # its source has it in a journal (DM-049)
+    "positive_journaling": False,  # its source has a copy in a journal (DM-049)
 }
-"""Attributes that speak of the first protocol, and what they are afterwards."""
+"""The attributes that belong to the first protocol, with the values that replace them."""
 
 
 def leads_elsewhere(name: str) -> bool:
-    """Whether a name in the settings is no path name, but a format name or a URL of a protocol."""
+    """Return whether a name in the settings is a format name or a URL of a protocol, and no path name."""
     return is_format_name(name) or is_bare_url(name)
 
 
 def onward_name(text: str) -> DirectName:
-    """Return the destination that messages are passed on to; UsageError if no protocol brings them there."""
+    """Return the destination that messages are passed on to; raise UsageError if it is no URL."""
     name = parse_single(text if is_format_name(text) else name_of_url(text))
     if not isinstance(name, DirectName) or not name.scheme.is_url:
         raise UsageError(f"messages are passed on to a URL such as DIRECT=HTTPS://host/path, not to {text}")
@@ -57,8 +57,8 @@ def onward_name(text: str) -> DirectName:
 def crossed(message: Message, transaction: UUID | None) -> Message:
     """Return a message as it goes on by another protocol.
 
-    With a transaction it stays in its order behind the messages before it, and is delivered once, where the
-    next protocol does that for transactions alone.
+    A message with a transaction keeps its place in the order and is delivered once, also by a protocol that
+    promises this only for transactions.
     """
     delivery = message.delivery if transaction is None else Delivery.RECOVERABLE
-    return replace(message, transaction=transaction, delivery=delivery, **_LEFT_BEHIND)
+    return replace(message, transaction=transaction, delivery=delivery, **_REPLACED)

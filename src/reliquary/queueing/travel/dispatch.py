@@ -1,19 +1,19 @@
 """Dispatch of outgoing messages, [MS-MQDMPR] 3.1.7.1.28, .29, .34 and 3.1.7.3.9.
 
-    available --> sending --> delivered: gone, into the system journal if it asked for that
-        ^           |  |----> refused: gone, to a dead-letter queue (`refusals`)
-        '-- failed -'  '----> accepted: the peer tells later which of the two it is
-        ^                         |  '--> reached: it is there for sure, and waits for its last word
+    available --> sending --> delivered: removed; copied to the system journal if the message asks for it
+        ^           |  |----> refused: removed; kept in a dead-letter queue (`refusals`)
+        '-- failed -'  '----> accepted: the peer reports the outcome later
+        ^                         |  '--> reached: it is in its destination queue; a final receipt comes later
         '-------- resend ---------'
                               (failed: the queue rests, longer each time, then tries again)
 
-The DispatchCollection is not a list of its own: what is available in an outgoing queue is in it
-(Add), in the queue's own order, and what leaves the queue leaves it (Remove).  So a million
-messages that wait cost what the order's window costs.  Only what is being sent has an entry; its
-position is locked meanwhile.
+The DispatchCollection is not stored as a list: the available messages of an outgoing queue are in it, in
+the order of the queue (Add), and a message that leaves the queue leaves it too (Remove).  So a million
+waiting messages take no more memory than the window that the order of the queue has loaded.  Only a message
+that is being sent has a DispatchEntry; its position is locked until the transfer ends.
 
-Some carriers take whole batches themselves (`holds`), from outgoing queues and from queues of our own.
-Nothing is sent to them; they are told that messages wait.
+Some carriers take whole batches themselves (`holds`), from outgoing queues and from queues of this manager.
+Dispatch sends nothing to them; it notifies them that messages wait.
 """
 
 from __future__ import annotations
@@ -62,21 +62,21 @@ from reliquary.queueing.travel.refusals import give_up, refuse_broken
 from reliquary.wire.history import Happening as Happened
 
 RESTS: Final = tuple(Duration(count * SECOND) for count in (1, 2, 5, 10, 30, 60))
-"""How long a queue rests after so many failures in a row; then always as long as the last."""
+"""How long a queue rests after 1, 2, 3 ... failures in a row; after more failures, the last value."""
 ORDINARY: Final = 3
-"""The priority of a message that names none."""
+"""The default priority of a message."""
 ENDS: Final = frozenset({Happening.FAILED, Happening.SESSION_CLEANED_UP, Happening.DISCONNECTED})
-"""After these there is no connection."""
+"""The events after which a queue has no connection."""
 
 
-# -- what goes next
+# -- which messages are sent next
 
 
 def run(state: State, now: Instant) -> None:
-    """Dispatch Send Message, for every outgoing queue that something happened to.
+    """Dispatch Send Message, for every queue that `stir` has marked.
 
-    Whoever hears a message may end its transfer in the same turn; the next one then goes in a
-    later turn, so nothing recurses and no turn is long (AN-37).
+    A carrier may end the transfer of a message inside this turn; the next message is then sent in a
+    later turn, so that nothing recurses and no turn takes long (AN-37).
     """
     if state.manager_state is not ManagerState.READY:
         return
@@ -88,28 +88,28 @@ def run(state: State, now: Instant) -> None:
     # stop all the others.
     entries = [entry for queue in stirred.values() for entry in _next(state, queue, now)]
     for entry in sorted(entries, key=lambda each: (-each.priority, each.lookup_id & SEQUENCE_MASK)):
-        _send(state, entry)  # DM-323: ties go first in, first out
+        _send(state, entry)  # DM-323: equal priorities go first in, first out
 
 
 def go_on_later(state: State) -> None:
-    """Let `run` come in a turn of its own; a manager that is not ready looks when it is."""
+    """Ask for a new turn, which ends with `run`; a manager that is not ready runs it when it is ready."""
     if not state.dispatch_asked and state.manager_state is ManagerState.READY:
         state.dispatch_asked = True
         state.draft.ask(Continue(DispatchMessages()))
 
 
 def go_on(state: State, event: DispatchMessages, now: Instant) -> None:
-    """The turn that was asked for; `run` follows every event."""
+    """Begin the turn that `go_on_later` asked for; `run` follows every event."""
     del event, now
     state.dispatch_asked = False
 
 
 def announce(state: State, queue: QueueState, now: Instant) -> None:
-    """Tell the carrier that holds batches of this queue that something waits; once, until it looks."""
+    """Notify the carriers that take batches from this queue that messages wait; once, until they look."""
     link, number = queue.link, queue.number
     connected = link is not None and link.state is OutgoingState.CONNECTED
-    told = number not in state.unnotified if link is None else link.told and connected
-    if told or _is_silent(queue) or not state.online or state.manager_state is not ManagerState.READY:
+    notified = number not in state.unnotified if link is None else link.told and connected
+    if notified or _is_silent(queue) or not state.online or state.manager_state is not ManagerState.READY:
         return
     if _head(state, queue, now) is None:
         return
@@ -124,7 +124,7 @@ def announce(state: State, queue: QueueState, now: Instant) -> None:
 
 
 def looked(state: State, queue: QueueState, carrier: str) -> None:
-    """A carrier has seen what there is in a queue: it is notified again of what comes from now on."""
+    """Record that a carrier has looked into a queue: it is notified of the next message again."""
     if queue.link is not None:
         queue.link.told = False
     elif queue.number in state.watched.get(carrier, ()):
@@ -132,13 +132,16 @@ def looked(state: State, queue: QueueState, carrier: str) -> None:
 
 
 def _is_silent(queue: QueueState) -> bool:
-    """Whether nothing leaves the queue now."""
+    """Return whether no message may leave the queue now."""
     link = queue.link
     return queue.record.deleting or (link is not None and (link.state in SILENT or link.resting))
 
 
 def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
-    """What this queue may send now (DM-323); without a connection one is wanted first (AN-41)."""
+    """Return the entries of the messages that this queue sends now (DM-323), and lock these messages.
+
+    A queue without a connection asks its carrier for one first (AN-41).
+    """
     entries: list[DispatchEntry] = []
     link = queue.link
     if link is None or (link.carrier is not None and link.carrier.takes_batches):
@@ -165,13 +168,16 @@ def _next(state: State, queue: QueueState, now: Instant) -> list[DispatchEntry]:
 
 
 def _priority(state: State, queue: QueueState, position: Position) -> int:
-    """DM-266; all messages of a stream have the same, because they go in their order."""
+    """Return the priority of a message for dispatch (DM-266).
+
+    All messages of a stream have one priority, because they are sent in their order.
+    """
     message = state.shelf.get(position, whole=False)
     return queue.record.settings.base_priority + (ORDINARY if message.is_transactional else message.priority)
 
 
 def _head(state: State, queue: QueueState, now: Instant) -> Position | None:
-    """The first message whose time is not over; an expired one is never sent."""
+    """Return the first message of a queue that has not expired; expired messages before it are removed."""
     for _ in range(state.sizes.at_once):
         position = queue.order.first()
         if position is None or not is_over(position, now):
@@ -183,19 +189,21 @@ def _head(state: State, queue: QueueState, now: Instant) -> Position | None:
 
 
 def _want_connection(state: State, queue: QueueState, now: Instant) -> None:
+    """Ask the carrier of a queue for a connection, unless it was asked already."""
     link = link_of(queue)
     link.happen(Happening.CONNECT_BEGUN)
     if link.asked or not state.carriers.any:
         return
     link.asked = True
     link.history.append(ConnectionRecord(ConnectionStatus.IN_PROCESS, in_whole_seconds(now)))
-    if link.carrier is not None:  # else it waits until a protocol claims its name
+    if link.carrier is not None:  # else the queue waits until a protocol claims its destination
         manager = state.lineage
         destination = str(destination_of(queue))
         state.draft.tell(ConnectionWanted(link.carrier.name, queue.number, destination, manager))
 
 
 def _send(state: State, entry: DispatchEntry) -> None:
+    """Hand one message to the carrier of its queue."""
     queue = state.queues[entry.queue]
     carrier = link_of(queue).carrier
     assert carrier is not None, f"{queue.record.pathname} is connected, and nobody carries its messages"
@@ -207,11 +215,11 @@ def _send(state: State, entry: DispatchEntry) -> None:
     )
 
 
-# -- what became of it
+# -- how transfers end
 
 
 def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None:
-    """Remove Message From Dispatch Collection (DM-267), and what follows for the message."""
+    """Remove Message From Dispatch Collection (DM-267), then remove or release the messages."""
     queue = _outgoing(state, signal.queue)
     if queue is None:
         return
@@ -224,7 +232,7 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
     ended = link.end(signal.lookup_ids)
     if ended:
         link.failures = 0
-    locked = queue.order.locked  # without those whose queue was deleted around them
+    locked = queue.order.locked  # a delete of the queue may have removed some of them
     positions = [locked[lookup_id] for lookup_id in ended if lookup_id in locked]
     if signal.by_receipt:
         positions += _not_under_way(queue, signal.lookup_ids, ended)
@@ -236,8 +244,8 @@ def on_transfer_ended(state: State, signal: TransferEnded, now: Instant) -> None
             link.delivered += len(positions)
             leave(state, queue, positions, MessageClass.ACK_REACH_QUEUE, carried=True)
         else:
-            told = _is_told(queue, signal.reason)
-            give_up(state, queue, positions, signal.reason, signal.why, told=told)
+            acknowledged = _is_acknowledged(queue, signal.reason)
+            give_up(state, queue, positions, signal.reason, signal.why, told=acknowledged)
     dispatch_soon(state, queue)
 
 
@@ -248,14 +256,17 @@ def _note(
     lookup_ids: Sequence[int],
     reason: MessageClass = MessageClass.NORMAL,
 ) -> None:
-    """Tell the history what a carrier says of messages that are under way."""
+    """Record in the history what a carrier reports about messages that are being sent."""
     if state.history is not None:
         locked = queue.order.locked
         noted(state, happened, queue, [locked[each] for each in lookup_ids if each in locked], reason)
 
 
 def _not_under_way(queue: QueueState, lookup_ids: tuple[int, ...], ended: list[int]) -> list[Position]:
-    """Those that were taken back meanwhile, or not handed out since a restart; a receipt means them too."""
+    """Return the positions of `lookup_ids` that wait in the queue: a receipt counts for them too.
+
+    They were released after a failure, or have not been sent since a restart.
+    """
     if len(ended) == len(lookup_ids):
         return []
     order, under_way = queue.order, frozenset(ended)
@@ -263,8 +274,8 @@ def _not_under_way(queue: QueueState, lookup_ids: tuple[int, ...], ended: list[i
     return [position for each in others if (position := order.get(each)) is not None]
 
 
-def _is_told(queue: QueueState, reason: MessageClass) -> bool:
-    """Whether the peer has acknowledged it already."""
+def _is_acknowledged(queue: QueueState, reason: MessageClass) -> bool:
+    """Return whether the peer has sent the negative acknowledgement for a refusal with this reason."""
     if not reason.is_failure:
         return False
     carrier = link_of(queue).carrier
@@ -273,7 +284,7 @@ def _is_told(queue: QueueState, reason: MessageClass) -> bool:
 
 
 def on_transfer_accepted(state: State, signal: TransferAccepted, now: Instant) -> None:
-    """The peer has it: it waits for its outcome, and makes room for the next."""
+    """Record that the peer accepted a message: its outcome comes later, and the next message may be sent."""
     del now
     queue = _outgoing(state, signal.queue)
     if queue is None:
@@ -288,7 +299,7 @@ def on_transfer_accepted(state: State, signal: TransferAccepted, now: Instant) -
 
 
 def on_destination_reached(state: State, signal: DestinationReached, now: Instant) -> None:
-    """It is where it should be: from now on no deadline of ours takes it out, in this life or the next."""
+    """Record that messages are in their destination queues: they do not expire here, also after a restart."""
     del now
     queue = _outgoing(state, signal.queue)
     if queue is None:
@@ -296,7 +307,7 @@ def on_destination_reached(state: State, signal: DestinationReached, now: Instan
     link = link_of(queue)
     timed, reached = [], []
     for lookup_id in signal.lookup_ids:
-        # a receipt may overtake the answer to what it is for
+        # the receipt for a message may come before the answer to the request that sent it
         entry = link.accepted.pop(lookup_id, None) or link.sending.pop(lookup_id, None)
         if entry is not None:
             link.reached[lookup_id] = entry
@@ -311,7 +322,7 @@ def on_destination_reached(state: State, signal: DestinationReached, now: Instan
 
 
 def on_resend_wanted(state: State, signal: ResendWanted, now: Instant) -> None:
-    """The peer has not told the outcome for too long: all of it goes again, in its order."""
+    """Send all messages of a queue again, in their order, because the peer reported no outcome in time."""
     queue = _outgoing(state, signal.queue)
     if queue is not None:
         link = link_of(queue)
@@ -321,7 +332,7 @@ def on_resend_wanted(state: State, signal: ResendWanted, now: Instant) -> None:
 
 
 def remove_by_queue(state: State, queue: QueueState, now: Instant) -> None:
-    """Remove Messages From Dispatch Collection By Queue (DM-268): what was being sent waits again."""
+    """Remove Messages From Dispatch Collection By Queue (DM-268): messages in transfer wait again."""
     link = link_of(queue)
     entries, link.sending = link.sending, {}
     for lookup_id in entries:
@@ -331,7 +342,7 @@ def remove_by_queue(state: State, queue: QueueState, now: Instant) -> None:
 
 
 def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant) -> None:
-    """A carrier says how the connection of a queue is."""
+    """Record the new state of the connection of a queue, as its carrier reports it."""
     queue = _outgoing(state, signal.queue)
     if queue is None:
         return
@@ -348,13 +359,13 @@ def on_connection_changed(state: State, signal: ConnectionChanged, now: Instant)
     if signal.happening is Happening.FAILED:
         rest(state, queue, signal.rest)
     if signal.happening in ENDS:
-        link.transactional = None  # the queue there may be another one the next time
+        link.transactional = None  # the destination may be another queue at the next connection
         remove_by_queue(state, queue, now)
     dispatch_soon(state, queue)
 
 
 def on_progress(state: State, signal: TransferProgressed, now: Instant) -> None:
-    """OutgoingTransferInfo, as the protocol sees it (DM-071)."""
+    """Store OutgoingTransferInfo, as the protocol reports it (DM-071)."""
     del now
     queue = _outgoing(state, signal.queue)
     if queue is not None:
@@ -362,7 +373,7 @@ def on_progress(state: State, signal: TransferProgressed, now: Instant) -> None:
 
 
 def _outgoing(state: State, number: int) -> QueueState | None:
-    """The queue a carrier speaks of, which may be gone by now."""
+    """Return the outgoing queue that a carrier names by its number; None if it was deleted meanwhile."""
     queue = state.queues.get(number)
     return queue if queue is not None and queue.link is not None else None
 
@@ -371,7 +382,10 @@ def _outgoing(state: State, number: int) -> QueueState | None:
 
 
 def rest(state: State, queue: QueueState, span: Duration | None = None) -> None:
-    """Try again after a while: the carrier's, or one that grows with each failure."""
+    """Let a queue rest for a time before it sends again.
+
+    The time is `span` if its carrier gives one, else it grows with each failure.
+    """
     link = link_of(queue)
     if not link.resting:
         span = RESTS[min(link.failures, len(RESTS) - 1)] if span is None else span
@@ -381,7 +395,7 @@ def rest(state: State, queue: QueueState, span: Duration | None = None) -> None:
 
 
 def on_rest_over(state: State, number: int) -> None:
-    """The time to try again has come."""
+    """End the rest of a queue when its timer fires: the queue sends again."""
     queue = _outgoing(state, number)
     if queue is not None:
         link_of(queue).resting = False
@@ -389,7 +403,7 @@ def on_rest_over(state: State, number: int) -> None:
 
 
 def end_rest(state: State, queue: QueueState) -> None:
-    """Try again at once, because somebody asks for it."""
+    """End the rest of a queue before its time, because an administrator asks for it."""
     link = link_of(queue)
     if link.resting:
         state.draft.ask(CancelTimer(("retry", queue.number)))

@@ -1,12 +1,13 @@
-"""Holds: a carrier takes a batch of messages that stay in their queue until it says what became of them.
+"""Holds: a carrier takes a batch of messages, which stay locked in their queue until it reports the outcome.
 
-    available --HoldWanted--> locked, and noted on disk
-        ^                        |  '--HoldsEnded, delivered or refused--> gone, as after a transfer
-        '--HoldsEnded, later-----'                                          or a receive
+    available --HoldWanted--> locked, and the hold is stored on disk
+        ^                        |  '--HoldsEnded: DELIVERED or REFUSED--> removed, as after a transfer
+        '--HoldsEnded: TRY_LATER-'                                          or a receive
 
-A hold is for a batch in doubt: it outlives the process, and recovery locks its messages again before
-anybody can ask for them.  Express messages may be held too; a crash that takes them takes their part
-of the hold along.  What is purged or expires meanwhile goes when it comes back, as all that is locked.
+A hold keeps a batch whose outcome is not known yet.  It is kept when the process ends: recovery locks its
+messages again before the first request can read them.  Express messages may be held too; a crash removes them
+from their queue and from the hold.  A held message that is purged or expires is removed when the hold ends
+with TRY_LATER, like every locked message.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from reliquary.wire.history import Happening
 
 
 def on_hold_wanted(state: State, signal: HoldWanted, now: Instant) -> None:
-    """Hold messages of the first queue that has any; the carrier is told in this turn."""
+    """Hold messages of the first queue that has any, and send the carrier MessagesHeld in this turn."""
     refusals: list[HoldRefusal] = []
     looked: list[QueueState] = []
     positions: list[Position] = []
@@ -75,7 +76,7 @@ def on_hold_wanted(state: State, signal: HoldWanted, now: Instant) -> None:
 
 
 def _find(state: State, name: str | int, signal: HoldWanted) -> QueueState | HoldRefusal:
-    """The queue of this name or number, or why nothing of it can be held."""
+    """Return the queue of a name or number, or why no message of it can be held."""
     if state.manager_state is not ManagerState.READY or not state.online:
         return HoldRefusal.NOT_NOW
     try:
@@ -84,7 +85,7 @@ def _find(state: State, name: str | int, signal: HoldWanted) -> QueueState | Hol
         queue = None
     if queue is None:
         return HoldRefusal.NO_QUEUE
-    # a carrier that knows the number of an outgoing queue was told it; a name anybody may guess
+    # only the carrier of an outgoing queue knows its number; a name can be guessed
     carried = queue.link is not None and isinstance(name, int)
     if not (carried or signal.by is MANAGER) and lacks(state, signal.by, queue, Act.RECEIVE):
         return HoldRefusal.NOT_ALLOWED
@@ -97,15 +98,18 @@ def _find(state: State, name: str | int, signal: HoldWanted) -> QueueState | Hol
 
 
 def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) -> list[Position]:
-    """What can be held, from the front on; what nobody gets any more is turned away, a turn's worth."""
+    """Return the positions at the front of a queue that can be held.
+
+    Expired and poison messages among them are removed, at most as many as one turn may remove.
+    """
     at_once, turned_away = state.sizes.at_once, 0
-    watched = queue.record.settings.poison_limit > 0
+    limited = queue.record.settings.poison_limit > 0
     while True:
         fit = queue.order.front(min(signal.most, at_once))
         unfit = [
             position
             for position in fit
-            if (position.expires and is_over(position, now)) or (watched and is_poison(queue, position))
+            if (position.expires and is_over(position, now)) or (limited and is_poison(queue, position))
         ]
         if unfit:
             useless = {position.lookup_id for position in unfit}
@@ -120,26 +124,29 @@ def _front(state: State, queue: QueueState, signal: HoldWanted, now: Instant) ->
         if fit or not gone:
             break
         if turned_away >= at_once:
-            outgoing.dispatch_soon(state, queue)  # the carrier is told again, in a later turn
+            outgoing.dispatch_soon(state, queue)  # the carrier is notified again, in a later turn
             break
     if queue.record.settings.journal_required:
         fit = journalable(state, queue, fit)
     if fit and state.era is not None:
         fit = _of_one_era(state, fit, signal)
     least = 0 if hold_key(signal.holder, signal.key) in state.holds else 1
-    return _as_many(fit, signal.most_bytes, least)
+    return _within_bytes(fit, signal.most_bytes, least)
 
 
 def _of_one_era(state: State, positions: list[Position], signal: HoldWanted) -> list[Position]:
-    """As many of them, from the front, as are all of an era before a restore, or all of this one."""
+    """Return the positions from the front that are all older than the last restore, or all newer.
+
+    A hold that has messages already goes on with their era.
+    """
     hold = state.holds.get(hold_key(signal.holder, signal.key))
     first = hold.lookup_ids[0] if hold is not None and hold.lookup_ids else positions[0].lookup_id
     older = of_older_era(state, first)
     return list(takewhile(lambda each: of_older_era(state, each.lookup_id) is older, positions))
 
 
-def _as_many(positions: list[Position], most_bytes: int, least: int) -> list[Position]:
-    """As many of them, from the front, as have no more bytes than this."""
+def _within_bytes(positions: list[Position], most_bytes: int, least: int) -> list[Position]:
+    """Return positions from the front, with at most `most_bytes` bytes; but at least `least` of them."""
     sizes = [position.size for position in positions]
     if sum(sizes) <= most_bytes:
         return positions
@@ -148,7 +155,7 @@ def _as_many(positions: list[Position], most_bytes: int, least: int) -> list[Pos
 
 
 def _hold(state: State, queue: QueueState, positions: list[Position], signal: HoldWanted) -> bool:
-    """Whether any is held; not where the first is too large for its carrier."""
+    """Hold these messages and send them to the carrier; return False if the first is too large for it."""
     messages = tuple(state.shelf.get_all(positions, whole=False))
     if signal.largest and sum([position.size for position in positions]) > signal.largest:
         fit = _count_until_too_large(messages, signal.largest)
@@ -164,17 +171,18 @@ def _hold(state: State, queue: QueueState, positions: list[Position], signal: Ho
 
 
 def _count_until_too_large(messages: tuple[Message, ...], largest: int) -> int:
+    """Return how many messages come before the first whose body has more than `largest` bytes."""
     for place, message in enumerate(messages):
         if message.body_size > largest:
             return place
     return len(messages)
 
 
-# -- and ends
+# -- a hold ends
 
 
 def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
-    """Take held messages out for good, or give them back to their old places."""
+    """Remove held messages from their queues, or make them available again at their old places."""
     keys: list[tuple[int, int]] = []
     held: dict[int, list[int]] = {}
     for key in dict.fromkeys(signal.keys):
@@ -187,7 +195,7 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
     apply(state, facts.HoldsOver(signal.holder, tuple(keys)))
     for number, lookup_ids in held.items():
         queue = state.queues.get(number)
-        if queue is None:  # it was deleted, and took them along
+        if queue is None:  # it was deleted with its messages
             continue
         locked = queue.order.locked
         there = [lookup_id for lookup_id in lookup_ids if lookup_id in locked]
@@ -195,7 +203,7 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
         if signal.outcome is Outcome.TRY_LATER:
             if signal.rest is not None and queue.link is not None:
                 dispatch.rest(state, queue, signal.rest)
-                dispatch.looked(state, queue, signal.holder)  # it hears of this queue when the rest is over
+                dispatch.looked(state, queue, signal.holder)  # it is notified again when the rest is over
             noted(state, Happening.RELEASED, queue, [locked[lookup_id] for lookup_id in there])
             release_all(state, queue, sorted(there), now)
         else:
@@ -204,7 +212,7 @@ def on_holds_ended(state: State, signal: HoldsEnded, now: Instant) -> None:
 
 
 def _take_out(state: State, queue: QueueState, positions: list[Position], signal: HoldsEnded) -> None:
-    """They are with somebody else, or never will be; also those that were to expire or be purged."""
+    """Remove messages that were delivered or refused, also those that expired or were purged meanwhile."""
     link = queue.link
     if link is not None:
         link.failures = 0
@@ -217,26 +225,26 @@ def _take_out(state: State, queue: QueueState, positions: list[Position], signal
         leave(state, queue, positions, MessageClass.ACK_REACH_QUEUE, carried=True)
 
 
-# -- queues of our own
+# -- queues of this manager
 
 
 def on_watched(state: State, signal: QueuesWatched, now: Instant) -> None:
-    """Tell a carrier when messages wait in these queues; at once where some do already."""
+    """Notify a carrier from now on when messages wait in these queues; at once if messages wait already."""
     before = state.watched.get(signal.carrier, frozenset())
     new = signal.queues - before
     state.watched[signal.carrier] = signal.queues
     for number in new:
         state.unnotified.setdefault(number, set()).add(signal.carrier)
     for number in before - signal.queues:
-        _forget(state, number, signal.carrier)
+        _stop_watching(state, number, signal.carrier)
     for number in sorted(new):
         queue = state.queues.get(number)
         if queue is not None:
             dispatch.announce(state, queue, now)
 
 
-def _forget(state: State, number: int, carrier: str) -> None:
-    """A carrier watches a queue no more: it is not notified of what comes."""
+def _stop_watching(state: State, number: int, carrier: str) -> None:
+    """Record that a carrier no longer watches a queue, so that it is not notified of new messages."""
     waiting = state.unnotified.get(number)
     if waiting is not None:
         waiting.discard(carrier)

@@ -1,7 +1,7 @@
-"""Queues that listen to a multicast address: which they are, and who is told where to listen.
+"""The queues that listen to a multicast address, and the notice of these addresses to the protocols.
 
-`state.listeners` has them by address, kept by `apply`.  A transactional queue is none: what comes by
-multicast comes in no stream.
+`state.listeners` has the queues by address; `apply` keeps it.  A transactional queue never listens, because
+messages that come by multicast belong to no stream.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from reliquary.queueing.model.travel.transfer import ListenersChanged
 
 
 def listening_to(state: State, name: MulticastName) -> list[QueueState]:
-    """The queues that get a copy of what is sent there, the oldest first."""
+    """Return the queues that get a copy of each message to a multicast address, the oldest first."""
     numbers = state.listeners.get(f"{name.address}:{name.port}", ())
     return [state.queues[number] for number in sorted(numbers)]
 
 
 def tell(state: State) -> None:
-    """Once the manager is ready, and whenever the addresses are others: all of them."""
+    """Send all multicast addresses to the protocols, when the manager is ready and when they change."""
     if state.manager_state is ManagerState.READY:
         state.listeners_changed = False
         if ListenersChanged in state.heard:

@@ -1,10 +1,10 @@
-r"""Loop-back: a carrier without a wire, for destinations on the reserved host name `loopback`.
+r"""Loop-back: a carrier without a network, for destinations on the reserved host name `loopback`.
 
-    DIRECT=OS:loopback\private$\orders   through an outgoing queue, into our own private queue orders
+    DIRECT=OS:loopback\private$\orders   through an outgoing queue, into this manager's private queue orders
 
-A message takes the whole way of one that goes elsewhere (outgoing queue, connection, dispatch,
-packet, arrival), and is here in the end.  Its arrival and its leaving are facts of one turn, so no
-crash loses or doubles it.  It shows what dispatch does, and stands in for a protocol in tests.
+A message goes through all steps of a message to another manager (outgoing queue, connection, dispatch,
+packet, arrival), and ends in a queue of this manager.  Its arrival and its removal from the outgoing queue
+are facts of one turn, so no crash loses or doubles it.  Tests use it in place of a protocol.
 """
 
 from __future__ import annotations
@@ -38,28 +38,30 @@ NAME: Final = "loopback"
 
 
 class Loopback:
-    """The carrier as a machine; it remembers nothing."""
+    """The machine of the loop-back carrier; it has no state."""
 
     def handle(self, event: Event, now: Instant) -> Turn:
-        """No event is routed here."""
+        """Raise AssertionError, because no event is routed to the loop-back."""
         raise AssertionError(f"the loop-back takes no events, and got {event} at {now}")
 
     def hear(self, signal: Signal, now: Instant) -> Turn:
-        """Answer the manager inside its turn."""
+        """Return the answer to a signal of the manager, inside the manager's turn."""
         del now
         return Turn(signals=(_ANSWERS[type(signal)](signal),))
 
     def settle(self) -> None:
-        """There is nothing to stage."""
+        """Do nothing, because there are no rows to write."""
 
 
 def _connect(wanted: ConnectionWanted) -> Signal:
+    """Report that the connection is established."""
     return ConnectionChanged(
         wanted.queue, Happening.CONNECTED, ConnectionStatus.ESTABLISHED, addresses=(HOST,)
     )
 
 
 def _carry(send: SendUserMessage) -> Signal:
+    """Return the arrival of a message; or the end of its transfer, if it does not fit into a packet."""
     name = parse_single(send.destination)
     assert isinstance(name, DirectName), f"the loop-back does not claim {name}"
     try:
@@ -72,6 +74,7 @@ def _carry(send: SendUserMessage) -> Signal:
 
 
 def _report(judged: ArrivalJudged) -> Signal:
+    """Return the end of a transfer, with the verdict on its arrival."""
     queue, lookup_id = judged.ticket
     return TransferEnded(queue, (lookup_id,), judged.outcome, judged.reason)
 
@@ -84,6 +87,7 @@ _ANSWERS: Final[dict[type[Signal], Callable[[Any], Signal]]] = {
 
 
 def _claims(name: SingleName) -> bool:
+    """Return whether a destination is on the reserved host name."""
     return isinstance(name, DirectName) and name.scheme is OS and name.host.casefold() == HOST
 
 
@@ -93,4 +97,4 @@ LOOPBACK: Final = Protocol(
     hears=tuple(_ANSWERS),
     carrier=Carrier(name=NAME, claims=_claims),
 )
-"""The loop-back as a protocol; every manager has it."""
+"""The loop-back as a protocol that every manager has."""

@@ -1,12 +1,12 @@
-"""Messages that a peer refuses for good: what a person finds of each.
+"""Messages that a peer refuses for good: where an administrator finds each of them.
 
-    refused --> a dead letter, unless its sender or its queue wants none
-            --> a warning with the message, its destination and the peer's words
-            --> the counter of the outgoing queue, and an event of the history
-            --> the rest of its transaction is refused as well
+    refused --> it becomes a dead letter, unless its sender or its queue wants none
+            --> a warning names the message, its destination and the reason of the peer
+            --> the outgoing queue counts it, and the history has an event
+            --> the other messages of its transaction are refused as well
 
-The specification lets a message go that asked for no dead letter (DM-050).  Its sender heard that the message
-was accepted, and would never learn that nobody has it.
+The specification drops a message that asked for no dead letter (DM-050).  Its sender got the answer that the
+message was accepted, and would never learn that it is lost.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from reliquary.queueing.model.state import QueueState, State
 from reliquary.queueing.rules.leave import leave
 
 MOST_BROKEN: Final = 100
-"""Transactions of an outgoing queue that are remembered as refused in part; the oldest is forgotten first."""
+"""How many partly refused transactions an outgoing queue remembers; it forgets the oldest first."""
 KINDS: Final = {
     MessageClass.NACK_NOT_TRANSACTIONAL_QUEUE: False,
     MessageClass.NACK_NOT_TRANSACTIONAL_MESSAGE: True,
 }
-"""Whether a queue elsewhere takes messages in transactions, as its refusals show."""
+"""Whether the destination is a transactional queue, for each refusal that shows it."""
 IN_PART: Final = "another message of its transaction was refused"
+"""The reason in the warning for the other messages of a refused transaction."""
 
 
 def give_up(
@@ -44,7 +45,10 @@ def give_up(
     carried: bool = True,
     told: bool = False,
 ) -> None:
-    """Take messages out of their queue that never come to their destination; `why` is in the peer's words."""
+    """Remove messages from their queue that their destination refuses; `why` is the reason of the peer.
+
+    `carried` says that they left by their carrier, `told` that the peer sent the acknowledgement itself.
+    """
     if queue.link is not None:
         queue.link.refused += len(positions)
         queue.link.transactional = KINDS.get(reason, queue.link.transactional)
@@ -53,7 +57,7 @@ def give_up(
         replace(position, dead_letter=True) if _is_kept(queue, message, reason) else position
         for position, message in zip(positions, messages, strict=True)
     ]
-    _break(state, queue, messages, reason)
+    _remember_broken(state, queue, messages, reason)
     leave(state, queue, kept, reason, carried=carried, told=told)
     if messages:
         first = f"{messages[0].identifier}: {why or reason.name.lower().replace('_', '-')}"
@@ -64,23 +68,23 @@ def give_up(
 # DEPARTS from 3.1.1.12 (DM-050): a message that asked for no dead letter is kept as well when its peer
 # refuses it, because its sender heard that it was accepted, and nobody else would learn that it is gone.
 def _is_kept(queue: QueueState, message: Message, reason: MessageClass) -> bool:
-    """Whether a message is kept as a dead letter."""
+    """Return whether a refused message is kept as a dead letter."""
     if message.negative_journaling:
         return message.sequence is None
     return (
         queue.record.settings.keep_refused
         and not message.discard_refused
-        and message.message_class == MessageClass.NORMAL  # receipts and acknowledgements are no loss
-        and message.sequence is None  # else its source keeps it
+        and message.message_class == MessageClass.NORMAL  # receipts and acknowledgements are not kept
+        and message.sequence is None  # else its source has a copy
         and reason < MessageClass.NACK_QUEUE_DELETED  # it never arrived
     )
 
 
-# -- transactions that were refused in part
+# -- partly refused transactions
 
 
 def refuse_broken(state: State, queue: QueueState, position: Position) -> bool:
-    """Give a message up whose transaction was refused in part; else return False."""
+    """Refuse a message if another message of its transaction was refused; return whether it was."""
     outgoing = queue.record.outgoing
     assert outgoing is not None, f"{queue.record.pathname} is no outgoing queue"
     transaction = state.shelf.get(position, whole=False).transaction
@@ -91,13 +95,15 @@ def refuse_broken(state: State, queue: QueueState, position: Position) -> bool:
     return True
 
 
-def _break(state: State, queue: QueueState, messages: Sequence[Message], reason: MessageClass) -> None:
-    """Remember the transactions of these messages: nothing that follows in one of them is sent.
+def _remember_broken(
+    state: State, queue: QueueState, messages: Sequence[Message], reason: MessageClass
+) -> None:
+    """Remember the transactions of refused messages, so that their later messages are not sent.
 
-    What came from elsewhere and goes on is left alone: its transaction may be a stream without an end.
+    A message of another manager that is passed on does not count: its transaction may be an endless stream.
     """
     outgoing, record = queue.record.outgoing, state.identity()
-    if outgoing is None or reason >= MessageClass.NACK_QUEUE_DELETED:  # then it arrived
+    if outgoing is None or reason >= MessageClass.NACK_QUEUE_DELETED:  # these messages arrived
         return
     known = {each for each, _ in outgoing.broken}
     ours = [each for each in messages if each.identifier.lineage in (record.identifier, record.lineage)]

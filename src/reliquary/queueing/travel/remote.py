@@ -1,16 +1,16 @@
-r"""Reads of queues that another manager has: they are handed to the protocol that can read there.
+r"""Requests that read a queue of another manager are handed to the protocol that can read it.
 
     application            manager                          remote reader (`carriers.RemoteReader`)
        | OpenQueue -----------> | ReadElsewhere ----------------> |   DIRECT=OS:far\private$\orders
-       | <------------------------------------------ Reply(Opened) |   with the number it was given
+       | <------------------------------------------ Reply(Opened) |   with the handle's number
        | ReceiveMessages -----> | ReadElsewhere ----------------> |
        | <---------------------------------------- Reply(Received) |   now or later
-       | (goes away) ---------> | ReaderGone -------------------> |   nobody waits for the answer
+       | (disconnects) -------> | ReaderGone -------------------> |   the caller waits no longer
        |                        | <------------- RemoteReadsEnded |   the connection broke: handles are closed
 
-The reader answers the caller itself, keeps the lease of a handle, and ends the numbers of what it refuses to
-open.  What it is handed is within its ranges (`checks`).  Where no reader claims the name, the rules of the
-manager refuse the request, as they do without any reader.
+The reader answers the caller itself, keeps the lease of a handle, and ends the number of a handle that it
+refuses to open.  The manager checks the ranges of a request before it hands it over (`checks`).  If no reader
+claims the name, the rules of the manager refuse the request, as in a manager without readers.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ from reliquary.queueing.rules.checks import check_request
 
 
 class ReadElsewhere(DirectedSignal, frozen=True):
-    """An application asks for something that the queue of another manager has to do."""
+    """An application sends a request about a queue of another manager."""
 
     request: Request
-    """Its `to` is the caller, whom the reader answers."""
+    """The request; its `to` is the caller that the reader answers."""
     number: int = 0
-    """The handle, cursor or receipt that the request opens, if it opens one."""
+    """The number of the handle, cursor or receipt that the request opens; 0 if it opens none."""
 
 
 class ReaderGone(DirectedSignal, frozen=True):
-    """A caller wants no more: the reader answers it with OPERATION_CANCELLED, or with what came before."""
+    """A caller disconnected: the reader answers OPERATION_CANCELLED to its requests that still wait."""
 
     caller: int
 
 
 class RemoteReadsEnded(Signal, frozen=True):
-    """Handles, cursors and receipts of a reader name nothing any more."""
+    """Handles, cursors and receipts of a reader are closed: their numbers are not valid any more."""
 
     numbers: tuple[int, ...]
 
 
 class _Aspect(NamedTuple):
-    """What a kind of request says about a queue elsewhere."""
+    """How a kind of request refers to a queue of another manager."""
 
     given: str
     """The attribute with the name of the queue, or with the number of a handle, cursor or receipt."""
     opens: Callable[[Any], bool] = lambda _: False
-    """Whether the answer names something that later requests use."""
+    """Whether the request opens a handle, cursor or receipt that later requests use."""
     closes: Callable[[Any], bool] = lambda _: False
-    """Whether the number names nothing any more; of a receipt that is ended in part, the reader says so."""
+    """Whether the request closes the handle, cursor or receipt; the reader reports it if only a part ends."""
 
 
 ASPECTS: Final[Mapping[type[Event], _Aspect]] = {
@@ -75,17 +75,17 @@ ASPECTS: Final[Mapping[type[Event], _Aspect]] = {
     events.PurgeQueue: _Aspect("path"),
     events.CancelRead: _Aspect("queue"),
 }
-"""The requests that a remote reader takes."""
+"""The requests that a remote reader can answer."""
 
 TAKES: Final = frozenset((*ASPECTS, events.CallerGone))
 """The events that `hand_over` has to see."""
 
-_ADDRESS: Final = "DIRECT="
-"""How each name begins that a reader can claim."""
+_ADDRESS_PREFIX: Final = "DIRECT="
+"""The beginning of each name that a reader can claim."""
 
 
 def hand_over(state: State, event: Event) -> bool:
-    """Hand a request about another manager's queue to its reader; False where it is none of a reader's."""
+    """Hand a request about another manager's queue to its reader; return False if no reader answers it."""
     if isinstance(event, events.CallerGone):
         for each in state.carriers.readers:
             state.draft.tell(ReaderGone(each.name, event.caller))
@@ -103,7 +103,7 @@ def hand_over(state: State, event: Event) -> bool:
             return True
         reader: str | None = known.reader
     else:
-        is_address = given[: len(_ADDRESS)].upper() == _ADDRESS
+        is_address = given[: len(_ADDRESS_PREFIX)].upper() == _ADDRESS_PREFIX
         reader = _reader_by_name(state, event, given) if is_address else None
     if reader is None:
         return False
@@ -122,7 +122,10 @@ def hand_over(state: State, event: Event) -> bool:
 
 
 def _reader_by_name(state: State, request: Request, text: str) -> str | None:
-    """Return the reader of a queue by its address; a send, and a look into an outgoing queue, are ours."""
+    """Return the name of the reader that claims an address; None if this manager answers the request.
+
+    This manager answers a send, and a request of an administrator about an outgoing queue.
+    """
     access = request.access if isinstance(request, events.OpenQueue) else Access.RECEIVE
     if access is Access.SEND or access in destinations.ADMIN:
         return None
@@ -136,7 +139,7 @@ def _reader_by_name(state: State, request: Request, text: str) -> str | None:
 
 
 def on_reads_ended(state: State, signal: RemoteReadsEnded, now: Instant) -> None:
-    """Forget handles that their reader has closed."""
+    """Remove the handles, cursors and receipts that their reader has closed."""
     del now
     for number in signal.numbers:
         state.remote_handles.pop(number, None)

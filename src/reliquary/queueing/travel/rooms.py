@@ -1,6 +1,6 @@
-"""How much room queues have, for carriers that promise it to their peers.
+"""The room that queues have left, for carriers that report it to their peers.
 
-RoomWatched --> RoomKnown at once, then in each turn in which a watched queue has more or less room
+RoomWatched --> RoomKnown at once, then in each turn in which the room of a watched queue changes
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reliquary.queueing.rules import destinations
 
 
 def on_watched(state: State, signal: RoomWatched, now: Instant) -> None:
-    """Let a carrier know how much room these queues have, from now on."""
+    """Report the room of these queues to a carrier, now and whenever it changes."""
     del now
     if signal.destinations:
         state.rooms.wanted[signal.carrier] = signal.destinations
@@ -26,7 +26,7 @@ def on_watched(state: State, signal: RoomWatched, now: Instant) -> None:
 
 
 def tell(state: State) -> None:
-    """Tell carriers about the queues that changed in this turn."""
+    """Report to carriers the room of the watched queues that changed in this turn."""
     if state.rooms.stale:
         _resolve(state)
         return
@@ -37,7 +37,7 @@ def tell(state: State) -> None:
 
 
 def _resolve(state: State) -> None:
-    """Find the queues that the names lead to now, and tell how much room each of them has."""
+    """Find the queue of each watched name again, and report the room of all these queues."""
     state.rooms.stale = False
     state.rooms.changed.clear()
     state.rooms.watched.clear()
@@ -50,6 +50,7 @@ def _resolve(state: State) -> None:
 
 
 def _queue_named(state: State, name: str) -> QueueState | None:
+    """Return the queue of a name; None if there is none."""
     try:
         found = destinations.look_up(state, destinations.read_name(state, name), Access.SEND)
     except UsageError:
@@ -58,7 +59,7 @@ def _queue_named(state: State, name: str) -> QueueState | None:
 
 
 def room_in(carrier: str, name: str, queue: QueueState | None) -> RoomKnown:
-    """Return how much a queue holds and can still take; None stands for a queue that does not exist yet."""
+    """Return how many messages a queue has and how many bytes still fit; None is a queue not created yet."""
     if queue is None:
         return RoomKnown(carrier, name)
     quota = queue.record.settings.quota

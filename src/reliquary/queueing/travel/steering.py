@@ -1,4 +1,4 @@
-"""What an administrator does to traffic: Take Offline, Bring Online, Pause and Resume Queue.
+"""An administrator controls the traffic: Take Offline, Bring Online, Pause Queue and Resume Queue.
 
 [MS-MQDMPR] 3.1.4.12 to 3.1.4.15.
 """
@@ -16,13 +16,13 @@ from reliquary.queueing.travel import dispatch
 
 
 def take_offline(state: State, request: TakeOffline, now: Instant) -> None:
-    """Nothing more leaves or comes from elsewhere; what is under way ends (DM-124)."""
+    """Stop to send and to take messages of other managers; transfers that have begun end (DM-124)."""
     del now
     _set_online(state, request.to, online=False)
 
 
 def bring_online(state: State, request: BringOnline, now: Instant) -> None:
-    """Messages travel again, those that failed before at once (DM-125)."""
+    """Send and take messages again; queues that rest after a failure try again at once (DM-125)."""
     del now
     _set_online(state, request.to, online=True)
     for queue in state.outgoing.values():
@@ -31,6 +31,7 @@ def bring_online(state: State, request: BringOnline, now: Instant) -> None:
 
 
 def _set_online(state: State, to: int, *, online: bool) -> None:
+    """Store whether the manager is online, notify the protocols, and answer the request."""
     if ManagerOnline in state.heard and state.online is not online:
         state.draft.tell(ManagerOnline(online))
     state.online = online
@@ -38,14 +39,14 @@ def _set_online(state: State, to: int, *, online: bool) -> None:
 
 
 def on_addresses_known(state: State, signal: AddressesKnown, now: Instant) -> None:
-    """Remember which URLs of these schemes mean this manager."""
+    """Store which URLs of these schemes are addresses of this manager."""
     del now
     state.own_urls |= dict.fromkeys(signal.schemes, signal)
     state.forget_names()
 
 
 def pause(state: State, request: PauseQueue, now: Instant) -> None:
-    """Pause Queue; pausing it twice is no error (DM-126)."""
+    """Pause Queue: a queue that is paused already stays paused (DM-126)."""
     del now
     queue = _outgoing(state, request.to, request.destination)
     if queue is not None:
@@ -54,7 +55,7 @@ def pause(state: State, request: PauseQueue, now: Instant) -> None:
 
 
 def resume(state: State, request: ResumeQueue, now: Instant) -> None:
-    """Resume Queue; one that was not paused tries again at once, where it rests (DM-127)."""
+    """Resume Queue: also a queue that rests after a failure sends again at once (DM-127)."""
     del now
     queue = _outgoing(state, request.to, request.destination)
     if queue is not None:
@@ -64,7 +65,7 @@ def resume(state: State, request: ResumeQueue, now: Instant) -> None:
 
 
 def _outgoing(state: State, to: int, destination: str) -> QueueState | None:
-    """The outgoing queue of this destination; the caller is told when there is none."""
+    """Return the outgoing queue of a destination; if there is none, answer the request and return None."""
     queue = destinations.find_named(state, destinations.read_name(state, destination, Access.SEND))
     if queue is None:
         state.reply(to, Answer(HResult.QUEUE_NOT_FOUND, f"nothing was ever sent to {destination}"))

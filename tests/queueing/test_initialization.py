@@ -1,4 +1,4 @@
-"""Initialization: who we are, and what the directory says about it."""
+"""Initialization: the record of the manager, and its object in the directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a manager went through, a new process over the same disk knows the same."""
+"""A new process over the disk of a manager has the state that the old process had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad input of every kind changes nothing and names limit and value; moves; what the answers say."""
+"""Requests: bad input changes nothing, and its answer names the limit and the value; moves; answers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Initialization, [MS-MQDMPR] 3.1.3, as far as it finds out who we are and what the directory says.
+"""Initialization, [MS-MQDMPR] 3.1.3: the record of the manager, and its objects in the directory.
 
 host and settings --> LocalQueueManager --> its object in the directory --> sites, enterprise, timers
 
-The system queues and the transactions that were under way come after it, in `lifecycle`.
+The next steps of a start, system queues and unfinished transactions, are in `lifecycle`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from reliquary.wire.security import parse_sid
 
 @dataclass(frozen=True, slots=True)
 class HostIdentity:
-    """What LSA tells on Windows: who this computer is, and in which domain."""
+    """The names of this computer and its domain; Windows has them from LSA."""
 
     computer_name: str
     qualified_computer_name: str
@@ -39,7 +39,7 @@ class HostIdentity:
 
 
 def identify(request: StartManager) -> HostIdentity:
-    """The computer's identity (DM-082); without one, nothing is started and nothing is changed."""
+    """Return the computer's identity (DM-082); raise UsageError if its name is not valid."""
     name = check_name("the computer's name", request.computer_name, COMPUTER_NAME_LIMIT)
     qualified = request.qualified_computer_name or name
     if request.dns_domain:
@@ -48,10 +48,10 @@ def identify(request: StartManager) -> HostIdentity:
 
 
 def initialize(state: State, request: StartManager, now: Instant) -> None:
-    """LocalQueueManager is who the host, the directory and the settings say, in this order."""
+    """Set LocalQueueManager from the host, the directory and the settings, in this order."""
     host = identify(request)
     if state.record is None:
-        apply(state, facts.ManagerNamed(_provisioned(state, host, now)))
+        apply(state, facts.ManagerNamed(_new_record(state, host, now)))
     joined, integrated = state.identity().directory_integrated, request.directory is not None
     sid = request.directory.machine_sid if request.directory is not None else ""
     state.directory.around = Surroundings(host.domain, parse_sid(sid) if sid else None)  # DM-146
@@ -61,7 +61,7 @@ def initialize(state: State, request: StartManager, now: Instant) -> None:
     _take_settings(state, request, host, now)
     if not integrated:
         return
-    with suppress(UsageError):  # what the directory would not have of us is no reason not to start
+    with suppress(UsageError):  # the manager starts also if the directory refuses its object
         upkeep.publish_own(state, now)
     if not joined:
         _join(state, now)
@@ -70,8 +70,8 @@ def initialize(state: State, request: StartManager, now: Instant) -> None:
         upkeep.set_timer(state, timer)
 
 
-def _provisioned(state: State, host: HostIdentity, now: Instant) -> QueueManagerRecord:
-    """The first start of all (DM-083, DM-084; AN-44: with a directory or without)."""
+def _new_record(state: State, host: HostIdentity, now: Instant) -> QueueManagerRecord:
+    """Return the record of a new manager (DM-083, DM-084; AN-44: with a directory or without)."""
     moment = in_whole_seconds(now)
     return QueueManagerRecord(
         identifier=new_guid(state.chance),
@@ -83,7 +83,7 @@ def _provisioned(state: State, host: HostIdentity, now: Instant) -> QueueManager
 
 
 def _take_settings(state: State, request: StartManager, host: HostIdentity, now: Instant) -> None:
-    """What an administrator says at the start wins over what was."""
+    """Store the settings of this start; they replace the stored ones."""
     record, directory = state.identity(), request.directory
     changes: dict[str, object] = {
         "directory_integrated": directory is not None,
@@ -114,7 +114,7 @@ def _take_settings(state: State, request: StartManager, host: HostIdentity, now:
 
 
 def _join(state: State, now: Instant) -> None:
-    """The directory learns of the public queues that were there before."""
+    """Create the public queues in the directory that existed before the manager joined it."""
     for queue in list(state.queues.values()):
         if is_published(queue.record):
             with suppress(UsageError):

@@ -1,8 +1,8 @@
-"""The state after a restart, built from the rows alone.
+"""Recovery builds the state of the manager from the rows of the store, when the process starts.
 
-The time this takes depends on how many queues, prepared transactions, held messages and parts of batches
-there are, and not on how many messages: counters say how many, and each queue's order reads its rows
-when it is first asked.
+Its time depends on the number of queues, prepared transactions, held messages and parts of batches, and not
+on the number of messages: a row of counters has the totals of each queue, and the order of a queue reads its
+rows at the first request for them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from reliquary.queueing.model.tables import (
 
 
 def recover(state: State, *, history: bool = False) -> None:
-    """Read back who we are, our queues, and the transactions and holds that wait for their outcome."""
+    """Load the manager's record, the queues, and the transactions and holds that wait for their outcome."""
     known = state.rows.get(MANAGER, ONLY)
     if known is not None:
         state.know(known)
@@ -93,7 +93,7 @@ def recover(state: State, *, history: bool = False) -> None:
 
 
 def _must_be_empty(state: State) -> None:
-    """A store without a manager has no queues and no messages: else the manager was there, and is lost."""
+    """Raise StoreDamage if there are queues or messages, but the record of the manager is lost."""
     tables: tuple[Table[Any], ...] = (QUEUES, COUNTERS, POSITIONS, MESSAGES)
     for table in tables:
         if state.rows.range(table, b"", PAST_THE_END, limit=1):
@@ -101,7 +101,7 @@ def _must_be_empty(state: State) -> None:
 
 
 def _recover_staging(state: State) -> None:
-    """Parts of batches with their numbers, and what the ledger says, the longest unused first."""
+    """Load the parts of batches, the writers, and the ledger with the longest unused entries first."""
     for key, stage in every(state.rows, STAGES):
         state.staging.put(int.from_bytes(key), stage)
     last = sorted(every(state.rows, LEDGER), key=lambda row: (row[1].moment, row[0]))
@@ -110,18 +110,18 @@ def _recover_staging(state: State) -> None:
 
 
 def _locked(state: State, prepared: list[PreparedTransaction]) -> dict[int, int]:
-    """How many committed positions of each queue belong to prepared transactions."""
+    """Return for each queue how many of its committed messages prepared transactions have locked."""
     locked: dict[int, int] = {}
     for transaction in prepared:
         for operation in transaction.operations:
-            # a queue that was deleted meanwhile took its messages along
+            # messages of a queue that was deleted meanwhile are gone
             if operation.kind != "enqueue" and _is_there(state, operation):
                 locked[operation.queue] = locked.get(operation.queue, 0) + 1
     return locked
 
 
 def _held(state: State, holds: Iterable[Hold]) -> dict[int, list[Position]]:
-    """The positions that carriers hold, by queue; a queue that was deleted meanwhile took its own along."""
+    """Return the positions that carriers hold, by queue, without those of queues deleted meanwhile."""
     held: dict[int, list[Position]] = {}
     for hold in holds:
         rows = [state.rows.get(POSITIONS, position_key(hold.queue, each)) for each in hold.lookup_ids]
@@ -130,16 +130,17 @@ def _held(state: State, holds: Iterable[Hold]) -> dict[int, list[Position]]:
 
 
 def _is_there(state: State, operation: Operation) -> bool:
+    """Return whether the message of an operation is still in its queue."""
     return _row(state, operation) is not None
 
 
 def _row(state: State, operation: Operation) -> Position | None:
-    """The position as it is by now: a purge may have marked it after the prepare."""
+    """Return the position of an operation as it is now: a purge may have marked it after the prepare."""
     return state.rows.get(POSITIONS, position_key(operation.queue, operation.position.lookup_id))
 
 
 def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None:
-    """A prepared transaction has its locks and its messages again."""
+    """Restore a prepared transaction, with the locks and the messages that it had."""
     transaction = Transaction(
         identifier,
         state.next_handle(),
@@ -156,7 +157,7 @@ def _resume(state: State, identifier: UUID, record: PreparedTransaction) -> None
         queue, position = state.queues.get(operation.queue), operation.position
         there = _row(state, operation)
         if operation.kind == "enqueue" and there is not None and there.arrival != PENDING:
-            there = msgspec.structs.replace(there, arrival=PENDING)  # of a release that had no feeds
+            there = msgspec.structs.replace(there, arrival=PENDING)  # a release without feeds wrote the row
             state.rows.put(POSITIONS, position_key(operation.queue, position.lookup_id), there)
         if queue is not None and there is not None:
             queue.order.hold(there, peekable=operation.kind != "enqueue" and there.peekable)

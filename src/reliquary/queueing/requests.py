@@ -1,6 +1,9 @@
-"""From a request to its processing rule: the checks that come first, and the answer.
+"""The entry of each request: it checks the request, calls the processing rule, and sends the answer.
 
-The rules themselves lie in `rules` and in the features; `manager` enters these functions once per event.
+    request --> checks --> rule --> Answer to the caller, now or later
+
+The rules are in the modules of `rules` that have their names; `manager` calls one of these
+functions for each event.
 """
 
 from __future__ import annotations
@@ -46,10 +49,11 @@ from reliquary.queueing.rules.transactions import Step
 from reliquary.queueing.security import permissions
 
 OWNER_LIMIT: Final = 128
+"""How many characters the name of the owner of a transaction may have."""
 
 
 def send(state: State, request: events.SendMessages, now: Instant) -> None:
-    """Enqueue Message To An Open Queue."""
+    """Enqueue Message To An Open Queue: check the messages, send them, and answer."""
     if not 1 <= len(request.messages) <= COUNT_LIMIT:
         raise UsageError(f"one request sends 1 to {COUNT_LIMIT} messages, not {len(request.messages)}")
     for message in request.messages:
@@ -70,7 +74,7 @@ def send(state: State, request: events.SendMessages, now: Instant) -> None:
 
 
 def _transaction(state: State, to: int, identifier: UUID | None) -> Transaction | None:
-    """The transaction a request names; the caller is told when it cannot be used."""
+    """Return the transaction of a request; if it cannot be used, answer the caller and return None."""
     if identifier is None:
         return None
     transaction = transactions.find(state, identifier, Step.USE)
@@ -80,7 +84,7 @@ def _transaction(state: State, to: int, identifier: UUID | None) -> Transaction 
 
 
 def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None:
-    """Dequeue Message and Dequeue Message Begin."""
+    """Dequeue Message and Dequeue Message Begin: receive messages, or wait for them."""
     check_receive(request)
     if request.cursor:
         _check_cursor(state, request.cursor, request.queue)
@@ -90,7 +94,7 @@ def receive(state: State, request: events.ReceiveMessages, now: Instant) -> None
 
 
 def peek(state: State, request: events.PeekMessage, now: Instant) -> None:
-    """Peek Message and Peek Next Message."""
+    """Peek Message and Peek Next Message: read a message that stays in its queue."""
     check_request(request)
     if request.cursor:
         _check_cursor(state, request.cursor, request.queue)
@@ -98,18 +102,19 @@ def peek(state: State, request: events.PeekMessage, now: Instant) -> None:
 
 
 def _check_cursor(state: State, cursor: int, queue: int | str) -> None:
+    """Raise UsageError if a cursor is not open on the handle of the request."""
     if cursor not in state.cursors or state.cursors[cursor].descriptor != queue:
         raise UsageError(f"cursor {cursor} is not open on this handle")
 
 
 def browse(state: State, request: events.BrowseMessages, now: Instant) -> None:
-    """A look at what lies behind a place."""
+    """Answer with the messages of a queue that come after a place."""
     check_request(request)
     read.browse(state, request, now)
 
 
 def look_up(state: State, request: events.LookUpMessage, now: Instant) -> None:
-    """Read Message By Lookup Identifier."""
+    """Read Message By Lookup Identifier: receive or peek one message."""
     check_request(request)
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is None or transaction is not None:
@@ -117,14 +122,14 @@ def look_up(state: State, request: events.LookUpMessage, now: Instant) -> None:
 
 
 def end_read(state: State, request: events.EndRead, now: Instant) -> None:
-    """Dequeue Message End."""
+    """Dequeue Message End: remove or release the messages of a receipt."""
     check_request(request)
     status = read.end_read(state, request, now)
     state.reply(request.to, Answer(status, status.sentence))
 
 
 def move(state: State, request: events.MoveMessage, now: Instant) -> None:
-    """Move Message, 3.1.7.1.16."""
+    """Move Message, 3.1.7.1.16: move a message to another queue, at once or in a transaction."""
     check_lookup_id(request.lookup_id)
     transaction = _transaction(state, request.to, request.transaction)
     if request.transaction is not None and transaction is None:
@@ -150,13 +155,14 @@ def move(state: State, request: events.MoveMessage, now: Instant) -> None:
 def _move_status(
     queue: QueueState, target: QueueState | None, lookup_id: int, transaction: Transaction | None
 ) -> HResult:
+    """Return OK if a message can be moved, else the reason why it cannot."""
     if target is None or target is queue:
         return HResult.QUEUE_NOT_FOUND
     if target.record.kind is QueueType.SYSTEM:
         return (
             HResult.TRANSACTION_USAGE if transaction else HResult.UNSUPPORTED_FORMATNAME_OPERATION
         )  # DM-231
-    if target.record.outgoing is not None:  # it would go there with the address of its first queue
+    if target.record.outgoing is not None:  # the message would be sent with the address of its first queue
         return HResult.UNSUPPORTED_FORMATNAME_OPERATION
     if queue.order.get(lookup_id) is None or lookup_id in queue.order.locked:
         return HResult.MESSAGE_NOT_FOUND
@@ -182,7 +188,7 @@ def cancel(state: State, request: events.CancelRead, now: Instant) -> None:
 
 
 def caller_gone(state: State, event: events.CallerGone, now: Instant) -> None:
-    """A wait ends because nobody listens any more."""
+    """End the wait of a caller that disconnected."""
     del now
     place = state.callers.get(event.caller)
     if place is not None:
@@ -191,16 +197,17 @@ def caller_gone(state: State, event: events.CallerGone, now: Instant) -> None:
 
 
 def create_queue(state: State, request: events.CreateQueue, now: Instant) -> None:
-    """Create Queue."""
+    """Create Queue, and answer with its record."""
     _answer_queue(state, request.to, lifecycle.create(state, request, now))
 
 
 def change_queue(state: State, request: events.ChangeQueue, now: Instant) -> None:
-    """Other settings for a queue."""
+    """Change the settings of a queue, and answer with its record."""
     _answer_queue(state, request.to, lifecycle.change(state, request, now))
 
 
 def _answer_queue(state: State, to: int, outcome: Queue | HResult) -> None:
+    """Answer a caller with the record of a queue, or with an error."""
     if isinstance(outcome, HResult):
         state.reply(to, events.QueueAnswer(outcome, outcome.sentence))
     else:
@@ -208,27 +215,27 @@ def _answer_queue(state: State, to: int, outcome: Queue | HResult) -> None:
 
 
 def change_access(state: State, request: events.ChangeAccess, now: Instant) -> None:
-    """Who may do what."""
+    """Change the owner or the permissions of a queue or of the manager."""
     status = permissions.change(state, request, now)
     state.reply(request.to, Answer(status, status.sentence))
 
 
 def delete_queue(state: State, request: events.DeleteQueue, now: Instant) -> None:
-    """Delete Queue; the answer comes when the last message is gone."""
+    """Delete Queue; the caller gets the answer when the last message is deleted."""
     status = lifecycle.delete(state, request.to, request.path, now, skip_directory=request.skip_directory)
     if status is not HResult.OK:
         state.reply(request.to, Answer(status, status.sentence))
 
 
 def purge_queue(state: State, request: events.PurgeQueue, now: Instant) -> None:
-    """Purge Queue; the answer comes when the last message is gone."""
+    """Purge Queue; the caller gets the answer when the last message is deleted."""
     status = lifecycle.purge(state, request.to, request.path, now)
     if status is not HResult.OK:
         state.reply(request.to, Answer(status, status.sentence))
 
 
 def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
-    """Open Queue."""
+    """Open Queue, and answer with the number of the handle."""
     check_request(request)
     opened = handles.open_queue(state, request.path, request.access, request.share, now, lease=request.lease)
     if isinstance(opened, HResult):
@@ -238,7 +245,7 @@ def open_queue(state: State, request: events.OpenQueue, now: Instant) -> None:
 
 
 def close_queue(state: State, request: events.CloseQueue, now: Instant) -> None:
-    """Close Queue."""
+    """Close Queue: the handle is not valid any more."""
     descriptor = state.handles.get(request.handle)
     status = HResult.INVALID_HANDLE
     if descriptor is not None and not descriptor.passing:
@@ -248,13 +255,13 @@ def close_queue(state: State, request: events.CloseQueue, now: Instant) -> None:
 
 
 def get_queue_path(state: State, request: events.GetQueuePath, now: Instant) -> None:
-    """Get Queue Path."""
+    """Get Queue Path: answer with the path name of a format name."""
     del now
     state.reply(request.to, paths.get_queue_path(state, request.format_name))
 
 
 def open_cursor(state: State, request: events.OpenCursor, now: Instant) -> None:
-    """Open Cursor."""
+    """Open Cursor, and answer with the number of the cursor."""
     descriptor = handles.use(state, request.handle, Access.PEEK, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, events.Opened(descriptor, descriptor.sentence))  # DM-131
@@ -265,7 +272,7 @@ def open_cursor(state: State, request: events.OpenCursor, now: Instant) -> None:
 
 
 def close_cursor(state: State, request: events.CloseCursor, now: Instant) -> None:
-    """Close Cursor."""
+    """Close Cursor: the cursor is not valid any more."""
     del now
     cursor = state.cursors.get(request.cursor)
     if cursor is not None:
@@ -275,7 +282,7 @@ def close_cursor(state: State, request: events.CloseCursor, now: Instant) -> Non
 
 
 def begin(state: State, request: events.BeginTransaction, now: Instant) -> None:
-    """Create Transaction."""
+    """Create Transaction, and answer with its identifier."""
     check_time("a transaction's time-out", request.timeout, least=1)
     if len(request.owner) > OWNER_LIMIT or not request.owner.isprintable():
         raise UsageError(f"an owner is a name of at most {OWNER_LIMIT} printable characters")
@@ -283,62 +290,63 @@ def begin(state: State, request: events.BeginTransaction, now: Instant) -> None:
 
 
 def prepare(state: State, request: events.PrepareTransaction, now: Instant) -> None:
-    """Transaction Prepare."""
+    """Transaction Prepare: store the operations of a transaction, so that it can commit after a restart."""
     answer = coordinator.prepare(state, request.transaction, now, single_phase=request.single_phase)
     state.reply(request.to, answer)
 
 
 def commit(state: State, request: events.CommitTransaction, now: Instant) -> None:
-    """Transaction Commit."""
+    """Transaction Commit: the operations of a transaction take effect."""
     _check_decider(request.decided_by)
     answer = coordinator.decide(state, request.transaction, Step.COMMIT, now, request.decided_by)
     state.reply(request.to, answer)
 
 
 def abort(state: State, request: events.AbortTransaction, now: Instant) -> None:
-    """Transaction Abort."""
+    """Transaction Abort: the operations of a transaction are undone."""
     _check_decider(request.decided_by)
     answer = coordinator.decide(state, request.transaction, Step.ABORT, now, request.decided_by)
     state.reply(request.to, answer)
 
 
 def _check_decider(by: str) -> None:
+    """Raise UsageError if the name of the user who decides a transaction is not valid."""
     if len(by) > OWNER_LIMIT or not by.isprintable():
         raise UsageError(f"whoever decides has a name of at most {OWNER_LIMIT} printable characters")
 
 
 def await_disk(state: State, event: events.AwaitDisk, now: Instant) -> None:
-    """Answered as everything is, when what came before is on disk."""
+    """Answer OK: like every answer, it is sent when all earlier changes are on disk."""
     del now
     state.reply(event.to, Answer(HResult.OK))
 
 
 def flow_control(state: State, event: events.FlowControl, now: Instant) -> None:
-    """DM-294, DM-295."""
+    """Begin or end to refuse new messages, with the reason for it (DM-294, DM-295)."""
     del now
     state.throttled = event.throttled
     state.throttled_why = event.why
 
 
 def start(state: State, event: events.StartManager, now: Instant) -> None:
-    """Queue Manager Started."""
+    """Queue Manager Started: make the manager ready."""
     startup.start(state, event, now)
 
 
 def stop(state: State, event: events.StopManager, now: Instant) -> None:
-    """Queue Manager Stopped."""
+    """Queue Manager Stopped: end waits and stop the manager."""
     del event, now
     startup.stop(state)
 
 
 def empty(state: State, event: events.EmptyQueue, now: Instant) -> None:
-    """A purge or delete goes on."""
+    """Continue a purge or a delete with the next messages of the queue."""
     del now
     lifecycle.empty(state, event)
 
 
 def _wait_over(state: State, number: int, now: Instant) -> None:
-    """Waiting Message Read Timer Expired (DM-130)."""
+    """Waiting Message Read Timer Expired: end the wait with this number (DM-130)."""
     del now
     for queue in state.queues.values():
         if number in queue.waiting:

@@ -1,4 +1,4 @@
-"""The streams of a protocol that does not exist, on rows in memory."""
+"""The streams of an invented protocol, on rows in memory, for the tests of this folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which messages of a stream are taken."""
+"""Acceptance decides which messages of a stream are taken."""
 
 from __future__ import annotations
 

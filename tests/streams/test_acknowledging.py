@@ -1,4 +1,4 @@
-"""What a receipt confirms."""
+"""A receipt confirms all messages up to its number."""
 
 from __future__ import annotations
 

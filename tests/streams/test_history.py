@@ -1,4 +1,4 @@
-"""Which identifiers came."""
+"""The history knows the identifiers of the last messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a receipt is due."""
+"""An incoming stream decides when its receipt is due."""
 
 from __future__ import annotations
 

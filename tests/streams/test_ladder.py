@@ -1,4 +1,4 @@
-"""How long a receipt is waited for."""
+"""The retry ladder says how long a sender waits for a receipt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which message of a stream has which number."""
+"""An outgoing stream keeps which message has which number."""
 
 from __future__ import annotations
 

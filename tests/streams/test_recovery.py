@@ -1,4 +1,4 @@
-"""The state of streams in another process; fact by fact it is shown in `test_apply`."""
+"""A new process has the state of streams that the old one had; `test_apply` shows it for each fact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a protocol knows of its streams."""
+"""The state of a protocol's streams: names, places, additions and removals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The room serves several protocols, so it names none."""
+"""The package serves several protocols, so it contains no word of a single one."""
 
 from __future__ import annotations
 

@@ -4,20 +4,21 @@ A stream leads from one outgoing queue of a sender to one destination.  Its mess
 and so on; a receipt names the highest number that the receiver has taken, and with it all before it.
 
     sender
-        numbering       the number of a stream, and what is left of a stream whose start is lost
-        outgoing        which message has which number
-        ladder          how long a receipt is waited for, before all is sent again
-        acknowledging   what a receipt confirms
-        progress        how far the stream got, for the manager
+        numbering       gives a stream its number, and new numbers to the messages of a stream without a start
+        outgoing        keeps which message has which number
+        ladder          says how long to wait for a receipt before all messages are sent again
+        acknowledging   finds the messages that a receipt confirms
+        progress        reports to the manager how far the stream got
     receiver
-        acceptance      which messages are taken: the next one, and none twice
-        incoming        when the receipt for several messages is due
-        history         identifiers of messages that came: outside a stream, they alone tell a duplicate
-        gaps            numbers that are missing for good, after a restore
+        acceptance      decides which messages are taken: the next one, and none twice
+        incoming        decides when the receipt for several messages is due
+        history         keeps identifiers of taken messages, which show duplicates outside a stream
+        gaps            passes over numbers that are missing for good after a restore
     both
-        restoring       the marks of all streams when the store was restored
-        tables, facts, apply, recovery, state    what outlives the process, and the one place that changes it
+        restoring       marks all streams when the store was restored
+        tables, facts, apply, recovery, state    the durable state, and the one place that changes it
 
-A protocol brings the names of its tables, its timers, and the bytes that carry numbers and receipts.  This
-room counts, decides and stages rows; it sends nothing and sets no timer.
+A protocol brings the names of its tables, its timers, and the encoding of numbers and receipts.  This
+package counts, decides and writes rows; it sends nothing and sets no timer.  It imports `base` and the model
+of `queueing`.  Read `acceptance` and `outgoing` first.
 """

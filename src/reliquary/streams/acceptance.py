@@ -1,18 +1,18 @@
-"""A stream that comes in: which of its messages are taken, in order and once.
+"""Acceptance decides which messages of an incoming stream are taken: in order, and each once.
 
-    kept     the last stream from one sender to one destination, and L, the number of its last message
+    kept     the last known stream from one sender to one destination; L is the number of its last message
     current  the number of the message that came
     previous the number of the message that its sender sent before it
 
-                   current = L+1    > L+1, previous <= L    > L+1, previous > L    <= L
-    no stream yet  begin            out of order            out of order           -
+    the stream is  current = L+1    > L+1, previous <= L    > L+1, previous > L    <= L
+    the first      begin            out of order            out of order           -
     a newer one    begin            out of order            out of order           -
-    the same       go on            go on                   out of order           repeated
+    the kept one   go on            go on                   out of order           repeated
     an older one   outdated         outdated                outdated               outdated
 
-L is 0 for a stream that is not kept.  A sender may skip numbers, whose messages expired (SR-136).  Nothing is
-held back until a gap is filled, because the sender sends all of it again.  A protocol whose streams may begin
-with any number, if nothing comes before it, brings a table that says `begin` in the second column.
+L is 0 for a stream that is not kept.  A sender may skip numbers whose messages expired (SR-136).  Messages
+after a gap are not stored until it is filled, because the sender sends all of them again.  A protocol whose
+streams may begin with any number, if nothing comes before it, brings a table with `begin` in column two.
 """
 
 from __future__ import annotations
@@ -42,30 +42,33 @@ class Step(Enum):
 
     NEXT = "next"
     SKIP = "skip"
-    """Numbers are left out, and the sender says so."""
+    """Numbers are left out, as the sender's `previous` says."""
     GAP = "gap"
     """Messages before it have not come."""
     BACK = "back"
+    """A message with this number or a higher one was taken before."""
 
 
 class Verdict(Enum):
-    """What becomes of a message of a stream."""
+    """The decision about a message of a stream."""
 
     BEGIN = "begin"
     GO_ON = "go-on"
     REPEATED = "repeated"
-    """It came before: its sender has not got the receipt."""
+    """It was taken before: its sender has not got the receipt."""
     OUT_OF_ORDER = "out-of-order"
     OUTDATED = "outdated"
     RESUMED = "resumed"
-    """It is taken though numbers before it are missing: they will never come (`gaps`)."""
+    """It is taken although numbers before it are missing: they will never come (`gaps`)."""
     LATE = "late"
-    """It is one of those that were passed over: nobody knows whether it came before."""
+    """Its number was passed over: it is not known whether it was taken before."""
 
 
 TAKEN: Final = frozenset({Verdict.BEGIN, Verdict.GO_ON, Verdict.RESUMED})
+"""The verdicts with which a message is taken."""
 
 Acceptance = Mapping[tuple[Standing, Step], Verdict]
+"""The verdict for each standing of a stream and each step of a number."""
 
 ACCEPTANCE: Final[Acceptance] = {
     (Standing.NONE_KEPT, Step.NEXT): Verdict.BEGIN,  # SR-212
@@ -87,13 +90,13 @@ ACCEPTANCE: Final[Acceptance] = {
     (Standing.OLDER, Step.GAP): Verdict.OUTDATED,
     (Standing.OLDER, Step.BACK): Verdict.OUTDATED,
 }
-"""A stream begins with number 1."""
+"""The table of protocols whose streams begin with number 1."""
 
 
 def judge(
     kept: IncomingStream | None, stream: int, current: int, previous: int, acceptance: Acceptance = ACCEPTANCE
 ) -> Verdict:
-    """What becomes of message `current` of this stream.  Changes nothing."""
+    """Return the verdict on message `current` of a stream; nothing changes."""
     last = 0
     if kept is None:
         standing = Standing.NONE_KEPT
@@ -121,10 +124,10 @@ def advanced(
     identifier: str = "",
     format_name: str = "",
 ) -> IncomingStream:
-    """The stream after its message `current` was taken (SR-212, SR-213).
+    """Return the stream after its message `current` was taken (SR-212, SR-213).
 
-    A stream that goes on keeps where its receipts go: only its first message says that.  It loses its marks
-    (`restored`, `reset`): from now on it is in order.
+    A stream that goes on keeps the address of its receipts, because only its first message has it.  It loses
+    the marks `restored` and `reset`: its numbers are in order from now on.
     """
     last = acknowledged = 0
     skipped: tuple[tuple[int, int], ...] = ()
@@ -133,7 +136,7 @@ def advanced(
         receipts_to = kept.receipts_to or receipts_to
     if previous > last:
         skipped = (*skipped, (last + 1, current - 1))
-    elif current <= last:  # an administrator wants it
+    elif current <= last:  # an administrator has reset the stream
         skipped, acknowledged = (), min(acknowledged, current)
     return IncomingStream(
         stream, current, acknowledged, receipts_to, identifier, format_name, now, skipped=skipped
@@ -141,7 +144,7 @@ def advanced(
 
 
 def made_up(kept: IncomingStream, current: int) -> IncomingStream:
-    """The stream after a number that was passed over came late."""
+    """Return the stream after a message came whose number was passed over before."""
     skipped = NumberRanges(kept.skipped)
     skipped.remove(current)
     return replace(kept, skipped=tuple(skipped))

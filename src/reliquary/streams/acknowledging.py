@@ -1,4 +1,4 @@
-"""What a receipt confirms: all messages of a stream up to its number, and which of them are done."""
+"""A receipt confirms all messages of a stream up to its number; this module finds and records them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class Confirmed(msgspec.Struct, frozen=True):
     """The messages that a receipt newly confirms, by LookupIdentifier, in the order of their numbers."""
 
     arrived: tuple[int, ...]
-    """All of them."""
+    """All messages that the receipt newly confirms."""
     reached: tuple[int, ...]
-    """Those that are in their queue there, and stay here until their final receipt comes."""
+    """Those that are in their destination queue and stay here until their final receipt comes."""
     done: tuple[int, ...]
-    """The others: nothing more is to come."""
+    """The others, for which no other receipt comes."""
 
 
 def acknowledge(state: StreamState, queue: int, last: int) -> Confirmed | None:
-    """Record that the receiver has all up to `last`; None when an earlier receipt said it."""
+    """Record that the receiver has all messages up to `last`; return None if that was known before."""
     sent = state.sent[queue]
     if last <= sent.stream.acknowledged:
         return None

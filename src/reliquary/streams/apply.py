@@ -1,4 +1,4 @@
-"""The only place that changes the durable state of streams: each fact, in memory and as rows."""
+"""The functions that apply facts to the state of streams, in memory and as rows; no other code changes it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from reliquary.streams.tables import (
 
 
 def apply(state: StreamState, fact: Fact) -> None:
-    """Make a fact true, and state it."""
+    """Change the state as a fact says, and add the fact to the draft of this turn."""
     _APPLY[type(fact)](state, fact)
     state.draft.state(fact)
 
 
 def _begin(state: StreamState, fact: facts.StreamBegun) -> None:
+    """Add the new stream of an outgoing queue, and count its ordinal."""
     state.add_sent(fact.queue, fact.stream)
     state.rows.put(state.tables.streams, queue_key(fact.queue), fact.stream)
     ordinals = state.ordinals
@@ -37,16 +38,18 @@ def _begin(state: StreamState, fact: facts.StreamBegun) -> None:
 
 
 def _count(state: StreamState, ordinals: Ordinals) -> None:
-    """Stage the row of counters."""
+    """Write the row of counters."""
     state.ordinals = ordinals
     state.rows.put(state.tables.ordinals, ORDINALS_KEY, ordinals)
 
 
 def _restore(state: StreamState, fact: facts.StoreRestored) -> None:
+    """Store when the last era began."""
     _count(state, replace(state.ordinals, restored=fact.moment))
 
 
 def _number(state: StreamState, fact: facts.MessagesNumbered) -> None:
+    """Give messages the next numbers of their stream."""
     sent = state.sent[fact.queue]
     sent.finals.update(fact.finals)
     for number, lookup_id in enumerate(fact.lookup_ids, fact.first):
@@ -59,7 +62,7 @@ def _number(state: StreamState, fact: facts.MessagesNumbered) -> None:
 
 
 def _write_numbers(state: StreamState, queue: int, index: int, *, is_new: bool = False) -> None:
-    """Stage one row of numbers; it is deleted when the last of its messages is gone."""
+    """Write one row of numbers, or delete it if all its messages have left the queue."""
     sent = state.sent[queue]
     row = sent.rows.get(index)
     if row is None:
@@ -70,32 +73,37 @@ def _write_numbers(state: StreamState, queue: int, index: int, *, is_new: bool =
 
 
 def _start(state: StreamState, fact: facts.StreamStarted) -> None:
+    """Store that the receiver has seen number 1 of a stream."""
     _change(state, fact.queue, replace(state.sent[fact.queue].stream, started=True))
 
 
 def _close(state: StreamState, fact: facts.StreamClosed) -> None:
+    """Store that no message gets a number of a stream any more."""
     _change(state, fact.queue, replace(state.sent[fact.queue].stream, closed=True))
 
 
 def _change(state: StreamState, queue: int, stream: OutgoingStream) -> None:
-    """Stage the row of a stream that goes out."""
+    """Write the row of an outgoing stream."""
     state.sent[queue].stream = stream
     state.rows.put(state.tables.streams, queue_key(queue), stream)
 
 
 def _acknowledge(state: StreamState, fact: facts.StreamAcknowledged) -> None:
+    """Store the highest number of a stream that a receipt confirmed."""
     sent = state.sent[fact.queue]
     sent.awaiting -= len(sent.up_to(fact.last))
     _change(state, fact.queue, replace(sent.stream, acknowledged=fact.last))
 
 
 def _free(state: StreamState, fact: facts.NumbersFreed) -> None:
+    """Remove the numbers of messages that have left their outgoing queue."""
     sent = state.sent[fact.queue]
     for index in {sent.free(lookup_id) for lookup_id in fact.lookup_ids}:
         _write_numbers(state, fact.queue, index)
 
 
 def _end(state: StreamState, fact: facts.StreamEnded) -> None:
+    """Remove the stream of an outgoing queue and all its numbers."""
     sent = state.remove_sent(fact.queue)
     state.rows.delete(state.tables.streams, queue_key(fact.queue))
     for index in sent.rows:
@@ -103,11 +111,13 @@ def _end(state: StreamState, fact: facts.StreamEnded) -> None:
 
 
 def _advance(state: StreamState, fact: facts.StreamAdvanced) -> None:
+    """Store the new record of an incoming stream."""
     state.incoming_stream((fact.sender, fact.destination), fact.stream).stream = fact.stream
     state.rows.put(state.tables.incoming, incoming_key(fact.sender, fact.destination), fact.stream)
 
 
 def _remember(state: StreamState, fact: facts.IdentifierRemembered) -> None:
+    """Add an identifier to the history; that of an express message only in memory."""
     if fact.express:
         state.history.keep_for_now(fact.entry)
     else:
@@ -129,3 +139,4 @@ _APPLY: Final[dict[type[Fact], Callable[[StreamState, Any], None]]] = {
     facts.IdentifierRemembered: _remember,
 }
 FACTS: Final = tuple(_APPLY)
+"""The facts that this module applies."""

@@ -1,4 +1,4 @@
-"""Facts about the durable state of streams; `apply` is the only place that changes it."""
+"""The facts about the durable state of streams; only `apply` changes the state by them."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from reliquary.streams.tables import IncomingStream, OutgoingStream, Remembered
 
 
 class StreamBegun(Fact, frozen=True):
-    """An outgoing queue has a new stream; the ordinal in its number is never used again."""
+    """An outgoing queue has a new stream; no later stream gets the ordinal in its number."""
 
     queue: int
     stream: OutgoingStream
 
 
 class MessagesNumbered(Fact, frozen=True):
-    """Messages of a stream have the numbers from `first` on, for good."""
+    """Messages of a stream got the numbers from `first` on, and keep them."""
 
     queue: int
     first: int
     lookup_ids: tuple[int, ...]
     finals: tuple[tuple[int, int], ...] = ()
-    """Those that stay until their final receipt comes, each with the number in its identifier."""
+    """The messages that stay until their final receipt comes, each with the number in its identifier."""
 
 
 class StreamStarted(Fact, frozen=True):
-    """The receiver answered number 1 of a stream, so it has seen the start."""
+    """The receiver answered number 1 of a stream, so it knows the stream."""
 
     queue: int
 
 
 class StreamClosed(Fact, frozen=True):
-    """No message gets a number of this stream any more; it ends when its messages are gone."""
+    """No message gets a number of this stream any more; the stream ends with its last message."""
 
     queue: int
 
 
 class StoreRestored(Fact, frozen=True):
-    """The store was restored; from then on numbers may be missing in streams that came before."""
+    """The store was restored at this moment; numbers may be missing in streams that are older."""
 
     moment: Instant
 
@@ -59,13 +59,13 @@ class NumbersFreed(Fact, frozen=True):
 
 
 class StreamEnded(Fact, frozen=True):
-    """Nothing of a stream is outstanding; the next message begins another."""
+    """All messages of a stream have left the queue; the next message begins a new stream."""
 
     queue: int
 
 
 class StreamAdvanced(Fact, frozen=True):
-    """A stream that comes in got further: a message of it was taken, or a receipt was sent."""
+    """An incoming stream changed: a message of it was taken, or a receipt was sent."""
 
     sender: UUID
     destination: str
@@ -73,13 +73,13 @@ class StreamAdvanced(Fact, frozen=True):
 
 
 class IdentifierRemembered(Fact, frozen=True):
-    """A message with this identifier was taken; a second one is a duplicate."""
+    """A message with this identifier was taken; a second message with it is a duplicate."""
 
     entry: Remembered
     express: bool = False
-    """Its message does not outlive a crash, and neither does this."""
+    """The message is express: a crash loses it, and this entry with it."""
 
     @property
     def volatile(self) -> bool:
-        """Whether the message is express."""
+        """Whether a crash may lose this fact."""
         return self.express

@@ -1,17 +1,16 @@
-"""Numbers that are missing for good: a gap in a stream is closed when nothing can fill it.
+"""Gaps decide when an incoming stream goes on although numbers before a message are missing for good.
 
-A receiver waits for the numbers before a gap, because their sender sends them again.  After a restore from a
-backup that may never happen: they were taken and confirmed after the backup, and went with the old store.
+A receiver waits for the missing numbers of a gap, because the sender sends them again.  After a restore from
+a backup they may never come: they were taken and confirmed after the backup, and lost with the old store.
 
     kept     . . . 20 |                        the backup
-    sender             21 ... 39 |             confirmed, so it sends them no more
-                                  40 41 42     40 comes, and nothing below it: the stream goes on
+    sender             21 ... 39 |             confirmed, so they are not sent again
+                                  40 41 42     40 comes, and no lower number: the stream goes on
 
-Its sender sends again from the lowest number that has no receipt.  A sender of ours says which number that is
-(`first`).  Of another sender it is the lowest number that was seen, when that one came in several rounds: a
-network that repeats a request, and loses the one before it, looks like a round and is none.  The numbers that
-are passed over are remembered: one of them that comes after all is no repeat, and nobody knows whether it was
-taken before.
+A sender sends again from the lowest number that has no receipt.  A sender that runs this program names that
+number (`first`).  For other senders it is the lowest number that came, if it came in several rounds: one is
+not enough, because a network can repeat a request and lose the one before it.  The numbers that are passed
+over are stored: if one of them comes later, it is not known whether it was taken before the restore.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from reliquary.streams.state import StreamState
 from reliquary.streams.tables import IncomingStream
 
 CLOCKS_DIFFER: Final = DAY
-"""By how much the clock of a sender may be ahead of ours: its streams have its time in their numbers."""
+"""How far the clock of a sender may be ahead: the numbers of its streams contain its time."""
 MOST_WATCHED: Final = 1000
-"""Streams with a gap that are watched at a time; the oldest one is forgotten for another."""
+"""How many streams with a gap are watched at a time; a new one replaces the oldest."""
 ENOUGH: Final = 3
-"""In how many rounds the lowest number comes before the gap is closed."""
+"""How many rounds the lowest number must come in before the stream goes on."""
 ROUNDS_APART: Final = 20 * SECOND
-"""What comes again sooner belongs to one round: senders wait 30 seconds for a receipt (SR-158)."""
+"""The least time between two rounds: senders wait 30 seconds for a receipt (SR-158)."""
 
 
 def reconsider(
@@ -46,9 +45,9 @@ def reconsider(
     *,
     first: bool = False,
 ) -> Verdict:
-    """The verdict on message `current`, with regard to restored stores and to what an administrator wants.
+    """Return the verdict on message `current`, corrected for a restored store or a reset by an administrator.
 
-    `first` where its sender says that no number before it is to come.
+    `first` is True if the sender says that it will send no lower number.
     """
     incoming = state.incoming.get(key)
     kept = None if incoming is None else incoming.stream
@@ -59,24 +58,27 @@ def reconsider(
         return Verdict.LATE if current in NumberRanges(kept.skipped) else verdict
     if verdict is Verdict.OUTDATED or not _is_restored(state, kept, stream):
         return verdict
-    gap = _see(state, key, stream, current, previous, now)
+    gap = _record_number(state, key, stream, current, previous, now)
     if verdict is Verdict.OUT_OF_ORDER and current == gap.lowest and (first or gap.rounds >= ENOUGH):
         return Verdict.RESUMED
     return verdict
 
 
 def _is_restored(state: StreamState, kept: IncomingStream | None, stream: int) -> bool:
-    """Whether messages of this stream may have been taken that the store has forgotten."""
+    """Return whether messages of this stream may have been taken that the restored store does not know."""
     if kept is not None and kept.number == stream:
         return kept.restored
     restored = state.ordinals.restored
     return restored > 0 and stream >> 32 <= (restored + CLOCKS_DIFFER) // SECOND
 
 
-def _see(state: StreamState, key: StreamKey, stream: int, current: int, previous: int, now: Instant) -> Gap:
-    """Note that this number came, whether or not it is taken.
+def _record_number(
+    state: StreamState, key: StreamKey, stream: int, current: int, previous: int, now: Instant
+) -> Gap:
+    """Record that this number came, whether it is taken or not, and return the gap of its stream.
 
-    The lowest number so far is gone if one that came after it names an even lower one as its previous.
+    If a higher number names a `previous` below the lowest number so far, the message with the lowest number
+    has left its queue, and the gap is counted again from the number that came.
     """
     gap = state.gaps.get(key)
     if gap is None or gap.stream != stream or current < gap.lowest or previous < gap.lowest < current:

@@ -1,9 +1,9 @@
-"""Which identifiers came, so that a second message with one of them is a duplicate.
+"""The identifiers of the last messages that were taken: a second message with one of them is a duplicate.
 
 places     ... 7 8 9 10 11          each identifier of a durable message takes the next place
-on disk    place modulo size        so the newest takes the row of the one that is forgotten
+on disk    place modulo size        so the newest identifier replaces the oldest in its row
 in memory  all places on disk; the identifiers of express messages are kept apart from them, because a crash
-           loses those together with their messages, and must leave what is on disk unchanged
+           loses express messages with their identifiers, and must not change the rows on disk
 """
 
 from __future__ import annotations
@@ -21,28 +21,29 @@ Known = tuple[int, int, str]
 
 
 class History:
-    """The last identifiers, at most `size` durable and `size` express ones; the caller judges their age."""
+    """The last identifiers, at most `size` durable and `size` express ones; the caller checks their age."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.next = 0
         """The place of the next durable entry."""
         self.durable: dict[Known, int] = {}
-        """When each came, microseconds since 1970."""
+        """The time when each durable message came, in microseconds since 1970."""
         self._ring: deque[Known] = deque()
-        """Which identifiers took the last places, the oldest first."""
+        """The identifiers at the last places, the oldest first."""
         self._again: dict[Known, int] = {}
-        """For identifiers that came again: how many older places each of them takes."""
+        """For identifiers that came again: how many older places each of them has."""
         self.express: OrderedDict[Known, int] = OrderedDict()
+        """The time when each express message came, in microseconds since 1970, the oldest first."""
 
     def arrival(self, identifier: ObjectId, destination: str) -> int | None:
-        """When the message came, microseconds since 1970; None when it is not remembered."""
+        """Return when a message came, in microseconds since 1970; None if its identifier is not known."""
         known = (identifier.lineage.int, identifier.uniquifier, destination)
         arrived = self.durable.get(known)
         return self.express.get(known) if arrived is None else arrived
 
     def keep(self, entry: Remembered) -> None:
-        """Remember the identifier of a durable message; a full ring forgets its oldest place."""
+        """Add the identifier of a durable message; a full history drops its oldest place."""
         known = known_of(entry)
         if self.durable.pop(known, None) is not None:
             self._again[known] = self._again.get(known, 0) + 1
@@ -53,7 +54,7 @@ class History:
             self._forget(self._ring.popleft())
 
     def _forget(self, known: Known) -> None:
-        """Free the oldest place; an identifier that has a later one too is still known."""
+        """Drop the oldest place; an identifier that also has a later place stays known."""
         others = self._again.pop(known, 0)
         if not others:
             del self.durable[known]
@@ -61,7 +62,7 @@ class History:
             self._again[known] = others - 1
 
     def keep_for_now(self, entry: Remembered) -> None:
-        """Remember the identifier of an express message."""
+        """Add the identifier of an express message, in memory only."""
         known = known_of(entry)
         self.express.pop(known, None)
         self.express[known] = entry.arrived
@@ -70,5 +71,5 @@ class History:
 
 
 def known_of(entry: Remembered) -> Known:
-    """The key under which an entry is found."""
+    """Return the key under which an entry is found."""
     return entry.lineage.int, entry.uniquifier, entry.destination

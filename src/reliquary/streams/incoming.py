@@ -1,7 +1,7 @@
-"""A stream that comes in, while the process runs, and when its next receipt is due.
+"""The state of an incoming stream while the process runs, and the time when its next receipt is due.
 
-One receipt confirms several messages.  It waits a short time for further messages, and each one that comes
-starts that time again; a receipt that has waited long, or for many messages, goes at once.
+One receipt confirms several messages.  It waits a short time for more messages, and each message that comes
+starts that time again; a receipt that has waited long enough, or for enough messages, is sent at once.
 
     message ---- delay ----> receipt
     message - message - message - ... - message         receipt, `longest` after the first of them
@@ -19,7 +19,7 @@ from reliquary.base.time import Duration, Instant
 from reliquary.streams.tables import IncomingStream
 
 StreamKey = tuple[UUID, str]
-"""A sender's GUID, and the destination as that sender writes it: it has a stream for each spelling."""
+"""A sender's GUID, and the destination as that sender writes it: each spelling has a stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,37 +31,39 @@ class Coalescing:
     longest: Duration
     """How long it waits after the first message, at most."""
     most: int
-    """It goes at once when it confirms this many messages."""
+    """How many messages it confirms at most; then it is sent at once."""
 
 
 @dataclass(slots=True)
 class Gap:
-    """What was seen of a stream since a gap showed in it."""
+    """The numbers of a stream that came since a gap was found in it."""
 
     stream: int
     lowest: int
+    """The lowest number that came."""
     seen: int
-    """When the last round began in which that number came, microseconds since 1970."""
+    """When the last round began in which that number came, in microseconds since 1970."""
     rounds: int = 1
+    """How many rounds that number came in."""
 
 
 @dataclass(slots=True)
 class Incoming:
-    """A stream that comes in."""
+    """An incoming stream and the messages of it that have no receipt yet."""
 
     place: int
     """The number of its timer."""
     key: StreamKey
     stream: IncomingStream
     unreceipted_since: int = 0
-    """When the first message came that has no receipt: microseconds since 1970, 0 when there is none."""
+    """When the first message without a receipt came, in microseconds since 1970; 0 if there is none."""
     waiting: bool = False
-    """The coalescing timer runs."""
+    """Whether the coalescing timer runs."""
     rejected: int = 0
-    """Messages in a row that were not taken."""
+    """How many messages in a row were not taken."""
 
     def is_receipt_due(self, coalescing: Coalescing, now: Instant) -> bool:
-        """Whether the receipt for a message that was just taken goes at once (SR-142, SR-215)."""
+        """Return whether the receipt is sent at once, after a message was taken (SR-142, SR-215)."""
         if self.unreceipted_since == 0 or now < self.unreceipted_since:  # the clock was set back
             self.unreceipted_since = now
         # DEPARTS from 3.1.1.3.2 (SR-142): a receipt waits for a limited number of messages, because a
@@ -70,12 +72,12 @@ class Incoming:
         return enough or now - self.unreceipted_since >= coalescing.longest
 
     def wait(self, coalescing: Coalescing, now: Instant) -> Duration:
-        """Begin or go on to wait for further messages; returns when the timer is to fire."""
+        """Wait for more messages, and return the time until the timer must fire."""
         since = self.unreceipted_since = self.unreceipted_since or now
         self.waiting = True
         return Duration(min(coalescing.delay, max(since + coalescing.longest - now, 1)))
 
     def receipted(self) -> None:
-        """Note that a receipt goes now: nothing waits for one (SR-215)."""
+        """Record that a receipt is sent now, so that no message waits for one (SR-215)."""
         self.waiting = False
         self.unreceipted_since = 0

@@ -1,4 +1,4 @@
-"""How far the stream of an outgoing queue got, as the manager shows it: OutgoingTransferInfo."""
+"""The progress of an outgoing stream, as the manager shows it: OutgoingTransferInfo."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from reliquary.streams.outgoing import Sent
 
 @dataclass(slots=True)
 class Progress:
-    """What is counted about an outgoing stream while the process runs."""
+    """The counters of an outgoing stream; they are not durable."""
 
     receipts: int = 0
-    """Receipts that came, EodLastAckCount."""
+    """How many receipts came, EodLastAckCount."""
     receipt_time: int = 0
-    """When the last one came, EodLastAckTime; microseconds since 1970."""
+    """When the last receipt came, EodLastAckTime; in microseconds since 1970."""
     unread: int = 0
-    """Messages that were confirmed and are not known to be received, EodNoReadCount."""
+    """How many confirmed messages are not known to be received, EodNoReadCount."""
 
     def begin(self) -> None:
-        """A new stream begins (SR-267)."""
+        """Set the counters to 0 for a new stream (SR-267)."""
         self.receipts = self.unread = 0
 
     def receipt(self, now: Instant) -> None:
-        """Count a receipt and note when it came (SR-221)."""
+        """Count a receipt and record when it came (SR-221)."""
         self.receipts += 1
         self.receipt_time = now
 
 
 def progressed(queue: int, sent: Sent, progress: Progress, wait: ReceiptWait) -> TransferProgressed:
-    """How far the stream of this queue got, for the manager."""
+    """Return the signal that reports the progress of a queue's stream to the manager."""
     stream = sent.stream
     sequence = SequenceId(stream.number & 0xFFFFFFFF, stream.number >> 32)
     first, last = (sent.first_awaiting(), stream.last) if sent.awaiting else (0, 0)

@@ -1,4 +1,4 @@
-"""The state of streams from their rows, when the process starts."""
+"""Recovery builds the state of streams from their rows, when the process starts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reliquary.streams.tables import NUMBERS_IN_A_ROW, ORDINALS_KEY
 
 
 def recover(state: StreamState) -> None:
-    """Load all that was kept; without rows the state is that of a first start (SR-155 to SR-157, SR-160)."""
+    """Load all rows into the state; without rows, it stays as at a first start (SR-155 to SR-157, SR-160)."""
     tables = state.tables
     state.ordinals = state.rows.get(tables.ordinals, ORDINALS_KEY) or state.ordinals
     for key, stream in every(state.rows, tables.streams):
@@ -30,7 +30,7 @@ def recover(state: StreamState) -> None:
 
 
 def _recover_history(state: StreamState) -> None:
-    """Load the identifiers, oldest first; equal senders and destinations share one object in memory."""
+    """Load the identifiers, the oldest first; equal senders and destinations share one object in memory."""
     senders: dict[UUID, UUID] = {}
     destinations: dict[str, str] = {}
     entries = [entry for _, entry in every(state.rows, state.tables.history)]

@@ -1,11 +1,11 @@
-"""What becomes of streams when the store was restored from a backup (`queueing.era`).
+"""All streams are marked when the store was restored from a backup (`queueing.rules.era`).
 
-    sender      Numbers up to `last` were given before the backup; later ones may have been given since.
-                So the stream is closed: its messages go again under their numbers, and no other gets one.
-    receiver    Numbers up to `last` came before the backup; later ones may have come and been confirmed.
-                So the stream is marked, and a gap in it does not last for ever (`gaps`).
+    sender      Numbers up to `last` were given before the backup; later numbers may have been given after it.
+                So the stream is closed: its messages are sent again with their numbers, and none is added.
+    receiver    Numbers up to `last` came before the backup; later numbers may have come and been confirmed.
+                So the stream is marked, and goes on after a gap that nothing can fill (`gaps`).
 
-Both marks are on disk with the era, so a restart remembers them.
+Both marks are on disk with the era, so they are known after a restart.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reliquary.streams.state import StreamState
 
 
 def begin_era(state: StreamState, moment: Instant) -> None:
-    """Mark all streams: the store was restored, and an era begins at this moment."""
+    """Close all outgoing streams and mark all incoming ones, because the store was restored at `moment`."""
     apply(state, StoreRestored(moment))
     for queue in state.sent:
         apply(state, StreamClosed(queue))

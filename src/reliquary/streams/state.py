@@ -1,6 +1,6 @@
-"""The streams of one protocol, both ways, in memory.
+"""The state of one protocol's streams in memory, outgoing and incoming.
 
-Durable state changes only through `apply.apply`; `recovery.recover` builds it from the rows.
+Only `apply.apply` changes the durable part; `recovery.recover` builds it from the rows.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from reliquary.streams.outgoing import Sent
 from reliquary.streams.tables import IncomingStream, Ordinals, OutgoingStream, StreamTables
 
 StreamName = Hashable
-"""What receipts call a stream that goes out."""
+"""The name of an outgoing stream in its receipts."""
 
 
 class StreamState:
-    """What a protocol knows of its streams; the state of its machine is derived from this class."""
+    """The streams of a protocol; the state class of its machine is derived from this class."""
 
     def __init__(self, rows: Rows, tables: StreamTables, *, history_size: int) -> None:
         self.rows = rows
@@ -27,37 +27,38 @@ class StreamState:
         self.draft = Draft()
         self.ordinals = Ordinals()
         self.sent: dict[int, Sent] = {}
-        """Streams that go out, by outgoing queue."""
+        """The outgoing streams, by the number of their outgoing queue."""
         self.queue_of: dict[StreamName, int] = {}
-        """The outgoing queue of each stream that goes out, by the name of the stream."""
+        """The outgoing queue of each outgoing stream, by the name of the stream."""
         self.incoming: dict[StreamKey, Incoming] = {}
+        """The incoming streams, by sender and destination."""
         self.places: list[Incoming] = []
-        """Streams that come in, by place."""
+        """The incoming streams, by place."""
         self.gaps: dict[StreamKey, Gap] = {}
-        """Streams that came before the store was restored and have a gap, the oldest first (`gaps`)."""
+        """The streams older than the last restore that have a gap, the oldest first (`gaps`)."""
         self.history = History(history_size)
 
     def known_destination(self, destination: str) -> str:
-        """The key under which identifiers for a destination are known; rows may have another."""
+        """Return the form of a destination that the history uses; rows may have an older form."""
         return destination
 
     def name_of(self, stream: OutgoingStream) -> StreamName:
-        """What the receipts of this stream call it; two managers may use one number."""
+        """Return the name of a stream in its receipts; two senders may use one number."""
         return stream.sender, stream.number
 
     def add_sent(self, queue: int, stream: OutgoingStream) -> None:
-        """Note that this stream goes out of this queue."""
+        """Add the outgoing stream of a queue."""
         self.sent[queue] = Sent(stream)
         self.queue_of[self.name_of(stream)] = queue
 
     def remove_sent(self, queue: int) -> Sent:
-        """Forget the stream that goes out of this queue, and return it."""
+        """Remove the outgoing stream of a queue, and return it."""
         sent = self.sent.pop(queue)
         del self.queue_of[self.name_of(sent.stream)]
         return sent
 
     def incoming_stream(self, key: StreamKey, stream: IncomingStream) -> Incoming:
-        """The stream from there; a new one gets the next place."""
+        """Return the incoming stream of a sender and destination; add it at the next place if it is new."""
         known = self.incoming.get(key)
         if known is None:
             known = self.incoming[key] = Incoming(len(self.places), key, stream)

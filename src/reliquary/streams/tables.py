@@ -1,9 +1,10 @@
-"""Records and tables of streams; each protocol has five tables of its own.
+"""The records and tables of streams; each protocol has its own five tables.
 
-NAME_streams   outgoing queue                  the stream that leaves it, and how far it got
-NAME_numbers   outgoing queue, number // 64    which messages have which numbers
-NAME_incoming  sender's GUID, destination      the stream that comes from there, and how far it got
-NAME_history   slot                            identifiers of the last messages, a ring
+table          key                             record
+NAME_streams   outgoing queue                  its outgoing stream, and the last confirmed number
+NAME_numbers   outgoing queue, number // 64    the messages that have these numbers
+NAME_incoming  sender's GUID, destination      the incoming stream, and the last number that was taken
+NAME_history   slot                            the identifiers of the last messages, a ring
 NAME_ordinals  one row                         counters that only grow
 """
 
@@ -20,54 +21,54 @@ from reliquary.queueing.model.message import NO_GUID
 
 
 class OutgoingStream(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A stream as its sender keeps it."""
+    """The record of an outgoing stream, at its sender."""
 
     number: int
-    """The stream's own number: time and ordinal in one number of 64 bits."""
+    """The number of the stream: time and ordinal in one number of 64 bits."""
     last: int = 0
-    """The last number that a message got."""
+    """The highest number that a message of the stream has."""
     acknowledged: int = 0
     """The highest number that a receipt confirmed."""
     sender: UUID = NO_GUID
-    """The manager that sends it."""
+    """The manager that sends the stream."""
     started: bool = False
-    """Number 1 was answered: the receiver has seen it, with or without a receipt."""
+    """Whether number 1 was answered: the receiver has seen it, even if no receipt came."""
     closed: bool = False
-    """No message gets a number of it any more: its receiver may have seen some that are forgotten here."""
+    """Whether no message gets a number any more: the receiver may know numbers that a restore lost here."""
 
 
 class Numbers(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The messages that have the numbers from a multiple of NUMBERS_IN_A_ROW on."""
+    """The messages of NUMBERS_IN_A_ROW numbers, from a multiple of it on."""
 
     lookup_ids: tuple[int, ...]
-    """Their LookupIdentifiers; 0 where a message is gone, or the number was not given yet."""
+    """Their LookupIdentifiers; 0 if a message left the queue, or if the number is not given yet."""
     finals: tuple[tuple[int, int], ...] = ()
     """Messages that stay until their final receipt comes, each with the number in its identifier."""
 
 
 class IncomingStream(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A stream as its receiver keeps it."""
+    """The record of an incoming stream, at its receiver."""
 
     number: int
-    """The stream's own number."""
+    """The number of the stream."""
     last: int = 0
     """The number of the last message that was taken."""
     acknowledged: int = 0
     """The number in the last receipt that was sent."""
     receipts_to: str = ""
-    """Where receipts go."""
+    """The address that receipts are sent to."""
     identifier: str = ""
-    """The stream's name as its sender writes it, where the protocol has one."""
+    """The name of the stream as its sender writes it, if the protocol has one."""
     format_name: str = ""
     """The destination, for the view of transfers."""
     accessed: int = 0
-    """When a message of it was last taken, microseconds since 1970."""
+    """When the last message was taken, in microseconds since 1970."""
     restored: bool = False
-    """It was kept in a store that was restored: numbers after `last` may have been taken before that."""
+    """Whether the store was restored since: numbers after `last` may have been taken before the restore."""
     skipped: tuple[tuple[int, int], ...] = ()
-    """Ranges of numbers that were passed over (`gaps`): whether they were taken is not known."""
+    """Ranges of numbers that were passed over (`gaps`): it is not known whether they were taken."""
     reset: bool = False
-    """An administrator wants the next message to be taken, whatever its stream and its number are."""
+    """Whether an administrator wants the next message to be taken, with any stream and number."""
 
 
 class Remembered(msgspec.Struct, frozen=True, gc=False):
@@ -76,21 +77,21 @@ class Remembered(msgspec.Struct, frozen=True, gc=False):
     lineage: UUID
     uniquifier: int
     arrived: int
-    """Microseconds since 1970."""
+    """When the message came, in microseconds since 1970."""
     place: int
-    """How many were remembered before: the ring's head has the highest."""
+    """How many identifiers were stored before this one."""
     destination: str
 
 
 class Ordinals(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Counters that only grow; the next stream's number is made of them."""
+    """The counters of which the number of the next stream is made; they only grow."""
 
     stream: int = 1
     """The ordinal of the next stream (SR-157)."""
     timestamp: int = 0
-    """The time in the last stream's number: the next one has no earlier time, whatever the clock says."""
+    """The time in the number of the last stream; the next one is not earlier, even if the clock is set back."""
     restored: int = 0
-    """When the last era began, microseconds since 1970; 0 in a store that was never restored."""
+    """When the last era began, in microseconds since 1970; 0 in a store that was never restored."""
 
 
 class StreamTables:
@@ -105,7 +106,7 @@ class StreamTables:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all five, for the store."""
+        """The names of all five tables, for the store."""
         return (
             self.streams.name,
             self.numbers.name,
@@ -116,6 +117,7 @@ class StreamTables:
 
 
 NUMBERS_IN_A_ROW: Final = 64
+"""How many numbers of messages one row of `numbers` has."""
 ORDINALS_KEY: Final = b"\0"
 """The key of the one row of `ordinals`."""
 
@@ -128,5 +130,5 @@ slot_key = _queue_layout.pack
 
 
 def incoming_key(sender: UUID, destination: str) -> bytes:
-    """The key of a stream that comes in."""
+    """Return the key of an incoming stream."""
     return sender.bytes + destination.encode()

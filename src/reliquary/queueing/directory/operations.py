@@ -1,7 +1,7 @@
-"""The directory as the queue manager uses it, [MS-MQDMPR] 3.1.7.1.18 to 3.1.7.1.25.
+"""The directory operations of the queue manager, [MS-MQDMPR] 3.1.7.1.18 to 3.1.7.1.25.
 
-Each function is one event of the specification: it sends the change notification, asks the
-registry unless the directory is not connected, and draws the consequences when it is not.
+Each function is one event of the specification.  It sends the change notification.  If the directory is
+connected, it calls the registry; if not, it notes that the directory is offline and says so in its answer.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ from reliquary.queueing.model.state import State
 ONLINE_TIMER: Final = ("directory online", 0)
 QUERY_TIMER: Final = "directory query"
 QUERY_LEASE: Final = Duration(5 * MINUTE)
-"""How long a query stays open without being used."""
+"""The time after which an unused query is closed."""
 QUERY_LIMIT: Final = 100
-"""Queries that are open at once."""
+"""The largest number of queries that are open at once."""
 
 Parameters = ParamSpec("Parameters")
 Operation = Callable[Concatenate[State, Parameters], DirectoryAnswer]
 
 
 def _attributes_known(operation: Operation[Parameters]) -> Operation[Parameters]:
-    """An attribute that there is not is a result of the specification, not an error."""
+    """Make an operation answer AttributeNotFound where it raises AttributeMissing."""
 
     @wraps(operation)
     def run(state: State, /, *given: Parameters.args, **named: Parameters.kwargs) -> DirectoryAnswer:
@@ -68,16 +68,16 @@ def _attributes_known(operation: Operation[Parameters]) -> Operation[Parameters]
     return run
 
 
-# -- whether it is there
+# -- the connection to the directory
 
 
 def is_connected(state: State) -> bool:
-    """Whether the directory itself would answer."""
+    """Return whether the directory is attached, so that it answers requests."""
     return not state.identity().directory_detached
 
 
 def happened(state: State, happening: Happening) -> Then:
-    """Draw the consequences of what was learned about the connection."""
+    """Change the connection's state after this event, set or cancel the check, and return what follows."""
     directory = state.directory
     directory.connection, then = TRANSITIONS[directory.connection, happening]
     if then is Then.WATCH and not directory.watching:
@@ -90,7 +90,7 @@ def happened(state: State, happening: Happening) -> Then:
 
 
 def not_connected(state: State) -> DirectoryAnswer:
-    """DirectoryNotConnected, and what follows from it (DM-240)."""
+    """Note that the directory is offline and return DirectoryNotConnected (DM-240)."""
     happened(state, Happening.NOT_CONNECTED)
     return answer_of(DirectoryResult.NOT_CONNECTED)
 
@@ -102,19 +102,19 @@ def not_connected(state: State) -> DirectoryAnswer:
 def create(
     state: State, subject: DirectoryObject, now: Instant, attributes: Sequence[str] | None = None
 ) -> DirectoryAnswer:
-    """Create Directory Object."""
+    """Create Directory Object: add an object to the directory, 3.1.7.1.18."""
     check_attributes(kind_of(subject), attributes)
-    _notify(state, ChangeOperation.QUEUE_CREATION, subject)  # DM-238
+    _notify_queue(state, ChangeOperation.QUEUE_CREATION, subject)  # DM-238
     if not is_connected(state):
         return not_connected(state)
     return registry.create(state, project(subject, attributes), now)  # DM-239
 
 
 def delete(state: State, kind: Kind, identifier: UUID) -> DirectoryAnswer:
-    """Delete Directory Object."""
+    """Delete Directory Object: remove an object from the directory, 3.1.7.1.19."""
     found = state.directory.objects[kind].get(identifier)
     if found is not None:
-        _notify(state, ChangeOperation.QUEUE_DELETION, found)  # DM-241
+        _notify_queue(state, ChangeOperation.QUEUE_DELETION, found)  # DM-241
     if not is_connected(state):
         return not_connected(state)  # DM-242
     return registry.delete(state, kind, identifier)
@@ -124,7 +124,7 @@ def delete(state: State, kind: Kind, identifier: UUID) -> DirectoryAnswer:
 def write(
     state: State, subject: DirectoryObject, now: Instant, attributes: Sequence[str] | None = None
 ) -> DirectoryAnswer:
-    """Write Directory."""
+    """Write Directory: change the named attributes of an object, or all of them, 3.1.7.1.24."""
     check_attributes(kind_of(subject), attributes)
     if not is_connected(state):
         return not_connected(state)  # DM-253
@@ -135,20 +135,20 @@ def write(
 
 
 def notify_update(state: State, subject: DirectoryObject) -> None:
-    """Send Change Notification for what was written (DM-254)."""
+    """Send Change Notification for an object that was written (DM-254)."""
     if isinstance(subject, ManagerObject):
-        _tell(state, ChangeOperation.QUEUE_MANAGER_UPDATE, subject)
+        _send_notification(state, ChangeOperation.QUEUE_MANAGER_UPDATE, subject)
     else:
-        _notify(state, ChangeOperation.QUEUE_UPDATE, subject)
+        _notify_queue(state, ChangeOperation.QUEUE_UPDATE, subject)
 
 
-def _notify(state: State, operation: ChangeOperation, subject: DirectoryObject) -> None:
-    """Every queue of a directory is a public one."""
+def _notify_queue(state: State, operation: ChangeOperation, subject: DirectoryObject) -> None:
+    """Send Change Notification if the object is a queue; every queue of a directory is public."""
     if isinstance(subject, QueueObject):
-        _tell(state, operation, subject)
+        _send_notification(state, operation, subject)
 
 
-def _tell(state: State, operation: ChangeOperation, subject: DirectoryObject) -> None:
+def _send_notification(state: State, operation: ChangeOperation, subject: DirectoryObject) -> None:
     if ChangeNotified in state.heard:
         state.draft.tell(ChangeNotified(operation, subject))
 
@@ -157,7 +157,7 @@ def _tell(state: State, operation: ChangeOperation, subject: DirectoryObject) ->
 
 
 def by_identifier(identifier: UUID) -> tuple[Filter, ...]:
-    """The filter that most reads of the specification have."""
+    """Return the filter that finds the object with this Identifier."""
     return (Filter("identifier", Operator.EQUALS, identifier),)
 
 
@@ -170,13 +170,16 @@ def read(
     *,
     forced: bool = False,
 ) -> DirectoryAnswer:
-    """Read Directory: the first object that every filter lets through."""
+    """Read Directory: return the first object that passes every filter, 3.1.7.1.20.
+
+    `forced` asks the directory even while it is believed to be offline.
+    """
     matches = matcher(kind, filters)
     check_attributes(kind, attributes)
     if state.directory.offline and not forced:
         return _read_offline(state, kind, matches, attributes)
     if not is_connected(state):
-        # DM-248: a forced read only looks, it does not change what the manager believes.
+        # DM-248: a forced read does not change the state of the connection.
         return answer_of(DirectoryResult.NOT_CONNECTED) if forced else not_connected(state)
     found = next((each for _, each in sorted(state.directory.objects[kind].items()) if matches(each)), None)
     if found is None:
@@ -190,7 +193,7 @@ def _read_offline(
     matches: Callable[[DirectoryObject], bool],
     attributes: Sequence[str] | None,
 ) -> DirectoryAnswer:
-    """What the manager knows without a directory."""
+    """Return a local queue or the manager itself, which are known without a directory."""
     identity = state.identity()
     if kind is Kind.QUEUE:  # DM-245
         own = (
@@ -215,23 +218,23 @@ def read_begin(
     attributes: tuple[str, ...] | None = None,
     order: Sequence[SortOrder] = (),
 ) -> DirectoryAnswer:
-    """Read Directory Begin: all the objects that every filter lets through (DM-249)."""
+    """Read Directory Begin: open a query for all objects that pass every filter (DM-249), 3.1.7.1.21."""
     matches = matcher(kind, filters)
     check_attributes(kind, attributes)
     if not is_connected(state):
         return answer_of(DirectoryResult.NOT_CONNECTED)
     if len(state.directory.queries) >= QUERY_LIMIT:
         return answer_of(DirectoryResult.GENERIC_ERROR, f"{QUERY_LIMIT} queries are open already")
-    some = [each for each in state.directory.objects[kind].values() if matches(each)]
+    found = [each for each in state.directory.objects[kind].values() if matches(each)]
     handle = state.next_handle()
-    state.directory.queries[handle] = Query(in_order(some, kind, attributes, order), attributes)
+    state.directory.queries[handle] = Query(in_order(found, kind, attributes, order), attributes)
     state.draft.ask(SetTimer((QUERY_TIMER, handle), QUERY_LEASE))
     return answer_of(DirectoryResult.SUCCESS, handle=handle)
 
 
 @_attributes_known
 def read_next(state: State, handle: int) -> DirectoryAnswer:
-    """Read Directory Next: in the order of Begin, until there is no more (DM-251)."""
+    """Read Directory Next: return the next object of a query, or EndOfData (DM-251), 3.1.7.1.22."""
     query = state.directory.queries.get(handle)
     if query is None:
         return _no_query(handle)
@@ -245,7 +248,7 @@ def read_next(state: State, handle: int) -> DirectoryAnswer:
 
 
 def read_end(state: State, handle: int) -> DirectoryAnswer:
-    """Read Directory End (DM-252)."""
+    """Read Directory End: close a query (DM-252), 3.1.7.1.23."""
     if state.directory.queries.pop(handle, None) is None:
         return _no_query(handle)
     state.draft.ask(CancelTimer((QUERY_TIMER, handle)))
@@ -260,5 +263,5 @@ def _no_query(handle: int) -> DirectoryAnswer:
 
 
 def on_query_timer(state: State, handle: int) -> None:
-    """Nobody used the query for a while."""
+    """Close a query that was not used during its lease."""
     state.directory.queries.pop(handle, None)

@@ -1,4 +1,4 @@
-"""Messages as packets and back, [MS-MQDMPR] 3.1.7.1.30 to 3.1.7.1.32.
+"""Convert a Message to a UserMessage packet and a packet to a Message, [MS-MQDMPR] 3.1.7.1.30 to 3.1.7.1.32.
 
     Message --construct--> UserMessage --encode--> bytes
        ^                    |  sign, seal            |
@@ -6,7 +6,7 @@
        '------read-------- UserMessage <--decode-- bytes
                               unseal, verify
 
-Signatures and encryption (`signing`, `sealing`) work on the packet between the two.
+The modules `signing` and `sealing` change the UserMessage between the Message and the bytes.
 """
 
 from __future__ import annotations
@@ -56,39 +56,39 @@ from reliquary.wire.packet.user import UserHeader
 from reliquary.wire.packet.user_message import UserMessage, decode_user_message
 
 STANDARD_PROVIDER: Final = 1
-"""AuthenticationProviderType of a message that names none."""
+"""AuthenticationProviderType of a message that names no provider."""
 
 NOT_CARRIED: Final[Mapping[str, str]] = {
-    "allow_peek_when_locked": "it concerns the queue that the message lies in",
-    "discard_refused": "a wish to its own manager",
+    "allow_peek_when_locked": "it concerns only the queue that holds the message",
+    "discard_refused": "it concerns only the manager of the sender",
     "application_deadletter_queue": "a remote read has a header for it, wire/packet/remote_read.py",
-    "authentication": "written as none (DM-280); who receives finds it out, queueing/packets/signing.py",
-    "transaction_status_queue": "set by whoever transfers the message",
-    "soap_envelope": "the headers of [MC-MQSRM] are its protocol's to fill, wire/packet/soap.py",
+    "authentication": "written as none (DM-280); the receiver determines it, queueing/packets/signing.py",
+    "transaction_status_queue": "the protocol that transfers the message sets it",
+    "soap_envelope": "the protocol [MC-MQSRM] fills its own headers, wire/packet/soap.py",
     "soap_compound_message": "as soap_envelope",
     "soap_header": "as soap_envelope",
     "soap_body": "as soap_envelope",
-    "carrier_header": "a packet has no header in the words of another carrier",
-    "stored_body": "a packet has no place for a body so large",
+    "carrier_header": "a packet has no field for the header of another carrier",
+    "stored_body": "a body of this size does not fit into a packet",
 }
-"""Attributes that do not come out of a packet as they went in, whatever they are."""
+"""Attributes that a packet never carries, each with the reason."""
 
 CARRIED_IN_PART: Final[Mapping[str, str]] = {
-    "identifier": "its lineage is the source machine",
+    "identifier": "its lineage is read as the source machine",
     "priority": "a transactional message has none (DM-278)",
     "delivery": "a transactional message is recoverable",
     "acknowledgements": "as four bits: full-receive is neg-arrival, pos-receive and neg-receive",
-    "hash_algorithm": "sha is read as sha1, which has the same number",
-    "encryption_algorithm": "five of them have no number; rc4 is written if nothing is encrypted",
-    "destination_manager": "the destination's own if that is private, none if it is direct",
-    "destination_kind": "what the destination's name is",
-    "administration_kind": "what the administration queue's name allows",
-    "response_kind": "what the response queue's name allows",
-    "destination_queues": "machine, connector and multicast names are left out, and a list's domain",
+    "hash_algorithm": "sha is read as sha1, because both have one number",
+    "encryption_algorithm": "five algorithms have no number; rc4 is written if nothing is encrypted",
+    "destination_manager": "the manager of a private destination, none if the destination is direct",
+    "destination_kind": "the kind follows from the destination's name",
+    "administration_kind": "the kind must fit the administration queue's name",
+    "response_kind": "the kind must fit the response queue's name",
+    "destination_queues": "machine, connector and multicast names and the domain of a list are left out",
     "administration_queues": "as destination_queues",
     "response_queues": "as destination_queues",
     "sender_kind": "none if there is no sender",
-    "transaction": "20 bits of it; all that belongs to a transaction only with it or with a sequence",
+    "transaction": "20 bits; its attributes are carried only with a transaction or a sequence",
     "sequence": "ordinal and timestamp 0 are read as none",
     "sequence_number": "as transaction",
     "previous_sequence_number": "as transaction",
@@ -97,24 +97,27 @@ CARRIED_IN_PART: Final[Mapping[str, str]] = {
     "last_in_transaction": "as transaction",
     "connector_manager": "as transaction",
 }
-"""Attributes that come out changed in the cases that are named."""
+"""Attributes that a packet carries only in part, each with the case in which its value changes."""
 
 
 def serialize(message: Message, *, computer: str = "") -> bytes:
-    """Serialize Message to Buffer; what cannot stand in a packet is a UsageError."""
+    """Serialize Message to Buffer; raise UsageError if an attribute has no form in a packet."""
     return construct(message, computer=computer).encode()
 
 
 def deserialize(data: bytes) -> Message:
-    """Deserialize Message From Buffer; PacketFault says where the bytes are no packet."""
+    """Deserialize Message From Buffer; raise PacketFault if the bytes are not a packet."""
     return read(decode_user_message(data))
 
 
-# -- to a packet
+# -- from a message to a packet
 
 
 def construct(message: Message, *, computer: str = "") -> UserMessage:
-    """Construct a UserMessage Packet, filled.  `computer` is where path names of our own are (DM-269)."""
+    """Construct a UserMessage Packet and fill it from the message.
+
+    `computer` is the name of this computer; it completes path names that name no computer (DM-269).
+    """
     transaction = _transaction_header(message)
     # DEPARTS from 3.1.7.1.32 (DM-273, DM-281): the debug header and its flag come together, with
     # tracing or with a queue for it, because one without the other is a packet nobody can read.
@@ -129,7 +132,7 @@ def construct(message: Message, *, computer: str = "") -> UserMessage:
         transaction=transaction,
         security=_security_header(message),
         properties=_properties_header(message),
-        debug=DebugHeader(_set(message.tracing_queue)) if traced else None,
+        debug=DebugHeader(_guid_or_none(message.tracing_queue)) if traced else None,
         multi=_multi_queue_header(message),
     )
 
@@ -156,7 +159,7 @@ def _user_header(message: Message, computer: str, *, transactional: bool) -> Use
         destination=destination,
         admin=admin,
         response=response,
-        connector_type=_set(message.connector_type),
+        connector_type=_guid_or_none(message.connector_type),
         hops=message.hops,
     )
 
@@ -176,7 +179,7 @@ def _transaction_header(message: Message) -> TransactionHeader | None:
         message.final_ack_required,
         message.first_in_transaction,
         message.last_in_transaction,
-        _set(message.connector_manager),
+        _guid_or_none(message.connector_manager),
     )
 
 
@@ -197,7 +200,7 @@ def _security_header(message: Message) -> SecurityHeader | None:
         encryption_key=message.symmetric_key,
         signature=message.signature,
         certificate=message.sender_certificate,
-        # A header without any data is not allowed: the provider stands in then.
+        # A security header must have some data: without other data, the provider is written.
         provider=ProviderInfo(message.authentication_provider_type, message.authentication_provider_name)
         if named or not data
         else None,
@@ -244,7 +247,7 @@ def _multi_queue_header(message: Message) -> MultiQueueHeader | None:
     )
 
 
-def _set(guid: UUID) -> UUID | None:
+def _guid_or_none(guid: UUID) -> UUID | None:
     return None if guid == NO_GUID else guid
 
 
@@ -256,14 +259,15 @@ def _correlation_bytes(correlation: ObjectId) -> bytes:
     return correlation.lineage.bytes_le + correlation.uniquifier.to_bytes(4, "little")
 
 
-# -- out of a packet
+# -- from a packet to a message
 
 
 def read(packet: UserMessage) -> Message:
-    """The Message that a packet is; attributes of headers that are not there stay as they are (DM-275).
+    """Return the Message of a packet; attributes of absent headers have their defaults (DM-275).
 
-    An algorithm whose number nobody knows is read as the default: only who needs it can refuse it, and
-    looks at the packet.  A level of signature is what the packet claims; `signing.verify` finds it out.
+    An unknown number of an algorithm is read as the default algorithm; the code that needs the algorithm
+    looks at the packet and can refuse it.  The authentication level is only the packet's claim:
+    `signing.verify` determines the real one.
     """
     base, user, header = packet.base, packet.user, packet.properties
     hosts = Hosts(user.source, user.address)
@@ -272,7 +276,7 @@ def read(packet: UserMessage) -> Message:
     response_queue = name_of(user.response, hosts)
     optional: dict[str, Any] = {}
     if packet.transaction is None:
-        optional["priority"] = base.priority  # DM-278: else it says nothing
+        optional["priority"] = base.priority  # DM-278: with a transaction the field has no meaning
     else:
         _read_transaction(packet.transaction, optional)
     if packet.security is not None:
@@ -281,7 +285,7 @@ def read(packet: UserMessage) -> Message:
         _read_multi_queue(packet.multi, optional)
     if packet.debug is not None:
         optional["tracing_queue"] = packet.debug.queue or NO_GUID
-    same = user.response.kind is AddressKind.SAME_AS_ADMIN
+    shares_admin_queue = user.response.kind is AddressKind.SAME_AS_ADMIN
     return Message(
         tracing_requested=base.tracing,
         time_to_reach_queue=base.time_to_reach_queue,
@@ -298,7 +302,7 @@ def read(packet: UserMessage) -> Message:
         destination_kind=codes.DESTINATION_OF.get(user.destination.kind, DestinationKind.PRIVATE),
         administration_queue=administration_queue,
         administration_kind=codes.ADMINISTRATION_OF[user.admin.kind],
-        response_queue=administration_queue if same else response_queue,
+        response_queue=administration_queue if shares_admin_queue else response_queue,
         response_kind=codes.RESPONSE_OF[user.response.kind],
         connector_type=user.connector_type or NO_GUID,
         acknowledgements=codes.ACKNOWLEDGEMENTS_OF[header.acknowledgements],
@@ -316,40 +320,40 @@ def read(packet: UserMessage) -> Message:
     )
 
 
-def _read_transaction(header: TransactionHeader, into: dict[str, Any]) -> None:
-    into["transaction"] = UUID(int=header.identifier)
+def _read_transaction(header: TransactionHeader, attributes: dict[str, Any]) -> None:
+    attributes["transaction"] = UUID(int=header.identifier)
     if header.ordinal or header.timestamp:
-        into["sequence"] = SequenceId(header.ordinal, header.timestamp)
-    into["sequence_number"] = header.number
+        attributes["sequence"] = SequenceId(header.ordinal, header.timestamp)
+    attributes["sequence_number"] = header.number
     # DEPARTS from 3.1.7.1.31 (AN-36): PreviousTxSequenceNumber is read, and so are Signature and
     # ConnectorType, because what is written and never read is lost on the way.
-    into["previous_sequence_number"] = header.previous
-    into["final_ack_required"] = header.final_ack
-    into["first_in_transaction"] = header.first
-    into["last_in_transaction"] = header.last
-    into["connector_manager"] = header.connector or NO_GUID
+    attributes["previous_sequence_number"] = header.previous
+    attributes["final_ack_required"] = header.final_ack
+    attributes["first_in_transaction"] = header.first
+    attributes["last_in_transaction"] = header.last
+    attributes["connector_manager"] = header.connector or NO_GUID
 
 
-def _read_security(header: SecurityHeader, into: dict[str, Any]) -> None:
+def _read_security(header: SecurityHeader, attributes: dict[str, Any]) -> None:
     # DEPARTS from 3.1.7.1.31 (AN-36): the level is AS, and Sig10 where only AU is set, because AU has
     # one bit in [MS-MQMQ] and cannot hold the values 3 and 5 that are printed.
     level = header.signature_level or int(header.authenticated)
-    into["authentication"] = codes.SIGNATURE_OF[level]
-    into["sender_kind"] = codes.SENDER_OF[header.sender_kind]
-    into["sender"] = header.sender
-    into["symmetric_key"] = header.encryption_key
-    into["signature"] = header.signature
-    into["sender_certificate"] = header.certificate
+    attributes["authentication"] = codes.SIGNATURE_OF[level]
+    attributes["sender_kind"] = codes.SENDER_OF[header.sender_kind]
+    attributes["sender"] = header.sender
+    attributes["symmetric_key"] = header.encryption_key
+    attributes["signature"] = header.signature
+    attributes["sender_certificate"] = header.certificate
     if header.provider is not None:
-        into["authentication_provider_type"] = header.provider.kind
-        into["authentication_provider_name"] = header.provider.name
+        attributes["authentication_provider_type"] = header.provider.kind
+        attributes["authentication_provider_name"] = header.provider.name
 
 
-def _read_multi_queue(header: MultiQueueHeader, into: dict[str, Any]) -> None:
-    into["destination_queues"] = names_of(header.destinations)
-    into["administration_queues"] = names_of(header.admins)
-    into["response_queues"] = names_of(header.responses)
-    into["multiple_destination_signature"] = header.signature
+def _read_multi_queue(header: MultiQueueHeader, attributes: dict[str, Any]) -> None:
+    attributes["destination_queues"] = names_of(header.destinations)
+    attributes["administration_queues"] = names_of(header.admins)
+    attributes["response_queues"] = names_of(header.responses)
+    attributes["multiple_destination_signature"] = header.signature
 
 
 def _correlation(raw: bytes) -> ObjectId:

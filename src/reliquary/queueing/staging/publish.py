@@ -1,18 +1,18 @@
-"""PublishBatch: all parts of a batch get their places in one turn, and the ledger knows the batch.
+"""Publish a batch (PublishBatch): put the messages of all its parts into their queues in one turn.
 
     parts, in the order given --> chunks --> positions, by queue --> StagePublished for each queue
                                                                  --> BatchPublished: ledger, parts gone
 
-It is one write.  So whoever asks again, after whatever happened to him or to us, finds either the parts
-or the ledger, and never a batch that is there in half.
+All of it is one write to the store.  A writer that repeats its request after a crash, its own or the
+manager's, finds either the parts or the ledger's entry, never half of a batch.
 
-    judged in this order         what is answered
-    batch <= the ledger's        already; its parts are dropped
-    another query's writer       WRITER_TAKEN, unless it is to be taken over
-    a part gone, or incomplete   STAGE_GONE
-    too many messages            BATCH_TOO_LARGE
-    a queue deleted meanwhile    QUEUE_NOT_FOUND, by its name
-    a quota                      INSUFFICIENT_RESOURCES
+    checks, in this order                 answer
+    batch <= the ledger's last batch      OK, `already`; the parts are dropped
+    a writer's name of another query      WRITER_TAKEN, unless the request takes the name over
+    a part is gone or incomplete          STAGE_GONE
+    the batch has too many messages       BATCH_TOO_LARGE
+    a queue was deleted after staging     QUEUE_NOT_FOUND, with the queue's name
+    a quota has no room                   INSUFFICIENT_RESOURCES
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from reliquary.queueing.staging.sweep import chunks_of, drop
 
 
 def publish(state: State, request: PublishBatch, now: Instant) -> None:
-    """Publish a batch, once."""
+    """Publish a batch, or answer that it was published before."""
     check_name("a query", request.query)
     check_number("a batch", request.batch)
     if request.writer:
@@ -85,13 +85,13 @@ def publish(state: State, request: PublishBatch, now: Instant) -> None:
     _place(state, request, parts, ends, now)
     record = note(state, request, total, now)
     apply(state, BatchPublished(request.query, record, request.stages))
-    drop(state, state.staging.settled(request.query, request.batch))  # attempts that did not win
+    drop(state, state.staging.settled(request.query, request.batch))  # other attempts at the parts
     forget_oldest(state)
     state.reply(request.to, PublishAnswer(HResult.OK, messages=total))
 
 
 def _own(state: State, request: PublishBatch) -> list[int]:
-    """Those of the parts that are this batch's: a late request may name what is none of its own."""
+    """Return the parts of the request that belong to its batch: a late request may name other parts."""
     return [
         number
         for number in request.stages
@@ -103,11 +103,11 @@ def _belongs(stage: Stage, request: PublishBatch) -> bool:
     return (stage.query, stage.batch) == (request.query, request.batch)
 
 
-# -- what is refused
+# -- checks and refusals
 
 
 def _missing(state: State, request: PublishBatch) -> PublishAnswer | None:
-    """Whether all the parts can be published together.  Changes nothing."""
+    """Return a refusal if a part is gone or a queue was deleted, else None.  Changes nothing."""
     seen = dict[int, int]()
     stages = list[Stage]()
     for number in request.stages:
@@ -127,9 +127,9 @@ def _missing(state: State, request: PublishBatch) -> PublishAnswer | None:
             return PublishAnswer(HResult.STAGE_GONE, f"stage {number} is not complete; write it again")
         seen[stage.part] = number
         stages.append(stage)
-    many = sum(stage.messages for stage in stages)
-    if many > state.sizes.batch:
-        return _as_answer(too_many(state, 0, many))
+    total = sum(stage.messages for stage in stages)
+    if total > state.sizes.batch:
+        return _as_answer(too_many(state, 0, total))
     for stage in stages:
         for number, name in stage.queues.items():
             queue = state.queues.get(number)
@@ -146,7 +146,7 @@ def _as_answer(refused: StageAnswer) -> PublishAnswer:
 
 
 def _without_room(state: State, parts: list[_Part]) -> PublishAnswer | None:
-    """Whether a quota is too small for all of them together."""
+    """Return a refusal if a quota has no room for all parts together, else None."""
     total = sum(part.size for part in parts)
     if state.throttled or manager_is_full(state, total):
         return PublishAnswer(HResult.INSUFFICIENT_RESOURCES, why_full(state))
@@ -158,12 +158,12 @@ def _without_room(state: State, parts: list[_Part]) -> PublishAnswer | None:
     return None
 
 
-# -- what is done
+# -- places in the queues
 
 
 @dataclass(slots=True)
 class _Part:
-    """What of a batch goes into one queue."""
+    """The chunks of a batch that go into one queue, with their messages counted."""
 
     queue: QueueState
     chunks: list[StagedChunk] = field(default_factory=list)
@@ -172,14 +172,17 @@ class _Part:
 
 
 class _Ends(NamedTuple):
-    """The numbers of the first and the last message of a batch, which is a transaction (DM-103, DM-104)."""
+    """The numbers of the first and the last message of a batch.
+
+    A batch is a transaction, so these two messages are marked as its ends (DM-103, DM-104).
+    """
 
     first: int
     last: int
 
 
 def _by_queue(state: State, numbers: Iterable[int]) -> tuple[list[_Part], _Ends]:
-    """All chunks of the parts in their order, queue by queue."""
+    """Return the chunks of all parts grouped by queue, in the order of the parts, and the batch's ends."""
     parts, first, last = dict[int, _Part](), 0, 0
     for number in numbers:
         for chunk in chunks_of(state, number):
@@ -192,19 +195,19 @@ def _by_queue(state: State, numbers: Iterable[int]) -> tuple[list[_Part], _Ends]
 
 
 def _place(state: State, request: PublishBatch, parts: list[_Part], ends: _Ends, now: Instant) -> None:
-    """The places that the messages of each queue get, in their order, and what each of them asked for."""
+    """Give the messages of each queue their positions, and do what the messages request on arrival."""
     for part in parts:
-        positions, asking = list[Position](), dict[int, Message]()
+        positions, loaded = list[Position](), dict[int, Message]()
         for chunk in part.chunks:
-            positions += _positions(state, part.queue, chunk, ends, asking, now)
-        stamped = tuple(asking.items())
-        shown = StagePublished(request.query, request.batch, part.queue.number, tuple(positions), stamped)
-        apply(state, shown)
-        if asking:
-            those = [position for position in positions if position.message in asking]
-            messages = [asking[position.message] for position in those]
-            announce(state, part.queue, those, messages, now)
-            for position in those:
+            positions += _positions(state, part.queue, chunk, ends, loaded, now)
+        stamped = tuple(loaded.items())
+        fact = StagePublished(request.query, request.batch, part.queue.number, tuple(positions), stamped)
+        apply(state, fact)
+        if loaded:
+            with_message = [position for position in positions if position.message in loaded]
+            messages = [loaded[position.message] for position in with_message]
+            announce(state, part.queue, with_message, messages, now)
+            for position in with_message:
                 stored = part.queue.order.get(position.lookup_id)
                 if stored is not None and is_over(stored, now):  # AN-46: as in a commit
                     expire(state, part.queue, stored)
@@ -215,10 +218,10 @@ def _positions(
     queue: QueueState,
     chunk: StagedChunk,
     ends: _Ends,
-    asking: dict[int, Message],
+    loaded: dict[int, Message],
     now: Instant,
 ) -> list[Position]:
-    """The positions of one chunk; the messages that have to be looked at join `asking`."""
+    """Return the positions of one chunk; add the messages that the publish has to load to `loaded`."""
     count = len(chunk.sizes)
     first, numbers = state.next_sequences(count)[0], range(chunk.first, chunk.first + count)
     if len(chunk.lanes) == 1:
@@ -227,26 +230,26 @@ def _positions(
     else:
         lookup_ids = [(lane << LANE_SHIFT) + first + place for place, lane in enumerate(chunk.lanes)]
     positions = list(map(Position, lookup_ids, numbers, chunk.sizes, repeat(now)))
-    looked_at = {number - chunk.first for number in ends if number in numbers}
+    to_load = {number - chunk.first for number in ends if number in numbers}
     for place, mark in enumerate(chunk.marks):
         if mark & ASKS:
-            looked_at.add(place)
+            to_load.add(place)
         elif mark:
             positions[place] = msgspec.structs.replace(
                 positions[place], peekable=bool(mark & PEEKABLE), dead_letter=bool(mark & DEAD_LETTER)
             )
-    places = sorted(looked_at)
+    places = sorted(to_load)
     stored = state.shelf.get_all([positions[place] for place in places])
-    for place, kept in zip(places, stored, strict=True):
+    for place, staged in zip(places, stored, strict=True):
         position = positions[place]
-        message = _sent(kept, position.message, ends)
+        message = _sent(staged, position.message, ends)
         positions[place] = _timed(state, queue, position, message, first + place, now)
-        asking[position.message] = _dated(message, now)
+        loaded[position.message] = _dated(message, now)
     return positions
 
 
 def _sent(message: Message, number: int, ends: _Ends) -> Message:
-    """The message as a transaction sends it."""
+    """Return the message, marked if it is the first or the last of the batch's transaction."""
     if number not in ends:
         return message
     return msgspec.structs.replace(
@@ -261,7 +264,7 @@ def _dated(message: Message, now: Instant) -> Message:
 def _timed(
     state: State, queue: QueueState, position: Position, message: Message, sequence: int, now: Instant
 ) -> Position:
-    """The position of a message whose time runs, or that asked for something, as in `enqueue.insert`."""
+    """Return the position of a loaded message with its deadlines and its journal, as in `enqueue.insert`."""
     expires, due = deadline_in(queue, message, now), message.due(now)
     made = position_in(queue, message, sequence, position.size, now, expires, due)
     made = msgspec.structs.replace(made, message=position.message)

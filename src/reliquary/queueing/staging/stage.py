@@ -1,13 +1,17 @@
-"""A task writes its part of a batch: message rows at once, chunks that say where they will go, no positions.
+"""Stage the messages of a batch: a task writes its part here before the batch is published.
 
-    BeginStage --> StageMessages ... --> CompleteStage --> it may be published
-         '-- the same attempt again: what it wrote before is dropped
+    BeginStage --> StageMessages ... --> CompleteStage --> the part may be published
+         '-- an attempt that begins again: the messages that it wrote before are dropped
 
-Each message is looked at as in a send, so that what is complete can be published.  Its number is its own
-from now on, and its identifier comes from it; its place in a queue, and with it the order, comes with the
-publish.  So does the time of all that runs: SentTime of a message that expires, is delayed or goes
-elsewhere is the moment of the publish, and nothing expires because its batch had to wait.  SentTime of the
-others is the moment of staging, because their rows would have to be written a second time.
+Staging writes the rows of the messages and chunks, which name the queue of each message.  It writes no
+positions, so no reader sees the messages.
+
+Each message is checked as in a send, so that a complete part can be published.  It gets its number, and its
+identifier is made from the number.  Its place in the queue is assigned when the batch is published.
+
+SentTime of a message that expires, is delayed or leaves this manager is the moment of the publish, so that no
+message expires while its batch waits.  SentTime of the other messages is the moment of staging: a later
+moment would need a second write of their rows.
 """
 
 from __future__ import annotations
@@ -45,20 +49,23 @@ from reliquary.queueing.staging.facts import MessagesStaged, StageChanged
 from reliquary.queueing.staging.sweep import drop, watch
 
 COUNT_LIMIT: Final = 10_000
-"""Messages in one request."""
+"""The largest number of messages in one request."""
 NAME_LIMIT: Final = 200
 LARGEST: Final = 2**63 - 1
 
 PEEKABLE: Final = 0x01
-"""A bit of `StagedChunk.marks`: AllowPeekWhenLocked."""
+"""A bit of `StagedChunk.marks`: the message has AllowPeekWhenLocked."""
 DEAD_LETTER: Final = 0x02
-"""Such a bit: NegativeJournalingRequested."""
+"""A bit of `StagedChunk.marks`: the message has NegativeJournalingRequested."""
 ASKS: Final = 0x04
-"""Such a bit: its time runs or it asks for something, so it is looked at when it is published."""
+"""A bit of `StagedChunk.marks`: the publish has to load the message.
+
+It is set if the message can expire, is delayed, or requests journaling or an acknowledgement.
+"""
 
 
 def begin(state: State, request: BeginStage, now: Instant) -> None:
-    """A task begins to write."""
+    """Begin a part of a batch, and drop what an earlier start of this attempt wrote."""
     check_name("a query", request.query)
     check_name("an attempt", request.attempt)
     check_number("a batch", request.batch)
@@ -80,7 +87,7 @@ def begin(state: State, request: BeginStage, now: Instant) -> None:
 
 
 def complete(state: State, request: CompleteStage, now: Instant) -> None:
-    """Nothing more comes; asked again, it is still so."""
+    """Mark a part as complete; a second request changes nothing and gets the first one's answer."""
     stage = state.staging.find(request.stage)
     if stage is None:
         state.reply(request.to, gone(request.stage))
@@ -92,7 +99,7 @@ def complete(state: State, request: CompleteStage, now: Instant) -> None:
 
 
 def stage_messages(state: State, request: StageMessages, now: Instant) -> None:
-    """Take all messages of a request, or none."""
+    """Write all messages of a request into a part, or refuse the request as a whole."""
     if not 1 <= len(request.messages) <= COUNT_LIMIT:
         raise UsageError(f"one request stages 1 to {COUNT_LIMIT} messages, not {len(request.messages)}")
     stage = state.staging.find(request.stage)
@@ -115,38 +122,38 @@ def _answer(number: int, stage: Stage) -> StageAnswer:
     return StageAnswer(HResult.OK, "", number, stage.messages, stage.size)
 
 
-# -- what is refused
+# -- checks and refusals
 
 
 def check_name(what: str, text: str) -> None:
-    """Refuse a name that is empty, too long, or not to be read by anybody."""
+    """Refuse a name that is empty, too long, or has characters that cannot be printed."""
     if not 1 <= len(text) <= NAME_LIMIT or not text.isprintable():
         raise UsageError(f"{what} has a name of 1 to {NAME_LIMIT} printable characters")
 
 
 def check_number(what: str, number: int) -> None:
-    """Refuse a number that no row has room for."""
+    """Refuse a number that is negative or too large for a row of the store."""
     if not 0 <= number <= LARGEST:
         raise UsageError(f"{what} has a number from 0 to {LARGEST}, not {number}")
 
 
 def gone(number: int) -> StageAnswer:
-    """A part that nobody can write to or publish."""
+    """Return the refusal for a part that no longer exists."""
     why = f"stage {number} is gone: it was published, dropped, or begun before a restart; write it again"
     return StageAnswer(HResult.STAGE_GONE, why, number)
 
 
 def too_many(state: State, number: int, messages: int) -> StageAnswer:
-    """A batch that would take a turn too long."""
+    """Return the refusal for a batch with more messages than one turn can publish."""
     why = f"a batch has at most {state.sizes.batch} messages, this one would have {messages}: make it smaller"
     return StageAnswer(HResult.BATCH_TOO_LARGE, why, number)
 
 
 def _judge(state: State, request: StageMessages, size: int, now: Instant) -> Way | StageAnswer:
-    """Where the messages go, or why they are not taken.  Changes nothing."""
-    many = state.staging.messages_with(request.stage, len(request.messages))
-    if many > state.sizes.batch:
-        return too_many(state, request.stage, many)
+    """Return the destination of the messages, or the answer that refuses them.  Changes nothing."""
+    total = state.staging.messages_with(request.stage, len(request.messages))
+    if total > state.sizes.batch:
+        return too_many(state, request.stage, total)
     way = _way(state, request)
     if isinstance(way, StageAnswer):
         return way
@@ -154,7 +161,7 @@ def _judge(state: State, request: StageMessages, size: int, now: Instant) -> Way
 
 
 def _way(state: State, request: StageMessages) -> Way | StageAnswer:
-    """The one queue that a name means, here or elsewhere."""
+    """Return the one queue, here or on another manager, that the name stands for, or a refusal."""
     found = destinations.ways(state, request.queue)
     if found is HResult.ILLEGAL_FORMATNAME:
         return StageAnswer(found, f"{request.queue} is no name that is known here", request.stage)
@@ -166,10 +173,10 @@ def _way(state: State, request: StageMessages) -> Way | StageAnswer:
 
 
 def _first_bad(state: State, request: StageMessages, way: Way, now: Instant) -> StageAnswer | None:
-    """The first message that a send would refuse, and why."""
+    """Return the refusal of the first message that a send would refuse, or None."""
     place = 0
     try:
-        for place, message in enumerate(request.messages):  # noqa: B007 - it is told below
+        for place, message in enumerate(request.messages):  # noqa: B007 - the answer below names it
             check(message)
             if message.sent_time or message.stored_body is not None or message.destination_queues:
                 _check_rare(message, now)
@@ -180,7 +187,7 @@ def _first_bad(state: State, request: StageMessages, way: Way, now: Instant) -> 
                 _check_signed_way(request.queue, way)
         place = -1
         if way.carrier is not None:
-            for place, message in enumerate(request.messages):  # noqa: B007 - it is told below
+            for place, message in enumerate(request.messages):  # noqa: B007 - the answer below names it
                 check_carriers(state, (way,), (message,), in_transaction=True)
     except UsageError as wrong:
         return StageAnswer(HResult.INVALID_PARAMETER, str(wrong), request.stage, bad=place)
@@ -188,6 +195,7 @@ def _first_bad(state: State, request: StageMessages, way: Way, now: Instant) -> 
 
 
 def _check_rare(message: Message, now: Instant) -> None:
+    """Check the attributes that few messages have."""
     if message.stored_body is not None:
         raise UsageError("a message whose body lies in pieces is not part of a batch")
     if message.destination_queues:
@@ -200,12 +208,13 @@ def _check_rare(message: Message, now: Instant) -> None:
 
 
 def _check_signed_way(queue: str, way: Way) -> None:
+    """Refuse an XML signature where the carrier to the queue has no form for it."""
     if way.carrier is None or not way.carrier.carries_signatures:
         raise UsageError(f"only what leaves by HTTP or multicast is signed, and {queue} is reached otherwise")
 
 
 def _full(state: State, request: StageMessages, size: int, way: Way) -> StageAnswer | None:
-    """Whether there is room by now; the publish will ask again, and exactly."""
+    """Return a refusal if a quota has no room now; the publish checks the quotas again, exactly."""
     if manager_is_full(state, state.staging.bytes + size):
         return StageAnswer(HResult.INSUFFICIENT_RESOURCES, why_full(state), request.stage)
     if isinstance(way.to, Elsewhere):
@@ -216,7 +225,7 @@ def _full(state: State, request: StageMessages, size: int, way: Way) -> StageAns
     return StageAnswer(STATUS[verdict], why_not(state, way.to, verdict), request.stage)
 
 
-# -- what is written
+# -- rows of messages and chunks
 
 
 def _write(
@@ -227,19 +236,19 @@ def _write(
     queue: QueueState,
     now: Instant,
 ) -> Stage:
-    """Rows with at most as many messages as one turn may drop."""
+    """Write the messages in chunks that one turn can drop, and return the stage with its new totals."""
     messages, at_once = request.messages, state.sizes.at_once
     numbers = state.next_sequences(len(messages))
     stamped, marks = _stamped(state, messages, numbers, stage, queue, now)
-    if queue.record.outgoing is not None:  # they have got the name of where they go
+    if queue.record.outgoing is not None:  # the destination's name was added to them
         sizes = tuple(map(size_of, stamped))
-    # all of them are in a transaction, so in an outgoing queue their order is kept too
+    # All messages of a batch are in one transaction, so an outgoing queue keeps their order too.
     in_order = queue.record.settings.transactional or queue.link is not None
     lanes = b"" if in_order else bytes([PRIORITY_LIMIT - message.priority for message in stamped])
     for start in range(0, len(stamped), at_once):
-        here = slice(start, start + at_once)
+        span = slice(start, start + at_once)
         chunk = StagedChunk(
-            queue.number, numbers[start], sizes[here], _shortest(lanes[here]), marks[here].rstrip(b"\0")
+            queue.number, numbers[start], sizes[span], _shortest(lanes[span]), marks[span].rstrip(b"\0")
         )
         stage = msgspec.structs.replace(
             stage,
@@ -249,12 +258,12 @@ def _write(
             chunks=stage.chunks + 1,
             queues=stage.queues | {queue.number: request.queue},
         )
-        apply(state, MessagesStaged(request.stage, stage, chunk, tuple(stamped[here])))
+        apply(state, MessagesStaged(request.stage, stage, chunk, tuple(stamped[span])))
     return stage
 
 
 def _shortest(lanes: bytes) -> bytes:
-    """One byte where all are the same."""
+    """Return one byte if all lanes are equal, else all of them."""
     first = lanes[:1] or b"\0"
     return first if lanes.count(first) == len(lanes) else lanes
 
@@ -267,7 +276,7 @@ def _stamped(
     queue: QueueState,
     now: Instant,
 ) -> tuple[list[Message], bytes]:
-    """The messages with their identities, and what else is known of each."""
+    """Return the messages with identifier, source and transaction set, and one byte of marks for each."""
     lineage, transaction = state.lineage, batch_identifier(stage.query, stage.batch)
     moment, outgoing = in_whole_seconds(now), queue.record.outgoing
     stamped, marks = list[Message](), bytearray(len(messages))
@@ -293,7 +302,7 @@ def _stamped(
 
 
 def _marks(queue: QueueState, message: Message) -> int:
-    """What is to be known of a message when it is published; mostly nothing."""
+    """Return the bits that the publish needs to know about a message; most messages have none."""
     mark = 0
     if message.allow_peek_when_locked:
         mark |= PEEKABLE

@@ -1,7 +1,8 @@
-"""The objects of the directory: found, written and removed.
+"""Find, write and remove the objects of the directory.
 
-What is written here has been checked against everything else that is there: a name that must be
-unique is, and whoever is named exists.  Whether the directory can be reached is asked elsewhere.
+Before an object is written, it is checked against the other objects: a name that must be unique is unique,
+and the sites that a routing link names exist.  Whether the directory is connected is checked by the callers
+in `operations`.
 """
 
 # DEPARTS from 2.3 (SR-117): the directory's objects are kept here, not read from Active Directory over LDAP,
@@ -39,13 +40,13 @@ from reliquary.queueing.model.state import State
 
 
 def resolve_list(state: State, identifier: UUID) -> tuple[str, ...] | None:
-    """Resolve Distribution List: the format names that DL=identifier stands for; None when unknown."""
+    """Resolve Distribution List: return the format names of the list's members; None if it is unknown."""
     found = state.directory.get(DistributionList, identifier)
     return found.format_names if found else None
 
 
 def create(state: State, subject: DirectoryObject, now: Instant) -> DirectoryAnswer:
-    """Put a new object into the directory; one without an Identifier gets one."""
+    """Add a new object to the directory; an object without an Identifier gets a new one."""
     if subject.identifier == NO_GUID:
         subject = msgspec.structs.replace(subject, identifier=new_guid(state.chance))
     if isinstance(subject, ManagerObject | QueueObject) and not subject.create_time:
@@ -68,7 +69,7 @@ def create(state: State, subject: DirectoryObject, now: Instant) -> DirectoryAns
 def write(
     state: State, subject: DirectoryObject, attributes: Sequence[str] | None, now: Instant
 ) -> DirectoryAnswer:
-    """Give an object other attributes: those that are named, or all of them."""
+    """Change an object's named attributes, or all of them if `attributes` is None."""
     before = state.directory.objects[kind_of(subject)].get(subject.identifier)
     if before is None:
         return _unknown(kind_of(subject), subject.identifier)
@@ -85,7 +86,7 @@ def write(
 
 
 def delete(state: State, kind: Kind, identifier: UUID) -> DirectoryAnswer:
-    """Take an object out of the directory."""
+    """Remove an object from the directory, unless it is a site that a routing link joins."""
     found = state.directory.objects[kind].get(identifier)
     if found is None:
         return _unknown(kind, identifier)
@@ -100,7 +101,7 @@ def delete(state: State, kind: Kind, identifier: UUID) -> DirectoryAnswer:
 
 
 def take_in(state: State, subjects: Sequence[DirectoryObject]) -> DirectoryAnswer:
-    """Write all of these or none; the sentence names the one that is wrong."""
+    """Write all these objects or none; the error sentence names the object that is wrong."""
     after = state.directory.copy()
     for place, subject in enumerate(subjects):
         if subject.identifier == NO_GUID:
@@ -138,7 +139,7 @@ def _unknown(kind: Kind, identifier: UUID) -> DirectoryAnswer:
 
 
 def _clash(directory: Directory, subject: DirectoryObject) -> str:
-    """A sentence when another object has its name (DM-033)."""
+    """Return an error sentence if another object has this object's name, else an empty text (DM-033)."""
     name = own_name(subject)
     if name is None:
         return ""
@@ -149,7 +150,7 @@ def _clash(directory: Directory, subject: DirectoryObject) -> str:
 
 
 def _check_references(directory: Directory, subject: DirectoryObject) -> None:
-    """Whoever is named is there (DM-035)."""
+    """Raise UsageError if a routing link names a site that does not exist (DM-035)."""
     if isinstance(subject, RoutingLink):
         for attribute in ("site1", "site2"):
             identifier = getattr(subject, attribute)
@@ -158,11 +159,11 @@ def _check_references(directory: Directory, subject: DirectoryObject) -> None:
 
 
 def sites_of(directory: Directory, link: RoutingLink) -> tuple[Site | None, Site | None]:
-    """Site1Reference and Site2Reference (DM-035)."""
+    """Return Site1Reference and Site2Reference of a routing link (DM-035)."""
     return directory.get(Site, link.site1), directory.get(Site, link.site2)
 
 
 def gates_of(directory: Directory, link: RoutingLink) -> dict[UUID, ManagerObject]:
-    """SiteGateCollection of a link: those of its SiteGateIdentifierList that the directory has (DM-035)."""
+    """Return SiteGateCollection of a link: the known managers of its SiteGateIdentifierList (DM-035)."""
     found = {identifier: directory.get(ManagerObject, identifier) for identifier in link.site_gates}
     return {identifier: each for identifier, each in found.items() if each is not None}

@@ -1,4 +1,7 @@
-"""What the manager looks at again from time to time: its sites and their gates, 3.1.6.1 and 3.1.6.2."""
+"""Refresh what the manager knows from the directory: itself, its sites and their gates, by timers.
+
+The timers are those of [MS-MQDMPR] 3.1.6.1 and 3.1.6.2, and the check whether the directory is online.
+"""
 
 from __future__ import annotations
 
@@ -53,27 +56,27 @@ TIMERS: Final = frozenset(kind for kind, _ in (*PERIODS, ONLINE_TIMER))
 
 
 def set_timer(state: State, name: TimerName) -> None:
-    """Look again after the period of this timer (DM-081)."""
+    """Set a timer to its period (DM-081)."""
     state.draft.ask(SetTimer(name, PERIODS[name]))
 
 
-# -- ourselves
+# -- the manager's own object
 
 
 def read_own(state: State, *, forced: bool = False) -> DirectoryAnswer:
-    """Our own object."""
+    """Read the directory object of this manager."""
     return read(state, Kind.QUEUE_MANAGER, by_identifier(state.identity().identifier), forced=forced)
 
 
 def take_own(state: State) -> None:
-    """Our attributes are those of our own object, where the directory has it (DM-090)."""
+    """Copy the attributes of this manager from its directory object, if there is one (DM-090)."""
     found = read_own(state).subject
     if isinstance(found, ManagerObject) and not state.directory.offline:
         take_manager(state, found)
 
 
 def publish_own(state: State, now: Instant) -> None:
-    """The directory has our object, with what the settings changed."""
+    """Create this manager's directory object, or write the attributes that its settings changed."""
     # DEPARTS from 3.1.3 (DM-090): a manager that the directory does not know enters itself, because no setup
     # program does it here, and Check Directory Online could never succeed.
     if state.directory.offline:
@@ -88,7 +91,7 @@ def publish_own(state: State, now: Instant) -> None:
 
 
 def check_online(state: State, now: Instant) -> DirectoryAnswer:
-    """Check Directory Online: can we read our own object?  Then renew what we know (DM-255)."""
+    """Check Directory Online: read this manager's own object, and refresh all after a success (DM-255)."""
     own = read_own(state, forced=True)
     if own.result is DirectoryResult.OBJECT_NOT_FOUND and state.identity().directory_integrated:
         create(state, manager_object(state.identity()), now)  # as at the start
@@ -103,7 +106,7 @@ def check_online(state: State, now: Instant) -> DirectoryAnswer:
 
 
 def _take_queues(state: State) -> None:
-    """Each public queue is as the directory says (DM-256); one that it does not know stays as it is."""
+    """Copy the attributes of each public queue from its directory object, if there is one (DM-256)."""
     for queue in list(state.queues.values()):
         if is_published(queue.record):
             found = _read(state, QueueObject, queue.record.identifier)
@@ -111,11 +114,11 @@ def _take_queues(state: State) -> None:
                 take_queue(state, queue, found)
 
 
-# -- what is around us
+# -- sites, routing servers, networks and the enterprise
 
 
 def look_around(state: State) -> None:
-    """Read what LocalQueueManager refers to: sites, routing servers, networks, the enterprise."""
+    """Read the objects that LocalQueueManager refers to: sites, routing servers, networks, the enterprise."""
     identity, around = state.identity(), state.directory.around
     around.sites = _found(state, Site, identity.site_identifiers)  # DM-090
     around.site_gates = {identifier: _gates(state, identifier) for identifier in around.sites}
@@ -130,8 +133,9 @@ def look_around(state: State) -> None:
 
 
 def _found(state: State, wanted: type[Wanted], identifiers: Iterable[UUID]) -> dict[UUID, Wanted]:
-    read_now = {identifier: _read(state, wanted, identifier) for identifier in identifiers}
-    return {identifier: each for identifier, each in read_now.items() if each is not None}
+    """Read these objects and return those that the directory has."""
+    answers = {identifier: _read(state, wanted, identifier) for identifier in identifiers}
+    return {identifier: each for identifier, each in answers.items() if each is not None}
 
 
 def _read(state: State, wanted: type[Wanted], identifier: UUID) -> Wanted | None:
@@ -140,7 +144,7 @@ def _read(state: State, wanted: type[Wanted], identifier: UUID) -> Wanted | None
 
 
 def _gates(state: State, site: UUID) -> dict[UUID, ManagerObject]:
-    """SiteGateCollection of a site: the gates of its links that are in it."""
+    """Return SiteGateCollection of a site: the gates of its routing links that belong to the site."""
     links = [link for link in state.directory.every(RoutingLink) if site in (link.site1, link.site2)]
     named = sorted({gate for link in links for gate in link.site_gates})
     found = _found(state, ManagerObject, named)
@@ -148,7 +152,7 @@ def _gates(state: State, site: UUID) -> dict[UUID, ManagerObject]:
 
 
 def _enterprise(state: State) -> Enterprise | None:
-    """EnterpriseReference (DM-091)."""
+    """Return EnterpriseReference (DM-091); while the directory is offline, the one that was read last."""
     answer = read(state, Kind.ENTERPRISE, attributes=("non_ldap_notification",))
     if isinstance(answer.subject, Enterprise):
         return answer.subject
@@ -160,28 +164,28 @@ def _enterprise(state: State) -> Enterprise | None:
 
 
 def update_sites(state: State) -> None:
-    """Directory Sites Update: what the directory does not answer stays as it is (DM-128)."""
+    """Directory Sites Update: read the sites again; a site that cannot be read is kept unchanged (DM-128)."""
     around = state.directory.around
     around.sites |= _found(state, Site, list(around.sites))
     set_timer(state, SITES_TIMER)
 
 
 def update_gates(state: State) -> None:
-    """Directory Site Gates Update (DM-129)."""
+    """Directory Site Gates Update: read the gates of all sites again (DM-129)."""
     for gates in state.directory.around.site_gates.values():
         gates.update(_found(state, ManagerObject, list(gates)))
     set_timer(state, GATES_TIMER)
 
 
 def want_servers(state: State) -> None:
-    """Directory Server List Update: whoever resolves names is asked for the servers (DM-087)."""
+    """Directory Server List Update: ask the name resolver for the list of directory servers (DM-087)."""
     if DirectoryServersWanted in state.heard:
         state.draft.tell(DirectoryServersWanted())
     set_timer(state, SERVERS_TIMER)
 
 
 def on_timer(state: State, kind: str, now: Instant) -> None:
-    """One of the directory's timers ran out."""
+    """Do the work of the directory timer that ran out."""
     match kind:
         case "directory online":  # DM-078
             state.directory.watching = False

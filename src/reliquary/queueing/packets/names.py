@@ -1,13 +1,15 @@
-r"""Format names as a packet has them, [MS-MQMQ] 2.2.19.2 and 2.2.18.1.4, and back.
+r"""Convert format names to the addresses of a packet and back, [MS-MQMQ] 2.2.19.2 and 2.2.18.1.4.
 
-    PUBLIC=guid         GUID
-    PRIVATE=guid\1f     the number alone where the packet knows the manager already: it is the source,
-                        the destination, or the host of the administration queue; else both
+    format name         form in a packet
+    PUBLIC=guid         the GUID
+    PRIVATE=guid\1f     the number alone if the packet already names the manager: as its source, its
+                        destination, or the host of the administration queue; else GUID and number
     DIRECT=OS:a\b       OS:a\b
-    orders              a path name of our own, as our API takes it: a direct name of this computer
+    orders              a path name without a computer becomes a direct name of this computer
 
-Which form a name takes follows from the name; the Message's word for it (DestinationQueueType and
-its like, DM-061) decides where two would do, and is passed over where it contradicts the name.
+The form follows from the name.  Where two forms are possible, the kind that the Message states
+(DestinationQueueType, AdministrationQueueType, ResponseQueueType; DM-061) selects one.  A kind that does not
+fit the name is ignored.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ _PRIVATES: Final = (
 
 
 class Hosts:
-    """The managers that a packet names once: private queues on them need their number only."""
+    """The managers that a packet names once; a private queue on one of them is written as its number."""
 
     __slots__ = ("admin", "computer", "destination", "source")
 
@@ -51,12 +53,12 @@ class Hosts:
         self.source = source
         self.destination = destination
         self.admin = NO_GUID
-        """The host of the administration queue, once that has been seen."""
+        """The host of the administration queue; it is set when that queue's address is read or written."""
         self.computer = computer
-        """The name of this computer, for path names."""
+        """The name of this computer, which completes path names."""
 
     def host(self, kind: AddressKind) -> UUID:
-        """Whose number it is, of a kind that has only the number."""
+        """Return the manager of a private queue whose address has this kind, which is only a number."""
         match kind:
             case AddressKind.PRIVATE_ON_SOURCE:
                 return self.source
@@ -66,11 +68,11 @@ class Hosts:
                 return self.destination
 
 
-# -- to a packet
+# -- from names to addresses
 
 
 def destination_address(text: str, hosts: Hosts) -> Address:
-    """UserHeader.DestinationQueue; the manager of a private queue becomes `hosts.destination`."""
+    """Return UserHeader.DestinationQueue, and set `hosts.destination` to the manager of a private queue."""
     if not text:
         return NOWHERE
     name = _parsed(text, hosts)
@@ -82,8 +84,8 @@ def destination_address(text: str, hosts: Hosts) -> Address:
     return _plain(name)
 
 
-def administration_address(text: str, hosts: Hosts, word: AddressKind) -> Address:
-    """UserHeader.AdminQueue."""
+def administration_address(text: str, hosts: Hosts, preferred: AddressKind) -> Address:
+    """Return UserHeader.AdminQueue; set `hosts.admin` to the manager of a private queue."""
     if not text:
         return NOWHERE
     name = _parsed(text, hosts)
@@ -91,26 +93,29 @@ def administration_address(text: str, hosts: Hosts, word: AddressKind) -> Addres
         return _plain(name)
     hosts.admin = name.computer
     allowed = (AddressKind.PRIVATE_ON_SOURCE, AddressKind.PRIVATE_ON_DESTINATION, AddressKind.PRIVATE)
-    return _private(name, hosts, word, allowed)
+    return _private(name, hosts, preferred, allowed)
 
 
-def response_address(text: str, hosts: Hosts, word: AddressKind, administration: str) -> Address:
-    """UserHeader.ResponseQueue."""
-    if word is AddressKind.SAME_AS_ADMIN and administration and text in ("", administration):
+def response_address(text: str, hosts: Hosts, preferred: AddressKind, administration: str) -> Address:
+    """Return UserHeader.ResponseQueue, which may refer to the administration queue's address."""
+    if preferred is AddressKind.SAME_AS_ADMIN and administration and text in ("", administration):
         return Address(AddressKind.SAME_AS_ADMIN)
     if not text:
         return NOWHERE
     name = _parsed(text, hosts)
-    return _private(name, hosts, word, _PRIVATES) if isinstance(name, PrivateName) else _plain(name)
+    return _private(name, hosts, preferred, _PRIVATES) if isinstance(name, PrivateName) else _plain(name)
 
 
-def _private(name: PrivateName, hosts: Hosts, word: AddressKind, allowed: tuple[AddressKind, ...]) -> Address:
+def _private(
+    name: PrivateName, hosts: Hosts, preferred: AddressKind, allowed: tuple[AddressKind, ...]
+) -> Address:
+    """Return the address of a private queue, of the preferred kind if that fits, else of the shortest."""
     fitting = [
         kind
         for kind in allowed
         if kind is AddressKind.PRIVATE or (name.computer == hosts.host(kind) != NO_GUID)
     ]
-    kind = word if word in fitting else fitting[0]
+    kind = preferred if preferred in fitting else fitting[0]
     return Address(kind, name.number, name.computer if kind is AddressKind.PRIVATE else NO_GUID)
 
 
@@ -134,11 +139,11 @@ def _parsed(text: str, hosts: Hosts) -> SingleName:
     return name
 
 
-# -- out of a packet
+# -- from addresses to names
 
 
 def name_of(address: Address, hosts: Hosts) -> str:
-    """The format name of a queue; empty where there is none."""
+    """Return the format name of the queue at this address; empty where there is no address."""
     match address.kind:
         case AddressKind.NONE | AddressKind.SAME_AS_ADMIN:
             return ""
@@ -153,7 +158,7 @@ def name_of(address: Address, hosts: Hosts) -> str:
 
 
 def host_of(address: Address, hosts: Hosts) -> UUID:
-    """The manager of a private queue, as far as the packet tells."""
+    """Return the manager of a private queue; NO_GUID for an address of another kind."""
     if address.kind is AddressKind.PRIVATE:
         return address.guid
     return hosts.host(address.kind) if address.kind in _PRIVATES else NO_GUID
@@ -163,7 +168,7 @@ def host_of(address: Address, hosts: Hosts) -> UUID:
 
 
 def listed(names: tuple[str, ...]) -> tuple[ListedQueue, ...]:
-    """MQFAddressHeader's elements; kinds of names that it does not know are left out."""
+    """Return the elements of MQFAddressHeader for these names; kinds of names without a form are left out."""
     return tuple(queue for text in names for queue in _listed(text))
 
 
@@ -180,7 +185,7 @@ def _listed(text: str) -> Iterable[ListedQueue]:
 
 
 def names_of(queues: tuple[ListedQueue, ...]) -> tuple[str, ...]:
-    """The format names of a list."""
+    """Return the format names of the elements of MQFAddressHeader."""
     return tuple([_name_of(queue) for queue in queues])
 
 

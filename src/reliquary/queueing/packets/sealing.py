@@ -1,16 +1,16 @@
-"""Bodies that only their destination can read (DM-044): [MS-MQQB] 3.1.7.1.5 and 3.1.5.8.3.
+"""Encrypt and decrypt message bodies for their destination (DM-044): [MS-MQQB] 3.1.7.1.5 and 3.1.5.8.3.
 
-    seal     body --AES, a key drawn for it-->  MessageBody
-             key  --RSA, the destination's-->   SymmetricKey
-    unseal   the same backwards
+    seal     body --AES with a random key-------------->  MessageBody
+             key  --RSA with the destination's key----->  SymmetricKey
+    unseal   the two steps in reverse
 
-A chain of blocks that begins with zero, with PKCS5 padding, is what peers read.  It would show that two
-messages begin alike, so every message gets a key of its own.  It does not show that a body was
-changed: that is what signatures are for, and they are made before a body is sealed (`signing`).
+Peers read cipher block chaining with an initialization vector of zeros and PKCS5 padding.  With one key,
+equal beginnings of two bodies would show; so every message gets its own key.  The encryption does not detect
+changes of a body: signatures do, and they are made before a body is sealed (`signing`).
 
-What cannot be done is a value, the class of the acknowledgement that says so.  Whoever sends it tells a
-stranger which bodies can be opened, and with enough of such answers a stranger can read them: [MS-MQQB]
-sends these classes only where SendInsecureNacks is set.
+A failure is a return value: the class of the negative acknowledgement.  An attacker who collects many of
+these answers can decrypt bodies with them (a padding oracle).  So [MS-MQQB] sends these classes only if
+SendInsecureNacks is set.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ KEY_SIZES: Final[Mapping[int, Mapping[int, int]]] = {
     properties.PRIVATE_ENHANCED: {properties.RC2: 16, properties.RC4: 16},
     properties.PRIVATE_BASE: {properties.RC2: 5, properties.RC4: 5},
 }
-"""PrivacyLevel -> the algorithms it allows -> bytes of their keys, [MS-MQMQ] 2.2.19.3."""
+"""For each PrivacyLevel: the allowed algorithms and the sizes of their keys in bytes, [MS-MQMQ] 2.2.19.3."""
 
 _ADVANCED: Final = KEY_SIZES[properties.PRIVATE_ADVANCED]
 _RSA_PADDING: Final = 11
-"""Bytes that RSAES-PKCS1-v1_5 needs besides the key."""
+"""The number of bytes that RSAES-PKCS1-v1_5 adds to the key."""
 
 
 def seal(packet: UserMessage, destination: RSAPublicKey, chance: Chance) -> UserMessage | MessageClass:
-    """The packet with its body encrypted, if its privacy asks for it.
+    """Return the packet with its body encrypted if its privacy level asks for it, or a failure's class.
 
-    A packet that has a key already was sealed by a connector, and stays as it is.
+    A packet that already has a key was sealed by a connector, and is returned unchanged.
     """
     security = packet.security or SecurityHeader()
     header = packet.properties
@@ -80,9 +80,10 @@ def seal(packet: UserMessage, destination: RSAPublicKey, chance: Chance) -> User
 
 
 def unseal(packet: UserMessage, key: RSAPrivateKey, *, weak: bool = False) -> UserMessage | MessageClass:
-    """The packet with its body in clear and without the key; `weak` allows Base and Enhanced of old peers.
+    """Return the packet with its body decrypted and without the key, or a failure's class.
 
-    The privacy stays, so that a reader sees how the message travelled.
+    `weak` allows the levels Base and Enhanced, which old peers use.  The privacy level stays in the packet,
+    so that a reader sees how the message was protected on its way.
     """
     security, header = packet.security, packet.properties
     if security is None or not security.encrypted:
@@ -92,7 +93,7 @@ def unseal(packet: UserMessage, key: RSAPrivateKey, *, weak: bool = False) -> Us
     if size is None:
         return MessageClass.NACK_BAD_ENCRYPTION
     if level != properties.PRIVATE_ADVANCED and (not weak or (algorithm == properties.RC2 and size != 16)):
-        return MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER  # RC2 with 40 bits has no cipher here
+        return MessageClass.NACK_UNSUPPORTED_CRYPTO_PROVIDER  # the library has no RC2 with 40 bits
     try:
         blob = SessionKeyBlob.decode(security.encryption_key)
         session_key = key.decrypt(blob.encrypted, PKCS1v15())
@@ -111,10 +112,10 @@ def unseal(packet: UserMessage, key: RSAPrivateKey, *, weak: bool = False) -> Us
 def _decrypt(algorithm: int, key: bytes, header: properties.PropertiesHeader) -> bytes:
     if algorithm == properties.RC4:
         return Cipher(old.ARC4(key), None).decryptor().update(header.body)
-    # MessageSize may be that of the clear body; all the room that it has is then the encrypted one.
-    whole = header.body + header.slack
+    # MessageSize may be the size of the decrypted body; then the encrypted body includes the slack.
+    encrypted = header.body + header.slack
     cipher = old.RC2(key) if algorithm == properties.RC2 else algorithms.AES(key)
-    return _decrypt_blocks(cipher, whole)
+    return _decrypt_blocks(cipher, encrypted)
 
 
 def _encrypt_blocks(cipher: BlockCipherAlgorithm, clear: bytes) -> bytes:
@@ -130,15 +131,18 @@ def _decrypt_blocks(cipher: BlockCipherAlgorithm, encrypted: bytes) -> bytes:
 
 
 def _encrypt_key(key: bytes, destination: RSAPublicKey, chance: Chance) -> bytes | None:
-    """RSAES-PKCS1-v1_5, RFC 8017 7.2.1, with chance that comes in, so that a seed repeats a run."""
+    """Encrypt a key by RSAES-PKCS1-v1_5, RFC 8017 7.2.1; None if the RSA key is too short.
+
+    The random bytes come from `chance`, so that a run with an equal seed repeats them.
+    """
     numbers = destination.public_numbers()
     size = (numbers.n.bit_length() + 7) // 8
     if len(key) > size - _RSA_PADDING:
         return None
-    filling = b""
-    while len(filling) < size - 3 - len(key):
-        filling += _random_bytes(size, chance).replace(b"\0", b"")
-    block = b"\0\2" + filling[: size - 3 - len(key)] + b"\0" + key
+    padding = b""
+    while len(padding) < size - 3 - len(key):
+        padding += _random_bytes(size, chance).replace(b"\0", b"")
+    block = b"\0\2" + padding[: size - 3 - len(key)] + b"\0" + key
     return pow(int.from_bytes(block, "big"), numbers.e, numbers.n).to_bytes(size, "big")
 
 
@@ -147,7 +151,7 @@ def _random_bytes(count: int, chance: Chance) -> bytes:
 
 
 def _without_key(security: SecurityHeader) -> SecurityHeader | None:
-    """What is left when the body is in clear; a header without any data is none."""
-    left = msgspec.structs.replace(security, encrypted=False, encryption_key=b"")
-    has_data = left.sender or left.signature or left.certificate or left.provider is not None
-    return left if has_data else None
+    """Return the security header without the key; None if the header has no other data."""
+    header = msgspec.structs.replace(security, encrypted=False, encryption_key=b"")
+    has_data = header.sender or header.signature or header.certificate or header.provider is not None
+    return header if has_data else None

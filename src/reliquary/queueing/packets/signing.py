@@ -1,18 +1,21 @@
-"""Signatures of messages (DM-045, DM-053): [MS-MQMQ] 2.5, [MS-MQQB] 3.1.7.1.4 and 3.1.5.8.3.
+"""Sign packets and verify signatures (DM-045, DM-053): [MS-MQMQ] 2.5, [MS-MQQB] 3.1.7.1.4 and 3.1.5.8.3.
 
+    level   attributes that the signature covers
     Sig10   correlation, tag, body, label, response queue, administration queue
-    Sig20   the same, source, delivery, priority, journaling, acknowledgements, class, body type,
+    Sig20   those of Sig10, and source, delivery, priority, journaling, acknowledgements, class, body type,
             connector type, destination queue
-    Sig30   those of Sig10, extension, the lists of queues, and those of Sig20 but the destination
+    Sig30   those of Sig10, extension, the lists of queues, and those of Sig20 without the destination
 
-These are put one behind the other and signed with RSA (RSASSA-PKCS1-v1_5, RFC 8017) by the key of the
-sender's certificate.  How some of them enter the text does not say.  Here numbers are little-endian as
-in the packet, a connector type that is not there is the GUID of zeros, the label is as in the packet,
-and a queue is its whole format name as a wide string with its zero, whatever short form the packet has
-for it: else a private queue of the destination could be made one of the source, unseen.  The body is
-signed in clear: a packet is signed, then sealed; unsealed, then verified.
+The attributes are joined in this order and signed with RSA (RSASSA-PKCS1-v1_5, RFC 8017) by the key of the
+sender's certificate.  The specification does not define the form of every attribute.  Here:
 
-XML signatures belong to [MC-MQSRM].
+- a number is little-endian, and the label has the bytes that it has in the packet;
+- an absent connector type is the GUID of zeros;
+- a queue is its complete format name, as a wide string that ends with zero.  A short form of the packet is
+  not signed: an attacker could turn a private queue of the destination into one of the source.
+
+The body is signed before it is encrypted: a packet is signed, then sealed; unsealed, then verified.
+XML signatures are part of [MC-MQSRM] and not of this module.
 """
 
 from __future__ import annotations
@@ -46,30 +49,30 @@ WEAK: Final[Mapping[int, hashes.HashAlgorithm]] = {
     properties.MD5: hashes.MD5(),
     properties.SHA1: hashes.SHA1(),
 }
-"""Only to verify, and only where the caller allows it; MD2 and MD4 not even then."""
+"""Algorithms that are only verified, and only if the caller allows it; MD2 and MD4 are always refused."""
 
 _TAG: Final = Struct("<I")
-_MARKS: Final = Struct("<BBBBHI")
+_DELIVERY: Final = Struct("<BBBBHI")
 
 
 def signed_content(packet: UserMessage, level: AuthenticationLevel) -> bytes:
-    """What a signature of this level signs."""
+    """Return the bytes that a signature of this level signs."""
     header, user = packet.properties, packet.user
     hosts = Hosts(user.source, user.address)
     hosts.admin = host_of(user.admin, hosts)
     admin = _name(user.admin, hosts)
-    same = user.response.kind is AddressKind.SAME_AS_ADMIN
+    shares_admin_queue = user.response.kind is AddressKind.SAME_AS_ADMIN
     common = (
         header.correlation,
         _TAG.pack(header.application_tag),
         header.body,
         header.label_bytes,
-        admin if same else _name(user.response, hosts),
+        admin if shares_admin_queue else _name(user.response, hosts),
         admin,
     )
-    marks = (
+    delivery = (
         user.source.bytes_le,
-        _MARKS.pack(
+        _DELIVERY.pack(
             user.recoverable,
             packet.base.priority,
             user.journal << 1 | user.dead_letter,
@@ -83,9 +86,9 @@ def signed_content(packet: UserMessage, level: AuthenticationLevel) -> bytes:
         case AuthenticationLevel.SIG10:
             parts: tuple[bytes, ...] = common
         case AuthenticationLevel.SIG20:
-            parts = (*common, *marks, _name(user.destination, hosts))
+            parts = (*common, *delivery, _name(user.destination, hosts))
         case AuthenticationLevel.SIG30:
-            parts = (*common, header.extension, _lists(packet), *marks)
+            parts = (*common, header.extension, _lists(packet), *delivery)
         case _:
             raise UsageError(f"a packet has no signature of the level {level.value}")
     return b"".join(parts)
@@ -94,9 +97,9 @@ def signed_content(packet: UserMessage, level: AuthenticationLevel) -> bytes:
 def sign(
     packet: UserMessage, level: AuthenticationLevel, key: RSAPrivateKey, certificate: bytes
 ) -> UserMessage:
-    """The packet with a signature and the certificate, in DER, of the key that made it.
+    """Return the packet with a signature and with the certificate, in DER, of the signing key.
 
-    A hash that is too weak is replaced by SHA-512, as [MS-MQMQ] 2.2.19.3 asks for.
+    A weak hash algorithm is replaced by SHA-512, as [MS-MQMQ] 2.2.19.3 requires.
     """
     security = packet.security or SecurityHeader()
     if security.encryption_key:
@@ -120,14 +123,15 @@ def sign(
 
 
 def verify(packet: UserMessage, *, weak: bool = False) -> AuthenticationLevel | MessageClass:
-    """Which signature a packet truly has, or that it is bad; `weak` allows MD5 and SHA-1 of old peers.
+    """Return the level of a packet's valid signature, or the class of the negative acknowledgement.
 
-    That the certificate is the sender's own is for the directory to say.
+    `weak` allows MD5 and SHA-1, which old peers use.  Whether the certificate belongs to the sender is not
+    checked here: the directory knows it.
     """
     security, multi = packet.security, packet.multi
-    several = multi.signature if multi is not None else b""
+    multiple = multi.signature if multi is not None else b""
     single = security.signature if security is not None else b""
-    if not (single or several):
+    if not (single or multiple):
         return AuthenticationLevel.NONE
     if security is None:
         return MessageClass.NACK_BAD_SIGNATURE
@@ -138,15 +142,15 @@ def verify(packet: UserMessage, *, weak: bool = False) -> AuthenticationLevel | 
     key = _public_key(security.certificate)
     if algorithm is None or key is None:
         return MessageClass.NACK_BAD_SIGNATURE
-    for level in _SINGLE if single else _SEVERAL:
-        if _is_signed(key, single or several, signed_content(packet, level), algorithm):
+    for level in _SINGLE if single else _MULTIPLE:
+        if _is_signed(key, single or multiple, signed_content(packet, level), algorithm):
             return level
     return MessageClass.NACK_BAD_SIGNATURE
 
 
 _SINGLE: Final = (AuthenticationLevel.SIG30, AuthenticationLevel.SIG20, AuthenticationLevel.SIG10)
-"""A packet does not say which it is: the one that covers most is tried first."""
-_SEVERAL: Final = (AuthenticationLevel.SIG30,)
+"""A packet does not state the level: the level that covers most attributes is tried first."""
+_MULTIPLE: Final = (AuthenticationLevel.SIG30,)
 
 
 def _is_signed(key: RSAPublicKey, signature: bytes, content: bytes, algorithm: hashes.HashAlgorithm) -> bool:
@@ -176,5 +180,5 @@ def _lists(packet: UserMessage) -> bytes:
 
 
 def _names(queues: tuple[ListedQueue, ...]) -> bytes:
-    """A list, with an empty name for its end: no name may go from one list to another unseen."""
+    """Return the names of a list with an empty name at the end, so that no name can move to another list."""
     return b"".join([wide(name, "a queue's name") for name in (*names_of(queues), "")])

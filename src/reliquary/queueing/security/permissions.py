@@ -1,4 +1,4 @@
-"""Access lists as they are set and changed: of a queue, and of the manager itself."""
+"""Set and change access lists: of queues, and of the manager itself."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ from reliquary.wire.security import (
 )
 
 ENTRY_LIMIT: Final = 1000
-"""Entries of one list: its size has to fit into two bytes."""
+"""The largest number of entries in one list: its size in bytes has to fit into two bytes."""
 
 
-# -- the list that a queue has
+# -- the access list of a queue
 
 
 def with_list(state: State, settings: QueueSettings) -> QueueSettings:
-    """Settings with a whole descriptor: Create Default Queue Security Descriptor, 3.1.7.1.3.1."""
+    """Create Default Queue Security Descriptor, 3.1.7.1.3.1: return settings with a complete descriptor."""
     supplied = check_descriptor(settings.security, QueueRight) if settings.security else None
     machine, http = state.directory.around.machine_sid, state.identity().http_support  # DM-146
     descriptor = default_descriptor(supplied, _creator(state), machine=machine, http_support=http)
@@ -58,14 +58,14 @@ def with_list(state: State, settings: QueueSettings) -> QueueSettings:
 def _creator(state: State) -> Sid:
     """Return the user that a new queue belongs to.
 
-    What the manager makes by itself, for example the queues of its settings, belongs to its administrators
-    where it knows its users.
+    A queue that the manager creates for itself, for example one of its settings, belongs to the manager's
+    administrators, if the manager knows its users.
     """
     return ADMINISTRATORS if state.by is MANAGER and state.first_list else state.by.user
 
 
 def check_own_list(queue: QueueState) -> None:
-    """Refuse to give a list to what has none of its own."""
+    """Refuse to change the access list of a queue that has no list of its own."""
     if place_of(queue) not in (Place.QUEUE, Place.JOURNAL):
         raise UsageError("the manager's own queues have no access list: the manager's counts")
     if queue.record.parent is not None:
@@ -73,7 +73,7 @@ def check_own_list(queue: QueueState) -> None:
 
 
 def list_named(state: State, path: str) -> tuple[bytes, type[QueueRight | ManagerRight]]:
-    """The descriptor that counts for a queue, or without a name for the manager, and its rights."""
+    """Return the descriptor that applies to a queue, or to the manager if `path` is empty, and its rights."""
     if not path:
         return manager_list(state), ManagerRight
     queue = destinations.find(state, path)
@@ -84,7 +84,7 @@ def list_named(state: State, path: str) -> tuple[bytes, type[QueueRight | Manage
 
 
 def descriptor_of(security: bytes) -> SecurityDescriptor:
-    """A descriptor in words; where there is none, everybody may do all."""
+    """Decode a descriptor; without one, return a descriptor that allows everything to every user."""
     return decode_descriptor(security) if security else SecurityDescriptor(owner=ANONYMOUS_USER)
 
 
@@ -92,7 +92,7 @@ def descriptor_of(security: bytes) -> SecurityDescriptor:
 
 
 def change(state: State, request: ChangeAccess, now: Instant) -> HResult:
-    """Grant, deny, revoke, or name another owner."""
+    """Grant, deny or revoke rights of a queue or of the manager, or set another owner."""
     if not request.path:
         _change_manager(state, request, now)
         return HResult.OK
@@ -120,7 +120,7 @@ def _change_manager(state: State, request: ChangeAccess, now: Instant) -> None:
 
 
 def changed(security: bytes, request: ChangeAccess, kind: type[QueueRight | ManagerRight]) -> bytes:
-    """A descriptor after one change."""
+    """Return a descriptor with one change made to it."""
     descriptor = descriptor_of(security)
     if request.change is AccessChange.OWNER:
         return encode_descriptor(msgspec.structs.replace(descriptor, owner=request.sid))
@@ -134,7 +134,7 @@ def changed(security: bytes, request: ChangeAccess, kind: type[QueueRight | Mana
 
 
 def end_forbidden_waits(state: State, queue: QueueState) -> None:
-    """Whoever waits for what he may no longer have, waits no longer."""
+    """End the waiting reads of users that may no longer read this queue, its subqueues or its journal."""
     members = [queue.number, *sorted(queue.subqueues), *filter(None, [queue.record.journal])]
     for member in map(state.queues.__getitem__, members):
         for waiter in list(member.waiting.values()):
@@ -143,7 +143,7 @@ def end_forbidden_waits(state: State, queue: QueueState) -> None:
                 end_wait(state, member, waiter, Waiting.FORBIDDEN)
 
 
-# -- entries: those that deny stand before those that allow
+# -- the entries of a list: those that deny come before those that allow
 
 
 def _grant(acl: Acl, sid: Sid, rights: int) -> Acl:
@@ -163,15 +163,16 @@ def _revoke(acl: Acl, sid: Sid, rights: int) -> Acl:
 
 
 def _with(acl: Acl, place: int, ace: Ace) -> Acl:
-    """The list with an entry at this place; one of the same kind for the same SID takes it in."""
-    there = acl[place] if place < len(acl) else None
-    if there is not None and _is_of(there, ace.sid, ace.kind):
-        merged = msgspec.structs.replace(ace, mask=ace.mask | there.mask)
+    """Insert an entry at this place, or merge it with the entry there if kind and SID are equal."""
+    present = acl[place] if place < len(acl) else None
+    if present is not None and _is_of(present, ace.sid, ace.kind):
+        merged = msgspec.structs.replace(ace, mask=ace.mask | present.mask)
         return (*acl[:place], merged, *acl[place + 1 :])
     return (*acl[:place], ace, *acl[place:])
 
 
 def _without(acl: Acl, sid: Sid, rights: int, kinds: tuple[AceKind, ...]) -> Acl:
+    """Remove these rights from the SID's entries of these kinds; an entry without rights is removed."""
     kept: list[Ace | OtherAce] = []
     for ace in acl:
         if isinstance(ace, Ace) and any(_is_of(ace, sid, kind) for kind in kinds):

@@ -1,24 +1,26 @@
-"""Arrival numbers: the place of each message in the feed of its queue.
+"""Assign arrival numbers: the place of each message in the feed of its queue.
 
-A LookupIdentifier alone will not do: priorities are lanes above the sequence, what is moved or
-journaled keeps its own, and a commit or the end of a delay shows a message long after it was numbered.
+A LookupIdentifier cannot be this number: its high bits are the priority (a lane), a message that is moved or
+journaled keeps it, and a message can become visible long after it was numbered, by a commit or at the end of
+a delay.
 
-    sequence   ...  41   42   43   44   45   46   47          a message of transaction T has 42
-    told                       '-- the mark: 44               "nothing new up to 44"
-    T commits                                '-- its arrival  46, noted in `late`: 46 -> 42
+    sequence    ...  41   42   43   44   45   46   47          a message of transaction T has 42
+    a reader                        '-- the mark: 44           "no later message gets a number up to 44"
+    T commits                                 '-- its arrival  46, with a row in `late`: 46 -> 42
 
-The number of a message is its own sequence, unless that is not above the mark of the queue when it becomes
-visible; then it gets the next one there is, and a row in `late`.  What is moved into the queue always
-gets a new one: it may have been here before.  A new number moves the mark along, so that the rest of a
-transaction, sent after the mark was told, stays behind its beginning.  So every number up to a mark that was
-told is final: it is some message's, visible and on disk, or nobody's for ever.
+The arrival number of a message is its own sequence if that is above the queue's mark when the message becomes
+visible.  Else the message gets the next free number and a row in `late`.  A message that is moved into the
+queue always gets a new number, because it may have been in this queue before.  A new number raises the mark,
+so that the later messages of a transaction, whose sequences are above the mark, get numbers after the first.
+So every number up to a mark that a reader was given is final: it belongs to a message that is visible and on
+disk, or it will never belong to a message.
 
-    Position.arrival    0          its own sequence, the low bits of its LookupIdentifier
-                        more       its number, with a row in `late`
-                        PENDING    of a prepared transaction: it has not arrived, and may never
+    Position.arrival    0          the number is its own sequence, the low bits of its LookupIdentifier
+                        above 0    the number, with a row in `late`
+                        PENDING    a prepared transaction sent it: it has no number until the commit
 
-A queue that nobody reads has the mark 0, and nothing of this is paid for there.  What is put off for a
-retry has arrived and keeps its number; what was never visible has not.
+A queue without consumers has the mark 0 and assigns no numbers.  A message that waits for a retry has arrived
+and keeps its number; a message that was never visible has none.
 """
 
 from __future__ import annotations
@@ -33,23 +35,23 @@ from reliquary.queueing.model.state import QueueState, State
 from reliquary.queueing.model.tables import LATE, SEQUENCE_MASK, Late, arrival_key
 
 PENDING: Final = -1
-"""The arrival of what a prepared transaction sent: a row that nobody sees."""
+"""The arrival of a message that a prepared transaction sent: its row is not visible to readers."""
 
 _replace = msgspec.structs.replace
 
 
 def arrival_of(position: Position) -> int:
-    """Its number in the feed."""
+    """Return the arrival number of a position."""
     return position.arrival or position.lookup_id & SEQUENCE_MASK
 
 
 def arrivals_of(positions: Sequence[Position]) -> list[int]:
-    """The numbers of many."""
+    """Return the arrival numbers of positions, in their order."""
     return [each.arrival or each.lookup_id & SEQUENCE_MASK for each in positions]
 
 
 def tell_mark(state: State, queue: QueueState) -> int:
-    """The number above all that ever arrived; from now on nothing in a feed gets one up to it."""
+    """Return the last sequence that was assigned; in a queue with consumers, it becomes the mark."""
     if queue.consumers:
         queue.mark = state.sequence
     return state.sequence
@@ -58,7 +60,10 @@ def tell_mark(state: State, queue: QueueState) -> int:
 def number(
     state: State, queue: QueueState, positions: tuple[Position, ...], *, moved: bool
 ) -> tuple[Position, ...]:
-    """Positions as they become visible in a queue that is read; `moved` when they were elsewhere before."""
+    """Return positions, with arrival numbers, that become visible in a queue with consumers.
+
+    `moved` says that they come from another queue.
+    """
     if not moved and min([position.lookup_id & SEQUENCE_MASK for position in positions]) > queue.mark:
         return positions
     return tuple(
@@ -72,27 +77,28 @@ def number(
 
 
 def _renumber(state: State, queue: QueueState, position: Position) -> Position:
-    """Give it the next number; whatever becomes visible after it comes behind it, so the mark goes along."""
+    """Give a position the next number, and raise the mark so that later arrivals get higher numbers."""
     queue.mark = state.next_sequence()
-    return _note(state, queue, position, queue.mark)
+    return _put_late(state, queue, position, queue.mark)
 
 
 def keep_numbers(state: State, queue: QueueState, positions: Sequence[Position]) -> tuple[Position, ...]:
-    """Positions that are put off for a retry: they have arrived, and are found by their numbers."""
+    """Return positions that begin to wait for a retry, with rows in `late` that keep their numbers."""
     return tuple(
         position
         if position.express or position.arrival
-        else _note(state, queue, position, arrival_of(position))
+        else _put_late(state, queue, position, arrival_of(position))
         for position in positions
     )
 
 
 def forget_number(state: State, queue: QueueState, position: Position) -> None:
-    """It is not in the queue any more."""
+    """Delete the `late` row of a position that has left the queue."""
     if position.arrival > 0:
         state.rows.delete(LATE, arrival_key(queue.number, position.arrival))
 
 
-def _note(state: State, queue: QueueState, position: Position, arrival: int) -> Position:
+def _put_late(state: State, queue: QueueState, position: Position, arrival: int) -> Position:
+    """Write a row in `late` and return the position with this arrival number."""
     state.rows.put(LATE, arrival_key(queue.number, arrival), Late(position.lookup_id))
     return _replace(position, arrival=arrival)

@@ -1,10 +1,10 @@
-"""Retention: what leaves a queue that is read stays on disk until every consumer has passed it.
+"""Retain messages that left a queue with consumers, on disk, until every consumer has passed them.
 
-    positions --received, expired, purged--> retained         the message stays as it is
-              --moved, journaled-----------> retained, and the other queue: one message, shown twice
-    retained  --every cursor has passed----> gone, and the message with its last place
+    positions --received, expired, purged--> retained         the message's row stays unchanged
+              --moved, journaled-----------> retained, and the other queue: both share the message's row
+    retained  --every cursor has passed----> deleted; with its last position, the message's row too
 
-What is kept so is in no quota, no count of the queue, and nobody can receive it.
+A retained message counts in no quota and not in the queue's number of messages, and cannot be received.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reliquary.queueing.model.tables import RETAINED, arrival_key
 
 
 def retain(state: State, queue: QueueState, positions: Sequence[Position]) -> Sequence[Position]:
-    """Keep those of these that a consumer has yet to read; all the others."""
+    """Retain the positions that a consumer has not read yet, and return the other ones."""
     pinned = queue.pinned
     kept = [each for each in positions if arrival_of(each) > pinned and not each.express]
     if not kept:
@@ -32,7 +32,10 @@ def retain(state: State, queue: QueueState, positions: Sequence[Position]) -> Se
 
 
 def retain_moved(state: State, queue: QueueState, position: Position) -> bool:
-    """The same for one whose message goes to another queue; whether it is kept here, and so shared."""
+    """Retain a position whose message moves to another queue, if a consumer has not read it yet.
+
+    Return whether it is retained, so that two positions now share the message's row.
+    """
     if position.express or arrival_of(position) <= queue.pinned:
         return False
     state.shelf.share(position)
@@ -41,6 +44,7 @@ def retain_moved(state: State, queue: QueueState, position: Position) -> bool:
 
 
 def _keep(state: State, queue: QueueState, positions: list[Position]) -> None:
+    """Write retained rows for these positions and count them."""
     numbers = list(map(arrival_of, positions))
     rows = {
         arrival_key(queue.number, arrival): each for arrival, each in zip(numbers, positions, strict=True)

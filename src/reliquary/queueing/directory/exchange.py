@@ -1,11 +1,11 @@
-"""Directory objects as people write them: fields of a request, conditions, and all of them in a TOML file.
+"""Read and write directory objects as text: fields of a request, conditions, and a TOML file of all objects.
 
     [[site]]
     identifier = "0f0e0d0c-0b0a-0908-0706-050403020100"
     name = "north"
 
-Bytes are base64.  A file is taken as a whole or not at all; what is wrong in it is told with the
-line of its object and the attribute.
+Bytes are written as base64.  A file is imported as a whole or not at all; an error sentence names the line of
+the object and the attribute.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from reliquary.queueing.model.directory.holdings import Directory
 from reliquary.queueing.model.directory.objects import TYPES, DirectoryObject, Kind, check_object
 
 _CONDITION: Final = re.compile(r"\s*(\w+)\s*(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
-_WHERE: Final = re.compile(r" - at `\$\.?([^`]*)`$")
+_ATTRIBUTE: Final = re.compile(r" - at `\$\.?([^`]*)`$")
 
 
 def kind_named(word: str) -> Kind:
-    """The type that a word stands for."""
+    """Return the type of directory object that a word of the user stands for."""
     try:
         return Kind(word)
     except ValueError as why:
@@ -38,13 +38,13 @@ def kind_named(word: str) -> Kind:
 
 
 def fields_of(subject: DirectoryObject) -> dict[str, Any]:
-    """Every attribute, defaults too; what comes first is the Identifier."""
+    """Return every attribute as plain data, also those with default values; Identifier comes first."""
     names = ("identifier", *(name for name in subject.__struct_fields__ if name != "identifier"))
     return {name: msgspec.to_builtins(getattr(subject, name)) for name in names}
 
 
 def subject_of(kind: Kind, fields: Mapping[str, Any]) -> DirectoryObject:
-    """An object from its attributes; UsageError names the one that is wrong."""
+    """Build an object from its attributes; a UsageError names the attribute that is wrong."""
     for name in fields:
         if name not in TYPES[kind].__struct_fields__:
             raise UsageError(f"{kind.value} has no attribute {name!r}")
@@ -57,7 +57,7 @@ def subject_of(kind: Kind, fields: Mapping[str, Any]) -> DirectoryObject:
 def changed(
     kind: Kind, identifier: UUID, fields: Mapping[str, Any]
 ) -> tuple[DirectoryObject, tuple[str, ...]]:
-    """What a write needs: an object with these attributes, and their names."""
+    """Return the arguments of a write: an object with these attributes, and their names."""
     if not fields:
         raise UsageError("nothing is to be changed: name an attribute")
     if "identifier" in fields:
@@ -66,7 +66,7 @@ def changed(
 
 
 def condition(text: str) -> Filter:
-    """A filter as people write it: `actual_cost<9`."""
+    """Parse a filter from text, for example `actual_cost<9`."""
     found = _CONDITION.fullmatch(text)
     if found is None:
         raise UsageError(f"a condition is ATTRIBUTE=VALUE, or with != < > <= >=, not {text[:80]!r}")
@@ -77,7 +77,7 @@ def condition(text: str) -> Filter:
 
 
 def export_text(directory: Directory) -> str:
-    """All objects, by type and identifier; what has its default is left out."""
+    """Return all objects as TOML, by type and identifier, without attributes that have their defaults."""
     tables: dict[str, list[dict[str, Any]]] = {}
     for kind in Kind:
         for subject in directory.every(TYPES[kind]):
@@ -89,22 +89,22 @@ def export_text(directory: Directory) -> str:
 
 
 def import_text(text: str) -> tuple[DirectoryObject, ...]:
-    """The objects of a file, each good in itself."""
+    """Parse and check the objects of a TOML file, each one alone."""
     try:
         tables = read_toml(text)
     except UsageError as why:
         raise UsageError(f"this is not TOML: {why}") from why
     found: list[DirectoryObject] = []
-    for word, several in tables.items():
+    for word, rows in tables.items():
         kind = kind_named(word)
-        if not isinstance(several, list) or not all(isinstance(each, dict) for each in several):
+        if not isinstance(rows, list) or not all(isinstance(each, dict) for each in rows):
             raise UsageError(f"objects are written as [[{word}]], each with its attributes below")
         lines = _lines_of(text, word)
-        for place, fields in enumerate(several):
+        for place, fields in enumerate(rows):
             try:
                 found.append(_checked(kind, fields))
             except UsageError as why:
-                line = f"line {lines[place]}: " if len(lines) == len(several) else ""
+                line = f"line {lines[place]}: " if len(lines) == len(rows) else ""
                 raise UsageError(f"{line}{word} {place + 1}: {why}") from why
     return tuple(found)
 
@@ -118,19 +118,19 @@ def _checked(kind: Kind, fields: Mapping[str, Any]) -> DirectoryObject:
 
 
 def _lines_of(text: str, word: str) -> list[int]:
-    """Where each object of this type begins."""
+    """Return the number of the line where each object of this type begins."""
     heading = re.compile(rf"\s*\[\[\s*[\"']?{re.escape(word)}[\"']?\s*\]\]")
     return [number for number, line in enumerate(text.splitlines(), 1) if heading.match(line)]
 
 
 def _sentence(why: str) -> str:
-    """msgspec's complaint with the attribute in front."""
-    found = _WHERE.search(why)
+    """Return the error sentence of msgspec with the attribute at its beginning."""
+    found = _ATTRIBUTE.search(why)
     return f"{found[1]}: {why[: found.start()]}" if found else why
 
 
 def value_of(word: str, name: str, text: str) -> Any:
-    """The value of an attribute from one word of a command line."""
+    """Return the value of an attribute, as plain data, from one word of a command line."""
     hint = get_type_hints(TYPES[kind_named(word)]).get(name)
     if hint is None:
         raise UsageError(f"{word} has no attribute {name!r}")
@@ -145,5 +145,5 @@ def value_of(word: str, name: str, text: str) -> Any:
 
 
 def conditions(texts: Iterable[str]) -> tuple[Filter, ...]:
-    """Filters that all must hold."""
+    """Parse several conditions; an object has to meet all of them."""
     return tuple(map(condition, texts))

@@ -1,6 +1,6 @@
-"""Public queues come into the directory, change there, and leave it: 3.1.7.1.3, 3.1.7.1.4.
+"""Create, change and delete the directory objects of public queues: 3.1.7.1.3, 3.1.7.1.4.
 
-Without a directory a public queue is known to its own manager alone.
+Without a directory, only its own manager knows a public queue.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from reliquary.queueing.model.state import State
 def enter(
     state: State, path: Pathname, settings: QueueSettings, now: Instant
 ) -> QueueObject | HResult | None:
-    """A queue is about to be made: its object, why there is none, or None where none is wanted."""
+    """Create the directory object of a queue that is about to be created.
+
+    Return the object, the status of a failure, or None if the queue needs no directory object.
+    """
     identity = state.identity()
     if path.kind is not QueueType.PUBLIC or path.subqueue or not identity.directory_integrated:
         return None
@@ -49,20 +52,21 @@ def enter(
 
 
 def leave(state: State, queue: Queue) -> HResult:
-    """A queue is gone; that it is gone here stands, whatever the directory says (DM-157)."""
+    """Delete the directory object of a deleted queue; a failure does not bring the queue back (DM-157)."""
     if queue.kind is not QueueType.PUBLIC or queue.parent is not None or queue.outgoing is not None:
         return HResult.OK
     if not state.identity().directory_integrated:
         return HResult.OK
     answer = delete(state, Kind.QUEUE, queue.identifier)
-    # One that was never there, such as a queue made with iSkipDirectory, is not missed.
+    # A queue that was created with iSkipDirectory has no object: that is no error.
     return HResult.OK if answer.result is DirectoryResult.OBJECT_NOT_FOUND else answer.status
 
 
 def change(state: State, queue: Queue, now: Instant) -> HResult:
-    """A queue is about to have these attributes; the directory has them first (DM-253).
+    """Write a queue's new attributes to the directory before the queue itself changes (DM-253).
 
-    While it is not connected nothing changes: when it comes back, its word would undo the change.
+    While the directory is not connected, the change is refused: the directory's old attributes would undo it
+    at the next refresh.
     """
     if not is_published(queue) or not state.identity().directory_integrated:
         return HResult.OK

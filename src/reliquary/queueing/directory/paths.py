@@ -1,4 +1,4 @@
-"""Distinguished names: where an object would lie in a directory of MSMQ (FullPath, DirectoryPath)."""
+"""Make the distinguished names that objects have in a directory of MSMQ (FullPath, DirectoryPath)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPECIAL: Final = ',+"\\<>;=#'
 
 
 def with_paths(subject: DirectoryObject, manager: str) -> DirectoryObject:
-    """The object with its paths, where it has none; `manager` is our own qualified name."""
+    """Return the object with paths, if it has none; `manager` is this manager's qualified name."""
     path = _path(subject, _domain(manager))
     match subject:
         case ManagerObject() | Site() | RoutingLink() if not subject.full_path:
@@ -45,12 +45,12 @@ def _path(subject: DirectoryObject, domain: str) -> str:
 
 
 def _domain(qualified_name: str) -> str:
-    """`,DC=bench,DC=example` for host.bench.example."""
+    """Return the domain as the end of a distinguished name: `,DC=bench,DC=example` for host.bench.example."""
     return "".join(f",DC={escape(label)}" for label in qualified_name.split(".")[1:] if label)
 
 
 def escape(text: str) -> str:
-    r"""A value as it stands in a distinguished name, RFC 4514.
+    r"""Return a value with the special characters of a distinguished name escaped, RFC 4514.
 
     >>> escape("orders, new")
     'orders\\, new'

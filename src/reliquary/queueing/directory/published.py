@@ -1,4 +1,4 @@
-"""What the directory says about queues and managers elsewhere, as far as names ask for it."""
+"""Find queues, managers and distribution lists in the directory, to resolve names of other managers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reliquary.queueing.model.state import State
 
 
 def resolve_list(state: State, identifier: UUID) -> tuple[str, ...] | None:
-    """Resolve Distribution List: its members, or None when they are not known or cannot be asked for."""
+    """Resolve Distribution List: return its members; None if it is unknown or the directory is offline."""
     if not operations.is_connected(state):
         operations.not_connected(state)
         return None
@@ -18,12 +18,12 @@ def resolve_list(state: State, identifier: UUID) -> tuple[str, ...] | None:
 
 
 def published_queue(state: State, identifier: UUID) -> QueueObject | None:
-    """A queue that the directory knows."""
+    """Return the directory object of a queue, or None if the directory does not have it."""
     found = operations.read(state, Kind.QUEUE, operations.by_identifier(identifier)).subject
     return found if isinstance(found, QueueObject) else None
 
 
 def computer_name(state: State, identifier: UUID) -> str:
-    """What a manager is called that the directory knows; empty otherwise."""
+    """Return the computer name of a manager, or an empty text if the directory does not have it."""
     found = operations.read(state, Kind.QUEUE_MANAGER, operations.by_identifier(identifier)).subject
     return found.computer_name if isinstance(found, ManagerObject) else ""

@@ -1,4 +1,4 @@
-"""A manager and its public queues as the directory shows them, and what comes back from there."""
+"""Convert the manager and its public queues to directory objects, and copy attributes back from them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from reliquary.queueing.model.directory.objects import SHARED_SETTINGS, ManagerO
 from reliquary.queueing.model.queue import Queue, QueueManagerRecord, QueueType
 from reliquary.queueing.model.state import QueueState, State
 
-OURS: Final = frozenset({"identifier", "computer_name", "qualified_computer_name", "create_time"})
-"""Attributes of a manager that the host says, or that never change."""
-FIXED: Final = frozenset({"transactional"})
-"""Settings that a queue keeps from its creation on: messages may be on their way."""
+LOCAL_ATTRIBUTES: Final = frozenset({"identifier", "computer_name", "qualified_computer_name", "create_time"})
+"""Attributes of a manager that come from its host or never change, and are not copied from the directory."""
+FIXED_SETTINGS: Final = frozenset({"transactional"})
+"""Settings of a queue that never change after its creation, because messages may be on their way."""
 
 
 def manager_object(record: QueueManagerRecord) -> ManagerObject:
-    """Its directory attributes (DM-003)."""
+    """Return the directory object of the manager, with its directory attributes (DM-003)."""
     return ManagerObject(**{name: getattr(record, name) for name in ManagerObject.__struct_fields__})
 
 
 def queue_object(queue: Queue, manager: UUID) -> QueueObject:
-    """Its directory attributes (DM-020)."""
+    """Return the directory object of a queue, with its directory attributes (DM-020)."""
     own = ("identifier", "pathname", "qualified_pathname", "create_time", "modify_time")
     paths = ("full_path", "directory_path")
     return QueueObject(
@@ -36,7 +36,7 @@ def queue_object(queue: Queue, manager: UUID) -> QueueObject:
 
 
 def is_published(queue: Queue) -> bool:
-    """Whether a queue is one that a directory shows: public, and nobody's part."""
+    """Return whether the directory shows a queue: it is public and no journal, subqueue or outgoing queue."""
     return (
         queue.kind is QueueType.PUBLIC
         and not queue.is_journal
@@ -47,19 +47,21 @@ def is_published(queue: Queue) -> bool:
 
 
 def take_manager(state: State, found: ManagerObject) -> None:
-    """Our own attributes are those of the directory (DM-090, DM-256)."""
+    """Copy the manager's attributes from its directory object (DM-090, DM-256)."""
     # DEPARTS from 3.1.3 (DM-090): the computer's names stay those that the host gave, because the path names
     # of all queues are made of them.
-    taken = {name: getattr(found, name) for name in ManagerObject.__struct_fields__ if name not in OURS}
+    taken = {
+        name: getattr(found, name) for name in ManagerObject.__struct_fields__ if name not in LOCAL_ATTRIBUTES
+    }
     record = msgspec.structs.replace(state.identity(), **taken)
     if record != state.identity():
         apply(state, facts.ManagerNamed(record))
 
 
 def take_queue(state: State, queue: QueueState, found: QueueObject) -> None:
-    """A public queue's attributes are those of the directory (DM-256)."""
+    """Copy a public queue's attributes from its directory object (DM-256)."""
     own = queue.record.settings
-    names = FIXED | set(own.__struct_fields__) - set(SHARED_SETTINGS)
+    names = FIXED_SETTINGS | set(own.__struct_fields__) - set(SHARED_SETTINGS)
     kept = {name: getattr(own, name) for name in names}
     record = msgspec.structs.replace(
         queue.record,

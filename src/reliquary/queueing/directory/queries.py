@@ -1,4 +1,4 @@
-"""What is asked of the directory: filters, attribute lists and the order of results, 3.1.7.1.20 and .21."""
+"""Filter, project and sort directory objects: what a read of the directory asks for, 3.1.7.1.20 and .21."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reliquary.queueing.model.directory.objects import TYPES, DirectoryObject, K
 
 
 class Operator(Enum):
-    """How an attribute is compared (DM-243)."""
+    """A comparison of an attribute with a value (DM-243)."""
 
     EQUALS = "="
     NOT_EQUALS = "!="
@@ -27,7 +27,7 @@ class Operator(Enum):
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """An attribute-filter expression: the attribute stands on the left."""
+    """An attribute-filter expression: the attribute is on the left side of the operator."""
 
     attribute: str
     operator: Operator
@@ -35,14 +35,14 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 class SortOrder(msgspec.Struct, frozen=True):
-    """Where an attribute stands in the order of results (DM-250); 0 is nowhere."""
+    """The priority of an attribute in the order of results (DM-250); 0 means that it is not used."""
 
     priority: int = 0
     ascending: bool = True
 
 
 class AttributeMissing(Exception):
-    """AttributeNotFound: the type has no such attribute, or the object has no value of it."""
+    """AttributeNotFound: the type does not have the attribute, or the object has no value for it."""
 
 
 COMPARE: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
@@ -53,8 +53,8 @@ COMPARE: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
     Operator.LESS_THAN_OR_EQUAL: le,
     Operator.GREATER_THAN_OR_EQUAL: ge,
 }
-MEANS_ABSENT: Final = frozenset({"non_ldap_notification"})
-"""Attributes that an object may not have at all: None is no value of theirs."""
+OPTIONAL_ATTRIBUTES: Final = frozenset({"non_ldap_notification"})
+"""Attributes that an object may lack: None means that the attribute is absent."""
 
 _HINTS: Final = {kind: get_type_hints(type_) for kind, type_ in TYPES.items()}
 
@@ -62,12 +62,13 @@ Matches = Callable[[DirectoryObject], bool]
 
 
 def matcher(kind: Kind, filters: Sequence[Filter]) -> Matches:
-    """Whether an object satisfies all the filters; none of them lets every object through."""
+    """Return a test whether an object passes all filters; without filters every object passes."""
     tests = [_test(kind, each) for each in filters]
     return lambda subject: all(test(subject) for test in tests)
 
 
 def _test(kind: Kind, each: Filter) -> Matches:
+    """Return a test for one filter; raise UsageError if its value does not fit the attribute."""
     hint = _attribute(kind, each.attribute)
     try:
         wanted = msgspec.convert(each.value, hint, strict=False)
@@ -91,11 +92,12 @@ def _is_ordered(value: object) -> bool:
 
 
 def _comparable(value: Any) -> Any:
-    """Text compares without regard to case, as in a directory."""
+    """Return the value in the form that is compared: text without regard to case."""
     return value.casefold() if isinstance(value, str) else value
 
 
 def _attribute(kind: Kind, name: str) -> Any:
+    """Return the type hint of an attribute; raise AttributeMissing if the type does not have it."""
     hint = _HINTS[kind].get(name)
     if hint is None:
         raise AttributeMissing(f"{kind.value} has no attribute {name!r}")
@@ -103,18 +105,18 @@ def _attribute(kind: Kind, name: str) -> Any:
 
 
 def project(subject: DirectoryObject, attributes: Sequence[str] | None) -> DirectoryObject:
-    """Only the attributes that were asked for; the others have their defaults (DM-244)."""
+    """Return a copy with only the requested attributes set; the others have their defaults (DM-244)."""
     if attributes is None:
         return subject
     chosen = {name: getattr(subject, name) for name in attributes}
-    for name in MEANS_ABSENT & chosen.keys():
+    for name in OPTIONAL_ATTRIBUTES & chosen.keys():
         if chosen[name] is None:
             raise AttributeMissing(f"the directory does not say {name}")
     return type(subject)(**{"identifier": subject.identifier} | chosen)
 
 
 def check_attributes(kind: Kind, attributes: Iterable[str] | None) -> None:
-    """Each of them is an attribute of this type."""
+    """Raise AttributeMissing if one of these names is not an attribute of the type."""
     for name in attributes or ():
         _attribute(kind, name)
 
@@ -125,7 +127,7 @@ def in_order(
     attributes: Sequence[str] | None,
     order: Sequence[SortOrder],
 ) -> list[DirectoryObject]:
-    """Sorted by the attributes with a priority, the highest first; what is equal goes by Identifier."""
+    """Sort objects by the attributes that have a priority, the highest first, and then by Identifier."""
     if order and len(order) != len(attributes or ()):
         raise UsageError(f"{len(order)} sort orders are given for {len(attributes or ())} attributes")
     found = sorted(subjects, key=lambda each: each.identifier.bytes)
@@ -138,12 +140,12 @@ def in_order(
 
 
 def _is_list(kind: Kind, name: str) -> bool:
-    """Whether an attribute holds several values."""
+    """Return whether an attribute holds a list of values."""
     return getattr(_HINTS[kind][name], "__origin__", None) is tuple
 
 
 def _sort_key(name: str, subject: DirectoryObject) -> tuple[bool, Any]:
-    """None comes first; an enumeration goes by its word."""
+    """Return a key that sorts None first and an enumeration by its text."""
     value = getattr(subject, name)
     value = value.value if isinstance(value, Enum) else _comparable(value)
     return (value is not None, value)

@@ -1,4 +1,7 @@
-"""DirectoryOperationResult, [MS-MQDMPR] 3.1.1.17 (DM-070), and how it travels as a status."""
+"""The results of directory operations (DirectoryOperationResult), [MS-MQDMPR] 3.1.1.17 (DM-070).
+
+Each result has a status, an HRESULT, that the caller of the operation gets.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from reliquary.queueing.model.events import Answer
 
 
 class DirectoryResult(Enum):
-    """How a directory operation ended."""
+    """The result of a directory operation, DirectoryOperationResult."""
 
     SUCCESS = "success"
     GENERIC_ERROR = "generic-error"
@@ -34,23 +37,23 @@ STATUS: Final[dict[DirectoryResult, HResult]] = {
 
 
 class DirectoryAnswer(Answer, frozen=True):
-    """What came of a directory operation."""
+    """The answer of a directory operation: its result, and the object or the query handle."""
 
     result: DirectoryResult = DirectoryResult.SUCCESS
     subject: DirectoryObject | None = None
     """rDirectoryObject; after a create, the object with its Identifier."""
     handle: int = 0
-    """rQueryHandle."""
+    """rQueryHandle, the handle of a query that was opened."""
 
     @property
     def succeeded(self) -> bool:
-        """Whether the result is Success."""
+        """Return whether the result is Success."""
         return self.result is DirectoryResult.SUCCESS
 
 
 def answer_of(
     result: DirectoryResult, why: str = "", *, subject: DirectoryObject | None = None, handle: int = 0
 ) -> DirectoryAnswer:
-    """An answer with the status of its result."""
+    """Return an answer with the status of its result, and with that status's sentence if none is given."""
     status = STATUS[result]
     return DirectoryAnswer(status, why or status.sentence, result, subject, handle)

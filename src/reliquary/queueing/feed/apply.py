@@ -18,7 +18,7 @@ def _consumer_placed(state: State, fact: ConsumerPlaced) -> None:
     queue = state.queues[fact.queue]
     state.rows.put(CONSUMERS, consumer_key(fact.queue, fact.name), fact.record)
     queue.consumers[fact.name] = fact.record
-    queue.mark = queue.mark or state.sequence or state.next_sequence()  # 0 is for queues that nobody reads
+    queue.mark = queue.mark or state.sequence or state.next_sequence()  # 0 means: no consumers
     pin(queue)
 
 

@@ -1,10 +1,10 @@
-"""Consumers: named readers of a feed, and how far each of them has come.
+"""Keep the consumers of queues: named readers of a feed, each with a cursor up to which it has read.
 
     feed      ...  o   o   o   o   o   o   o   o
     cursors            audit       lake    '-- the mark
-                       '-- the lowest: nothing behind it is let go of
+                       '-- the lowest cursor: messages after it are kept
 
-While a queue has a consumer, its messages are numbered (`numbering`) and kept for him (`retention`).
+While a queue has a consumer, its messages are numbered (`numbering`) and retained (`retention`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from reliquary.queueing.model.tables import Consumer
 
 NAME_LIMIT: Final = 120
 CONSUMER_LIMIT: Final = 1000
-"""Consumers of one queue."""
+"""The largest number of consumers of one queue."""
 
 
 def check_consumer(queue: QueueState, name: str) -> None:
-    """Refuse a consumer that a queue cannot have."""
+    """Refuse a consumer if its name is not allowed or the queue has too many consumers."""
     check_name("the name of a consumer", name, NAME_LIMIT)
     if len(queue.consumers) >= CONSUMER_LIMIT:
         raise UsageError(
@@ -31,7 +31,7 @@ def check_consumer(queue: QueueState, name: str) -> None:
 
 
 def adopt_consumer(state: State, key: bytes, record: Consumer) -> None:
-    """Know a reader again after a restart; every number that an earlier process gave out is told."""
+    """Load a consumer after a restart; the mark covers every number that an earlier process assigned."""
     queue = state.queues[int.from_bytes(key[:4])]
     queue.consumers[key[4:].decode()] = record
     queue.mark = state.sequence

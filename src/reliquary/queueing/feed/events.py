@@ -1,4 +1,4 @@
-"""What readers of feeds ask, and what they are answered."""
+"""The requests of readers of feeds, and the answers to them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from reliquary.queueing.model.message import Position
 
 
 class LookAtFeeds(Request, frozen=True):
-    """How far the feeds of some queues go; everything up to the mark is on disk when this is answered.
+    """Ask for the marks of the feeds of some queues; when the answer comes, all up to the marks is on disk.
 
-    A name may have `*` for any letters but `;`, whatever their case: it finds the applications' queues, and
-    journals and system queues only where they are named.  Queues that the asker may not peek into are left
-    out where a pattern found them, and are an error where he named them.
+    A name may contain `*` for any characters except `;`; upper and lower case are equal.  A pattern finds the
+    queues of applications; journals and system queues need their full name.  A queue that the caller may not
+    peek into is left out if a pattern finds it, and is an error if it is named.
     """
 
     to: int
@@ -21,17 +21,17 @@ class LookAtFeeds(Request, frozen=True):
 
 
 class OpenConsumer(Request, frozen=True):
-    """Begin to keep what a reader has not read; one that exists is left as it is."""
+    """Create a consumer: messages that it has not read are kept; an existing consumer is not changed."""
 
     to: int
     queue: str
     name: str
     at: int | None = None
-    """The first cursor.  None is the mark: only what comes from now on is read.  0 is all there is."""
+    """The first cursor.  None is the mark: only later messages are read.  0 is the beginning of the feed."""
 
 
 class MoveConsumer(Request, frozen=True):
-    """A reader has read up to here.  It only moves forward; back is no error and changes nothing."""
+    """Move a consumer's cursor forward, as far as it has read; a lower cursor is accepted and ignored."""
 
     to: int
     queue: str
@@ -41,7 +41,7 @@ class MoveConsumer(Request, frozen=True):
 
 
 class DropConsumer(Request, frozen=True):
-    """A reader will not come back: what was kept for him alone goes."""
+    """Drop a consumer that will not come back; messages that were kept only for it are deleted."""
 
     to: int
     queue: str
@@ -49,11 +49,11 @@ class DropConsumer(Request, frozen=True):
 
 
 class ReadFeed(Request, frozen=True):
-    """Positions of a feed with after < arrival <= until, the first `limit` of them, in the order of arrival.
+    """Read the first `limit` positions of a feed with after < arrival <= until, in the order of arrival.
 
-    With a consumer: DATA_LOST where `after` is before his cursor or he is not known, and refused where
-    `until` is behind the mark that was told.
-    Without: only what still is in the queue.
+    With a consumer, the answer is DATA_LOST if `after` is below its cursor or the consumer is not known, and
+    the request is refused if `until` is above the mark.  Without a consumer, only positions that are still in
+    the queue are read.
     """
 
     to: int
@@ -63,47 +63,48 @@ class ReadFeed(Request, frozen=True):
     limit: int
     consumer: str = ""
     incarnation: str = ""
-    """Not empty: refused unless the queue still is this one."""
+    """If not empty: the request is refused if the queue now has another incarnation."""
 
 
 class TrimFeed(Event, frozen=True):
-    """Go on letting go of what nobody has to read any more."""
+    """Continue to delete retained messages that every consumer has passed."""
 
     queue: int
 
 
 class FeedView(Answer, frozen=True):
-    """One feed."""
+    """How far one feed goes, and where the consumer of the request is in it."""
 
     queue: str = ""
-    """Its name as people write it."""
+    """The name of the queue as people write it."""
     incarnation: str = ""
-    """Another queue of the same name has another."""
+    """Tells this queue from a later one with an equal name, and from itself before a restore."""
     mark: int = 0
-    """Nothing that comes later gets a number up to this one."""
+    """No later message gets an arrival number up to this one."""
     cursor: int | None = None
-    """Of the consumer that was asked for."""
+    """The cursor of the consumer that the request names."""
     messages: int = 0
+    """The number of messages in the queue and retained for consumers, at most; for progress reports."""
     bytes: int = 0
-    """What is in the queue and kept for readers, at most; for progress reports."""
+    """The size of these messages, at most."""
 
 
 class FeedViews(Answer, frozen=True):
-    """Several."""
+    """The answer to LookAtFeeds: one view for each queue that was found."""
 
     feeds: tuple[FeedView, ...] = ()
 
 
 class FeedRead(Answer, frozen=True):
-    """Positions in the order of their numbers in the feed (`feed.numbering.arrival_of`).
+    """The answer to ReadFeed: positions in the order of their arrival numbers (`numbering.arrival_of`).
 
-    The number of a position is its `arrival`, or where that is 0 the sequence in its LookupIdentifier, as it
-    is for most: so rows are handed on as they lie on disk.
+    The number of a position is its `arrival`; if that is 0, as in most positions, it is the sequence in its
+    LookupIdentifier.  So rows are passed on as they are on disk.
     """
 
     queue: int = 0
     positions: tuple[Position, ...] = ()
     more: bool = False
-    """There may be others up to `until`: ask again, after `reached`."""
+    """There may be more positions up to `until`: read again, after `reached`."""
     reached: int = 0
-    """All up to here is in this answer; never before the last position, and `until` itself at the end."""
+    """The answer holds every position up to this number, which is `until` at the end of the range."""

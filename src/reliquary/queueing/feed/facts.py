@@ -1,4 +1,4 @@
-"""What is stated of feeds."""
+"""The facts about feeds: consumers and retained positions that change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reliquary.queueing.model.tables import Consumer
 
 
 class ConsumerPlaced(Fact, frozen=True):
-    """A reader is here now, for the first time or further on."""
+    """A consumer was created, or its cursor moved forward."""
 
     queue: int
     name: str
@@ -16,14 +16,14 @@ class ConsumerPlaced(Fact, frozen=True):
 
 
 class ConsumerDropped(Fact, frozen=True):
-    """Nothing is kept for this reader any more."""
+    """A consumer was dropped; no messages are kept for it any more."""
 
     queue: int
     name: str
 
 
 class RetainedDropped(Fact, frozen=True):
-    """Positions that had left their queue are no longer kept: every reader has passed them."""
+    """Retained positions were deleted, because every consumer has passed them."""
 
     queue: int
     positions: tuple[Position, ...]

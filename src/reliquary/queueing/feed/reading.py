@@ -1,10 +1,12 @@
-"""Ranges of a feed: positions in the order of their arrival, from wherever they lie by now.
+"""Read a range of a feed: positions in the order of their arrival numbers, from all tables that hold them.
 
-    positions   lane by lane, each from its floor: those whose number is their own sequence
-    late        by number: those that lie among the positions, or put off in `delayed`
-    retained    by number: those that left, for a consumer alone
+    table       positions that are read from it
+    positions   those whose arrival number is their own sequence, lane by lane, each lane from its floor
+    late        those with a later arrival number; their rows are in `positions`, or in `delayed` while they
+                wait for a retry
+    retained    those that left the queue; only consumers read them
 
-Most queues have one lane in use and nothing late, so that a page is one range of rows as it is.
+Most queues use one lane and have no late rows: then a page is one range of rows.
 """
 
 from __future__ import annotations
@@ -31,19 +33,22 @@ from reliquary.queueing.model.tables import (
 )
 
 _NUMBER: Final = slice(4, None)
-"""Where in a key of `late` or `retained` the number is."""
+"""The bytes of the arrival number in a key of `late` or `retained`."""
 
 
 class Page(NamedTuple):
-    """A part of a feed."""
+    """Positions of a feed that were read together."""
 
     positions: list[Position]
     reached: int
-    """All up to here is in it."""
+    """The page holds every position of the range up to this arrival number."""
 
 
 def read(state: State, queue: QueueState, after: int, until: int, limit: int, *, whole: bool) -> Page:
-    """Up to `limit` positions with after < arrival <= until: of the `whole` feed, or in the queue now."""
+    """Return the first positions with after < arrival <= until, at most `limit`.
+
+    `whole` includes positions that left the queue or wait for a retry, as a consumer reads them.
+    """
     until = min(until, SEQUENCE_MASK - 1)
     if after >= until:
         return Page([], until)
@@ -65,7 +70,7 @@ def read(state: State, queue: QueueState, after: int, until: int, limit: int, *,
 def _sources(
     state: State, queue: QueueState, after: int, until: int, limit: int, *, whole: bool
 ) -> list[tuple[list[Position], int]]:
-    """For each place with something in the range: its first ones, and how far it was looked through."""
+    """Return, for each table or lane with rows in the range, its first positions and the last number read."""
     rows, number = state.rows, queue.number
     found: list[tuple[list[Position], int]] = []
     floors = queue.order.floors()
@@ -76,23 +81,26 @@ def _sources(
             continue
         page = rows.range(POSITIONS, position_key(number, first), position_key(number, last), limit=limit)
         if page:
-            looked = page[-1][1].lookup_id & SEQUENCE_MASK if len(page) == limit else until
-            found.append(([position for _, position in page if not position.arrival], looked))
+            searched = page[-1][1].lookup_id & SEQUENCE_MASK if len(page) == limit else until
+            found.append(([position for _, position in page if not position.arrival], searched))
     first_key, last_key = arrival_key(number, after + 1), arrival_key(number, until + 1)
     late = rows.range(LATE, first_key, last_key, limit=limit)
     if late:
-        looked = int.from_bytes(late[-1][0][_NUMBER]) if len(late) == limit else until
-        found.append((_resolve(state, queue, [row for _, row in late], whole=whole), looked))
+        searched = int.from_bytes(late[-1][0][_NUMBER]) if len(late) == limit else until
+        found.append((_resolve(state, queue, [row for _, row in late], whole=whole), searched))
     if whole and queue.retained:
         kept = rows.range(RETAINED, first_key, last_key, limit=limit)
         if kept:
-            looked = int.from_bytes(kept[-1][0][_NUMBER]) if len(kept) == limit else until
-            found.append(([position for _, position in kept], looked))
+            searched = int.from_bytes(kept[-1][0][_NUMBER]) if len(kept) == limit else until
+            found.append(([position for _, position in kept], searched))
     return found
 
 
 def _resolve(state: State, queue: QueueState, late: list[Late], *, whole: bool) -> list[Position]:
-    """The positions of late rows; neighbours are read in one go, and what is put off is for consumers."""
+    """Return the positions of late rows; close ones are read as one range.
+
+    Positions that wait for a retry are read only for consumers (`whole`).
+    """
     rows, number = state.rows, queue.number
     wanted = [position_key(number, row.lookup_id) for row in late]
     near: dict[bytes, Position] = {}

@@ -1,4 +1,7 @@
-"""What nobody has to read any more goes, a turn's worth at a time, and goes on after a restart."""
+"""Delete retained messages that every consumer has passed, some in each turn.
+
+The work continues after a restart.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,13 @@ from reliquary.queueing.model.tables import RETAINED, SEQUENCE_MASK, arrival_key
 
 
 def trim(state: State, queue: QueueState) -> None:
-    """Let go of what every consumer has passed: some now, the rest in later turns."""
+    """Delete retained positions that every consumer has passed: some now, the rest in later turns."""
     if queue.retained and trim_some(state, queue):
         state.draft.ask(Continue(TrimFeed(queue.number)))
 
 
 def trim_some(state: State, queue: QueueState) -> bool:
-    """One turn's worth; whether there may be more."""
+    """Delete as many retained positions as one turn may; return whether there may be more."""
     passed = queue.pinned if queue.consumers else SEQUENCE_MASK
     first, last = arrival_key(queue.number, queue.trimmed + 1), arrival_key(queue.number, passed + 1)
     rows = state.rows.range(RETAINED, first, last, limit=state.sizes.at_once)
@@ -28,7 +31,7 @@ def trim_some(state: State, queue: QueueState) -> bool:
 
 
 def go_on(state: State, event: TrimFeed, now: Instant) -> None:
-    """A later turn of the same; the queue may be gone by now."""
+    """Continue to trim a queue in a later turn, if the queue still exists."""
     del now
     queue = state.queues.get(event.queue)
     if queue is not None:
@@ -36,13 +39,13 @@ def go_on(state: State, event: TrimFeed, now: Instant) -> None:
 
 
 def resume(state: State) -> None:
-    """A new process goes on where the old one was."""
+    """Ask for a turn of trimming for each queue in which an earlier process left retained positions."""
     for queue in state.queues.values():
         if queue.retained:
             state.draft.ask(Continue(TrimFeed(queue.number)))
 
 
 def end_feed(state: State, queue: QueueState) -> None:
-    """The queue goes, and nobody will read it to the end."""
+    """Drop all consumers of a queue that is being deleted."""
     for name in list(queue.consumers):
         apply(state, ConsumerDropped(queue.number, name))

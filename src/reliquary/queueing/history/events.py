@@ -1,4 +1,4 @@
-"""What the exporter tells the queue manager."""
+"""The events that the exporter of the history sends to the queue manager."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from reliquary.base.turn import Event
 
 
 class ResumeHistory(Event, frozen=True):
-    """Files know events up to this number: none of them is told again.  Comes before all other events."""
+    """The exported files hold the history up to this number, so the numbers continue after it.
+
+    This event comes before all others.
+    """
 
     after: int
 
 
 class ForgetHistory(Event, frozen=True):
-    """All events up to this one are in files for good: their rows go."""
+    """The history up to this number is safe in files, so its rows can be deleted."""
 
     until: int

@@ -1,4 +1,7 @@
-"""Words of a Message and their numbers in a packet, [MS-MQDMPR] 3.1.7.1.31 and 3.1.7.1.32 (DM-277)."""
+"""The numbers in a packet for the enumerated values of a Message, and the values for the numbers.
+
+See [MS-MQDMPR] 3.1.7.1.31 and 3.1.7.1.32 (DM-277).
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ from reliquary.queueing.model.message import (
 from reliquary.wire.packet import properties, security
 from reliquary.wire.packet.addresses import AddressKind
 
-Word = TypeVar("Word", bound=Enum)
+Value = TypeVar("Value", bound=Enum)
 
 
-def _back(codes: Mapping[Word, int]) -> Mapping[int, Word]:
-    """The word of a number; of two words with one number the first."""
-    return MappingProxyType({number: word for word, number in reversed(list(codes.items()))})
+def _inverse(codes: Mapping[Value, int]) -> Mapping[int, Value]:
+    """Return the mapping from numbers to values; of two values with one number, the first counts."""
+    return MappingProxyType({number: value for value, number in reversed(list(codes.items()))})
 
 
 PRIVACY: Final[Mapping[MessagePrivacy, int]] = {
@@ -35,7 +38,7 @@ PRIVACY: Final[Mapping[MessagePrivacy, int]] = {
     MessagePrivacy.ENHANCED: properties.PRIVATE_ENHANCED,
     MessagePrivacy.ADVANCED: properties.PRIVATE_ADVANCED,
 }
-PRIVACY_OF: Final = _back(PRIVACY)
+PRIVACY_OF: Final = _inverse(PRIVACY)
 
 # DEPARTS from 3.1.7.1.31 (AN-35): 0x8003 is read as MD5, as it is written, because a signature that
 # was made with MD5 would never be found good as one of MD4.
@@ -48,7 +51,7 @@ HASH: Final[Mapping[HashAlgorithm, int]] = {
     HashAlgorithm.SHA_256: properties.SHA_256,
     HashAlgorithm.SHA_512: properties.SHA_512,
 }
-HASH_OF: Final = _back(HASH)
+HASH_OF: Final = _inverse(HASH)
 
 ENCRYPTION: Final[Mapping[EncryptionAlgorithm, int]] = {
     EncryptionAlgorithm.RC2: properties.RC2,
@@ -57,8 +60,8 @@ ENCRYPTION: Final[Mapping[EncryptionAlgorithm, int]] = {
     EncryptionAlgorithm.AES192: properties.AES192,
     EncryptionAlgorithm.AES256: properties.AES256,
 }
-"""The other algorithms have no number."""
-ENCRYPTION_OF: Final = _back(ENCRYPTION)
+"""The other encryption algorithms have no number in a packet."""
+ENCRYPTION_OF: Final = _inverse(ENCRYPTION)
 
 SIGNATURE: Final[Mapping[AuthenticationLevel, int]] = {
     AuthenticationLevel.NONE: 0,
@@ -67,21 +70,21 @@ SIGNATURE: Final[Mapping[AuthenticationLevel, int]] = {
     AuthenticationLevel.SIG30: 5,
     AuthenticationLevel.XML_SIG: 9,
 }
-SIGNATURE_OF: Final = _back(SIGNATURE)
+SIGNATURE_OF: Final = _inverse(SIGNATURE)
 
 SENDER: Final[Mapping[SenderKind, int]] = {
     SenderKind.NONE: security.NO_SENDER,
     SenderKind.SID: security.SID,
     SenderKind.QUEUE_MANAGER: security.QUEUE_MANAGER,
 }
-SENDER_OF: Final = _back(SENDER)
+SENDER_OF: Final = _inverse(SENDER)
 
 DESTINATION: Final[Mapping[DestinationKind, AddressKind]] = {
     DestinationKind.PRIVATE: AddressKind.PRIVATE_ON_DESTINATION,
     DestinationKind.PUBLIC: AddressKind.PUBLIC,
     DestinationKind.DIRECT: AddressKind.DIRECT,
 }
-DESTINATION_OF: Final = _back(DESTINATION)
+DESTINATION_OF: Final = _inverse(DESTINATION)
 
 ADMINISTRATION: Final[Mapping[AdministrationKind, AddressKind]] = {
     AdministrationKind.NONE: AddressKind.NONE,
@@ -91,7 +94,7 @@ ADMINISTRATION: Final[Mapping[AdministrationKind, AddressKind]] = {
     AdministrationKind.PRIVATE_ON_OTHER: AddressKind.PRIVATE,
     AdministrationKind.DIRECT: AddressKind.DIRECT,
 }
-ADMINISTRATION_OF: Final = _back(ADMINISTRATION)
+ADMINISTRATION_OF: Final = _inverse(ADMINISTRATION)
 
 RESPONSE: Final[Mapping[ResponseKind, AddressKind]] = {
     ResponseKind.NONE: AddressKind.NONE,
@@ -103,7 +106,7 @@ RESPONSE: Final[Mapping[ResponseKind, AddressKind]] = {
     ResponseKind.PRIVATE_ON_OTHER: AddressKind.PRIVATE,
     ResponseKind.DIRECT: AddressKind.DIRECT,
 }
-RESPONSE_OF: Final = _back(RESPONSE)
+RESPONSE_OF: Final = _inverse(RESPONSE)
 
 _BITS: Final[Mapping[Acknowledgement, int]] = {
     Acknowledgement.POS_ARRIVAL: properties.ACK_POS_ARRIVAL,
@@ -120,11 +123,11 @@ ACKNOWLEDGEMENT: Final[Mapping[Acknowledgement, int]] = {
         properties.ACK_NEG_ARRIVAL | properties.ACK_POS_RECEIVE | properties.ACK_NEG_RECEIVE
     ),
 }
-"""The last four are other words for several of the first."""
+"""The last four values are combinations of the first four."""
 
 
 def acknowledgement_bits(wanted: tuple[Acknowledgement, ...]) -> int:
-    """MessagePropertiesHeader.Flags."""
+    """Return MessagePropertiesHeader.Flags for these acknowledgements."""
     bits = 0
     for each in wanted:
         bits |= ACKNOWLEDGEMENT[each]
@@ -132,6 +135,6 @@ def acknowledgement_bits(wanted: tuple[Acknowledgement, ...]) -> int:
 
 
 ACKNOWLEDGEMENTS_OF: Final[tuple[tuple[Acknowledgement, ...], ...]] = tuple(
-    tuple(word for word, bit in _BITS.items() if bits & bit) for bits in range(16)
+    tuple(value for value, bit in _BITS.items() if bits & bit) for bits in range(16)
 )
-"""What each value of the four bits asks for."""
+"""The acknowledgements that each value of the four bits requests."""

@@ -1,4 +1,4 @@
-"""What writers of batches ask, and what they are answered."""
+"""The requests of writers of batches, and the answers to them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reliquary.queueing.model.message import Message
 
 
 class BeginStage(Request, frozen=True):
-    """A task begins to write its part of a batch; the same attempt again begins anew."""
+    """Begin to write a part of a batch; an attempt that begins a second time starts from nothing."""
 
     to: int
     query: str
@@ -18,9 +18,10 @@ class BeginStage(Request, frozen=True):
 
 
 class StageMessages(Request, frozen=True):
-    """Messages for one queue, of our own or elsewhere, in their order; answered by `StageAnswer`.
+    """Add messages for one queue, here or on another manager, to a part; `StageAnswer` answers.
 
-    One that breaks a rule fails all of them; the answer says which and why (`bad`, its place in `messages`).
+    If one message breaks a rule, all are refused; the answer says why, and which one (`bad`, its index in
+    `messages`).
     """
 
     to: int
@@ -30,34 +31,34 @@ class StageMessages(Request, frozen=True):
 
 
 class CompleteStage(Request, frozen=True):
-    """All of the part is here; after the answer it may be published."""
+    """Mark a part as complete; after the answer it may be published."""
 
     to: int
     stage: int
 
 
 class PublishBatch(Request, frozen=True):
-    """Put all that was staged into the queues, in the order of the stages; once for each query and batch."""
+    """Put the messages of these stages into their queues, in this order, once for each query and batch."""
 
     to: int
     query: str
     batch: int
     stages: tuple[int, ...]
     writer: str = ""
-    """Not empty: no other query may have published under this name."""
+    """If not empty: the request is refused if another query has published under this name."""
     take_over: bool = False
-    """Unless this one is to be its successor."""
+    """The query takes the writer's name over from the query that has it."""
 
 
 class DropStages(Request, frozen=True):
-    """These will not be published; such as are gone or were published are no error."""
+    """Drop stages that will not be published; stages that are gone or were published are ignored."""
 
     to: int
     stages: tuple[int, ...]
 
 
 class ForgetWriter(Request, frozen=True):
-    """A person removes what is known of a query, or of a writer's name."""
+    """Remove a query from the ledger, or free a writer's name; only one of them is given."""
 
     to: int
     query: str = ""
@@ -65,23 +66,23 @@ class ForgetWriter(Request, frozen=True):
 
 
 class SweepStages(Event, frozen=True):
-    """Go on removing parts that nobody will publish."""
+    """Continue to delete the rows of dropped parts."""
 
 
 class StageAnswer(Answer, frozen=True):
-    """How it went with a stage; STAGE_GONE and BATCH_TOO_LARGE are statuses of their own."""
+    """The answer to a request about a stage; its status may be STAGE_GONE or BATCH_TOO_LARGE."""
 
     stage: int = 0
     messages: int = 0
-    """All that it holds by now."""
+    """The number of messages in the stage, after this request."""
     size: int = 0
     bad: int = -1
-    """The place of the message that was refused, in the request."""
+    """The index in the request of the message that was refused."""
 
 
 class PublishAnswer(Answer, frozen=True):
-    """What became of a batch; STAGE_GONE, WRITER_TAKEN and BATCH_TOO_LARGE are statuses of their own."""
+    """The answer to PublishBatch; its status may be STAGE_GONE, WRITER_TAKEN or BATCH_TOO_LARGE."""
 
     messages: int = 0
     already: bool = False
-    """It was published before; nothing happened now."""
+    """The batch was published before; this request changed nothing."""

@@ -1,4 +1,4 @@
-"""What is stated of batches from outside."""
+"""The facts about batches: what staging and publishing change in the state and in the store."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from reliquary.queueing.model.tables import Published, Stage, StagedChunk
 
 
 class StageChanged(Fact, frozen=True):
-    """A part begins, is complete, or is dropped."""
+    """A part of a batch was begun, completed, or dropped."""
 
     number: int
     stage: Stage
 
 
 class MessagesStaged(Fact, frozen=True):
-    """Messages are in a part, and in no queue."""
+    """Messages were written to a part; they are not in a queue yet."""
 
     number: int
     stage: Stage
-    """The part with these messages; they are its last chunk."""
+    """The part, with these messages counted; they are its last chunk."""
     chunk: StagedChunk
     messages: tuple[Message, ...]
 
     @property
     def volatile(self) -> bool:
-        """Until its part is complete, nobody was promised that a message outlives a crash."""
+        """Return True: a message need not survive a crash before its part is complete."""
         return True
 
 
 class StagePublished(Fact, frozen=True):
-    """What was staged for a queue is in it now, at these positions; its message rows were there before."""
+    """The staged messages of one queue are now in it, at these positions; staging wrote their rows."""
 
     query: str
     batch: int
     queue: int
     positions: tuple[Position, ...]
     stamped: tuple[tuple[int, Message], ...] = ()
-    """Numbers and messages of those that are known better now: when they were sent, which is the first."""
+    """Numbers and messages whose rows change: SentTime, or first or last of the transaction, is now known."""
 
 
 class BatchPublished(Fact, frozen=True):
-    """The ledger knows this batch, and these parts are no more; beside this stands what they held."""
+    """The batch is in the ledger, and its parts are removed; StagePublished facts place their messages."""
 
     query: str
     record: Published
@@ -49,17 +49,17 @@ class BatchPublished(Fact, frozen=True):
 
 
 class ChunksDropped(Fact, frozen=True):
-    """Some messages of a part that was dropped are gone; with `last`, the part itself."""
+    """Some chunks and messages of a dropped part are deleted; with `last`, the part is deleted too."""
 
     number: int
     indexes: tuple[int, ...]
     messages: tuple[int, ...]
-    """Their numbers."""
+    """The numbers of the deleted messages."""
     last: bool
 
 
 class WriterForgotten(Fact, frozen=True):
-    """A query is not known any more, with the names that it wrote under, or a name alone is not."""
+    """A query and its writer's names were removed from the ledger, or only one writer's name."""
 
     query: str = ""
     writer: str = ""

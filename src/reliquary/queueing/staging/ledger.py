@@ -1,8 +1,8 @@
-"""The ledger: the last batch of each query, and whose the writers' names are.
+"""Keep the ledger: the last published batch of each query, and the query that owns each writer's name.
 
-A query publishes its batches in the order of their numbers, so its last one says which were published.  A
-writer's name belongs to one query: a second one under the same name, such as a copy of an application with a
-checkpoint of its own, is refused before it has written everything a second time.
+A query publishes its batches in the order of their numbers, so the number of its last batch tells which were
+published.  A writer's name belongs to one query.  A second query with this name, for example a copy of an
+application with its own checkpoint, is refused before it writes all messages a second time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reliquary.queueing.staging.facts import WriterForgotten
 
 
 def taken(state: State, request: PublishBatch) -> PublishAnswer | None:
-    """Whether another query publishes under this writer's name.  Changes nothing."""
+    """Return a refusal if another query publishes under this writer's name, else None.  Changes nothing."""
     owner = state.staging.writers.get(request.writer) if request.writer else None
     if owner is None or owner == request.query or request.take_over:
         return None
@@ -32,9 +32,10 @@ def taken(state: State, request: PublishBatch) -> PublishAnswer | None:
 
 
 def check_era(state: State, request: PublishBatch) -> None:
-    """Refuse a batch after which others of its query are missing, because the store was restored.
+    """Refuse a batch if earlier batches of its query are missing because the store was restored.
 
-    Once: a person forgets the query in the ledger when the lost batches are written again, or given up.
+    The batch is refused until a person removes the query from the ledger, after the lost batches were written
+    again or given up.
     """
     known = state.staging.ledger.get(request.query)
     if known is None or known.era == _era(state) or request.batch <= known.batch + 1:
@@ -48,11 +49,12 @@ def check_era(state: State, request: PublishBatch) -> None:
 
 
 def _era(state: State) -> int:
+    """Return the moment at which the era of the store began; 0 if it was never restored."""
     return 0 if state.era is None else state.era.began
 
 
 def note(state: State, request: PublishBatch, messages: int, now: Instant) -> Published:
-    """What the ledger says when this batch is published."""
+    """Return the ledger's entry for a batch that is being published."""
     before = state.staging.ledger.get(request.query)
     user = "" if state.by is MANAGER else str(state.by.user)
     return Published(
@@ -67,7 +69,7 @@ def note(state: State, request: PublishBatch, messages: int, now: Instant) -> Pu
 
 
 def forget_oldest(state: State) -> None:
-    """Forget the query that published longest ago, where there are too many; not one that has a name."""
+    """Remove the query without a writer's name that published longest ago, if the ledger has too many."""
     ledger = state.staging.ledger
     if len(ledger) <= state.sizes.queries:
         return
@@ -78,7 +80,7 @@ def forget_oldest(state: State) -> None:
 
 
 def forget(state: State, request: ForgetWriter, now: Instant) -> None:
-    """A person removes a query from the ledger, or lets a name be anybody's."""
+    """Remove a query from the ledger, or free a writer's name for other queries, as a person asks."""
     del now
     if bool(request.query) == bool(request.writer):
         raise UsageError("either a query or a writer's name is forgotten: give one of them")

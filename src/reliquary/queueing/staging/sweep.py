@@ -1,12 +1,13 @@
-"""Parts that nobody will publish go, some messages at a time.
+"""Remove the parts of batches that will never be published, some messages in each turn.
 
-    at the start    those that are not complete: whoever wrote them has lost the connection
-                    those of batches that were published
-    at a publish    all that is left of the batches up to this one
-    with age        those that nobody wrote to or published for `Sizes.stage_age`
-    on demand       DropStages, and an attempt that begins anew
+    when            which parts are dropped
+    at the start    parts that are not complete: their writers have lost the connection;
+                    parts of batches that were published
+    at a publish    all other parts of the query's batches up to the published one
+    with age        parts that were neither written nor published for `Sizes.stage_age`
+    on request      parts named by DropStages, and those of an attempt that begins again
 
-A part that is dropped can be used no more from that moment on; its rows go in later turns.
+A dropped part cannot be written or published any more; its rows are deleted in later turns.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ from reliquary.queueing.staging.events import DropStages, SweepStages
 from reliquary.queueing.staging.facts import ChunksDropped, StageChanged
 
 LOOK: Final = ("stages", 0)
-"""The timer of the look for old parts; it runs while there are any."""
-LOOKS_APART: Final = Duration(HOUR)
+"""The timer of the search for old parts; it runs while there are parts."""
+LOOK_INTERVAL: Final = Duration(HOUR)
 
 
 def drop_stages(state: State, request: DropStages, now: Instant) -> None:
-    """Somebody gives his parts up; those that are gone or were published are left alone."""
+    """Drop the parts that a writer gives up; ignore parts that are gone or were published."""
     del now
     drop(state, request.stages)
     state.reply(request.to, Answer(HResult.OK))
 
 
 def drop(state: State, numbers: Iterable[int]) -> None:
-    """These parts will never be published."""
+    """Mark these parts as dropped, and let later turns delete their rows."""
     for number in dict.fromkeys(numbers):
         stage = state.staging.find(number)
         if stage is not None:
@@ -50,31 +51,31 @@ def drop(state: State, numbers: Iterable[int]) -> None:
 
 
 def go_on(state: State) -> None:
-    """Let a later turn take out what was dropped."""
+    """Ask for a later turn that deletes rows of dropped parts, if there are any."""
     if state.staging.going and not state.staging.sweeping:
         state.staging.sweeping = True
         state.draft.ask(Continue(SweepStages()))
 
 
 def sweep(state: State, event: SweepStages, now: Instant) -> None:
-    """One turn's worth."""
+    """Delete rows of dropped parts, as many as one turn may."""
     del event, now
     staging, room = state.staging, state.sizes.at_once
     staging.sweeping = False
     for number in list(staging.going):
         if room <= 0:
             break
-        room -= _take_out(state, number, room)
+        room -= _delete_chunks(state, number, room)
     go_on(state)
 
 
-def _take_out(state: State, number: int, room: int) -> int:
-    """Chunks of one part, until about so many messages are gone; how many were."""
+def _delete_chunks(state: State, number: int, room: int) -> int:
+    """Delete chunks of one part until about `room` messages are deleted; return their number, at least 1."""
     stage, index = state.staging.stages[number], state.staging.going[number]
     indexes, messages = list[int](), list[int]()
     while index < stage.chunks and len(messages) < room:
         chunk = state.rows.get(STAGED, staged_key(number, index))
-        if chunk is not None:  # else an earlier process took it
+        if chunk is not None:  # None: an earlier process deleted it
             messages += numbers_of(chunk)
         indexes.append(index)
         index += 1
@@ -83,7 +84,7 @@ def _take_out(state: State, number: int, room: int) -> int:
 
 
 def chunks_of(state: State, number: int) -> list[StagedChunk]:
-    """All chunks of a part, in their order."""
+    """Return all chunks of a part, in the order in which they were written."""
     count = state.staging.stages[number].chunks
     rows = state.rows.range(STAGED, staged_key(number, 0), staged_key(number, count), limit=count)
     if len(rows) != count:
@@ -91,11 +92,11 @@ def chunks_of(state: State, number: int) -> list[StagedChunk]:
     return [chunk for _, chunk in rows]
 
 
-# -- at the start, and with age
+# -- parts left by an earlier process, and old parts
 
 
 def at_start(state: State, now: Instant) -> None:
-    """What an earlier process left: only what is complete, and not published, may still be wanted."""
+    """Drop the parts of an earlier process that are incomplete or belong to published batches."""
     del now
     staging = state.staging
     published = {query: record.batch for query, record in staging.ledger.items()}
@@ -110,15 +111,15 @@ def at_start(state: State, now: Instant) -> None:
 
 
 def watch(state: State) -> None:
-    """Look for old parts when it is time, as long as there are any to look at."""
+    """Set the timer of the search for old parts, if there are parts and it is not set yet."""
     staging = state.staging
     if staging.batches and not staging.watched:
         staging.watched = True
-        state.draft.ask(SetTimer(LOOK, min(state.sizes.stage_age, LOOKS_APART)))
+        state.draft.ask(SetTimer(LOOK, min(state.sizes.stage_age, LOOK_INTERVAL)))
 
 
 def on_timer(state: State, now: Instant) -> None:
-    """Parts that nobody wrote to or published for too long go."""
+    """Drop the parts that were not written to for `Sizes.stage_age`, and set the timer again."""
     staging, oldest = state.staging, now - state.sizes.stage_age
     staging.watched = False
     old = [number for number, stage in staging.stages.items() if stage.written <= oldest]

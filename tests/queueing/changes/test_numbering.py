@@ -1,4 +1,4 @@
-"""Every number up to a mark that was told is final, whatever becomes visible later."""
+"""Tests that every arrival number up to a mark is final, whichever messages become visible later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What leaves a queue that is read stays on disk until every consumer has passed it."""
+"""Tests that messages which left a queue with consumers are retained until every consumer has passed them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Managers with a directory, and objects to put into it."""
+"""Helpers for tests of the directory: managers that have one, and objects to write into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of the directory: each names its caller first."""
+"""Tests of the requests to the directory: each has its caller as the first field."""
 
 from __future__ import annotations
 

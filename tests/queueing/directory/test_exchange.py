@@ -1,4 +1,4 @@
-"""Directory objects as people write them."""
+"""Tests that directory objects are read from text and written as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public queues in the directory: they enter, change and leave."""
+"""Tests that public queues get directory objects, change them and delete them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The directory as the queue manager uses it, and what follows when it is not there."""
+"""Tests of the directory operations, with the directory connected and not connected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distinguished names."""
+"""Tests of the distinguished names that directory objects get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the directory says about names elsewhere, and what follows for sending there."""
+"""Tests that names of other managers are resolved by the directory, and used for sending."""
 
 from __future__ import annotations
 

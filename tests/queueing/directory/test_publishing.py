@@ -1,4 +1,4 @@
-"""A manager and its public queues as the directory shows them."""
+"""Tests that the manager and its public queues are converted to directory objects and back."""
 
 from __future__ import annotations
 

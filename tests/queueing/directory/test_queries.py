@@ -1,4 +1,4 @@
-"""Filters, attribute lists and the order of results."""
+"""Tests of filters, attribute lists and the order of results in directory reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The objects of the directory: found, written and removed."""
+"""Tests that objects of the directory are found, written, checked and removed."""
 
 from __future__ import annotations
 

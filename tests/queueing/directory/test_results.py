@@ -1,4 +1,4 @@
-"""How a directory operation ends, and the status that an application sees."""
+"""Tests of the results of directory operations and of the status that an application gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the manager looks at again: itself, its sites, their gates."""
+"""Tests that the manager refreshes itself, its sites and their gates from the directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must never contradict itself in the feeds of a state."""
+"""Checks that the feeds of a state are consistent with its queues and rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of feeds ask most."""
+"""Helpers for tests of feeds: the requests that most of them send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consumers: named readers of a feed, and how far each of them has come."""
+"""Tests of consumers: their names, their cursors, and what a restart keeps of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranges of a feed: positions in the order of their arrival, from wherever they lie by now."""
+"""Tests that a range of a feed is read in the order of arrival, from all tables that hold positions."""
 
 from __future__ import annotations
 

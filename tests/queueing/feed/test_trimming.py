@@ -1,4 +1,4 @@
-"""What nobody has to read any more goes, a turn's worth at a time."""
+"""Tests that retained messages are deleted, some in each turn, after every consumer has passed them."""
 
 from __future__ import annotations
 

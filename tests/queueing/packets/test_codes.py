@@ -1,4 +1,4 @@
-"""Every word of a Message and its number in a packet, as they are printed."""
+"""Tests that each enumerated value of a Message has the number that the specification prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Construct a UserMessage Packet, Serialize Message to Buffer, Deserialize Message From Buffer."""
+"""Tests of Construct a UserMessage Packet, Serialize Message to Buffer, Deserialize Message From Buffer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Format names in the forms that a packet has for them."""
+"""Tests that format names are converted to the addresses of a packet and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies encrypted and decrypted, and every way in which that fails."""
+"""Tests that bodies are encrypted and decrypted, and of each failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures made and verified, and what each of them covers."""
+"""Tests that packets are signed and verified, and which attributes each level covers."""
 
 from __future__ import annotations
 

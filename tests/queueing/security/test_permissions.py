@@ -1,4 +1,4 @@
-"""Access lists as they are made with a queue, changed, and kept."""
+"""Tests that access lists are created with a queue, changed, and kept over a restart."""
 
 from __future__ import annotations
 

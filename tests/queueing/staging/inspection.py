@@ -1,4 +1,4 @@
-"""What of batches from outside must outlive the process, and what must never contradict itself."""
+"""Checks of staged batches: what must survive a restart, and that memory and rows are consistent."""
 
 from __future__ import annotations
 

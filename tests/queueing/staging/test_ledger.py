@@ -1,4 +1,4 @@
-"""Which batches were published, and whose the writers' names are."""
+"""Tests of the ledger: which batches were published, and which query owns a writer's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches become visible as a whole and once, in the order of their parts."""
+"""Tests that a batch becomes visible as a whole, once, in the order of its parts."""
 
 from __future__ import annotations
 

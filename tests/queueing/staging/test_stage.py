@@ -1,4 +1,4 @@
-"""Parts of batches while they are written: what is taken, what is refused, and that nobody sees them."""
+"""Tests of parts of batches that are being written: accepted, refused, and invisible to readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nobody will publish goes, and what may be published stays."""
+"""Tests that parts which will never be published are removed, and that the others stay."""
 
 from __future__ import annotations
 

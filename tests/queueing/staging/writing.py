@@ -1,4 +1,4 @@
-"""A writer of batches, for tests."""
+"""Helpers for tests of staging: a writer that stages and publishes batches."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Readers of feeds beside a life of the manager: what each of them must see, told by the facts alone.
+"""Readers of feeds for the tests of random runs: they compare what they read with what the facts say.
 
-    arrivals    what is owed to every reader of a queue (`sim.feeds`)
-    memory      what a reader was given under which number; it outlives every crash, as he does
+    arrivals    the messages that every reader of a queue must see (`sim.feeds`)
+    memory      the messages that a reader got, with their numbers; a crash of the manager does not change it
 
-A reader looks (and what he is told is on disk), reads in small pages, and finds exactly what is owed to
-him; what he read before and has not passed, he finds again under the same numbers.
+A reader asks for the mark, whose messages are on disk, and reads in small pages.  It must find exactly the
+messages in `arrivals`.  Messages that it read before and has not passed must have their old numbers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whatever happens to a queue, who reads its feed sees each of its messages once, under one number for ever.
+"""Random runs show that a reader of a feed sees each message once, under a number that never changes.
 
-Lives as in `test_recovery`, of few queues and many readers, who are looked at after every restart and look
-themselves now and then.
+The runs are like those of `test_recovery`, with few queues and many readers.  The readers read at random
+moments, and are checked after every restart.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads histories for tests: as dictionaries, and folded into what must be in the queues."""
+"""Helpers that read histories: as dictionaries, and as the messages that must be in the queues."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whatever attempts, retries and crashes, repeated, late and aborted publishes: each batch is there once.
+"""Random runs show that each batch is published once, with retries, crashes, and repeated or late publishes.
 
-A plain list is kept beside the manager: a publish that was taken adds the rows of its parts, in their order,
-and nothing else changes it; a crash takes it back to what was on disk.
+A plain list is kept beside the manager: an accepted publish adds the rows of its parts to it, in their order;
+a crash resets it to what was on disk; nothing else changes it.
 """
 
 from __future__ import annotations

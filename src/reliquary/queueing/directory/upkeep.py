@@ -177,7 +177,7 @@ def update_gates(state: State) -> None:
     set_timer(state, GATES_TIMER)
 
 
-def want_servers(state: State) -> None:
+def request_servers(state: State) -> None:
     """Directory Server List Update: ask the name resolver for the list of directory servers (DM-087)."""
     if DirectoryServersWanted in state.heard:
         state.draft.tell(DirectoryServersWanted())
@@ -195,4 +195,4 @@ def on_timer(state: State, kind: str, now: Instant) -> None:
         case "directory site gates":
             update_gates(state)
         case _:
-            want_servers(state)
+            request_servers(state)

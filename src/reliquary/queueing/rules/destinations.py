@@ -1,7 +1,7 @@
-"""Which queue a name means: Open Queue, [MS-MQDMPR] 3.1.7.1.5, as far as it looks for one.
+"""Find the queue that a name means: the search of Open Queue, [MS-MQDMPR] 3.1.7.1.5.
 
-name --> expanded --> one of our queues
-                  '-> an outgoing queue, made when somebody sends there first
+name --> expanded --> a queue of this manager
+                  '-> an outgoing queue, created by the first send to this destination
 """
 
 from __future__ import annotations
@@ -40,17 +40,18 @@ from reliquary.queueing.rules.outgoing import create_outgoing
 
 LOCAL_HOSTS: Final = frozenset({"", ".", "localhost", "127.0.0.1", "::1"})
 WAYS_LIMIT: Final = 10_000
-"""Names that are remembered with where they lead."""
+"""Names whose destinations are cached at most; a full cache is emptied."""
 ADMIN: Final = frozenset({Access.RECEIVE_ADMIN, Access.PEEK_ADMIN})
-"""The only ways to look into an outgoing queue."""
+"""The access modes that can open an outgoing queue to read it."""
 
 
 # -- names
 
 
 def read_name(state: State, text: str, access: Access = Access.PEEK) -> Pathname | FormatName:
-    r"""A path name or a format name; to send, `elsewhere\private$\orders` stands for DIRECT=OS:...
+    r"""Parse a path name or a format name.
 
+    For a send, the path `elsewhere\private$\orders` of another computer stands for DIRECT=OS:...
     A URL of an opaque scheme, `word://host/...`, always stands for DIRECT=WORD://...
     """
     identity = state.identity()
@@ -59,6 +60,7 @@ def read_name(state: State, text: str, access: Access = Access.PEEK) -> Pathname
 
 @lru_cache(maxsize=1024)
 def _read(text: str, to_send: bool, *computers: str) -> Pathname | FormatName:
+    """Parse a name; `computers` are the names of this computer."""
     if is_format_name(text):
         return parse_format(text)
     if is_bare_url(text):
@@ -67,13 +69,13 @@ def _read(text: str, to_send: bool, *computers: str) -> Pathname | FormatName:
     computer, found, rest = path.partition("\\")
     known = {"private$", "system$", *LOCAL_HOSTS, *(name.casefold() for name in computers)}
     if to_send and found and rest and computer.casefold() not in known:
-        with suppress(IllegalFormatName):  # what is wrong with it is said of the path name
+        with suppress(IllegalFormatName):  # the error is then reported for the path name
             return parse_format(f"DIRECT=OS:{path}")
     return parse(text, *computers)
 
 
 def expanded(state: State, text: str, access: Access) -> Pathname | FormatName | None:
-    """The name with its lists resolved (DM-159), or None when one of them is not known."""
+    """Parse a name and resolve its distribution lists (DM-159); return None if a list is not known."""
     name = read_name(state, text, access)
     return (
         name
@@ -83,7 +85,7 @@ def expanded(state: State, text: str, access: Access) -> Pathname | FormatName |
 
 
 def same(state: State, one: str, other: str) -> bool:
-    """Whether two names mean the same."""
+    """Return whether two names mean one destination."""
     first, second = (expanded(state, text, Access.SEND) for text in (one, other))
     if isinstance(first, Pathname) and isinstance(second, Pathname):
         return first.key == second.key
@@ -95,19 +97,20 @@ def same(state: State, one: str, other: str) -> bool:
 
 
 def _key(name: Pathname | FormatName) -> str:
+    """Return the form of a name that is equal for equal destinations."""
     return name.key if isinstance(name, Pathname) else key_of(name)
 
 
-# -- queues that are there
+# -- queues that exist
 
 
 def find(state: State, text: str) -> QueueState | None:
-    """The queue that a path name or a format name means, if we have it."""
+    """Return the queue that a path name or a format name means, or None if this manager has none."""
     return find_named(state, read_name(state, text))
 
 
 def find_named(state: State, name: Pathname | FormatName) -> QueueState | None:
-    """The queue of this name, if we have it (DM-166)."""
+    """Return the queue or outgoing queue of a parsed name, or None if there is none (DM-166)."""
     if isinstance(name, Pathname):
         return state.find(name)
     if isinstance(name, MultipleName):
@@ -116,6 +119,7 @@ def find_named(state: State, name: Pathname | FormatName) -> QueueState | None:
 
 
 def _find_own(state: State, name: SingleName) -> QueueState | None:
+    """Return the queue of this manager that a format name means, or None."""
     if isinstance(name, DirectName):
         if not is_own_address(state, name) or not name.queue_path:
             return None
@@ -138,14 +142,17 @@ def _find_own(state: State, name: SingleName) -> QueueState | None:
 
 
 def _find_path(state: State, path: str) -> QueueState | None:
-    """Return the queue of a path name that an opaque scheme gave; None for what is no path name."""
+    """Return the queue of a path name from a URL of an opaque scheme; None if it is no path name."""
     with suppress(UsageError):
         return state.find(parse(path))
     return None
 
 
 def is_own_address(state: State, name: DirectName) -> bool:
-    """Whether a direct name leads here; by URL the port counts too, for two managers may share a host."""
+    """Return whether a direct name means this manager.
+
+    In a URL the port counts too, because two managers may share a host.
+    """
     scheme = name.scheme
     if not scheme.is_url:
         return _is_own_host(state, name.host)
@@ -156,12 +163,14 @@ def is_own_address(state: State, name: DirectName) -> bool:
 
 
 def _is_own_host(state: State, host: str) -> bool:
+    """Return whether a host name means this computer."""
     identity = state.identity()
     own = {identity.computer_name.casefold(), identity.qualified_computer_name.casefold()}
     return host.casefold() in LOCAL_HOSTS | own
 
 
 def _is_private(queue: QueueState) -> bool:
+    """Return whether a private name can mean this queue."""
     record = queue.record
     return record.kind is QueueType.PRIVATE and not record.is_journal and not record.deleting
 
@@ -170,20 +179,20 @@ def _is_private(queue: QueueState) -> bool:
 
 
 def queue_for(state: State, text: str, access: Access, now: Instant) -> QueueState | HResult:
-    """The queue of this name, if it may be used like that at all; who sends elsewhere has it made."""
+    """Return the queue of a name for this access; a send to another manager creates the outgoing queue."""
     return queue_named(state, read_name(state, text, access), access, now)
 
 
 def queue_named(
     state: State, name: Pathname | FormatName, access: Access, now: Instant
 ) -> QueueState | HResult:
-    """Return the queue of a name that was read and expanded; a destination elsewhere gets its queue."""
+    """Return the queue of a parsed and expanded name, like `queue_for`."""
     found = look_up(state, name, access)
     return found if isinstance(found, HResult) else take(state, found, now)
 
 
 def take(state: State, found: QueueState | Elsewhere, now: Instant) -> QueueState:
-    """Return the queue that was found and mark it used; a destination elsewhere gets an outgoing queue."""
+    """Return the queue that `look_up` found and mark it as used; create an outgoing queue if needed."""
     if isinstance(found, Elsewhere):
         return create_outgoing(state, found.name, now, base_priority=found.base_priority)
     if found.link is not None:
@@ -192,7 +201,7 @@ def take(state: State, found: QueueState | Elsewhere, now: Instant) -> QueueStat
 
 
 def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
-    """Find out where a message to this name goes: to one queue or to several.  It creates nothing."""
+    """Return the destinations of a message to this name, one or several, without creating a queue."""
     found = state.ways.get(text) or state.ways_of_turn.get(text)
     if found is None:
         name = expanded(state, text, Access.SEND)
@@ -205,7 +214,7 @@ def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
                 return to
             several.append(Way(element, to, carrier_to(state, to)))
         found = tuple(several)
-        # A name that the directory resolves, for instance a list, may lead elsewhere in the next turn.
+        # A name that the directory resolves, for instance a list, may mean another queue in the next turn.
         if not isinstance(read_name(state, text, Access.SEND), Pathname | DirectName):
             state.ways_of_turn = {text: found}
         else:
@@ -216,14 +225,14 @@ def ways(state: State, text: str) -> tuple[Way, ...] | HResult:
 
 
 def carrier_to(state: State, to: QueueState | Elsewhere) -> Carrier | None:
-    """Return the protocol that brings messages there."""
+    """Return the protocol that brings messages to a destination; None for a queue of this manager."""
     if isinstance(to, Elsewhere):
         return state.carriers.of(to.name)
     return None if to.link is None else to.link.carrier
 
 
 def look_up(state: State, name: Pathname | FormatName, access: Access) -> QueueState | Elsewhere | HResult:
-    """Find the queue of a name that was read and expanded, if it may be used so.  It creates nothing."""
+    """Return the destination of a parsed and expanded name, or why it is refused; create no queue."""
     if not isinstance(name, Pathname) and not _supports(name, access):
         return HResult.UNSUPPORTED_FORMATNAME_OPERATION
     queue = find_named(state, name)
@@ -239,12 +248,12 @@ def look_up(state: State, name: Pathname | FormatName, access: Access) -> QueueS
 
 
 def route(state: State, text: str, now: Instant) -> QueueState | HResult:
-    """The queue that a message takes on its way to this destination."""
+    """Return the queue into which a message to this destination is put."""
     return queue_for(state, text, Access.SEND, now)
 
 
 def _supports(name: FormatName, access: Access) -> bool:
-    """What a kind of name can be opened for."""
+    """Return whether a name of this kind can be opened with this access."""
     if isinstance(name, MachineName):
         return access is not Access.SEND  # DM-164
     if isinstance(name, DirectName) and name.scheme.is_url and access not in ADMIN:
@@ -255,7 +264,7 @@ def _supports(name: FormatName, access: Access) -> bool:
 
 
 def _elsewhere(state: State, name: SingleName) -> Elsewhere | HResult:
-    """A destination that is not here (DM-171)."""
+    """Return a destination on another manager (DM-171), or QUEUE_NOT_FOUND if the name means this manager."""
     if isinstance(name, DirectName) and is_own_address(state, name):
         return HResult.QUEUE_NOT_FOUND  # DM-168
     if isinstance(name, PrivateName) and name.computer == state.identity().identifier:

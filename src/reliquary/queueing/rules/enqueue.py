@@ -1,4 +1,8 @@
-"""Enqueue Message, [MS-MQDMPR] 3.1.7.1.9."""
+"""Put messages into a queue: Enqueue Message, [MS-MQDMPR] 3.1.7.1.9.
+
+enqueue: is there room? --> insert: identity, position, deadline --> admit: stored, copied to the journal
+                                                                 '-> kept in the transaction until its commit
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,7 @@ from reliquary.wire.history import Happening
 
 _TOO_LATE: Final = MessageClass.NACK_REACH_QUEUE_TIMEOUT
 TRANSACTION_BYTES: Final = 256 * 1024 * 1024
-"""What one transaction may send; until it is prepared or committed it is kept in memory."""
+"""Bytes that one transaction may send at most; they are in memory until it is prepared or committed."""
 
 
 class Enqueued(Enum):
@@ -56,7 +60,7 @@ STATUS: Final[dict[Enqueued, HResult]] = {
 
 
 def check_transaction(transaction: Transaction, size: int) -> None:
-    """Refuse what would make a transaction too large for memory."""
+    """Refuse messages that would make a transaction larger than TRANSACTION_BYTES."""
     if transaction.size + size > TRANSACTION_BYTES:
         raise UsageError(
             f"a transaction sends at most {TRANSACTION_BYTES} bytes, this one would reach"
@@ -65,37 +69,37 @@ def check_transaction(transaction: Transaction, size: int) -> None:
 
 
 def judge(state: State, queue: QueueState, size: int) -> Enqueued:
-    """Whether so many more bytes may come in.  Changes nothing."""
+    """Return DONE if manager and queue have room for `size` more bytes, or which of them is full."""
     if state.throttled or manager_is_full(state, size):  # DM-187
         return Enqueued.MANAGER_FULL
     return Enqueued.QUEUE_FULL if queue_is_full(queue, size) else Enqueued.DONE
 
 
 def queue_is_full(queue: QueueState, size: int) -> bool:
-    """Whether so many more bytes are too much for this queue (DM-188)."""
+    """Return whether `size` more bytes would exceed the quota of this queue (DM-188)."""
     return exceeds(queue.record.settings.quota, queue.total_bytes + queue.reserved + size)
 
 
 def manager_is_full(state: State, size: int) -> bool:
-    """Whether so many more bytes are too much for all queues together."""
+    """Return whether `size` more bytes would exceed the quota of the manager, for all queues together."""
     quota = state.identity().quota
     return quota != FOREVER and exceeds(quota, bytes_used(state) + size)
 
 
 def why_full(state: State) -> str:
-    """Why there is no room for anybody's messages."""
+    """Return a sentence that says why the manager takes no messages at present."""
     if state.throttled:
         return state.throttled_why or "the manager takes no messages until its store has caught up"
     return f"the manager's quota is {state.identity().quota} kilobytes, {bytes_used(state)} bytes are used"
 
 
 def bytes_used(state: State) -> int:
-    """What counts against the manager's quota: also what transactions sent that have not ended."""
+    """Return the bytes that count against the manager's quota: those of queues and of open transactions."""
     return state.total_bytes + sum(transaction.size for transaction in state.transactions.values())
 
 
 def too_late(message: Message, now: Instant) -> bool:
-    """Whether the message's time to reach a queue ran out on the way (AN-06)."""
+    """Return whether the TimeToReachQueue of a message has run out before it arrived (AN-06)."""
     sent = message.sent_time
     return sent < LAST_SECOND and now > (sent + message.time_to_reach_queue) * SECOND
 
@@ -110,11 +114,14 @@ def enqueue(
     travelled: bool = False,
     expires: bool = True,
 ) -> tuple[Enqueued, list[int]]:
-    """Put messages into a queue, or into a transaction that will; answers with LookupIdentifiers.
+    """Put messages into a queue, at once or when the transaction commits; return their LookupIdentifiers.
 
-    All of them or none: a message is left out alone only when its own time has run out.  What
-    `travelled` is journaled by its source (DM-049), and is `refused` where it cannot be taken; unless
-    it `expires`, it is taken however long it travelled.
+    Either all messages enter or none; only a message whose own time has run out is left out, with 0 in
+    place of its identifier.
+
+    `travelled`: the messages came from another manager, which keeps the journal copy (DM-049); the caller
+    calls `refused` for those that are not taken.
+    `expires`: the TimeToReachQueue is checked; without it messages are taken however long they travelled.
     """
     sizes = [size_of(message) for message in messages]
     verdict = judge(state, queue, sum(sizes))
@@ -135,7 +142,10 @@ def insert(
     expires: bool = True,
     captured: UUID | None = None,
 ) -> tuple[Enqueued, list[int]]:
-    """As `enqueue`, when it is known that there is room; `captured` under a transaction of a carrier."""
+    """Put messages into a queue like `enqueue`, without the check for room; the caller has made it.
+
+    `captured` is the id of the transaction in which a carrier received the messages.
+    """
     if transaction is None and captured is None and travelled and not expires and queue.link is None:
         plain = _plain_positions(state, queue, messages, sizes, now)
         if plain:
@@ -150,14 +160,14 @@ def insert(
                 late = (message.identifier,)
                 heard(state, Happening.REFUSED, queue.record.pathname, late, _TOO_LATE)
             if message.negative_journaling and not travelled:
-                _bury_late(state, message, size, now, captured)
+                _keep_late(state, message, size, now, captured)
             if message.spool in state.shelf.bodies.loose:
                 apply(state, facts.SpoolsDropped((message.spool,)))
             verdict = Enqueued.TOO_LATE
             lookup_ids.append(0)
             continue
         sequence = state.next_sequence()
-        # before the stamp, which knows only whole seconds
+        # computed before the stamp, because SentTime has whole seconds only
         timed = outgoing or message.time_to_be_received != FOREVER
         deadline = deadline_in(queue, message, now) if timed else 0
         due = message.due(now) if message.delay else 0
@@ -168,7 +178,7 @@ def insert(
         positions.append(position)
         lookup_ids.append(position.lookup_id)
     if transaction is not None:
-        _join(transaction, queue, positions, stamped)
+        _add_to_transaction(transaction, queue, positions, stamped)
         state.note_room(queue)
     elif positions:
         admit(state, queue, positions, stamped, now, travelled=travelled)
@@ -178,11 +188,12 @@ def insert(
 def _plain_positions(
     state: State, queue: QueueState, messages: Sequence[Message], sizes: Sequence[int], now: Instant
 ) -> tuple[Position, ...]:
-    """The positions of messages that have an identity, never expire, and about which nobody is told anything.
+    """Return the positions of messages without special wishes; the fast path for messages that travelled.
 
-    Nothing, where one of them is otherwise: then each is looked at alone, with the same result.
+    They have an identity, do not expire and ask for no acknowledgement.  If one message has any special
+    wish, the result is empty; the caller then handles each message alone, with an equal result.
     """
-    unlike = [
+    special = [
         message
         for message in messages
         if message.delivery is Delivery.EXPRESS
@@ -197,7 +208,7 @@ def _plain_positions(
         or message.stored_body is not None
         or not message.identifier.uniquifier
     ]
-    if unlike:
+    if special:
         return ()
     sequences = state.next_sequences(len(messages))
     highest = 0 if queue.record.settings.transactional else PRIORITY_LIMIT
@@ -214,8 +225,8 @@ def _plain_positions(
     )
 
 
-def _bury_late(state: State, message: Message, size: int, now: Instant, captured: UUID | None) -> None:
-    """A message that came too late takes a number only where it is kept (DM-197); its sender is told."""
+def _keep_late(state: State, message: Message, size: int, now: Instant, captured: UUID | None) -> None:
+    """Keep a late message as a dead letter; a late message that is not kept gets no number (DM-197)."""
     sequence = state.next_sequence()
     message = _stamp(state, message, sequence, now, captured)
     late = Position(
@@ -227,10 +238,10 @@ def _bury_late(state: State, message: Message, size: int, now: Instant, captured
 def refused(
     state: State, message: Message, reason: MessageClass, now: Instant, *, keep: bool = False
 ) -> None:
-    """A message came from another manager and does not get into its queue: its sender is written to.
+    """Send the negative acknowledgement for a message of another manager that its queue does not take.
 
-    Its source keeps the dead letter (DM-050); `keep` where the way it came by cannot tell the source,
-    [MS-MQQB] 3.1.5.8.8.
+    The source keeps the dead letter (DM-050).  `keep` is set when the protocol cannot report the refusal to
+    the source, so the dead letter is kept here, [MS-MQQB] 3.1.5.8.8.
     """
     sequence = state.next_sequence()
     position = Position(
@@ -256,7 +267,7 @@ def admit(
     prepared: bool = False,
     travelled: bool = False,
 ) -> None:
-    """Messages are in the queue for good: tell the disk, the journal and the clock (DM-194, DM-196)."""
+    """Store messages in the queue, with journal copies, acknowledgements and timers (DM-194, DM-196)."""
     if not travelled:
         positions = [
             share_with_journal(state, queue, position, message) if message.positive_journaling else position
@@ -267,8 +278,8 @@ def admit(
 
 
 def share_with_journal(state: State, queue: QueueState, position: Position, message: Message) -> Position:
-    """The position of a message that the system journal will show too, where it asked for that."""
-    # elsewhere it is for the moment when it gets to its destination
+    """Return the position; it is marked as shared where the system journal is to show the message too."""
+    # in an outgoing queue the copy is made when the message has reached its destination
     wanted = message.positive_journaling and queue.record.outgoing is None
     if wanted and journal_has_room(state, queue.number, position.size):
         return msgspec.structs.replace(position, shared=True)
@@ -278,7 +289,7 @@ def share_with_journal(state: State, queue: QueueState, position: Position, mess
 def announce(
     state: State, queue: QueueState, positions: Sequence[Position], messages: Sequence[Message], now: Instant
 ) -> None:
-    """Messages are in the queue: tell the journal, the clock, and those who asked for it."""
+    """Make journal copies, note acknowledgements to send and set timers for messages that were stored."""
     here = queue.record.outgoing is None
     for position, message in zip(positions, messages, strict=True):
         if position.asks and here:
@@ -292,7 +303,7 @@ def announce(
 
 
 def _stamp(state: State, message: Message, sequence: int, now: Instant, captured: UUID | None) -> Message:
-    """Give a message of our own its identity; one that travelled has it already."""
+    """Return the message with its identity and transaction; one that travelled keeps its identity."""
     delivery = message.delivery
     if captured is None:
         captured = message.transaction
@@ -314,7 +325,7 @@ def _stamp(state: State, message: Message, sequence: int, now: Instant, captured
 
 
 def deadline_in(queue: QueueState, message: Message, now: Instant) -> int:
-    """When the message leaves the queue unread, or 0 for never."""
+    """Return the moment at which the message expires in this queue, or 0 for never."""
     if queue.link is None:
         return 0 if message.time_to_be_received == FOREVER else message.deadline(now)
     # DEPARTS from 3.1.2.4 (DM-080): time runs in outgoing queues too, because a message whose
@@ -325,19 +336,19 @@ def deadline_in(queue: QueueState, message: Message, now: Instant) -> int:
 def position_in(
     queue: QueueState, message: Message, sequence: int, size: int, now: Instant, expires: int, due: int
 ) -> Position:
-    """Where a new message stands in a queue, and what is known of it there."""
+    """Return the position of a new message: its place in the order of the queue, and its properties there."""
     # DEPARTS from 3.1.7.1.9 (AN-03): the printed condition is the wrong way round; a message
     # outside a stream is ordered by its priority, one in a transactional queue by arrival alone,
     # because otherwise the LookupIdentifier would not grow along the queue.
     in_order = queue.record.settings.transactional or (queue.link and message.is_transactional)
     lane = 0 if in_order else PRIORITY_LIMIT - message.priority
     # DEPARTS from 3.1.1.12 (DM-050): a message that came in a stream is no dead letter here, because its
-    # source keeps it until it knows the end, and would have it a second time.
+    # source keeps it until it knows the outcome, and would have a second copy.
     dead_letter = message.negative_journaling and message.sequence is None
     lookup_id = lane << LANE_SHIFT | sequence & SEQUENCE_MASK  # DM-191, DM-192
     express, asks = message.delivery is Delivery.EXPRESS, asked_in(queue.record, message)
     peekable, spool = message.allow_peek_when_locked, message.stored_body.spool if message.stored_body else 0
-    if not (express or asks or peekable or dead_letter or due or spool):  # most are
+    if not (express or asks or peekable or dead_letter or due or spool):  # the usual case, made faster
         return Position(lookup_id, sequence, size, now, expires)
     return Position(
         lookup_id,
@@ -354,10 +365,10 @@ def position_in(
     )
 
 
-def _join(
+def _add_to_transaction(
     transaction: Transaction, queue: QueueState, positions: Sequence[Position], messages: Sequence[Message]
 ) -> None:
-    """DM-195: they are nobody's business until the transaction commits."""
+    """Keep messages in the transaction; they are visible only after its commit (DM-195)."""
     for position, message in zip(positions, messages, strict=True):
         transaction.size += position.size
         transaction.messages[position.message] = message

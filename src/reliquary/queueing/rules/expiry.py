@@ -1,9 +1,10 @@
-"""TimeToBeReceived, [MS-MQDMPR] 3.1.2.4 and 3.1.7.2.7; in outgoing queues TimeToReachQueue too;
-and delays, which are ours.
+"""Expire messages and end delays at their moment: TimeToBeReceived, [MS-MQDMPR] 3.1.2.4 and 3.1.7.2.7.
 
-Deadlines and the ends of delays are rows in the order of time, so a million pending ones cost
-their rows and one timer.  A reader never sees a message whose time is over, whether the timer has
-fired yet or not.  What is delayed lies in rows of its own, which no read of the queue goes over.
+In outgoing queues TimeToReachQueue counts too.  Delays are an extension of this project.
+
+Deadlines and the ends of delays are rows in the order of time, so a million of them need one timer only.
+A reader never sees an expired message, whether the timer has fired yet or not.  Delayed messages are in a
+table of their own, so that reads of the queue do not pass over them.
 """
 
 from __future__ import annotations
@@ -37,18 +38,19 @@ Place = tuple[int, int]
 
 
 def is_over(position: Position, now: Instant) -> bool:
-    """Whether its time to be received has run out, or its queue was purged meanwhile."""
+    """Return whether a message has expired, or was purged while it was locked."""
     return 0 < position.expires <= now or position.purged > 0
 
 
 def expire(state: State, queue: QueueState, position: Position) -> None:
-    """Time To Be Received Timer Expired (DM-297); a purge that waited for the message ends it too."""
+    """Take an expired or purged message out of its queue (Time To Be Received Timer Expired, DM-297)."""
     if position.due:
         [position] = let_in(state, queue, (position,))
-    leave(state, queue, (position,), _why(state, queue, position))  # DM-113, DM-213, DM-297
+    leave(state, queue, (position,), _reason_of(state, queue, position))  # DM-113, DM-213, DM-297
 
 
-def _why(state: State, queue: QueueState, position: Position) -> MessageClass:
+def _reason_of(state: State, queue: QueueState, position: Position) -> MessageClass:
+    """Return the message class that says why the message leaves: purged, or which time ran out."""
     # DEPARTS from 3.1.4.5 (AN-10): after an abort the reason is the purge, not AckReceive, because
     # nobody received it.
     if position.purged:
@@ -63,7 +65,7 @@ def _why(state: State, queue: QueueState, position: Position) -> MessageClass:
 
 
 def release(state: State, queue: QueueState, lookup_id: int, now: Instant) -> None:
-    """A locked position comes back that nobody saw, unless its time ran out meanwhile."""
+    """Unlock a position that no reader has seen, or expire it if its time has run out meanwhile."""
     position = queue.order.locked[lookup_id]
     if is_over(position, now):  # AN-09
         expire(state, queue, position)
@@ -72,7 +74,7 @@ def release(state: State, queue: QueueState, lookup_id: int, now: Instant) -> No
 
 
 def release_all(state: State, queue: QueueState, lookup_ids: Sequence[int], now: Instant) -> None:
-    """The same for many; it is quickest in the order of the queue."""
+    """Unlock or expire many positions, like `release`; it is fastest in the order of the queue."""
     locked = queue.order.locked
     over = [lookup_id for lookup_id in lookup_ids if is_over(locked[lookup_id], now)]
     for lookup_id in over:
@@ -84,7 +86,7 @@ def release_all(state: State, queue: QueueState, lookup_ids: Sequence[int], now:
 
 
 def delayed(state: State, queue: QueueState, lookup_id: int) -> Position | None:
-    """A position that nobody sees yet."""
+    """Return the delayed position with this identifier, or None."""
     if not queue.delayed:
         return queue.delayed_express.get(lookup_id)
     key = position_key(queue.number, lookup_id)
@@ -92,7 +94,7 @@ def delayed(state: State, queue: QueueState, lookup_id: int) -> Position | None:
 
 
 def some_delayed(state: State, queue: QueueState, after: int, limit: int) -> list[Position]:
-    """Up to so many delayed positions behind this place, in the order of the queue."""
+    """Return up to `limit` delayed positions behind an identifier, in the order of the queue."""
     found = [each for lookup_id, each in queue.delayed_express.items() if lookup_id > after]
     if queue.delayed:
         first, last = position_key(queue.number, after + 1), position_key(queue.number, LAST_ID)
@@ -101,30 +103,30 @@ def some_delayed(state: State, queue: QueueState, after: int, limit: int) -> lis
 
 
 def put_off(state: State, queue: QueueState, positions: Sequence[Position], now: Instant) -> None:
-    """Hide positions until the moment each of them says."""
+    """Delay positions: readers do not see them before the moment in their `due`."""
     apply(state, facts.PositionsDelayed(queue.number, tuple(positions)))
     state.watch_clock(min(position.due for position in positions), now)
 
 
 def let_in(state: State, queue: QueueState, positions: Sequence[Position]) -> list[Position]:
-    """The delay of these is over; as they are then."""
+    """End the delay of positions, so that readers see them; return the positions without their delay."""
     if positions:
         apply(state, facts.PositionsDue(queue.number, tuple(positions)))
     return [msgspec.structs.replace(position, due=0) for position in positions]
 
 
-# -- the clock
+# -- the timer
 
 
 def on_timer(state: State, number: int, now: Instant) -> None:
-    """Let everything expire or be seen whose moment has come, a turn's worth at a time."""
+    """Expire messages and end delays whose moment has come; a turn handles a limited number of them."""
     del number
     state.next_expiry = 0
     due = _due_rows(state, now) + _due_express(state, now)
-    moments: dict[Place, int] = {}  # one whose delay and whose time ends together is there twice
+    moments: dict[Place, int] = {}  # a message whose delay and time end together is found twice
     for moment, number, lookup_id in due:
         moments.setdefault((number, lookup_id), moment)
-    seen: dict[int, list[Position]] = {}
+    visible: dict[int, list[Position]] = {}
     for (number, lookup_id), moment in moments.items():
         queue = state.queues[number]
         position = queue.order.get(lookup_id) or delayed(state, queue, lookup_id)
@@ -134,11 +136,11 @@ def on_timer(state: State, number: int, now: Instant) -> None:
             case Standing.DELETED:
                 expire(state, queue, position)
             case Standing.AVAILABLE:
-                seen.setdefault(number, []).append(position)
-            case _:  # whoever has it looks again when it comes back, and after a restart so do we
+                visible.setdefault(number, []).append(position)
+            case _:  # locked: its unlock checks the time again, and so does a restart
                 if not position.express:
                     state.overdue.setdefault((number, lookup_id), moment)
-    for number, positions in seen.items():
+    for number, positions in visible.items():
         let_in(state, state.queues[number], positions)
     if len(due) >= state.sizes.at_once:
         state.draft.ask(Continue(TimerFired(("expiry", 0))))
@@ -147,7 +149,7 @@ def on_timer(state: State, number: int, now: Instant) -> None:
 
 
 def watch_next(state: State, now: Instant) -> None:
-    """Set the timer for the next moment there is."""
+    """Set the timer to the next deadline or end of a delay, if there is one."""
     rows = state.rows.range(EXPIRY, state.expiry_scan, PAST_THE_END, limit=1)
     moments = [expiry_of(key)[0] for key, _ in rows] + [entry[0] for entry in state.express_expiry[:1]]
     if moments:
@@ -155,7 +157,7 @@ def watch_next(state: State, now: Instant) -> None:
 
 
 def _due_rows(state: State, now: Instant) -> list[tuple[int, int, int]]:
-    """Moments that have passed since the last look."""
+    """Return moment, queue and identifier of stored messages whose moment has come since the last call."""
     last = expiry_key(now + 1, 0, 0)
     rows = state.rows.range(EXPIRY, state.expiry_scan, last, limit=state.sizes.at_once)
     full = len(rows) == state.sizes.at_once
@@ -164,13 +166,16 @@ def _due_rows(state: State, now: Instant) -> list[tuple[int, int, int]]:
 
 
 def _due_express(state: State, now: Instant) -> list[tuple[int, int, int]]:
-    """Moments of express messages; the heap forgets late, so those that are gone are passed over."""
-    due: dict[tuple[int, int, int], None] = {}  # one that was moved away and back is there twice
+    """Return moment, queue and identifier of express messages whose moment has come.
+
+    The heap also has entries of messages that have left their queue; these are skipped.
+    """
+    due: dict[tuple[int, int, int], None] = {}  # a message that was moved away and back has two entries
     while state.express_expiry and state.express_expiry[0][0] <= now and len(due) < state.sizes.at_once:
         moment, number, lookup_id = heappop(state.express_expiry)
         queue = state.queues.get(number)
         position = (queue.order.get(lookup_id) or delayed(state, queue, lookup_id)) if queue else None
-        # not a dead letter in its own queue, nor one whose delay ended before
+        # an entry is old if the message became a dead letter in this queue, or if its delay has ended before
         if position is not None and moment in (position.expires, position.due, position.purged):
             due[moment, number, lookup_id] = None
     return list(due)

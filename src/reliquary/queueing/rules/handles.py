@@ -1,4 +1,8 @@
-"""Open Queue, Close Queue, Open Cursor, Close Cursor: [MS-MQDMPR] 3.1.7.1.1, .2, .5, .6."""
+"""Open and close queues and cursors, begin and end waits: [MS-MQDMPR] 3.1.7.1.1, .2, .5, .6.
+
+A handle is the number of a descriptor, and a descriptor is an open queue.  A request that names a queue by
+its name gets a descriptor for this request only (`passing`).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ def open_queue(
     lease: Duration = FOREVER_WAIT,
     passing: bool = False,
 ) -> Descriptor | HResult:
-    """Open Queue."""
+    """Open a queue and return its descriptor, or the reason of the refusal (Open Queue)."""
     name = destinations.expanded(state, path, access)  # DM-159
     if name is None:
         return HResult.ILLEGAL_FORMATNAME
@@ -41,8 +45,8 @@ def open_queue(
     may_clash = queue.exclusive or share is Share.DENY_RECEIVE
     if may_clash and sharing_violated(queue.descriptors.values(), access, share):
         return HResult.SHARING_VIOLATION
-    # DEPARTS from 3.1.7.1.5 (AN-16): the share mode is kept on the descriptor, because the rules
-    # above ask for it.
+    # DEPARTS from 3.1.7.1.5 (AN-16): the share mode is kept on the descriptor, because the check
+    # for sharing violations reads it there.
     descriptor = Descriptor(
         state.next_handle(), queue.number, path, access, share, state.by, lease=lease, passing=passing
     )  # DM-178
@@ -56,7 +60,7 @@ def open_queue(
 def _open_several(
     state: State, name: MultipleName, access: Access, share: Share, now: Instant, lease: Duration
 ) -> Descriptor | HResult:
-    """Several queues under one handle: to send only, and all of them or none."""
+    """Open several queues under one handle, for sending only; if one cannot be opened, none is."""
     if access is not Access.SEND:
         return HResult.UNSUPPORTED_FORMATNAME_OPERATION  # DM-160
     if share is not Share.DENY_NONE:
@@ -74,7 +78,7 @@ def _open_several(
 
 
 def ways(state: State, target: int | str, now: Instant) -> Sequence[Way] | HResult:
-    """Find out where a send leads; by name the queues are not opened: no sharing mode excludes senders."""
+    """Return the destinations of a send; a name is not opened, as no sharing mode excludes senders."""
     if isinstance(target, str):
         return destinations.ways(state, target)
     descriptor = use(state, target, Access.SEND, now)
@@ -91,7 +95,7 @@ def ways(state: State, target: int | str, now: Instant) -> Sequence[Way] | HResu
 
 
 def _name_of(state: State, descriptor: Descriptor, queue: QueueState) -> Pathname | SingleName:
-    """Return the name that an open queue was meant by."""
+    """Return the name by which a queue was opened; for an outgoing queue, its destination."""
     if queue.record.outgoing is not None:
         return destination_of(queue)
     name = destinations.read_name(state, descriptor.format_name, Access.SEND)
@@ -100,7 +104,7 @@ def _name_of(state: State, descriptor: Descriptor, queue: QueueState) -> Pathnam
 
 
 def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
-    """Close Queue: waits end, cursors close, what was only held comes back."""
+    """Close a queue: end its waiting reads, close its cursors, unlock its messages (Close Queue)."""
     # DEPARTS from 3.1.7.1.6 (AN-15): the children are closed before the missing queue of their
     # parent is noticed, because nobody else could close them.
     for child in descriptor.children:
@@ -123,14 +127,14 @@ def close_queue(state: State, descriptor: Descriptor, now: Instant) -> None:
 
 
 def close_if_done(state: State, descriptor: Descriptor, now: Instant) -> None:
-    """Close a queue that was opened for one request, once nothing of the request is left."""
+    """Close a queue that was opened for one request, unless the request waits or has locked messages."""
     busy = descriptor.held or descriptor.waits
     if descriptor.passing and not busy and descriptor.handle in state.handles:
         close_queue(state, descriptor, now)
 
 
 def use(state: State, target: int | str, access: Access, now: Instant) -> Descriptor | HResult:
-    """The open queue a request speaks of: by its handle, or opened for just this request."""
+    """Return the open queue of a request: found by its handle, or opened by its name for this request."""
     if isinstance(target, str):
         return open_queue(state, target, access, Share.DENY_NONE, now, passing=True)
     descriptor = state.handles.get(target)
@@ -145,22 +149,22 @@ def use(state: State, target: int | str, access: Access, now: Instant) -> Descri
 
 
 def queue_of(state: State, descriptor: Descriptor) -> QueueState | None:
-    """The queue behind a descriptor; None once it is deleted."""
+    """Return the queue of a descriptor; None once the queue is deleted."""
     return None if descriptor.queue is None else state.queues[descriptor.queue]
 
 
 def renew(state: State, descriptor: Descriptor) -> None:
-    """Somebody used it: its lease starts again."""
+    """Start the lease of a handle again, because it was used."""
     if descriptor.lease != FOREVER_WAIT:
         state.draft.ask(SetTimer(("lease", descriptor.handle), descriptor.lease))
 
 
 def on_lease_end(state: State, handle: int, now: Instant) -> None:
-    """Nobody used it for too long: it closes, and what it held comes back."""
+    """Close a handle that was not used during its lease, and unlock its messages."""
     descriptor = state.handles.get(handle)
     if descriptor is None:
         return
-    if descriptor.waits:  # to wait is to use it
+    if descriptor.waits:  # a waiting read counts as use
         renew(state, descriptor)
     else:
         close_queue(state, descriptor, now)
@@ -170,7 +174,7 @@ def on_lease_end(state: State, handle: int, now: Instant) -> None:
 
 
 def open_cursor(state: State, descriptor: Descriptor) -> Cursor:
-    """Open Cursor (DM-132) and Initialize (DM-325)."""
+    """Create a cursor on an open queue: Open Cursor (DM-132) and Initialize (DM-325)."""
     cursor = Cursor(state.next_handle(), descriptor.handle)
     state.cursors[cursor.handle] = cursor
     descriptor.cursors.add(cursor.handle)
@@ -178,7 +182,7 @@ def open_cursor(state: State, descriptor: Descriptor) -> Cursor:
 
 
 def close_cursor(state: State, cursor: Cursor) -> None:
-    """Close Cursor: its wait ends, then it is gone (DM-133, DM-134)."""
+    """End the reads that wait at a cursor and remove it: Close Cursor (DM-133, DM-134)."""
     descriptor = state.handles[cursor.descriptor]
     queue = queue_of(state, descriptor)
     if queue is not None:
@@ -192,7 +196,7 @@ def close_cursor(state: State, cursor: Cursor) -> None:
 
 
 def begin_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
-    """Wait For New Message, 3.1.7.3.1 (DM-300)."""
+    """Add a waiting read and start its timer: Wait For New Message, 3.1.7.3.1 (DM-300)."""
     queue.waiting[waiter.number] = waiter
     state.handles[waiter.descriptor].waits += 1
     state.callers[waiter.request.to] = (queue.number, waiter.number)
@@ -201,7 +205,7 @@ def begin_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
 
 
 def stop_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
-    """The wait is over, for whatever reason (DM-302)."""
+    """Remove a waiting read and its timer; the caller answers the reader (DM-302)."""
     del queue.waiting[waiter.number]
     state.handles[waiter.descriptor].waits -= 1
     state.callers.pop(waiter.request.to, None)
@@ -210,11 +214,14 @@ def stop_wait(state: State, queue: QueueState, waiter: Waiter) -> None:
 
 
 def end_wait(state: State, queue: QueueState, waiter: Waiter, happening: Happening) -> None:
-    """Waiting Message Read Timer Stop, 3.1.7.3.5: the wait ends without a message (DM-315)."""
+    """End a wait without a message and answer the reader (DM-315).
+
+    This is Waiting Message Read Timer Stop, 3.1.7.3.5.
+    """
     _, status = NEXT[Stage.WAITING, happening]
     stop_wait(state, queue, waiter)
     if waiter.request.cursor:
         state.cursors[waiter.request.cursor].timed_out()  # DM-331
     state.reply(waiter.request.to, Answer(status, status.sentence))
-    if state.handles[waiter.descriptor].passing:  # opened for this wait, which holds nothing
+    if state.handles[waiter.descriptor].passing:  # opened for this wait, which has locked no message
         del state.handles[waiter.descriptor], queue.descriptors[waiter.descriptor]

@@ -1,12 +1,12 @@
-"""Message Position Deleted, [MS-MQDMPR] 3.1.7.2.1: how a message leaves a queue.
+"""Take messages out of a queue, and keep the copies they asked for: [MS-MQDMPR] 3.1.7.2.1.
 
-    received                      -> the queue's journal, when it keeps one
-    expired, purged, deleted ...  -> a dead-letter queue, when the message asked for it
-    sent to another manager       -> the system journal, when the message asked for it
-    otherwise                     -> nowhere
+    received                      -> the queue's journal, if the queue has journaling on
+    expired, purged, deleted ...  -> a dead-letter queue, if the message asked for it
+    sent to another manager       -> the system journal, if the message asked for it
+    otherwise                     -> removed
 
-A journal or dead-letter copy is the same message at another place: one move, no second body.
-Whoever asked for an acknowledgement gets it at the end of the turn (`news`).
+The specification calls this event Message Position Deleted.  A journal or dead-letter copy is made by a move
+of the position, so the body is not written again.  Acknowledgements are sent at the end of the turn (`news`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from reliquary.queueing.rules.losses import lose
 ALWAYS_KEPT: Final = frozenset({MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED})
 """A message that fails for one of these reasons is kept as a dead letter, whatever its sender asked for.
 
-Nobody knows whether it was delivered before the store was restored (`era`); a person decides.
+It is not known whether it was delivered before the store was restored (`era`); an operator decides.
 """
 
 
@@ -46,8 +46,9 @@ def leave(
 ) -> None:
     """Take positions out of their queue for this reason (DM-286, DM-287).
 
-    A message leaves an outgoing queue with AckReachQueue when the next manager has it.  `carried` when
-    its carrier says so, `told` when another manager has acknowledged it for this reason already.
+    A message leaves an outgoing queue with AckReachQueue when the next manager has it.
+    `carried`: the carrier of the outgoing queue asks for this, so it needs no signal that they are withdrawn.
+    `told`: another manager has acknowledged the messages already, so no acknowledgement is sent here.
     """
     if queue.record.outgoing is not None and not carried:
         reason = AT_THE_SOURCE.get(reason, reason)
@@ -55,38 +56,38 @@ def leave(
         if positions and carrier is not None:
             lookup_ids = tuple(position.lookup_id for position in positions)
             state.draft.tell(MessageWithdrawn(carrier.name, queue.number, lookup_ids, reason))
-    gone = []
+    removed = []
     journaled = reason is MessageClass.ACK_RECEIVE and queue.record.settings.journaling
     failed = reason.is_failure
     kept = reason in ALWAYS_KEPT
     for position in positions:
-        if not (position.asks or journaled or kept or (failed and position.dead_letter)):  # nobody cares
-            gone.append(position)
+        if not (position.asks or journaled or kept or (failed and position.dead_letter)):  # no copy, no news
+            removed.append(position)
             continue
         if position.asks and not told:
             _owe(state, queue, position, reason)
-        refuge = _refuge(state, queue, position, reason)
-        if refuge is None:
-            gone.append(position)
+        copy_queue = _queue_for_copy(state, queue, position, reason)
+        if copy_queue is None:
+            removed.append(position)
         else:
             copy = _copy(position, reason, queue)
-            apply(state, facts.PositionMoved(queue.number, refuge.number, copy, reason))
-    if gone:
-        apply(state, facts.PositionsRemoved(queue.number, tuple(gone), reason))
+            apply(state, facts.PositionMoved(queue.number, copy_queue.number, copy, reason))
+    if removed:
+        apply(state, facts.PositionsRemoved(queue.number, tuple(removed), reason))
     if facts.PositionDeleted in state.heard:
         for position in positions:
             state.draft.tell(facts.PositionDeleted(queue.number, position, reason))
 
 
 def _owe(state: State, queue: QueueState, position: Position, reason: MessageClass) -> None:
-    """Note who wants to know of it."""
+    """Note the acknowledgements that the message asked for, to be sent at the end of the turn."""
     asks = position.asks & ANSWERS[reason]
     if asks:
         state.owed.append(Owed(queue.number, state.shelf.get(position, whole=False), reason, asks))
 
 
 def _copy(position: Position, reason: MessageClass, queue: QueueState | None = None) -> Position:
-    """The position of a copy: it says why and whence, and nothing happens to it by itself."""
+    """Return the position of a copy: with the reason and the queue it came from, and without any timer."""
     return msgspec.structs.replace(
         position,
         reason=reason,
@@ -102,8 +103,10 @@ def _copy(position: Position, reason: MessageClass, queue: QueueState | None = N
     )
 
 
-def _refuge(state: State, queue: QueueState, position: Position, reason: MessageClass) -> QueueState | None:
-    """Where the message is kept now, if anywhere."""
+def _queue_for_copy(
+    state: State, queue: QueueState, position: Position, reason: MessageClass
+) -> QueueState | None:
+    """Return the journal or dead-letter queue that keeps a copy of the message, or None."""
     if reason is MessageClass.ACK_RECEIVE:
         return _journal(state, queue, position)
     if reason is MessageClass.ACK_REACH_QUEUE and position.asks & JOURNALED:
@@ -118,12 +121,12 @@ def _refuge(state: State, queue: QueueState, position: Position, reason: Message
 
 
 def _journal(state: State, queue: QueueState, position: Position) -> QueueState | None:
-    """Where a queue keeps what was received from it (AN-42)."""
+    """Return the journal that keeps a received message (AN-42), or None; a copy without room is counted."""
     settings = queue.record.settings
-    journal = state.queues.get(queue.record.journal or 0)  # gone before its queue, in a delete
+    journal = state.queues.get(queue.record.journal or 0)  # a delete removes the journal before its queue
     if not settings.journaling or journal is None:
         return None
-    # One that is required had room when the message was taken, and whoever took it was told so.
+    # A required journal had room when the message was received (`may_receive`).
     if settings.journal_required or not exceeds(settings.journal_quota, journal.total_bytes + position.size):
         return journal
     lose(state, queue.number, Copy.JOURNAL, f"the journal's quota is {settings.journal_quota} kilobytes")
@@ -131,7 +134,7 @@ def _journal(state: State, queue: QueueState, position: Position) -> QueueState 
 
 
 def may_receive(state: State, queue: QueueState, size: int) -> bool:
-    """Whether so many bytes may be received: not when their journal is required and is full."""
+    """Return whether `size` bytes may be received: not if a required journal has no room for them."""
     settings = queue.record.settings
     journal = state.queues.get(queue.record.journal or 0)
     if not settings.journal_required or not settings.journaling or journal is None:
@@ -143,24 +146,25 @@ def may_receive(state: State, queue: QueueState, size: int) -> bool:
 
 
 def bury(state: State, message: Message, position: Position, reason: MessageClass) -> None:
-    """A message that never got into its queue is kept only where it asked for that (DM-050)."""
+    """Acknowledge a message that did not enter its queue, and keep the dead letter it asked for (DM-050)."""
     asks = position.asks & ANSWERS[reason]
     if asks:
         state.owed.append(Owed(0, message, reason, asks))
     if position.dead_letter or reason in ALWAYS_KEPT:
-        refuge = _dead_letter_queue(state, 0, message, position, reason)
-        if refuge is not None:
+        copy_queue = _dead_letter_queue(state, 0, message, position, reason)
+        if copy_queue is not None:
             kept = msgspec.structs.replace(_copy(position, reason), origin_path=message.destination_queue)
-            apply(state, facts.MessagesStored(refuge.number, (kept,), (message,)))
+            apply(state, facts.MessagesStored(copy_queue.number, (kept,), (message,)))
 
 
 def _dead_letter_queue(
     state: State, source: int, message: Message, position: Position, reason: MessageClass
 ) -> QueueState | None:
-    """Where a failed message goes that asked for negative journaling (DM-050, DM-051)."""
+    """Return the dead-letter queue for a failed message (DM-050, DM-051), or None; a lost one is counted."""
     own, size = _application_queue(state, message), position.size
-    # DEPARTS from 3.1.1.12 (DM-051): a queue is no refuge from itself, because a purge would leave
-    # in it what it was asked to take out; and one that is full is none, because the manager's has room.
+    # DEPARTS from 3.1.1.12 (DM-051): the dead-letter queue of the manager is used where that of the
+    # application is the queue that the message leaves, because a purge would put back what it removes; and
+    # where that of the application is full, because the manager's has room.
     if own is not None and own.number != source and _has_room(own, size):
         return own
     target = state.system_queue("deadxact" if message.is_transactional else "deadletter")
@@ -173,11 +177,12 @@ def _dead_letter_queue(
 
 
 def _has_room(queue: QueueState, size: int) -> bool:
+    """Return whether `size` more bytes fit into the quota of a queue."""
     return not exceeds(queue.record.settings.quota, queue.total_bytes + size)
 
 
 def _application_queue(state: State, message: Message) -> QueueState | None:
-    """The queue that the message itself names; an unusable name counts as none."""
+    """Return the dead-letter queue that the message names; None if there is none that can be used."""
     if not message.application_deadletter_queue:
         return None
     try:
@@ -198,9 +203,9 @@ def _application_queue(state: State, message: Message) -> QueueState | None:
 
 
 def copy_to_system_journal(state: State, queue: QueueState, position: Position) -> None:
-    """PositiveJournalingRequested: keep a copy of what was delivered (DM-049)."""
+    """Keep a copy of a delivered message in the system journal (PositiveJournalingRequested, DM-049)."""
     journal = state.system_queue("journal")
-    # A LookupIdentifier of its own: both positions may be moved into one queue some day (AN-13).
+    # The copy gets its own LookupIdentifier, because both may later be moved into one queue (AN-13).
     lane, sequence = position.lookup_id & ~SEQUENCE_MASK, state.next_sequence() & SEQUENCE_MASK
     kept = msgspec.structs.replace(
         _copy(position, MessageClass.ACK_REACH_QUEUE, queue), lookup_id=lane | sequence
@@ -209,7 +214,7 @@ def copy_to_system_journal(state: State, queue: QueueState, position: Position) 
 
 
 def journal_has_room(state: State, source: int, size: int) -> bool:
-    """Whether the system journal can take a message of this size; one that is not kept is counted."""
+    """Return whether the system journal has room for a message; if not, the copy is counted as lost."""
     journal, quota = state.system_queue("journal"), state.identity().journal_quota
     if not exceeds(quota, journal.total_bytes + size):
         return True

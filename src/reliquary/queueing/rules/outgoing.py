@@ -1,7 +1,8 @@
-"""OutgoingQueue, [MS-MQDMPR] 3.1.1.3: where messages wait whose destination is elsewhere.
+"""Create, pause, resume and remove outgoing queues: OutgoingQueue, [MS-MQDMPR] 3.1.1.3.
 
-The first message for a destination makes its queue.  From time to time the manager looks for queues
-that are idle; one that is so at two looks, with nobody asking for it between them, goes.
+Messages to other managers wait in outgoing queues.  The first message to a destination creates its queue.
+A timer checks all outgoing queues every hour; a queue that is idle at two checks in a row, and was not used
+between them, is removed.
 """
 
 from __future__ import annotations
@@ -29,16 +30,17 @@ from reliquary.queueing.model.travel.link import Happening, Link, OutgoingState
 from reliquary.queueing.model.travel.transfer import QueuePaused, QueueResumed
 
 LOOK: Final = ("idle", 0)
-"""The timer of the look for idle queues; it runs while there are outgoing queues."""
+"""The timer of the check for idle queues; it runs while there are outgoing queues."""
 LOOKS_APART: Final = Duration(HOUR)
+"""Time from one check for idle queues to the next."""
 AT_REST: Final = frozenset({OutgoingState.INACTIVE, OutgoingState.DISCONNECTED})
-"""Only in these states a queue may go: in the others a carrier is at work, or an order would be forgotten."""
+"""States in which a queue may be removed: in others a carrier is at work, or it is paused or locked."""
 
 
 def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priority: int = 0) -> QueueState:
-    """Open Queue, 3.1.7.1.5, for a destination that has no outgoing queue yet (DM-171)."""
+    """Create the outgoing queue of a destination that has none yet (Open Queue, 3.1.7.1.5, DM-171)."""
     # DEPARTS from 3.1.7.1.5 (AN-17): it is one of the manager's queues and has the defaults of all
-    # queues, because otherwise nobody would find it again and half its attributes had no value.
+    # queues, because otherwise it could not be found and half of its attributes had no value.
     number, moment, destination = state.next_number(), in_whole_seconds(now), str(name)
     record = Queue(
         number=number,
@@ -62,13 +64,13 @@ def create_outgoing(state: State, name: SingleName, now: Instant, *, base_priori
 
 
 def _hardened(state: State, name: SingleName) -> bool:
-    """Whether hardened security keeps messages from going there (DM-031)."""
+    """Return whether hardened security forbids to send to this destination (DM-031)."""
     by_http = isinstance(name, DirectName) and name.scheme.is_url  # every URL scheme goes over HTTP
     return state.identity().hardened_security and not by_http
 
 
 def _kind(name: SingleName) -> QueueType:
-    """QueueType by the name; what is not in the directory is private (DM-027)."""
+    """Return the QueueType for a name; a queue that is not in the directory is private (DM-027)."""
     match name:
         case PublicName():
             return QueueType.PUBLIC
@@ -79,33 +81,33 @@ def _kind(name: SingleName) -> QueueType:
 
 
 def destination_of(queue: QueueState) -> SingleName:
-    """DestinationFormatName."""
+    """Return the destination of an outgoing queue (DestinationFormatName)."""
     assert queue.record.outgoing is not None, f"{queue.record.pathname} is no outgoing queue"
     return parse_single(queue.record.outgoing.destination)
 
 
 def link_of(queue: QueueState) -> Link:
-    """The way out of an outgoing queue."""
+    """Return the link of an outgoing queue: its state and its carrier."""
     assert queue.link is not None, f"{queue.record.pathname} is no outgoing queue"
     return queue.link
 
 
-# -- on hold and locked, which outlive the process
+# -- paused and locked, which survive a restart
 
 
 def pause(state: State, queue: QueueState) -> None:
-    """Pause Queue: what is under way arrives, nothing else leaves (DM-292)."""
+    """Stop sending from a queue; messages that are under way still arrive (Pause Queue, DM-292)."""
     link_of(queue).happen(Happening.PAUSED)
-    _remember(state, queue, on_hold=True)
+    _store_attributes(state, queue, on_hold=True)
     carrier = link_of(queue).carrier
     if carrier is not None:
         state.draft.tell(QueuePaused(carrier.name, queue.number))
 
 
 def resume(state: State, queue: QueueState) -> None:
-    """Resume Queue (DM-293); one that is not on hold is left alone, one that is locked stays locked."""
+    """Send again from a paused queue; one that is locked by security stays locked (Resume Queue, DM-293)."""
     link_of(queue).happen(Happening.RESUMED)
-    _remember(state, queue, on_hold=False)
+    _store_attributes(state, queue, on_hold=False)
     if queue.record.outgoing is not None and queue.record.outgoing.locked:
         link_of(queue).happen(Happening.HARDENED)
     carrier = link_of(queue).carrier
@@ -114,7 +116,7 @@ def resume(state: State, queue: QueueState) -> None:
 
 
 def harden(state: State) -> None:
-    """Initialization, 3.1.3: security may be another than in the last life (DM-095)."""
+    """Lock or unlock outgoing queues at a start, as hardened security may have changed (3.1.3, DM-095)."""
     for queue in list(state.outgoing.values()):
         outgoing = queue.record.outgoing
         assert outgoing is not None
@@ -123,11 +125,11 @@ def harden(state: State) -> None:
             link_of(queue).happen(Happening.UNHARDENED)
         elif locked:
             link_of(queue).happen(Happening.HARDENED)
-        _remember(state, queue, locked=locked)
+        _store_attributes(state, queue, locked=locked)
 
 
-def _remember(state: State, queue: QueueState, **changes: bool) -> None:
-    """Say it where it outlives the process (AN-49), if it is new."""
+def _store_attributes(state: State, queue: QueueState, **changes: bool) -> None:
+    """Store changed attributes of an outgoing queue, so that they survive a restart (AN-49)."""
     before = queue.record.outgoing
     assert before is not None
     after = msgspec.structs.replace(before, **changes)
@@ -162,20 +164,20 @@ def announce_again(state: State) -> None:
         dispatch_soon(state, state.queues[number])
 
 
-# -- queues that nobody uses
+# -- idle queues
 
 
 def watch_disuse(state: State) -> None:
-    """Look for idle queues when it is time, as long as there are any queues to look at."""
+    """Set the timer of the check for idle queues, if there are outgoing queues."""
     if state.outgoing:
         state.draft.ask(SetTimer(LOOK, LOOKS_APART))
 
 
 def on_look(state: State) -> None:
-    """What was idle at the last look and is idle now goes; a send makes it again."""
+    """Remove queues that were idle at the last check and are idle now; a send creates them again."""
     if state.manager_state is not ManagerState.READY:
         return
-    awaited = {
+    in_use = {
         number
         for transaction in state.transactions.values()
         for operation in transaction.operations
@@ -183,7 +185,7 @@ def on_look(state: State) -> None:
     } | state.staging.awaited()
     for queue in list(state.outgoing.values()):
         link = link_of(queue)
-        if queue.number in awaited or not is_idle(queue):
+        if queue.number in in_use or not is_idle(queue):
             link.unused = False
         elif link.unused:
             apply(state, facts.QueueDeleted(queue.number))
@@ -193,13 +195,13 @@ def on_look(state: State) -> None:
 
 
 def is_idle(queue: QueueState) -> bool:
-    """Whether nothing of its own would be lost with it: no message, no handle, no order of somebody."""
+    """Return whether a queue can be removed without loss: no message, no handle, no changed setting."""
     link, record = link_of(queue), queue.record
-    made = QueueSettings(label=record.pathname, base_priority=record.settings.base_priority)
+    defaults = QueueSettings(label=record.pathname, base_priority=record.settings.base_priority)
     return (
         link.state in AT_REST
         and not queue.active
         and not (queue.delayed or queue.delayed_express)
         and record.modify_time == record.create_time
-        and record.settings == made
+        and record.settings == defaults
     )

@@ -1,8 +1,12 @@
-"""Dequeue, Peek, lookup: [MS-MQDMPR] 3.1.7.1.10 to 3.1.7.1.15, and the seeks of 3.1.7.3.
+"""Read messages from a queue: receive, peek, browse and lookup, [MS-MQDMPR] 3.1.7.1.10 to 3.1.7.1.15.
 
-find a position --> none: wait, or answer with the status
+find a position --> none: wait for a message, or answer with the status
      |
-     '--> peek: show it      receive: remove it | lock it in the transaction | hold it
+     '--> peek: answer with it and leave it
+      '-> receive: remove it, or lock it for the transaction, or lock it under a receipt
+
+The functions that find a position are the seeks of 3.1.7.3.  A locked message is removed or unlocked later:
+by the outcome of its transaction, or by `end_read` for a receipt (a two-phase read).
 """
 
 from __future__ import annotations
@@ -41,14 +45,17 @@ from reliquary.queueing.rules.leave import leave, may_receive
 from reliquary.queueing.rules.poison import give_back, hand_out, is_poison, put_aside
 
 ANSWER_BYTES: Final = 16 * 1024 * 1024
-"""One answer with several messages carries so much; the next request gets the rest."""
+"""An answer takes no further message once it has this many bytes; the next request gets the rest."""
 
 
 # -- receive
 
 
 def receive(state: State, request: ReceiveMessages, transaction: Transaction | None, now: Instant) -> None:
-    """Dequeue Message; what was held under an old receipt is done with first."""
+    """Receive messages, or wait for one (Dequeue Message).
+
+    A receipt in `acknowledge` is settled first: the messages locked under it are removed.
+    """
     descriptor = use(state, request.queue, Access.RECEIVE, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
@@ -67,8 +74,8 @@ def receive(state: State, request: ReceiveMessages, transaction: Transaction | N
         taken = _take(state, queue, descriptor, request, transaction, now)
         if taken:
             _answer(state, request, descriptor, taken)
-        elif _lacks_journal(state, queue):
-            _refuse_unjournaled(state, request)
+        elif _waits_for_journal(state, queue):
+            _refuse_full_journal(state, request)
         else:
             _wait_or_give_up(state, queue, descriptor, request, HResult.IO_TIMEOUT)
     close_if_done(state, descriptor, now)
@@ -82,28 +89,31 @@ def _take(
     transaction: Transaction | None,
     now: Instant,
 ) -> list[Delivered]:
-    """As many messages from the front as there are, are wanted, and fit into one answer."""
-    watched = queue.record.settings.poison_limit > 0
+    """Receive messages from the front of the queue, up to the count of the request and to ANSWER_BYTES.
+
+    Expired and poison messages found on the way are removed, and the search starts again.
+    """
+    counts_tries = queue.record.settings.poison_limit > 0
     while True:
         size = 0
         wanted: list[Position] = []
-        unfit: list[Position] = []
+        unreadable: list[Position] = []
         for position in queue.order.some(-1, request.count):
-            if is_over(position, now) or (watched and is_poison(queue, position)):
-                unfit.append(position)
+            if is_over(position, now) or (counts_tries and is_poison(queue, position)):
+                unreadable.append(position)
             elif size < ANSWER_BYTES:
                 wanted.append(position)
                 size += position.size
-        for position in unfit:
+        for position in unreadable:
             turn_away(state, queue, position, now)
         if queue.record.settings.journal_required:
             wanted = journalable(state, queue, wanted)
-        if not unfit:
+        if not unreadable:
             return _consume(state, queue, descriptor, request, transaction, wanted)
 
 
 def turn_away(state: State, queue: QueueState, position: Position, now: Instant) -> None:
-    """Nobody gets this one: its time is over, or it has been tried too often."""
+    """Remove a message that no reader may receive: expire it, or move it to the poison queue."""
     if is_over(position, now):
         expire(state, queue, position)
     else:
@@ -118,7 +128,10 @@ def _consume(
     transaction: Transaction | None,
     positions: Sequence[Position],
 ) -> list[Delivered]:
-    """Hand out positions: for good, in a transaction, or on trial."""
+    """Deliver positions to a reader, and remove or lock them.
+
+    They are removed, unless the request has a transaction or asks for a receipt: then they are locked.
+    """
     if not positions:
         return []
     messages = state.shelf.get_all(positions)
@@ -142,16 +155,17 @@ def _answer(
     descriptor: Descriptor,
     taken: list[Delivered],
 ) -> None:
+    """Answer with received messages; a receipt comes with them when they are locked under it."""
     if isinstance(request, ReceiveMessages) and request.acknowledge:
-        state.draft.wait()  # the answer also says that the old receipt is done with
+        state.draft.wait()  # the answer also confirms the acknowledged receipt
     receipt = descriptor.handle if request.hold and descriptor.held else 0
     if receipt and request.hold != FOREVER_WAIT:
         state.draft.ask(SetTimer(("hold", receipt), request.hold))
-    _hand_over(state, request.to, taken, receipt)
+    _reply_with(state, request.to, taken, receipt)
 
 
-def _hand_over(state: State, to: int, messages: Sequence[Delivered], receipt: int = 0) -> None:
-    """Answer with messages.  One that outlives a crash is shown only when its arrival does too."""
+def _reply_with(state: State, to: int, messages: Sequence[Delivered], receipt: int = 0) -> None:
+    """Answer with messages; unless all are express, the answer waits until their arrival is on disk."""
     if not all(delivered.position.express for delivered in messages):
         state.draft.wait()
     state.reply(to, Received(HResult.OK, messages=tuple(messages), receipt=receipt))
@@ -164,6 +178,7 @@ def _wait_or_give_up(
     request: ReceiveMessages | PeekMessage,
     status: HResult,
 ) -> None:
+    """Begin to wait for a message, or answer with the status when the request has no time to wait."""
     if request.timeout == 0:
         state.reply(request.to, Answer(status, status.sentence))  # DM-299, AN-20
     else:
@@ -171,7 +186,7 @@ def _wait_or_give_up(
 
 
 def journalable(state: State, queue: QueueState, positions: list[Position]) -> list[Position]:
-    """As many of them, from the front, as the journal has room for."""
+    """Return the longest beginning of the list whose copies fit into the journal of the queue."""
     size = 0
     for place, position in enumerate(positions):
         size += position.size
@@ -180,15 +195,15 @@ def journalable(state: State, queue: QueueState, positions: list[Position]) -> l
     return positions
 
 
-def _lacks_journal(state: State, queue: QueueState) -> bool:
-    """Whether there is a message, and it has to stay because of the journal."""
+def _waits_for_journal(state: State, queue: QueueState) -> bool:
+    """Return whether the first message cannot be received because the required journal is full."""
     if not queue.record.settings.journal_required:
         return False
     return any(not may_receive(state, queue, position.size) for position in queue.order.some(-1, 1))
 
 
-def _refuse_unjournaled(state: State, request: ReceiveMessages | LookUpMessage) -> None:
-    """There is a message, and it stays: its copy is required and its journal is full."""
+def _refuse_full_journal(state: State, request: ReceiveMessages | LookUpMessage) -> None:
+    """Refuse a receive because the journal is full and the queue requires a copy in it."""
     why = "the queue's journal is full, and the queue requires a copy of each message received"
     state.reply(request.to, Answer(HResult.INSUFFICIENT_RESOURCES, why))
 
@@ -204,12 +219,12 @@ def _receive_at_cursor(
     transaction: Transaction | None,
     now: Instant,
 ) -> None:
-    """DM-201, DM-202: one message, the cursor's or the next."""
+    """Receive one message: the one under the cursor, or the next one (DM-201, DM-202)."""
     cursor = state.cursors[request.cursor]
     ask = Ask.RECEIVE if request.timeout else Ask.RECEIVE_NOW
     found = _at_cursor(state, queue, cursor, ask, now)
     if found is not None and not may_receive(state, queue, found.size):
-        _refuse_unjournaled(state, request)
+        _refuse_full_journal(state, request)
         return
     outcome = cursor.step(ask, found.lookup_id if found else None)
     if outcome is Outcome.SUCCEEDED and found is not None:
@@ -222,7 +237,7 @@ def _receive_at_cursor(
 
 
 def _at_cursor(state: State, queue: QueueState, cursor: Cursor, ask: Ask, now: Instant) -> Position | None:
-    """What a cursor event is about: the position under it, or the next one ahead."""
+    """Return the position that a cursor request reads: the one under the cursor, or the next one."""
     peek = ask in (Ask.PEEK, Ask.PEEK_NEXT)
     if cursor.stays(ask):
         position = queue.order.get(cursor.place)
@@ -235,7 +250,10 @@ def _at_cursor(state: State, queue: QueueState, cursor: Cursor, ask: Ask, now: I
 
 
 def _ahead(state: State, queue: QueueState, place: int, now: Instant, *, peek: bool) -> Position | None:
-    """Seek Available Message Position, forward, 3.1.7.3.2 (DM-303, DM-305)."""
+    """Return the next position that may be read: Seek Available Message Position, 3.1.7.3.2 (DM-303, DM-305).
+
+    Expired messages on the way are removed; for a receive, poison messages too.
+    """
     seek = queue.order.visible_after if peek else queue.order.after
     while (position := seek(place)) is not None and (
         _is_hidden(queue, position, now) or (not peek and is_poison(queue, position))
@@ -251,7 +269,7 @@ def _ahead(state: State, queue: QueueState, place: int, now: Instant, *, peek: b
 
 
 def peek(state: State, request: PeekMessage, now: Instant) -> None:
-    """Peek Message, and with a cursor Peek Next Message."""
+    """Answer with one message that stays in the queue: Peek Message, with a cursor also Peek Next Message."""
     descriptor = use(state, request.queue, Access.PEEK, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
@@ -273,6 +291,7 @@ def peek(state: State, request: PeekMessage, now: Instant) -> None:
 def _peek_position(
     state: State, queue: QueueState, request: PeekMessage, now: Instant
 ) -> tuple[Position | None, HResult]:
+    """Return the position to peek at; where there is none, the status says why."""
     if not request.cursor:
         # DEPARTS from 3.1.7.1.15 (AN-01): the seek begins before the first position, because a
         # seek from the head would pass over it.
@@ -285,12 +304,12 @@ def _peek_position(
 
 
 def show(state: State, to: int, positions: list[Position]) -> None:
-    """Answer with messages that stay where they are."""
-    _hand_over(state, to, list(map(Delivered, positions, state.shelf.get_all(positions))))
+    """Answer with messages that stay in their queue."""
+    _reply_with(state, to, list(map(Delivered, positions, state.shelf.get_all(positions))))
 
 
 def browse(state: State, request: BrowseMessages, now: Instant) -> None:
-    """Show what lies behind a place; expired messages do not show."""
+    """Answer with messages behind a LookupIdentifier, without expired ones; all stay in the queue."""
     descriptor = use(state, request.queue, Access.PEEK, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
@@ -314,7 +333,7 @@ def browse(state: State, request: BrowseMessages, now: Instant) -> None:
 
 
 def look_up(state: State, request: LookUpMessage, transaction: Transaction | None, now: Instant) -> None:
-    """Read Message By Lookup Identifier; it never waits (DM-222)."""
+    """Receive or peek at one message (Read Message By Lookup Identifier); it never waits (DM-222)."""
     descriptor = use(state, request.queue, Access.PEEK if request.peek else Access.RECEIVE, now)
     if isinstance(descriptor, HResult):
         state.reply(request.to, Answer(descriptor, descriptor.sentence))
@@ -330,7 +349,7 @@ def look_up(state: State, request: LookUpMessage, transaction: Transaction | Non
     elif request.peek:
         show(state, request.to, [position])
     elif not may_receive(state, queue, position.size):
-        _refuse_unjournaled(state, request)
+        _refuse_full_journal(state, request)
     else:
         taken = _consume(state, queue, descriptor, request, transaction, (position,))
         _answer(state, request, descriptor, taken)
@@ -340,11 +359,14 @@ def look_up(state: State, request: LookUpMessage, transaction: Transaction | Non
 def seek_with_id(
     queue: QueueState, lookup_id: int, seek: Seek, now: Instant, *, peek: bool
 ) -> tuple[Position | None, HResult]:
-    """Seek Available Message Position With Id, 3.1.7.3.3."""
+    """Return the position at, before or behind an identifier; where there is none, the status says why.
+
+    This is Seek Available Message Position With Id, 3.1.7.3.3.
+    """
     if seek is Seek.CURRENT:
         return _current(queue, lookup_id, now, peek=peek)
     # DEPARTS from 3.1.7.3.3 (AN-25, AN-34): only SeekCurrent needs a message with this very id,
-    # because a reader goes on from the place of one that is gone.
+    # because a reader may go on from the place of a message that was removed meanwhile.
     after = queue.order.visible_after if peek else queue.order.after
     before = queue.order.visible_before if peek else queue.order.before
     step, place = {
@@ -360,7 +382,7 @@ def seek_with_id(
 
 
 def _is_hidden(queue: QueueState, position: Position, now: Instant) -> bool:
-    """Whether its time is over; one that waits for its purge is still somebody's (AN-27)."""
+    """Return whether a message is expired or purged; a locked message is not hidden by a purge (AN-27)."""
     waits = position.purged and position.lookup_id in queue.order.locked
     return is_over(position, now) and not waits
 
@@ -368,6 +390,7 @@ def _is_hidden(queue: QueueState, position: Position, now: Instant) -> bool:
 def _current(
     queue: QueueState, lookup_id: int, now: Instant, *, peek: bool
 ) -> tuple[Position | None, HResult]:
+    """Return the position with this identifier (SeekCurrent), or the status that says why it is not read."""
     position = queue.order.get(lookup_id)
     # DEPARTS from 3.1.7.3.3 (DM-312): a message that is gone is not found, whether it was received
     # or never there, because to tell the two apart every message would have to be remembered.
@@ -386,7 +409,10 @@ def _current(
 
 
 def end_read(state: State, request: EndRead, now: Instant) -> HResult:
-    """Dequeue Message End: what was held is gone now, or comes back."""
+    """End a two-phase read (Dequeue Message End): remove the messages locked under a receipt, or unlock them.
+
+    Without identifiers in the request, all messages of the receipt are meant.
+    """
     descriptor = state.handles.get(request.receipt)
     if descriptor is None or (descriptor.passing and not descriptor.held):
         return HResult.INVALID_HANDLE
@@ -411,17 +437,18 @@ def end_read(state: State, request: EndRead, now: Instant) -> HResult:
 
 
 def on_hold_end(state: State, receipt: int, now: Instant) -> None:
-    """The time of a receipt ran out: all it holds comes back."""
+    """Unlock all messages of a receipt whose time has run out."""
     end_read(state, EndRead(0, receipt, delete=False), now)
 
 
-# -- those who wait
+# -- readers that wait
 
 
 def serve(state: State, now: Instant) -> None:
-    """Message Position Available, 3.1.7.2.2: what this turn brought goes to those who wait.
+    """Give the messages that this turn made available to waiting readers.
 
-    It runs at the end of the turn, so that one waiter gets all that one request sent.
+    This is Message Position Available, 3.1.7.2.2.  It runs at the end of the turn, so that one reader can
+    get all messages that one request sent.
     """
     while state.woken:
         _, queue = state.woken.popitem()
@@ -436,6 +463,7 @@ def serve(state: State, now: Instant) -> None:
 
 
 def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int], now: Instant) -> None:
+    """Answer one waiting reader; it goes on waiting when there is no message for it."""
     descriptor = state.handles[waiter.descriptor]
     request = waiter.request
     if isinstance(request, PeekMessage) or request.cursor:
@@ -446,9 +474,9 @@ def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int]
         if request.cursor:
             state.cursors[request.cursor].arrived(position.lookup_id)  # DM-330
         if isinstance(request, PeekMessage):
-            show(state, request.to, [position])  # AN-21: the next reader goes on at once
+            show(state, request.to, [position])  # AN-21: a peek takes nothing from the next reader
         elif not may_receive(state, queue, position.size):
-            _refuse_unjournaled(state, request)
+            _refuse_full_journal(state, request)
         else:
             transaction = state.transactions.get(request.transaction) if request.transaction else None
             taken = _consume(state, queue, descriptor, request, transaction, (position,))
@@ -456,20 +484,20 @@ def _serve_one(state: State, queue: QueueState, waiter: Waiter, woken: list[int]
     else:
         transaction = state.transactions.get(request.transaction) if request.transaction else None
         taken_all = _take(state, queue, descriptor, request, transaction, now)
-        if not taken_all and not _lacks_journal(state, queue):
+        if not taken_all and not _waits_for_journal(state, queue):
             return
         stop_wait(state, queue, waiter)
         if taken_all:
             _answer(state, request, descriptor, taken_all)
         else:
-            _refuse_unjournaled(state, request)
+            _refuse_full_journal(state, request)
     close_if_done(state, descriptor, now)
 
 
 def _newly_available(
     state: State, queue: QueueState, woken: list[int], now: Instant, *, peek: bool
 ) -> Position | None:
-    """The first position of those this turn brought that is still there."""
+    """Return the first position made available in this turn that a reader may still get."""
     for lookup_id in woken:
         position = queue.order.get(lookup_id)
         if position is None or lookup_id in queue.order.locked or is_over(position, now):

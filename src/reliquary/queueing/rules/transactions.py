@@ -1,11 +1,11 @@
-"""Transactions, [MS-MQDMPR] 3.1.4.3 to 3.1.4.5 and 3.1.7.1.8.
+"""Begin, prepare, commit and abort transactions, [MS-MQDMPR] 3.1.4.3 to 3.1.4.5 and 3.1.7.1.8.
 
-          prepare                  what an active transaction sent is in memory only:
-ACTIVE ------------> PREPARED      until prepare or commit there is nothing to sync and
- |   |                |    |       nothing to undo after a crash; a prepared one survives
- |   '-- commit, abort --> (gone)  a restart unless it is single-phase (DM-097)
+          prepare                  the messages of an active transaction are in memory only:
+ACTIVE ------------> PREPARED      until prepare or commit there is nothing to sync, and
+ |   |                |    |       nothing to undo after a crash; a prepared transaction
+ |   '-- commit, abort --> (gone)  survives a restart unless it is single-phase (DM-097)
  |                         |    |
- '-- a queue it used       '-> COMMITTED, ABORTED   only prepared ones are remembered
+ '-- a queue it used       '-> COMMITTED, ABORTED   outcomes of prepared ones are remembered
      is deleted --> UNDONE
 """
 
@@ -40,7 +40,7 @@ from reliquary.queueing.rules.poison import give_back, moved
 
 
 class Stage(Enum):
-    """Where a transaction stands; one that is not known has ended or never was (B.5)."""
+    """The stage of a transaction; an UNKNOWN one has ended or never existed (B.5)."""
 
     ACTIVE = "active"
     PREPARED = "prepared"
@@ -51,7 +51,7 @@ class Stage(Enum):
 
 
 def transaction_of(given: str) -> UUID:
-    """The id of a transaction in a request."""
+    """Return the transaction id that a request gives as text; refuse what is no GUID."""
     try:
         return UUID(given)
     except ValueError:
@@ -59,7 +59,7 @@ def transaction_of(given: str) -> UUID:
 
 
 class Step(Enum):
-    """What can be asked of a transaction."""
+    """The requests that a transaction can get."""
 
     BEGIN = "begin"
     USE = "use"
@@ -69,7 +69,7 @@ class Step(Enum):
 
 
 ALLOWED: Final[Mapping[tuple[Stage, Step], bool]] = {
-    (Stage.ACTIVE, Step.BEGIN): True,  # AN-30: the one that is there
+    (Stage.ACTIVE, Step.BEGIN): True,  # AN-30: it returns the known transaction
     (Stage.ACTIVE, Step.USE): True,
     (Stage.ACTIVE, Step.PREPARE): True,
     (Stage.ACTIVE, Step.COMMIT): True,
@@ -100,10 +100,11 @@ ALLOWED: Final[Mapping[tuple[Stage, Step], bool]] = {
     (Stage.UNKNOWN, Step.COMMIT): False,  # DM-106
     (Stage.UNKNOWN, Step.ABORT): False,  # DM-112
 }
+"""Whether a transaction in this stage accepts this request."""
 
 
 def stage(state: State, identifier: UUID) -> Stage:
-    """Where a transaction stands."""
+    """Return the stage of a transaction, also of one that has ended or is not known."""
     transaction = state.transactions.get(identifier)
     if transaction is not None:
         if transaction.prepared:
@@ -116,16 +117,17 @@ def stage(state: State, identifier: UUID) -> Stage:
 
 
 def may(state: State, identifier: UUID, step: Step) -> bool:
-    """Whether this may be asked; else MQ_ERROR_TRANSACTION_SEQUENCE is due, and `refusal` says why."""
+    """Return whether a transaction accepts this request; if not, answer with `refusal`."""
     return ALLOWED[stage(state, identifier), step]
 
 
 def refusal(state: State, identifier: UUID) -> Answer:
-    """Why something may not be asked of a transaction (DM-101, DM-106, DM-112)."""
-    return Answer(HResult.TRANSACTION_SEQUENCE, _standing(state, identifier))
+    """Return MQ_ERROR_TRANSACTION_SEQUENCE with the reason in words (DM-101, DM-106, DM-112)."""
+    return Answer(HResult.TRANSACTION_SEQUENCE, _describe_stage(state, identifier))
 
 
-def _standing(state: State, identifier: UUID) -> str:
+def _describe_stage(state: State, identifier: UUID) -> str:
+    """Return a sentence about the stage of a transaction that refuses a request."""
     match stage(state, identifier):
         case Stage.COMMITTED | Stage.ABORTED:
             return told(identifier, state.outcomes[identifier])
@@ -140,7 +142,7 @@ def _standing(state: State, identifier: UUID) -> str:
 def begin(
     state: State, timeout: Duration, now: Instant, identifier: UUID | None = None, owner: str = ""
 ) -> Transaction:
-    """Create Transaction (DM-186); an id that is known already names the same one (AN-30)."""
+    """Create a transaction (DM-186), or return the existing one with this id (AN-30)."""
     external = identifier is not None
     identifier = identifier or new_guid(state.chance)
     known = state.transactions.get(identifier)
@@ -162,19 +164,20 @@ def begin(
 
 
 def has_too_many(state: State, identifier: UUID | None) -> bool:
-    """Whether who asks now may not begin another transaction; one that is known is no other.
+    """Return whether the caller has too many open transactions to begin another one.
 
-    They are counted only where there are many at all.
+    A transaction that exists already is no new one.  The transactions of the user are counted only when the
+    manager as a whole has reached the limit.
     """
-    most = state.sizes.transactions
-    if state.by is MANAGER or len(state.transactions) < most or identifier in state.transactions:
+    limit = state.sizes.transactions
+    if state.by is MANAGER or len(state.transactions) < limit or identifier in state.transactions:
         return False
     user = str(state.by.user)
-    return sum(each.user == user for each in state.transactions.values()) >= most
+    return sum(each.user == user for each in state.transactions.values()) >= limit
 
 
 def find(state: State, identifier: UUID, step: Step) -> Transaction | None:
-    """The transaction, if this may be asked of it and it has not ended."""
+    """Return a transaction that accepts this request and start its timer again; otherwise return None."""
     transaction = state.transactions.get(identifier)
     if transaction is None or not may(state, identifier, step):
         return None
@@ -183,19 +186,23 @@ def find(state: State, identifier: UUID, step: Step) -> Transaction | None:
 
 
 def _renew(state: State, transaction: Transaction) -> None:
+    """Start the timer of a transaction again, if it has a time limit."""
     if transaction.timeout != FOREVER_WAIT:
         state.draft.ask(SetTimer(("transaction", transaction.timer), transaction.timeout))
 
 
 def on_timer(state: State, timer: int, now: Instant) -> None:
-    """Nobody touched an active transaction for too long; a prepared one waits for its outcome."""
+    """Abort an active transaction that was not used for too long; a prepared one waits for its outcome."""
     for transaction in list(state.transactions.values()):
         if transaction.timer == timer and not transaction.prepared:
             abort(state, transaction, now)
 
 
 def prepare(state: State, transaction: Transaction, now: Instant, *, single_phase: bool) -> None:
-    """Transaction Prepare: everything it did is on disk, and shows only when it commits."""
+    """Write the operations of a transaction to disk (Transaction Prepare); a commit makes them visible.
+
+    Operations on express messages are not written.
+    """
     if transaction.prepared:
         return
     # DEPARTS from 3.1.4.3 (AN-29): the transaction is known before SinglePhase is set, and the
@@ -212,13 +219,13 @@ def prepare(state: State, transaction: Transaction, now: Instant, *, single_phas
     apply(state, facts.TransactionPrepared(transaction.identifier, record, messages))
     transaction.prepared = True
     transaction.prepared_at = now
-    _end_waits(state, transaction)  # what they received would not be in the record
+    _end_waits(state, transaction)  # what a waiting read received would not be in the record
     if transaction.timeout != FOREVER_WAIT:
         state.draft.ask(CancelTimer(("transaction", transaction.timer)))
 
 
 def _mark_ends(transaction: Transaction) -> None:
-    """FirstInTransaction and LastInTransaction (DM-103, DM-104)."""
+    """Set FirstInTransaction and LastInTransaction on the messages it sends (DM-103, DM-104)."""
     numbers = list(transaction.messages)
     if not numbers:
         return
@@ -229,27 +236,28 @@ def _mark_ends(transaction: Transaction) -> None:
 
 
 def commit(state: State, transaction: Transaction, now: Instant, by: str = "") -> None:
-    """Transaction Commit: the operations take effect, first in, first out (DM-107)."""
+    """Let the operations of a transaction take effect in their order (Transaction Commit, DM-107)."""
     if not transaction.prepared:
         _mark_ends(transaction)
     _detach(state, transaction, now, committed=True, by=by)
     for operation in transaction.operations:
         _COMMIT[operation.kind](state, transaction, operation, now)
-    _let_deletes_end(state, transaction)
+    _continue_deletes(state, transaction)
 
 
 def abort(state: State, transaction: Transaction, now: Instant, by: str = "") -> None:
-    """Transaction Abort: the operations are undone (DM-116)."""
+    """Undo the operations of a transaction (Transaction Abort, DM-116)."""
     _detach(state, transaction, now, committed=False, by=by)
     _undo(state, transaction, now)
-    _let_deletes_end(state, transaction)
+    _continue_deletes(state, transaction)
 
 
 def undo_users(state: State, queues: Container[int], now: Instant, why: str) -> None:
-    """Queues go: an active transaction that used one of them can no longer commit, and is told why.
+    """Undo the active transactions that used one of these queues, which are being deleted.
 
-    Otherwise its commit would say that it received what went elsewhere with the queue.  A prepared
-    one has our promise: what it has stays in the queue, which is gone when the transaction is.
+    An undone transaction can no longer commit, and the answer to its commit says why: otherwise it would
+    confirm messages that were removed together with the queue.  A prepared transaction keeps its messages,
+    because prepare promised that it can commit; the queue is deleted after it has ended.
     """
     for transaction in state.transactions.values():
         used = any(each.queue in queues or each.target in queues for each in transaction.operations)
@@ -263,6 +271,7 @@ def undo_users(state: State, queues: Container[int], now: Instant, why: str) -> 
 
 
 def _undo(state: State, transaction: Transaction, now: Instant) -> None:
+    """Drop what a transaction sent, and unlock what it received or was to move."""
     for operation in transaction.operations:
         queue = state.queues.get(operation.queue)
         if operation.kind == "enqueue":
@@ -276,7 +285,7 @@ def _undo(state: State, transaction: Transaction, now: Instant) -> None:
 
 
 def uncommitted(state: State, queue: QueueState) -> set[int]:
-    """The locked positions that were only sent in a prepared transaction."""
+    """Return the positions of messages that prepared transactions have sent to this queue."""
     return {
         operation.position.lookup_id
         for transaction in state.transactions.values()
@@ -286,7 +295,7 @@ def uncommitted(state: State, queue: QueueState) -> set[int]:
 
 
 def promised(state: State, queue: QueueState) -> set[int]:
-    """The positions that a prepared transaction has received or moves away."""
+    """Return the positions that prepared transactions have received from this queue or move out of it."""
     return {
         operation.position.lookup_id
         for transaction in state.transactions.values()
@@ -295,8 +304,8 @@ def promised(state: State, queue: QueueState) -> set[int]:
     }
 
 
-def _let_deletes_end(state: State, transaction: Transaction) -> None:
-    """A queue that is being deleted waited for this prepared transaction."""
+def _continue_deletes(state: State, transaction: Transaction) -> None:
+    """Go on with the deletion of queues that waited for the end of this prepared transaction."""
     if not transaction.prepared:
         return
     for number in {operation.queue: None for operation in transaction.operations}:
@@ -307,7 +316,7 @@ def _let_deletes_end(state: State, transaction: Transaction) -> None:
 
 
 def _detach(state: State, transaction: Transaction, now: Instant, *, committed: bool, by: str) -> None:
-    """The transaction is known no longer, and nobody waits inside it (DM-111)."""
+    """Remove a transaction and end the reads that wait in it; a prepared one leaves its outcome (DM-111)."""
     del state.transactions[transaction.identifier]
     if transaction.prepared:
         remember(state, transaction, now, committed=committed, by=by)
@@ -317,13 +326,14 @@ def _detach(state: State, transaction: Transaction, now: Instant, *, committed: 
 
 
 def _end_waits(state: State, transaction: Transaction) -> None:
+    """End all reads that wait for a message in this transaction."""
     for queue in state.queues.values():
         for waiter in [each for each in queue.waiting.values() if each.transaction == transaction.identifier]:
             end_wait(state, queue, waiter, Waiting.TRANSACTION_ENDED)
 
 
 def _commit_enqueue(state: State, transaction: Transaction, operation: Operation, now: Instant) -> None:
-    """DM-108."""
+    """Put a sent message into its queue; a deleted queue makes it a dead letter, if it asks so (DM-108)."""
     queue, position = state.queues.get(operation.queue), operation.position
     message = transaction.messages[position.message]
     if queue is None:
@@ -336,7 +346,7 @@ def _commit_enqueue(state: State, transaction: Transaction, operation: Operation
         position = msgspec.structs.replace(position, due=0)
     admit(state, queue, (position,), (message,), now, prepared=transaction.prepared)
     stored = queue.order.get(position.lookup_id)
-    if stored is None:  # it is delayed: the timer sees to it, or the delete that is under way
+    if stored is None:  # it is delayed: the timer handles it, or the deletion of the queue
         return
     if queue.record.deleting:
         leave(state, queue, (stored,), MessageClass.NACK_QUEUE_DELETED)
@@ -345,7 +355,7 @@ def _commit_enqueue(state: State, transaction: Transaction, operation: Operation
 
 
 def _commit_dequeue(state: State, _: Transaction, operation: Operation, now: Instant) -> None:
-    """DM-109; a message that went with its queue meanwhile is not there to be deleted."""
+    """Remove a received message, unless it was removed with its queue before (DM-109)."""
     del now
     queue = state.queues.get(operation.queue)
     if queue is not None and operation.position.lookup_id in queue.order.locked:
@@ -353,7 +363,7 @@ def _commit_dequeue(state: State, _: Transaction, operation: Operation, now: Ins
 
 
 def _commit_move(state: State, _: Transaction, operation: Operation, now: Instant) -> None:
-    """DM-110; into a queue that is gone meanwhile, nothing moves."""
+    """Move a message to its target queue; if the target is gone, unlock the message instead (DM-110)."""
     queue, target = state.queues.get(operation.queue), state.queues.get(operation.target)
     if queue is None or operation.position.lookup_id not in queue.order.locked:
         return
@@ -367,9 +377,10 @@ def _commit_move(state: State, _: Transaction, operation: Operation, now: Instan
 
 
 def move(state: State, queue: QueueState, target: QueueState, lookup_id: int) -> None:
-    """Put a message into another queue; it keeps its LookupIdentifier (AN-13)."""
+    """Move a message into another queue; it keeps its LookupIdentifier (AN-13)."""
     # DEPARTS from 3.1.7.1.16 (AN-12, AN-14): the source gives up the position and its bytes, and
-    # readers of a system queue are woken too, because both would be wrong ever after.
+    # readers of a system queue are woken too, because otherwise the byte count of the source would
+    # stay too high and these readers would not get the message.
     position = queue.order.get(lookup_id)
     assert position is not None
     apply(state, facts.PositionMoved(queue.number, target.number, moved(position), MessageClass.NORMAL))

@@ -1,4 +1,4 @@
-"""Who asked for which acknowledgement, and what an acknowledgement is made of."""
+"""Tests of which acknowledgements a message asks for, and of what an acknowledgement contains."""
 
 from __future__ import annotations
 

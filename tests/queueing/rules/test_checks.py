@@ -1,4 +1,4 @@
-"""Ranges of what a request asks; `test_requests` shows that the manager refuses what is outside them."""
+"""Tests of the limits of request values; `test_requests` shows that the manager refuses what is outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""External transactions: enlisted by somebody else's id, told by a coordinator, in doubt after a crash."""
+"""Tests of external transactions: their ids, the events of a coordinator, and doubt after a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A queue comes to be; what a caller may ask for is shown in test_lifecycle.py."""
+"""Tests of the creation of queues; test_lifecycle.py shows what a caller may ask for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which queue a name means."""
+"""Tests of the search for the queue that a name means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manager does differently after its store was restored from a backup."""
+"""Tests of what a manager does differently after its store was restored from a backup."""
 
 from __future__ import annotations
 

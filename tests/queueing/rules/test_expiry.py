@@ -1,4 +1,4 @@
-"""TimeToBeReceived: at its moment, never before, and never seen by a reader afterwards."""
+"""Tests of TimeToBeReceived: a message expires at its moment, not before, and no reader sees it later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that nobody sees before their moment, purges that wait, and clocks that jump."""
+"""Tests of delayed messages, of purges that wait for a lock, and of clocks that jump."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open Queue, Close Queue, handles, leases and what an access mode refuses."""
+"""Tests of Open Queue and Close Queue: handles, leases, and what an access mode refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a message goes when it leaves its queue: journals and dead-letter queues."""
+"""Tests of where a message goes when it leaves its queue: journals and dead-letter queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies that cannot be kept: a fact, a counter that lasts, a warning."""
+"""Tests of copies that cannot be kept: each gives a fact, a lasting counter and a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Acknowledgements on their way: in the turn of what they tell of, once, and never about each other."""
+"""Tests of acknowledgements: sent once, in the turn of the change they report, and not for each other."""
 
 from __future__ import annotations
 

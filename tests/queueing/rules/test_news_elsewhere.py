@@ -1,4 +1,4 @@
-"""News of messages that came from other managers, or go to them."""
+"""Tests of acknowledgements for messages that come from other managers or go to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How prepared transactions ended: remembered through restarts, and forgotten in time."""
+"""Tests of the outcomes of prepared transactions: they survive restarts and are deleted in time."""
 
 from __future__ import annotations
 

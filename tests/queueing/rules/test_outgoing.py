@@ -1,4 +1,4 @@
-"""Outgoing queues: how they come to be, and what of their state outlives the process."""
+"""Tests of outgoing queues: how they are created, and which of their attributes survive a restart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The path name and the computer behind a format name."""
+"""Tests of Get Queue Path: the path name and the computer of a format name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counters of what was handed out and came back, delays between tries, and `QUEUE;poison`."""
+"""Tests of the delivery counters of a message, of delays between tries, and of `QUEUE;poison`."""
 
 from __future__ import annotations
 

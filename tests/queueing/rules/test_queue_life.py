@@ -1,4 +1,4 @@
-"""The life of a queue as a table."""
+"""Tests of the table of the states of a queue."""
 
 from __future__ import annotations
 

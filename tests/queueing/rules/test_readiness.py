@@ -1,4 +1,4 @@
-"""QueueManagerState: the table, and what a manager answers that is not ready."""
+"""Tests of QueueManagerState: the table, and what a manager answers that is not ready."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One message to several queues."""
+"""Tests of one message that is sent to several queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large bodies on their way through the manager: stored as they come, owned by one message, gone with it."""
+"""Tests of large bodies: stored as they arrive, owned by one message, and deleted with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A large message takes little memory on its way in and out, over a real disk, and leaves nothing there."""
+"""A large message needs little memory on its way in and out, over a real disk, and leaves no rows there."""
 
 from __future__ import annotations
 

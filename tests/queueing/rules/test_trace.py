@@ -1,4 +1,4 @@
-"""Reports: what is told of each step of a traced message."""
+"""Tests of the reports on each step of a traced message."""
 
 from __future__ import annotations
 

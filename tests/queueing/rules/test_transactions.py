@@ -1,4 +1,4 @@
-"""Internal transactions: enqueue, dequeue and move; prepare, commit and abort; who may ask what when."""
+"""Tests of internal transactions: enqueue, dequeue and move; prepare, commit and abort; refused requests."""
 
 from __future__ import annotations
 

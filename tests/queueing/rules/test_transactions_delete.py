@@ -1,4 +1,4 @@
-"""A queue is deleted while transactions have used it: nobody is told what is not so."""
+"""Tests of a queue that is deleted while transactions use it: no answer confirms what was undone."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Acknowledgements, [MS-MQDMPR] 3.1.1.12 and [MS-MQQB] 3.1.7.15: who asked for what, and what he gets.
+"""Decide which acknowledgements a message asks for and build them: [MS-MQDMPR] 3.1.1.12, [MS-MQQB] 3.1.7.15.
 
-    AcknowledgementsRequested --ASKS--> bits on the Position <--ANSWERS-- what became of the message
+    AcknowledgementsRequested --ASKS--> bits in Position.asks <--ANSWERS-- the reason why the message left
 
-A position carries what its message asked for, so that a message that asked for nothing is never
-read again when it leaves.  The bits of the acknowledgements are those of the packet.
+A position has the requests of its message as bits, so that a message without any request need not be read
+from the store when it leaves.  The bits of the acknowledgements are those of the packet.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ NEG_ARRIVAL: Final = 0x04
 NEG_RECEIVE: Final = 0x08
 ACKNOWLEDGED: Final = POS_ARRIVAL | POS_RECEIVE | NEG_ARRIVAL | NEG_RECEIVE
 TRACED: Final = 0x10
-"""TracingRequested."""
+"""The message asks for reports of its way (TracingRequested)."""
 FINAL: Final = 0x20
-"""The protocol that brought it answers for it when it leaves (FinalAckRequired, DM-063)."""
+"""The protocol that brought the message reports its end to the sender (FinalAckRequired, DM-063)."""
 JOURNALED: Final = 0x40
-"""PositiveJournalingRequested, of a message that is on its way to another manager."""
+"""A message in an outgoing queue asks for a journal copy after delivery (PositiveJournalingRequested)."""
 
 ASKS: Final[Mapping[Acknowledgement, int]] = {
     Acknowledgement.POS_ARRIVAL: POS_ARRIVAL,
@@ -43,7 +43,7 @@ ASKS: Final[Mapping[Acknowledgement, int]] = {
     Acknowledgement.NACK_RECEIVE: NEG_ARRIVAL | NEG_RECEIVE,
     Acknowledgement.FULL_RECEIVE: NEG_ARRIVAL | POS_RECEIVE | NEG_RECEIVE,
 }
-"""DM-056."""
+"""The bits that each value of AcknowledgementsRequested stands for (DM-056)."""
 
 _NEVER_ARRIVED: Final = NEG_ARRIVAL | FINAL
 _NEVER_RECEIVED: Final = NEG_RECEIVE | FINAL
@@ -73,32 +73,32 @@ ANSWERS: Final[Mapping[MessageClass, int]] = {
     MessageClass.NACK_RECEIVE_TIMEOUT_AT_SENDER: _NEVER_RECEIVED,
     MessageClass.NACK_RECEIVE_REJECTED: _NEVER_RECEIVED,
 }
-"""What became of a message, and who wants to know."""
+"""The request bits that are answered when a message reaches or leaves its queue for this reason."""
 
 AT_THE_SOURCE: Final[Mapping[MessageClass, MessageClass]] = {
     MessageClass.NACK_QUEUE_PURGED: MessageClass.NACK_PURGED,
     MessageClass.NACK_QUEUE_DELETED: MessageClass.NACK_PURGED,
 }
-"""What is said of a message that left an outgoing queue: it never came to its destination."""
+"""Reasons that are replaced in an outgoing queue, because the message never reached its destination."""
 
-_NEWS: Final = frozenset(MessageClass) - {MessageClass.NORMAL}
-"""Messages that managers send each other; nobody is told what becomes of them."""
+_MANAGER_CLASSES: Final = frozenset(MessageClass) - {MessageClass.NORMAL}
+"""Classes of messages that managers send to each other; no acknowledgement is sent for them."""
 
 
 def asked(message: Message) -> int:
-    """All that a message wants to be told."""
+    """Return the bits of all acknowledgements and reports that a message asks for."""
     if not (
         message.acknowledgements or message.tracing_requested or message.sequence or message.soap_envelope
     ):
         return 0
-    if message.message_class in _NEWS:
+    if message.message_class in _MANAGER_CLASSES:
         return 0
     asks = 0
     if message.tracing_requested and message.tracing_queue != NO_GUID:
         asks |= TRACED
-    if message.soap_envelope:  # only receipts of [MC-MQSRM] go to its sender
-        final_word = message.final_ack_required or (message.sequence and message.negative_journaling)
-        return asks | (FINAL if final_word else 0)
+    if message.soap_envelope:  # its sender gets only the receipts of [MC-MQSRM]
+        wants_final = message.final_ack_required or (message.sequence and message.negative_journaling)
+        return asks | (FINAL if wants_final else 0)
     if names(message):
         for each in message.acknowledgements:
             asks |= ASKS[each]
@@ -110,7 +110,7 @@ def asked(message: Message) -> int:
 
 
 def asked_in(queue: Queue, message: Message) -> int:
-    """What a message wants to be told while it is in this queue: only destinations acknowledge (E.5)."""
+    """Return the request bits that count in this queue: only the destination acknowledges in full (E.5)."""
     asks = asked(message)
     if queue.outgoing is not None:
         journaled = JOURNALED if message.positive_journaling and not message.soap_envelope else 0
@@ -121,13 +121,13 @@ def asked_in(queue: Queue, message: Message) -> int:
 
 
 def names(message: Message) -> list[str]:
-    """The administration queues of a message, each once."""
+    """Return the names of the administration queues of a message, each of them once."""
     return list(dict.fromkeys(filter(None, (message.administration_queue, *message.administration_queues))))
 
 
 def acknowledgement(message: Message, reason: MessageClass, name: str, destination: str) -> Message:
-    """What is sent to one administration queue, [MS-MQQB] 3.1.7.15; it asks for nothing itself."""
-    # a body in pieces stays where it is, because the acknowledgement would have it as a whole
+    """Return the acknowledgement for one administration queue, [MS-MQQB] 3.1.7.15; it asks for none."""
+    # a body stored in pieces is left out, because it would have to be in memory as a whole
     is_small = message.stored_body is None
     with_body = reason.is_failure and message.privacy is MessagePrivacy.NONE and is_small
     return Message(

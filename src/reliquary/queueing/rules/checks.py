@@ -1,4 +1,7 @@
-"""Ranges of what a request asks, for queues here and on other managers: UsageError names limit and value."""
+"""Check the values of read requests against their limits, for queues here and on other managers.
+
+A UsageError names the limit and the value that was given.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,21 @@ from reliquary.queueing.model.events import FOREVER_WAIT, Request
 from reliquary.queueing.model.message import FOREVER
 
 COUNT_LIMIT: Final = 10_000
-"""Messages in one request or answer."""
+"""The largest number of messages in one request or answer."""
 LONGEST_TIME: Final = Duration(FOREVER * SECOND)
+"""The longest time-out, lease or lock time that a request may ask for."""
 LOOKUP_LIMIT: Final = 2**64 - 1
 
 
 def check_request(request: Request) -> None:
-    """Refuse a read whose values are out of range; what it says about handles is not looked at."""
+    """Refuse a read whose values are out of range; handles are not checked here."""
     check = _CHECKS.get(type(request))
     if check is not None:
         check(request)
 
 
 def check_time(what: str, span: Duration, *, least: int) -> None:
-    """Refuse a span that no timer can run."""
+    """Refuse a time span that is shorter than `least` or longer than a timer can run."""
     if span != FOREVER_WAIT and not least <= span <= LONGEST_TIME:
         raise UsageError(
             f"{what} is {least} to {LONGEST_TIME} microseconds, or {FOREVER_WAIT} for no limit, not {span}"
@@ -34,12 +38,13 @@ def check_time(what: str, span: Duration, *, least: int) -> None:
 
 
 def check_lookup_id(lookup_id: int) -> None:
-    """Refuse what cannot be a LookupIdentifier."""
+    """Refuse a number that is out of the range of a LookupIdentifier."""
     if not 0 <= lookup_id <= LOOKUP_LIMIT:
         raise UsageError(f"a LookupIdentifier is 0 to {LOOKUP_LIMIT}, not {lookup_id}")
 
 
 def _check_hold(hold: Duration, transaction: UUID | None) -> None:
+    """Refuse a lock time that is out of range, or together with a transaction."""
     check_time("a hold", hold, least=1)
     # DEPARTS from 3.1.7.1.11 (AN-32, DM-212): a read is not begun with both, because there would be
     # nothing for Dequeue Message End to end.
@@ -48,6 +53,7 @@ def _check_hold(hold: Duration, transaction: UUID | None) -> None:
 
 
 def _check_open(request: events.OpenQueue) -> None:
+    """Refuse to open a queue with a lease that is out of range."""
     check_time("a lease", request.lease, least=1)
 
 
@@ -61,6 +67,7 @@ def check_receive(request: events.ReceiveMessages) -> None:
 
 
 def _check_look_up(request: events.LookUpMessage) -> None:
+    """Refuse a lookup whose values are out of range, or a peek in a transaction."""
     check_lookup_id(request.lookup_id)
     if request.hold:
         _check_hold(request.hold, request.transaction)
@@ -69,17 +76,20 @@ def _check_look_up(request: events.LookUpMessage) -> None:
 
 
 def _check_end(request: events.EndRead) -> None:
+    """Refuse to reject a message and to give it back in one request."""
     if request.reject and not request.delete:
         raise UsageError("a message is rejected or given back, not both")
 
 
 def _check_peek(request: events.PeekMessage) -> None:
+    """Refuse a peek whose time-out is out of range, or at the next message without a cursor."""
     check_time("a time-out", request.timeout, least=0)
     if request.next and not request.cursor:
         raise UsageError("the next message is relative to a cursor, and none is given")
 
 
 def _check_browse(request: events.BrowseMessages) -> None:
+    """Refuse to browse with a limit that is out of range."""
     if not 1 <= request.limit <= COUNT_LIMIT:
         raise UsageError(f"one request shows 1 to {COUNT_LIMIT} messages, not {request.limit}")
 

@@ -1,13 +1,13 @@
-"""The queue manager as a resource manager: what a coordinator says, [MS-MQDMPR] 3.1.4.6 to 3.1.4.11.
+"""Handle the requests of a transaction coordinator, as a resource manager: [MS-MQDMPR] 3.1.4.6 to 3.1.4.11.
 
 coordinator --> DTC Prepare --> Transaction Prepare --> ok                  --> PREPAREREQDONE
-                                                    '-> ok, nobody else     --> DTC Commit
+                                                    '-> ok, single phase    --> DTC Commit
                                                     '-> refused             --> DTC Abort
 coordinator --> DTC Commit ---> Transaction Commit ---> COMMITREQDONE
 coordinator --> DTC Abort ----> Transaction Abort ----> ABORTREQDONE
 
-What the coordinator is told is the answer of its event, so it leaves after the sync.  An outcome
-may be told again, by a coordinator whose answer was lost; the other outcome is refused.
+The coordinator gets the answer of its event, so the answer leaves after the sync.  A coordinator whose
+answer was lost may ask for the outcome again; a request for the opposite outcome is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _END: Final = {Step.COMMIT: transactions.commit, Step.ABORT: transactions.abort}
 
 
 def begin(state: State, request: events.BeginTransaction, now: Instant) -> Answer:
-    """Create Transaction, or enlist in one that has its identifier from elsewhere (DM-186, AN-30)."""
+    """Create a transaction, or join one whose identifier a coordinator has given (DM-186, AN-30)."""
     identifier = request.identifier
     if identifier is not None:
         if not transactions.may(state, identifier, Step.BEGIN):
@@ -45,7 +45,7 @@ def begin(state: State, request: events.BeginTransaction, now: Instant) -> Answe
 
 
 def prepare(state: State, identifier: UUID, now: Instant, *, single_phase: bool) -> Answer:
-    """Transaction Prepare, 3.1.4.3."""
+    """Prepare a transaction and answer whether it is prepared (Transaction Prepare, 3.1.4.3)."""
     transaction = transactions.find(state, identifier, Step.PREPARE)
     if transaction is None:
         return transactions.refusal(state, identifier)  # DM-101
@@ -59,7 +59,7 @@ def prepare(state: State, identifier: UUID, now: Instant, *, single_phase: bool)
 
 
 def decide(state: State, identifier: UUID, step: Step, now: Instant, by: str = "") -> Answer:
-    """Transaction Commit or Transaction Abort; the same outcome again is fine, the other one is not."""
+    """Commit or abort a transaction; its outcome may be asked for again, the opposite one is refused."""
     if not transactions.may(state, identifier, step):
         return transactions.refusal(state, identifier)
     transaction = transactions.find(state, identifier, step)
@@ -73,7 +73,7 @@ def decide(state: State, identifier: UUID, step: Step, now: Instant, by: str = "
 
 
 def on_prepare(state: State, event: events.DtcPrepare, now: Instant) -> None:
-    """DTC Transaction Prepare (DM-117, DM-118)."""
+    """Prepare a transaction; commit it at once if this is a single-phase commit (DM-117, DM-118)."""
     status = prepare(state, event.transaction, now, single_phase=False).status
     if status is not HResult.OK:
         _abort(state, event.to, event.transaction, now)
@@ -84,41 +84,42 @@ def on_prepare(state: State, event: events.DtcPrepare, now: Instant) -> None:
 
 
 def on_commit(state: State, event: events.DtcCommit, now: Instant) -> None:
-    """DTC Transaction Commit (DM-119)."""
+    """Commit a transaction for its coordinator (DTC Transaction Commit, DM-119)."""
     _commit(state, event.to, event.transaction, now)
 
 
 def on_abort(state: State, event: events.DtcAbort, now: Instant) -> None:
-    """DTC Transaction Abort (DM-120)."""
+    """Abort a transaction for its coordinator (DTC Transaction Abort, DM-120)."""
     _abort(state, event.to, event.transaction, now)
 
 
 def on_reenlistment_commit(state: State, event: events.DtcReenlistmentCommit, now: Instant) -> None:
-    """DTC Reenlistment Commit (DM-121)."""
+    """Commit a transaction that was in doubt after a restart (DTC Reenlistment Commit, DM-121)."""
     state.reply(event.to, decide(state, event.transaction, Step.COMMIT, now))
 
 
 def on_reenlistment_abort(state: State, event: events.DtcReenlistmentAbort, now: Instant) -> None:
-    """DTC Reenlistment Abort (DM-122)."""
+    """Abort a transaction that was in doubt after a restart (DTC Reenlistment Abort, DM-122)."""
     state.reply(event.to, decide(state, event.transaction, Step.ABORT, now))
 
 
 def on_reenlistment_timeout(state: State, event: events.DtcReenlistmentTimeout, now: Instant) -> None:
-    """DTC Reenlistment Timeout (DM-123)."""
+    """Leave transactions in doubt, as no outcome came in time (DTC Reenlistment Timeout, DM-123)."""
     del event, now
     readiness.stay_in_doubt(state)
 
 
 def _commit(state: State, to: int, identifier: UUID, now: Instant) -> None:
-    # DEPARTS from 3.1.4.7 (DM-119): COMMITREQDONE is sent only when it is so, because a coordinator that is
-    # told it for a transaction that was aborted, or never was, would forget what is lost.
+    """Commit a transaction and send COMMITREQDONE, or the refusal."""
+    # DEPARTS from 3.1.4.7 (DM-119): COMMITREQDONE is sent only after a commit, because a coordinator
+    # that gets it for an aborted or unknown transaction would not notice that messages are lost.
     answer = decide(state, identifier, Step.COMMIT, now)
     done = EnlistmentMessage.COMMIT_DONE if answer.status is HResult.OK else None
     state.reply(to, Enlisted(answer.status, answer.why, done))
 
 
 def _abort(state: State, to: int, identifier: UUID, now: Instant) -> None:
-    """A transaction that nobody knows has done nothing, and that is what ABORTREQDONE says."""
+    """Abort a transaction and send ABORTREQDONE, also for an unknown one, which has changed nothing."""
     answer = decide(state, identifier, Step.ABORT, now)
     if answer.status is HResult.OK or transactions.stage(state, identifier) is Stage.UNKNOWN:
         state.reply(to, Enlisted(HResult.OK, message=EnlistmentMessage.ABORT_DONE))

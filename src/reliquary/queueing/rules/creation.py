@@ -1,4 +1,4 @@
-"""A queue comes to be: with a journal of its own, or as a part of another queue."""
+"""Create a queue with its journal, or a subqueue of another queue: Create Queue, [MS-MQDMPR] 3.1.7.1.3."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reliquary.queueing.model.state import State
 def create_at(
     state: State, path: Pathname, settings: QueueSettings, now: Instant, entry: QueueObject | None = None
 ) -> Queue:
-    """Make a queue where there is none; `entry` is what the directory has of it."""
+    """Create a queue at a free path and return its record; `entry` is its object in the directory."""
     owner = state.find(path.queue) if path.subqueue else None
     journal = None
     if owner is None and path.kind is not QueueType.SYSTEM:  # DM-137
@@ -43,6 +43,7 @@ def create_at(
 
 
 def _record(state: State, path: Pathname, settings: QueueSettings, now: Instant) -> Queue:
+    """Return the record of a new queue with this path and these settings."""
     identity, moment = state.identity(), in_whole_seconds(now)
     return Queue(
         number=state.next_number(),

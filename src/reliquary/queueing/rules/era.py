@@ -1,18 +1,18 @@
-"""Eras: what a manager does differently after its store was restored from a backup.
+"""Begin a new era after the store was restored from a backup, and recognise messages of older eras.
 
     era 0            backup        lost with the old store          era 1
     ----------------------|- - - - - - - - - - - - - - - -|-----------------------------> time
     numbers up to `floor` |  numbers that peers have seen |  numbers after the jump
                           |                 `alive_until` |
 
-A restored manager has forgotten what it did after the backup, and its peers have not.  So it gives out no
-number that the old one may have given out: its messages have identifiers of a new *lineage*, and SequentialID
-jumps.  Carriers hear `EraBegan` and begin new streams, channels and sequences.
+A restored manager does not know what it did after the backup, but its peers do.  So it must not assign a
+number that it may have assigned before: its messages have identifiers of a new *lineage*, and SequentialID
+jumps.  Carriers get the signal `EraBegan` and begin new streams, channels and sequences.
 
-What cannot be known is not guessed.  A message that waited when the backup was made may have been delivered
-since (`of_older_era`); a message that its sender sends again may have arrived since (`may_have_come`).  Where
-a carrier promises exactly one delivery and cannot ask its peer, the message goes to a dead-letter queue with
-the reason NACK_SOURCE_COMPUTER_GUID_CHANGED, the word of [MS-MQMQ] for this case.
+The manager does not guess.  A message that waited when the backup was made may have been delivered since
+(`of_older_era`); a message that its sender sends again may have arrived since (`may_have_come`).  Where a
+carrier promises exactly one delivery and cannot ask its peer, the message goes to a dead-letter queue with
+the reason NACK_SOURCE_COMPUTER_GUID_CHANGED, the term of [MS-MQMQ] for this case.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from reliquary.queueing.model.travel.transfer import EraBegan
 NOT_KNOWN: Final = MessageClass.NACK_SOURCE_COMPUTER_GUID_CHANGED
 """The reason of a dead letter whose delivery before a restore is not known."""
 _ERA_SHIFT: Final = 40
-"""SequentialID goes on at the next multiple of this power of two: no manager gives out so many in one era."""
+"""SequentialID continues at the next multiple of 2**40: no manager assigns 2**40 numbers in one era."""
 _CLOCK_BEGAN: Final = 1_577_836_800 * SECOND
-"""2020, in microseconds since 1970 ..."""
+"""The beginning of 2020, in microseconds since 1970."""
 _CLOCK_SHIFT: Final = 4
-"""... and SequentialID goes on after 16 numbers for each microsecond since then."""
+"""SequentialID continues behind 2**4 = 16 numbers for each microsecond since `_CLOCK_BEGAN`."""
 _LATEST: Final = 1 << (LANE_SHIFT - 1)
-"""A clock that is so far ahead (2091) is not asked: numbers would run out."""
+"""A clock that leads to this number or a higher one (in 2091) is ignored, because numbers would run out."""
 
 
 def begin(state: State, restoration: Restoration, now: Instant) -> None:
-    """Begin the era of a restored store; once for each restoration."""
+    """Begin the era of a restored store; a restoration begins only one era, however often this is called."""
     record = state.identity()
     before = record.era
     if before is not None and before.restoration == restoration.identifier:
@@ -68,22 +68,22 @@ def begin(state: State, restoration: Restoration, now: Instant) -> None:
 
 
 def _beginning(sequence: int, now: Instant) -> int:
-    """The number after which an era begins: none of an earlier era is above it.
+    """Return the number after which an era begins: all numbers of earlier eras are below it.
 
-    Two restores of one backup know the same last number.  What the first of them gave out is below the
-    clock of the second, because no manager gives out 16 numbers in a microsecond.
+    Two restores of one backup have one last number in common.  All numbers that the first one assigned are
+    below the clock of the second one, because no manager assigns 16 numbers in a microsecond.
     """
     by_clock = max(now - _CLOCK_BEGAN, 0) << _CLOCK_SHIFT
     return max(((sequence >> _ERA_SHIFT) + 1) << _ERA_SHIFT, by_clock if by_clock < _LATEST else 0)
 
 
 def of_older_era(state: State, lookup_id: int) -> bool:
-    """Whether a message was here when the backup was made: the old manager may have delivered it since."""
+    """Return whether a message is older than the restore: it may have been delivered after the backup."""
     era = state.era
     return era is not None and lookup_id & SEQUENCE_MASK <= era.floor
 
 
 def may_have_come(state: State, message: Message) -> bool:
-    """Whether a message that arrives may have arrived before, after the backup; SentTime says so."""
+    """Return whether an arriving message may have arrived between backup and restore, by its SentTime."""
     era = state.era
     return era is not None and 0 < message.sent_time <= era.alive_until // SECOND

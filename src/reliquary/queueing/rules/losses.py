@@ -1,8 +1,8 @@
-"""Copies that cannot be kept: counted for good, and told to whoever looks after the system.
+"""Count the copies of messages that could not be kept, and warn the operator.
 
-The specification lets a journal or dead-letter copy go when its queue is full (DM-049, DM-050), and
-an acknowledgement whose queue is not there.  Here none goes silently: a fact says so, a counter of
-the queue grows on disk with it, and a warning leaves the process.
+The specification allows to drop a journal or dead-letter copy when its queue is full (DM-049, DM-050), and
+an acknowledgement whose queue does not exist.  Here each drop is recorded: by a fact, by a counter of the
+queue on disk, and by a warning in the log.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reliquary.queueing.model.tables import Copy
 
 
 def lose(state: State, queue: int, copy: Copy, why: str) -> None:
-    """A copy of a message of this queue is not kept; 0 stands for a queue that is not there."""
+    """Count one lost copy of a message of this queue; 0 stands for a queue that does not exist."""
     found = state.queues.get(queue)
     apply(state, facts.CopyLost(queue if found else 0, copy, why))
     name = found.record.pathname if found else "a queue that is gone"
@@ -24,12 +24,12 @@ def lose(state: State, queue: int, copy: Copy, why: str) -> None:
 
 
 def warn(state: State) -> None:
-    """At the end of a turn: one warning for all that was lost in one way."""
+    """Send the warnings of a turn: one for each queue and kind of copy, with the count."""
     for (name, copy), (why, count) in state.losses.items():
         state.draft.ask(Warn(name, f"copies not kept ({copy.word})", why, count))
     state.losses.clear()
 
 
 def by_word(lost: tuple[int, ...]) -> dict[str, int]:
-    """For a person: only what was lost."""
+    """Return the counters of lost copies by name, without those that are zero."""
     return {copy.word: count for copy, count in zip(Copy, lost, strict=False) if count}

@@ -1,9 +1,9 @@
-"""Acknowledgements and reports on their way: what a turn owes is sent before the turn ends.
+"""Send the acknowledgements and reports of a turn at its end, as [MS-MQQB] 3.1.7.15 and 3.1.5.8.9 say.
 
     leave, admit, bury --> state.owed --> send_news --> administration and tracing queues
 
-So the news and what it tells of are in one write: after a crash there are both or neither.  News ask
-for nothing themselves, so this ends.
+Acknowledgements and reports are called news here.  News and the change that they report are in one write:
+after a crash there are both or neither.  News ask for no acknowledgement, so they cause no further news.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from reliquary.queueing.rules.outgoing import link_of
 
 @dataclass(slots=True)
 class _Bundle:
-    """What goes to one queue."""
+    """The news of one turn for one queue."""
 
     queue: QueueState
     messages: list[Message] = field(default_factory=list)
@@ -35,8 +35,8 @@ class _Bundle:
     total: int = 0
 
 
-class _Post:
-    """The news of one turn, by the queue they go to."""
+class _Outbox:
+    """The news of one turn, collected by the queue they go to."""
 
     def __init__(self, state: State, now: Instant) -> None:
         self._state = state
@@ -46,26 +46,27 @@ class _Post:
         self._total = 0
 
     def add(self, owed: Owed, copy: Copy, name: str, message: Message) -> None:
-        """Put one message into the post, or say why it is lost."""
+        """Add one message; if it cannot be sent, count it as lost with the reason."""
         route = self._route(name)
         why = route if isinstance(route, str) else self._put(route, message)
         if why:
             lose(self._state, owed.queue, copy, f"{name}: {why}")
 
     def _route(self, name: str) -> QueueState | str:
+        """Return the queue for this name, or why there is none; each name is looked up once a turn."""
         if name not in self._routes:
             self._routes[name] = _find(self._state, name, self._now)
         return self._routes[name]
 
     def _put(self, queue: QueueState, message: Message) -> str:
-        """Why it cannot be put, if so."""
+        """Add a message for this queue; return why it cannot be sent, or an empty text."""
         bundle = self._bundles.setdefault(queue.number, _Bundle(queue))
         size = size_of(message)
         total = bundle.total + size
-        # flow control stops applications and not this: what happened cannot be made not to happen
+        # flow control does not stop news, because the change that they report has been made already
         if exceeds(queue.record.settings.quota, queue.total_bytes + queue.reserved + total):
             return f"the queue's quota is {queue.record.settings.quota} kilobytes"
-        if not _can_be_said(queue, message):
+        if not _can_carry(queue, message):
             return f"over HTTP nobody can be told of {message.message_class:#x}"
         if manager_is_full(self._state, self._total + size):
             return f"the manager's quota is {self._state.identity().quota} kilobytes"
@@ -76,32 +77,32 @@ class _Post:
         return ""
 
     def send(self) -> None:
-        """Store it all."""
+        """Put all collected messages into their queues."""
         for bundle in self._bundles.values():
             if bundle.messages:
                 insert(self._state, bundle.queue, bundle.messages, bundle.sizes, self._now)
 
 
 def send_news(state: State, now: Instant) -> None:
-    """Send what this turn owes."""
+    """Send the acknowledgements, reports and receipts that this turn owes."""
     if not state.owed:
         return
     owed, state.owed = state.owed, []
-    post = _Post(state, now)
+    outbox = _Outbox(state, now)
     for each in owed:
         if each.asks & acknowledge.FINAL:
-            _tell_sender(state, each)
+            _request_receipt(state, each)
         if each.asks & acknowledge.ACKNOWLEDGED:
-            _acknowledge(state, post, each)
+            _acknowledge(state, outbox, each)
         if each.asks & acknowledge.TRACED:
-            _report(state, post, each, now)
+            _report(state, outbox, each, now)
     before, state.bringer = state.bringer, OURSELVES
-    post.send()
+    outbox.send()
     state.bringer = before
 
 
 def _find(state: State, name: str, now: Instant) -> QueueState | str:
-    """The queue that news can be put into, or why there is none."""
+    """Return the queue that news for this name are put into, or why there is none."""
     try:
         queue = destinations.route(state, name, now)
     except UsageError as why:
@@ -113,8 +114,8 @@ def _find(state: State, name: str, now: Instant) -> QueueState | str:
     return queue
 
 
-def _can_be_said(queue: QueueState, message: Message) -> bool:
-    """Whether those who read this queue would understand it; what is ignored there need not go."""
+def _can_carry(queue: QueueState, message: Message) -> bool:
+    """Return whether the protocol of the queue can carry this class of acknowledgement."""
     outgoing = queue.record.outgoing
     if outgoing is None:
         return True
@@ -124,22 +125,24 @@ def _can_be_said(queue: QueueState, message: Message) -> bool:
     return carrier is None or message.message_class in carrier.acknowledgements
 
 
-def _acknowledge(state: State, post: _Post, owed: Owed) -> None:
+def _acknowledge(state: State, outbox: _Outbox, owed: Owed) -> None:
+    """Add the acknowledgements for all administration queues of a message."""
     queue = state.queues.get(owed.queue)
     destination = f"DIRECT=OS:{queue.record.pathname}" if queue else ""
     for name in acknowledge.names(owed.message):
         message = acknowledge.acknowledgement(owed.message, owed.reason, name, destination)
-        post.add(owed, Copy.ACKNOWLEDGEMENT, name, message)
+        outbox.add(owed, Copy.ACKNOWLEDGEMENT, name, message)
 
 
-def _report(state: State, post: _Post, owed: Owed, now: Instant) -> None:
+def _report(state: State, outbox: _Outbox, owed: Owed, now: Instant) -> None:
+    """Add the report of one step of a traced message."""
     queue = state.queues[owed.queue].record
     message = trace.report(owed.message, owed.reason, queue, state.identity().identifier, now)
-    post.add(owed, Copy.REPORT, trace.queue_name(owed.message), message)
+    outbox.add(owed, Copy.REPORT, trace.queue_name(owed.message), message)
 
 
-def _tell_sender(state: State, owed: Owed) -> None:
-    """DM-063: how it goes over the wire is for the protocol it came by."""
+def _request_receipt(state: State, owed: Owed) -> None:
+    """Signal to the protocol that brought a message that its sender is to get a receipt (DM-063)."""
     carrier = state.carriers.brought(owed.message)
     if carrier is not None:
         state.draft.tell(ReceiptDue(carrier.name, owed.queue, owed.message, owed.reason))

@@ -1,7 +1,7 @@
-"""How prepared transactions ended, remembered for whoever lost the answer.
+"""Remember how prepared transactions ended, for a coordinator that lost the answer and asks again.
 
-Only a prepared transaction leaves a row: who commits in one step and loses the answer has asked
-for no more.  The oldest are forgotten first, by their number and by their age.
+Only a prepared transaction leaves a row; the outcome of a commit in one step is not remembered.  The oldest
+outcomes are deleted first, when there are too many or when they are too old.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from reliquary.queueing.model.state import State, Transaction
 from reliquary.queueing.model.tables import Outcome
 
 REMEMBERED: Final = 30 * DAY
-"""An outcome is asked for again within minutes, or after somebody's holidays."""
+"""How long an outcome is kept; an operator may ask for it weeks later."""
 AT_ONCE: Final = 100
-"""So many are forgotten in one turn at most."""
+"""The largest number of outcomes that one turn deletes."""
 
 
 def remember(state: State, transaction: Transaction, now: Instant, *, committed: bool, by: str) -> None:
-    """A prepared transaction ends: so it was, and those before it may be old enough to forget."""
+    """Record the outcome of a prepared transaction, and delete outcomes that are too old or too many."""
     outcome = Outcome(committed, now, transaction.owner, by)
     apply(state, facts.TransactionEnded(transaction.identifier, outcome))
     surplus = len(state.outcomes) - state.sizes.outcomes
@@ -36,7 +36,7 @@ def remember(state: State, transaction: Transaction, now: Instant, *, committed:
 
 
 def told(identifier: UUID, outcome: Outcome) -> str:
-    """How it ended, for a person."""
+    """Return a sentence that says how and when a transaction ended."""
     how = "committed" if outcome.committed else "aborted"
     by = f" by {outcome.by}" if outcome.by else ""
     return f"transaction {identifier} was {how} at {as_text(outcome.ended)}{by}"

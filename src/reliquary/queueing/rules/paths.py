@@ -1,4 +1,4 @@
-"""Get Queue Path, [MS-MQDMPR] 3.1.7.1.26: the path name and the computer behind a format name."""
+"""Find the path name and the computer of a format name: Get Queue Path, [MS-MQDMPR] 3.1.7.1.26."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNKNOWN = PathAnswer(HResult.ILLEGAL_FORMATNAME, "the directory does not know wh
 
 
 def get_queue_path(state: State, text: str) -> PathAnswer:
-    """What is known of the queue with this format name; nothing is no error (DM-262)."""
+    """Return path name and computer of a format name, as far as they are known (DM-262)."""
     name = parse_format(text)
     match name:
         case DirectName():
@@ -26,14 +26,14 @@ def get_queue_path(state: State, text: str) -> PathAnswer:
 
 
 def _direct(name: DirectName) -> PathAnswer:
-    """DM-259."""
+    """Return what a direct name itself says (DM-259)."""
     if name.scheme.is_url:
         return PathAnswer(HResult.OK, machine=name.host)
     return PathAnswer(HResult.OK, path=f"{name.address}\\{name.path}", machine=name.address)
 
 
 def _public(state: State, name: PublicName) -> PathAnswer:
-    """DM-260; a queue of our own needs no directory."""
+    """Return the path of a public queue: a queue of this manager, or one in the directory (DM-260)."""
     own = find_named(state, name)
     if own is not None and own.record.outgoing is None:
         return PathAnswer(HResult.OK, path=own.record.pathname, machine=state.identity().computer_name)
@@ -46,7 +46,7 @@ def _public(state: State, name: PublicName) -> PathAnswer:
 
 
 def _private(state: State, name: PrivateName) -> PathAnswer:
-    """DM-261."""
+    """Return the path of a private queue; of another manager only the computer is known (DM-261)."""
     # DEPARTS from 3.1.7.1.26 (AN-39): the name's ComputerGuid is what is compared with our own
     # identifier, because a private name has no other GUID.
     identity = state.identity()

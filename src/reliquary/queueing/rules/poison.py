@@ -1,20 +1,18 @@
-"""What was handed out and comes back: counted, put off, and put aside when it came back too often.
+"""Count how often a message was delivered and not consumed; delay it, or move it to the poison queue.
 
-    handed out --> consumed                                     a commit, a receipt that is done with
+    delivered --> consumed                                        by a commit or an acknowledged receipt
         |
-        '--> back: aborted + 1 --> over, or purged              it leaves
-                    |--> handed out as often as the queue allows --> QUEUE;poison
+        '--> returned: aborted + 1 --> expired or purged ------------> it leaves the queue
+                    |--> delivered as often as the queue allows ----> QUEUE;poison
                     |--> the queue delays retries ------------------> delayed
-                    '--> available, at its old place
+                    '--> otherwise ---------------------------------> available, at its old place
 
-The count of hand-outs is on disk before anybody sees the message.  So a consumer that dies, or
-takes this process along, has used up one of its tries: the next reader passes over a message that
-has none left, and it goes to `QUEUE;poison` then.
+The count of deliveries is on disk before a consumer sees the message.  So a consumer that fails, even if this
+process fails with it, has used one try.  The next read moves a message without a try left to `QUEUE;poison`.
 
-A message in there keeps its counters and the reason NACK_RECEIVE_REJECTED, and never expires.  No
-acknowledgement is sent for it, because it may still be received: a move to another queue returns
-it, with counters at zero, as a move does for every message ([MS-MQQP]'s AbortCounter; MoveCounter
-goes on).
+A message in the poison queue keeps its counters, has the reason NACK_RECEIVE_REJECTED and never expires.  No
+acknowledgement is sent for it, because it may still be received: an operator can move it to another queue.
+A move sets the counters of any message to zero (AbortCounter of [MS-MQQP]; MoveCounter goes on).
 """
 
 from __future__ import annotations
@@ -37,14 +35,15 @@ from reliquary.queueing.rules.creation import create_at
 from reliquary.queueing.rules.expiry import expire, is_over, put_off
 
 POISON: Final = "poison"
+"""The name of the subqueue for poison messages."""
 NO_ROOM_DELAY: Final = 60
-"""Seconds until a message that could not be put aside is looked at again."""
+"""Seconds until a message that did not fit into the poison queue is tried again."""
 
 _replace = msgspec.structs.replace
 
 
 def hand_out(state: State, queue: QueueState, positions: Iterable[Position]) -> list[Position]:
-    """Somebody gets these on trial or in a transaction; they are told as counted."""
+    """Lock positions for a receipt or a transaction, count the delivery, and return the counted positions."""
     counted = [_replace(position, handed_out=position.handed_out + 1) for position in positions]
     for position in counted:
         queue.order.lock(position.lookup_id)  # DM-205, DM-206, DM-219, DM-220
@@ -55,26 +54,29 @@ def hand_out(state: State, queue: QueueState, positions: Iterable[Position]) -> 
 def give_back(
     state: State, queue: QueueState, lookup_ids: Iterable[int], now: Instant, *, unseen: bool = False
 ) -> None:
-    """Nobody consumed these; `unseen` when nobody tried either, so that it does not count."""
+    """Unlock positions that were not consumed: each becomes available, delayed or poison, or expires.
+
+    `unseen`: no consumer has seen the messages, so this delivery does not count.
+    """
     kept: list[Position] = []
-    later: list[Position] = []
+    delayed: list[Position] = []
     for lookup_id in lookup_ids:
         position = queue.order.locked[lookup_id]
         if step(state_of(position, locked=True), Happening.ABORTED) is Standing.DELETED:
             expire(state, queue, position)  # DM-113, DM-213
             continue
         position = _returned(position, unseen=unseen)
-        pause = 0 if unseen else retry_delay(queue, position)
+        delay = 0 if unseen else retry_delay(queue, position)
         if is_over(position, now):  # AN-09
             expire(state, queue, position)
         elif is_poison(queue, position):
             put_aside(state, queue, position, now)
-        elif pause:
-            later.append(_replace(position, due=now + pause * SECOND))
+        elif delay:
+            delayed.append(_replace(position, due=now + delay * SECOND))
         else:
             kept.append(position)
-    if later:
-        put_off(state, queue, later, now)
+    if delayed:
+        put_off(state, queue, delayed, now)
     if kept:
         apply(state, facts.PositionsMarked(queue.number, tuple(kept)))
         for position in kept:
@@ -82,13 +84,14 @@ def give_back(
 
 
 def _returned(position: Position, *, unseen: bool) -> Position:
+    """Return the position with its counters after a delivery that was not consumed."""
     if unseen:
         return _replace(position, handed_out=max(position.handed_out - 1, 0))
     return _replace(position, aborted=position.aborted + 1)
 
 
 def retry_delay(queue: QueueState, position: Position) -> int:
-    """Seconds until it is handed out again: twice as long each time it came back."""
+    """Return the seconds until a message is delivered again; they double with each return."""
     settings = queue.record.settings
     if not settings.retry_delay or queue.record.deleting:
         return 0
@@ -97,13 +100,13 @@ def retry_delay(queue: QueueState, position: Position) -> int:
 
 
 def is_poison(queue: QueueState, position: Position) -> bool:
-    """Whether it was handed out as often as its queue allows."""
+    """Return whether a message was delivered as often as its queue allows."""
     limit = queue.record.settings.poison_limit
-    return 0 < limit <= position.handed_out and _puts_aside(queue)
+    return 0 < limit <= position.handed_out and _can_have_poison(queue)
 
 
-def _puts_aside(queue: QueueState) -> bool:
-    """Only what applications send to is watched: not journals, system queues, or the poison itself."""
+def _can_have_poison(queue: QueueState) -> bool:
+    """Return whether a queue can have poison messages: not journals, system, outgoing or poison queues."""
     record = queue.record
     return not (
         record.deleting
@@ -115,20 +118,20 @@ def _puts_aside(queue: QueueState) -> bool:
 
 
 def put_aside(state: State, queue: QueueState, position: Position, now: Instant) -> None:
-    """Move a message to the poison of its queue; where that is full, it stays and nobody gets it."""
+    """Move a message to the poison queue of its queue; if that is full, the message is delayed instead."""
     target = _poison_of(state, queue, now)
     if exceeds(target.record.settings.quota, target.total_bytes + position.size):
         state.poison_overflows += 1
         put_off(state, queue, [_replace(position, due=now + NO_ROOM_DELAY * SECOND)], now)
         return
     reason = MessageClass.NACK_RECEIVE_REJECTED
-    whence = {"origin": queue.number, "origin_path": queue.record.pathname}
-    kept = _replace(position, reason=reason, expires=0, **whence)
+    source = {"origin": queue.number, "origin_path": queue.record.pathname}
+    kept = _replace(position, reason=reason, expires=0, **source)
     apply(state, facts.PositionMoved(queue.number, target.number, kept, reason))
 
 
 def _poison_of(state: State, queue: QueueState, now: Instant) -> QueueState:
-    """`QUEUE;poison`, made when it is needed first; transactional and for whom its queue is."""
+    """Return `QUEUE;poison`; create it if needed, transactional and with access rights like its queue."""
     name = state.parse(queue.record.pathname)
     path = Pathname(name.kind, name.name, subqueue=POISON)
     found = state.find(path)
@@ -140,7 +143,7 @@ def _poison_of(state: State, queue: QueueState, now: Instant) -> QueueState:
 
 
 def moved(position: Position) -> Position:
-    """As it comes into the queue it is moved to: it may be tried anew, and is poison no longer."""
+    """Return the position of a message that is moved to another queue: its counters begin again at zero."""
     if position.reason is MessageClass.NACK_RECEIVE_REJECTED:
         position = _replace(position, reason=MessageClass.NORMAL, origin=0, origin_path="")
     return _replace(position, handed_out=0, aborted=0, moved=position.moved + 1, purged=0)

@@ -1,9 +1,10 @@
-"""The life of a queue: what can be asked of it, and when it is gone.
+"""The states of a queue as a table: which requests a queue accepts, and what state follows.
 
 ABSENT -- create --> THERE -- delete --> LEAVING -- emptied --> ABSENT
-                     FIXED               its name is free at once, its messages go turn by turn
+                     FIXED               its name is free at once, its messages are removed turn by turn
 
-FIXED are the manager's own queues and the journals: they come and go with what they belong to.
+FIXED are the system queues of the manager and the journals: they are created and deleted with the manager or
+with their queue.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from reliquary.queueing.model.state import QueueState
 
 
 class Life(Enum):
-    """Where a queue stands."""
+    """The state of a queue in its life."""
 
     ABSENT = "absent"
     THERE = "there"
@@ -27,7 +28,7 @@ class Life(Enum):
 
 
 class Step(Enum):
-    """What happens to a queue."""
+    """The requests and events that change the state of a queue."""
 
     CREATE = "create"
     CHANGE = "change"
@@ -52,16 +53,17 @@ NEXT: Final[Mapping[tuple[Life, Step], Life | HResult]] = {
     (Life.FIXED, Step.PURGE): Life.FIXED,
     (Life.FIXED, Step.DELETE): HResult.ACCESS_DENIED,
     (Life.FIXED, Step.EMPTIED): Life.FIXED,
-    (Life.LEAVING, Step.CREATE): Life.THERE,  # another queue of the same name
+    (Life.LEAVING, Step.CREATE): Life.THERE,  # a new queue with this name
     (Life.LEAVING, Step.CHANGE): HResult.QUEUE_NOT_FOUND,
     (Life.LEAVING, Step.PURGE): HResult.QUEUE_NOT_FOUND,
     (Life.LEAVING, Step.DELETE): HResult.QUEUE_NOT_FOUND,
     (Life.LEAVING, Step.EMPTIED): Life.ABSENT,  # DM-156
 }
+"""The state that follows, or the status of a refusal."""
 
 
 def life_of(queue: QueueState | None) -> Life:
-    """Where this queue stands; None is one that nobody found."""
+    """Return the state of a queue; None stands for a queue that was not found."""
     if queue is None:
         return Life.ABSENT
     if queue.record.deleting:
@@ -71,5 +73,5 @@ def life_of(queue: QueueState | None) -> Life:
 
 
 def after(queue: QueueState | None, step: Step) -> Life | HResult:
-    """Where it stands then, or why it cannot be."""
+    """Return the state of a queue after a step, or the status with which the step is refused."""
     return NEXT[life_of(queue), step]

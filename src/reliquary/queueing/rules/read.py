@@ -1,9 +1,8 @@
 """Read messages from a queue: receive, peek, browse and lookup, [MS-MQDMPR] 3.1.7.1.10 to 3.1.7.1.15.
 
 find a position --> none: wait for a message, or answer with the status
-     |
-     '--> peek: answer with it and leave it
-      '-> receive: remove it, or lock it for the transaction, or lock it under a receipt
+     |--> peek: answer with it and leave it
+     '--> receive: remove it, or lock it for the transaction, or lock it under a receipt
 
 The functions that find a position are the seeks of 3.1.7.3.  A locked message is removed or unlocked later:
 by the outcome of its transaction, or by `end_read` for a receipt (a two-phase read).

@@ -1,4 +1,4 @@
-"""QueueManagerState, [MS-MQDMPR] 3.1.1.1: when the queue manager answers, and when it does not.
+"""The states of the queue manager as a table: QueueManagerState, [MS-MQDMPR] 3.1.1.1.
 
          started                initialized               stop
 STOPPED --------> INITIALIZING ------------> READY -----------------> STOPPING
@@ -27,7 +27,7 @@ IN_DOUBT: Final = ("in doubt", 0)
 
 
 class Happening(Enum):
-    """What moves the queue manager from one state to the next."""
+    """The events that change the state of the queue manager."""
 
     STARTED = "is started"
     INITIALIZED = "has done the steps of its start"
@@ -42,7 +42,7 @@ NEXT: Final[Mapping[tuple[ManagerState, Happening], ManagerState | None]] = {
     (ManagerState.STOPPED, Happening.INITIALIZED): None,
     (ManagerState.STOPPED, Happening.FAILED): None,
     (ManagerState.STOPPED, Happening.IN_DOUBT): None,
-    (ManagerState.STOPPED, Happening.STOP): ManagerState.STOPPED,  # a start that failed ends here too
+    (ManagerState.STOPPED, Happening.STOP): ManagerState.STOPPED,  # a failed start leads here too
     (ManagerState.STOPPED, Happening.ALL_STOPPED): None,
     (ManagerState.INITIALIZING, Happening.STARTED): None,
     (ManagerState.INITIALIZING, Happening.INITIALIZED): ManagerState.READY,
@@ -63,11 +63,11 @@ NEXT: Final[Mapping[tuple[ManagerState, Happening], ManagerState | None]] = {
     (ManagerState.STOPPING, Happening.STOP): None,
     (ManagerState.STOPPING, Happening.ALL_STOPPED): ManagerState.STOPPED,
 }
-"""DM-015; None where it cannot happen."""
+"""The state that follows (DM-015); None for an event that cannot happen in this state."""
 
 
 def advance(state: State, happening: Happening) -> None:
-    """Go to the next state; UsageError where there is none."""
+    """Change the state of the manager by an event; raise UsageError if it cannot happen now."""
     after = NEXT[state.manager_state, happening]
     if after is None:
         raise UsageError(f"a queue manager that is {state.manager_state.value} never {happening.value}")

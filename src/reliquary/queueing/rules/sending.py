@@ -1,4 +1,7 @@
-"""Enqueue Message To An Open Queue, [MS-MQDMPR] 3.1.7.1.27: to one queue, or a copy to each of several."""
+"""Send messages to one queue, or a copy to each of several queues.
+
+This is Enqueue Message To An Open Queue, [MS-MQDMPR] 3.1.7.1.27.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,13 @@ def send(
     transaction: Transaction | None,
     now: Instant,
 ) -> Sent:
-    """Put messages into the queue, or the queues, that a handle or a name means."""
+    """Put messages into all queues that a handle or name means; return the identifiers in the first."""
     found = ways(state, target, now)
     if isinstance(found, HResult):
         return Sent(found, found.sentence)
     in_transaction = transaction is not None
-    if len(found) > 1:  # the names of all destinations go with each copy, and take room
-        check_carriers(state, found, _listing(messages, found), in_transaction=in_transaction)
+    if len(found) > 1:  # each copy names all destinations, which makes it larger
+        check_carriers(state, found, _with_destinations(messages, found), in_transaction=in_transaction)
     check_carriers(state, found, messages, in_transaction=in_transaction)
     unsigned = _unsigned(found) if state.signs else None
     if unsigned and any(each.authentication is AuthenticationLevel.XML_SIG for each in messages):
@@ -42,7 +45,7 @@ def send(
     if len(found) > 1:
         if any(message.stored_body for message in messages):
             return Sent(HResult.INVALID_PARAMETER, "a message whose body lies in pieces goes to one queue")
-        messages = _listing(messages, found)
+        messages = _with_destinations(messages, found)
     first: list[int] = []
     verdict = Enqueued.DONE
     for way in found:  # DM-264
@@ -50,7 +53,7 @@ def send(
         addressed = _addressed(messages, way, queue, len(found))
         verdict, lookup_ids = enqueue(state, queue, addressed, now, transaction)
         first = first or lookup_ids
-        if verdict is not Enqueued.DONE:  # DM-265: copies that were made before stay
+        if verdict is not Enqueued.DONE:  # DM-265: earlier copies stay in their queues
             return Sent(STATUS[verdict], why_not(state, queue, verdict), tuple(first), lineage)
         if len(found) > 1:
             messages = [_identified(state, *pair, now) for pair in zip(messages, lookup_ids, strict=True)]
@@ -58,14 +61,14 @@ def send(
 
 
 def check_destinations(message: Message) -> None:
-    """Refuse a destination that is a list of its own (DM-052) or no name at all."""
+    """Refuse a destination that names several queues (DM-052), or that is no valid name."""
     for name in (message.destination_queue, *message.destination_queues):
         if is_format_name(name):
             parse_single(name)
 
 
 def check_signing(state: State, message: Message) -> None:
-    """Refuse what cannot be signed, before anybody relies on it."""
+    """Refuse a message that is to be signed and cannot be."""
     if not state.signs:
         raise UsageError("the message is to be signed, and this manager has no signing key")
     if not (message.body_size or message.extension):
@@ -75,7 +78,7 @@ def check_signing(state: State, message: Message) -> None:
 def check_carriers(
     state: State, found: Sequence[Way], messages: Sequence[Message], *, in_transaction: bool
 ) -> None:
-    """Refuse messages that a carrier cannot bring to one of their destinations."""
+    """Refuse messages that the carrier of one of their destinations cannot deliver."""
     for way in found:
         if way.carrier is not None and not isinstance(way.name, Pathname):
             _check_kind(state, way, in_transaction=in_transaction)
@@ -84,7 +87,10 @@ def check_carriers(
 
 
 def _check_kind(state: State, way: Way, *, in_transaction: bool) -> None:
-    """Refuse what a queue elsewhere is known not to take: by the directory, or by what it refused before."""
+    """Refuse messages if the remote queue is known not to take them, in or outside of transactions.
+
+    It is known from the directory, or because the queue has refused messages before.
+    """
     known = None
     if isinstance(way.name, PublicName) and not isinstance(way.to, QueueState):
         public = state.hooks.published_queue(state, way.name.queue)
@@ -96,19 +102,19 @@ def _check_kind(state: State, way: Way, *, in_transaction: bool) -> None:
         raise UsageError(f"{way.name} takes messages {only}")
 
 
-def _listing(messages: Sequence[Message], found: Sequence[Way]) -> Sequence[Message]:
-    """Return copies that name all their destinations."""
+def _with_destinations(messages: Sequence[Message], found: Sequence[Way]) -> Sequence[Message]:
+    """Return copies of messages that name all their destinations."""
     names = tuple(str(each.name) for each in found)
     return [msgspec.structs.replace(message, destination_queues=names) for message in messages]
 
 
 def _unsigned(found: Sequence[Way]) -> Way | None:
-    """Return the first destination that no signed message goes to."""
+    """Return the first destination whose carrier cannot carry signatures, or None."""
     return next((way for way in found if way.carrier is None or not way.carrier.carries_signatures), None)
 
 
 def _addressed(messages: Sequence[Message], way: Way, queue: QueueState, ways: int) -> Sequence[Message]:
-    """Return copies that know where they go; a message for one queue of our own need not."""
+    """Return messages with the name of their destination; for a single local queue it is not needed."""
     outgoing = queue.record.outgoing
     if ways == 1 and outgoing is None:
         return messages
@@ -117,7 +123,7 @@ def _addressed(messages: Sequence[Message], way: Way, queue: QueueState, ways: i
 
 
 def _identified(state: State, message: Message, lookup_id: int, now: Instant) -> Message:
-    """All copies of a message bear the identifier that its first copy got."""
+    """Return the message with the identifier of its first copy, so that all copies have one identifier."""
     if message.identifier != NO_OBJECT:
         return message
     lineage = state.lineage
@@ -130,7 +136,7 @@ def _identified(state: State, message: Message, lookup_id: int, now: Instant) ->
 
 
 def why_not(state: State, queue: QueueState, verdict: Enqueued) -> str:
-    """What a sender is told of a queue that did not take his messages."""
+    """Return the reason for a sender why the queue did not take the messages."""
     match verdict:
         case Enqueued.QUEUE_FULL:
             limit, used = queue.record.settings.quota, queue.total_bytes + queue.reserved

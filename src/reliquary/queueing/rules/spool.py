@@ -1,9 +1,10 @@
-"""Large bodies while they come: each piece is stored at once, and a message may take them all.
+"""Store large bodies piece by piece while they arrive, until a message owns all pieces.
 
     net --StorePiece--> a loose body grows --> Message(stored_body=...) is enqueued: it owns the pieces
-                              '-- DropSpool, BodiesUnwanted, a restart --> gone
+                              '-- DropSpool, BodiesUnwanted, a restart --> deleted
 
-Nobody is promised anything before the message is stored, so the answer to a piece waits for no sync.
+A loose body belongs to no message yet.  The sender gets no promise before the message is stored, so the
+answer to a piece does not wait for a sync.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from reliquary.queueing.model.travel.transfer import BodiesUnwanted
 from reliquary.queueing.rules.enqueue import manager_is_full, why_full
 
 PIECE_LIMIT: Final = 1024 * 1024
-"""A piece is a row, and a row is in memory as a whole."""
+"""Bytes of one piece at most; a piece is a row, and a row is in memory as a whole."""
 
 
 def store_piece(state: State, request: StorePiece, now: Instant) -> None:
-    """Keep one more piece of a body, or the first of a new one."""
+    """Store one more piece of a body, or the first piece of a new body."""
     del now
     bodies, size = state.shelf.bodies, len(request.data)
     if not 1 <= size <= PIECE_LIMIT:
@@ -50,26 +51,26 @@ def store_piece(state: State, request: StorePiece, now: Instant) -> None:
 
 
 def drop_spool(state: State, request: DropSpool, now: Instant) -> None:
-    """Whoever began to bring a body will not go on; one that is a message's, or gone, is left alone."""
+    """Delete a loose body that its sender does not complete; a body that a message owns is not changed."""
     del now
     drop(state, (request.spool,))
 
 
 def on_unwanted(state: State, signal: BodiesUnwanted, now: Instant) -> None:
-    """Bodies that came belong to no message."""
+    """Delete loose bodies that no message will own."""
     del now
     drop(state, signal.spools)
 
 
 def drop(state: State, spools: Iterable[int]) -> None:
-    """Throw away those of these bodies that are loose."""
+    """Delete those of the bodies that are loose."""
     loose = tuple(dict.fromkeys(spool for spool in spools if spool in state.shelf.bodies.loose))
     if loose:
         apply(state, facts.SpoolsDropped(loose))
 
 
 def check_bodies(state: State, messages: Iterable[Message]) -> None:
-    """Refuse messages whose large bodies are not there for them: each has one of its own, and all of it."""
+    """Refuse messages unless each large body is loose, complete and named by one message only."""
     stored = [message for message in messages if message.stored_body is not None]
     taken = set[int]()
     for message in stored:
@@ -85,7 +86,7 @@ def check_bodies(state: State, messages: Iterable[Message]) -> None:
 
 
 def read_piece(state: State, spool: int, index: int) -> bytes:
-    """One piece of a large body, for a network that sends it bit by bit."""
+    """Return one piece of a large body; the network sends a body piece by piece."""
     data = state.shelf.bodies.piece(spool, index)
     if data is None:
         raise UsageError(f"the large body {spool} has no piece {index}, or its message is gone")

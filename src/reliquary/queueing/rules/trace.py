@@ -1,8 +1,8 @@
-"""Report messages, [MS-MQQB] 3.1.5.8.9 and 3.1.7.1.7: where a traced message came by, step by step.
+"""Build the report messages of a traced message, one for each step: [MS-MQQB] 3.1.5.8.9 and 3.1.7.1.7.
 
     0f3c:0000002A:00 received by 0f3c....-..-..-..-............ at 01:22:42 PM Sun,Nov 15 26
 
-A report is a message like any other, kept in memory only, and asks for nothing itself.
+A report is an express message, so it is in memory only.  It asks for no acknowledgement or report itself.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _HOPS: Final = "00"
-"""Whoever routes messages onwards counts here; this manager does not."""
+"""The hop count of a report; it is always 00, because this manager does not route messages."""
 
 
 def queue_name(message: Message) -> str:
-    """Where the reports of a message go."""
+    """Return the name of the queue that gets the reports of a message."""
     return f"PUBLIC={message.tracing_queue}"
 
 
 def report(message: Message, reason: MessageClass, queue: Queue, manager: UUID, now: Instant) -> Message:
-    """What is told of one step of a message."""
+    """Return the report of one step of a message."""
     identifier = message.identifier
     step = _step(reason, queue)
     # Unlike in [MS-MQQB] 3.1.7.1.7 the step is named, and the computer is the one that writes
-    # the report, because "received by" the sender at every step would tell nothing.
+    # the report, because "received by" the sender at every step would not help a reader.
     label = (
         f"{str(identifier.lineage)[:4]}:{identifier.uniquifier:08X}:{_HOPS}"
         f" {step} by {manager} at {_moment(now)}"
@@ -47,12 +47,14 @@ def report(message: Message, reason: MessageClass, queue: Queue, manager: UUID, 
 
 
 def _step(reason: MessageClass, queue: Queue) -> str:
+    """Return the word for a step: a message was sent, received by a manager, or delivered to a reader."""
     if reason is MessageClass.ACK_RECEIVE:
         return "delivered"
     return "received" if queue.outgoing is None else "sent"
 
 
 def _body(message: Message, queue: Queue, step: str) -> str:
+    """Return the body of a report: the message, its target queue and the next hop."""
     lines = [
         f"<MESSAGE ID>{message.identifier.uniquifier:08X}</MESSAGE ID>",
         f"<TARGET QUEUE>{message.destination_queue or queue.pathname}</TARGET QUEUE>",
@@ -66,7 +68,7 @@ def _body(message: Message, queue: Queue, step: str) -> str:
 
 
 def _moment(now: Instant) -> str:
-    """The moment as the reports of MSMQ write it, in universal time.
+    """Return the moment as the reports of MSMQ write it, in universal time.
 
     >>> _moment(Instant(1_000_000))
     '12:00:01 AM Thu,Jan 01 70'

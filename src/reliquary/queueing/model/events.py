@@ -1,8 +1,8 @@
-"""What the queue manager is asked, and what it answers.
+"""The requests to the queue manager and its answers, in the order of [MS-MQDMPR] 3.1.4 and 3.1.7.1.
 
-Each request names the caller in `to`; the answer is an effect `Reply(to, ...)`, in the same turn
-or, for a read that waits, in a later one.  `queue` is a path name or the handle of an open queue:
-with a name, the queue is opened for just this request.
+Each request names its caller in `to`; the answer is an effect `Reply(to, ...)`, in that turn or, for a read
+that waits, in a later one.  `queue` is a path name or the handle of an open queue: with a name, the queue is
+opened for this request only.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.wire.security import Sid
 
 FOREVER_WAIT = Duration(-1)
-"""iTimeout Infinite (DM-200)."""
+"""The time-out of a read or a lease that never ends: iTimeout Infinite (DM-200)."""
 
 
 class Access(Enum):
-    """QueueAccessType (DM-070)."""
+    """QueueAccessType (DM-070): what an application opens a queue for."""
 
     RECEIVE = "receive"
     SEND = "send"
@@ -39,14 +39,14 @@ class Access(Enum):
 
 
 class Share(Enum):
-    """QueueShareMode (DM-070)."""
+    """QueueShareMode (DM-070): whether others may receive from a queue while it is open."""
 
     DENY_NONE = "deny-none"
     DENY_RECEIVE = "deny-receive"
 
 
 class Seek(Enum):
-    """MessageSeekAction (DM-070)."""
+    """MessageSeekAction (DM-070): which message is read, relative to a LookupIdentifier."""
 
     FIRST = "first"
     PREVIOUS = "previous"
@@ -56,7 +56,7 @@ class Seek(Enum):
 
 
 class AccessChange(Enum):
-    """What becomes of an access list."""
+    """The kinds of change to an access list."""
 
     GRANT = "grant"
     DENY = "deny"
@@ -65,7 +65,7 @@ class AccessChange(Enum):
 
 
 class Request(Event, frozen=True, kw_only=True):
-    """What somebody asks, who may not be allowed to."""
+    """A request of a user whose rights are checked."""
 
     by: Principal = MANAGER
 
@@ -74,42 +74,42 @@ class Request(Event, frozen=True, kw_only=True):
 
 
 class StartManager(Event, frozen=True):
-    """Queue Manager Started, 3.1.4.1, and Initialization, 3.1.3."""
+    """Start the queue manager: Queue Manager Started, 3.1.4.1, and Initialization, 3.1.3."""
 
     computer_name: str
     qualified_computer_name: str = ""
     quota: int | None = None
-    """QueueManagerQuota, where it is to be other than it was."""
+    """The new QueueManagerQuota; None leaves it unchanged."""
     hardened_security: bool | None = None
-    """HardenedSecurity, where it is to be other than it was."""
+    """The new HardenedSecurity; None leaves it unchanged."""
     http_support: bool | None = None
-    """Whether messages come over HTTP, [MC-MQSRM], where it is to be other than it was."""
+    """Whether messages can come over HTTP, [MC-MQSRM]; None leaves it unchanged."""
     dns_domain: str = ""
-    """FQDNDomain: the computer's qualified name is made with it."""
+    """FQDNDomain: the domain part of the computer's qualified name."""
     machine_domain: UUID | None = None
-    """MachineDomainId."""
+    """MachineDomainId: the domain that the computer belongs to."""
     directory: Integration | None = None
-    """Not None where the manager takes part in a directory."""
+    """The settings of a manager that takes part in a directory; None for one that does not."""
     first_list: bytes = b""
-    """The manager's security descriptor as long as it was given no other; empty allows everybody all."""
+    """The manager's security descriptor until another one is set; empty allows everything to everyone."""
     anonymous_may: AnonymousAct = EVERY_ACT
-    """What anonymous clients may do that no access list decides."""
+    """The acts of anonymous clients that are allowed and that no access list decides."""
     signs: bool = False
-    """There is a key for XML signatures of messages that leave by HTTP."""
+    """The manager has a key for XML signatures of messages that leave by HTTP."""
     in_doubt_wait: Duration = Duration(0)
-    """Not 0: the start waits so long for the outcomes of prepared transactions, and fails without."""
+    """Not 0: the start waits this long for the outcomes of prepared transactions, and then fails."""
     restoration: Restoration | None = None
-    """Not None where the store was restored from a backup."""
+    """The description of the restoration, when the store was restored from a backup."""
     to: int = 0
-    """Answered when the manager is ready, or cannot be."""
+    """The caller, who is answered when the manager is ready or the start has failed."""
 
 
 class StopManager(Event, frozen=True):
-    """Queue Manager Stopped, 3.1.4.2."""
+    """Stop the queue manager: Queue Manager Stopped, 3.1.4.2."""
 
 
 class PrepareTransaction(Request, frozen=True):
-    """Transaction Prepare, 3.1.4.3."""
+    """Prepare an internal transaction: Transaction Prepare, 3.1.4.3."""
 
     to: int
     transaction: UUID
@@ -117,85 +117,85 @@ class PrepareTransaction(Request, frozen=True):
 
 
 class CommitTransaction(Request, frozen=True):
-    """Transaction Commit, 3.1.4.4."""
+    """Commit a transaction: Transaction Commit, 3.1.4.4."""
 
     to: int
     transaction: UUID
     decided_by: str = ""
-    """The person who decides in place of the coordinator."""
+    """The name of the administrator who decides in place of the coordinator; empty for none."""
 
 
 class AbortTransaction(Request, frozen=True):
-    """Transaction Abort, 3.1.4.5."""
+    """Abort a transaction: Transaction Abort, 3.1.4.5."""
 
     to: int
     transaction: UUID
     decided_by: str = ""
-    """The person who decides in place of the coordinator."""
+    """The name of the administrator who decides in place of the coordinator; empty for none."""
 
 
 class DtcPrepare(Request, frozen=True):
-    """DTC Transaction Prepare, 3.1.4.6."""
+    """The coordinator asks to prepare a transaction: DTC Transaction Prepare, 3.1.4.6."""
 
     to: int
     transaction: UUID
     single_phase: bool = False
-    """fSinglePhase: nobody else takes part, so it commits at once."""
+    """fSinglePhase: this manager is the only participant, so the transaction is committed at once."""
 
 
 class DtcCommit(Request, frozen=True):
-    """DTC Transaction Commit, 3.1.4.7."""
+    """The coordinator asks to commit a prepared transaction: DTC Transaction Commit, 3.1.4.7."""
 
     to: int
     transaction: UUID
 
 
 class DtcAbort(Request, frozen=True):
-    """DTC Transaction Abort, 3.1.4.8."""
+    """The coordinator asks to abort a transaction: DTC Transaction Abort, 3.1.4.8."""
 
     to: int
     transaction: UUID
 
 
 class DtcReenlistmentCommit(Request, frozen=True):
-    """DTC Reenlistment Commit, 3.1.4.9: what was in doubt at the start is committed."""
+    """Commit a transaction that was in doubt at the start: DTC Reenlistment Commit, 3.1.4.9."""
 
     to: int
     transaction: UUID
 
 
 class DtcReenlistmentAbort(Request, frozen=True):
-    """DTC Reenlistment Abort, 3.1.4.10."""
+    """Abort a transaction that was in doubt at the start: DTC Reenlistment Abort, 3.1.4.10."""
 
     to: int
     transaction: UUID
 
 
 class DtcReenlistmentTimeout(Event, frozen=True):
-    """DTC Reenlistment Timeout, 3.1.4.11: nobody knows the outcomes, and the start fails."""
+    """The outcomes did not come in time, so the start fails: DTC Reenlistment Timeout, 3.1.4.11."""
 
 
 class TakeOffline(Request, frozen=True):
-    """Take Offline, 3.1.4.12: nothing more goes to other managers, or comes from them."""
+    """Take Offline, 3.1.4.12: stop sending messages to other managers and accepting messages from them."""
 
     to: int
 
 
 class BringOnline(Request, frozen=True):
-    """Bring Online, 3.1.4.13."""
+    """Bring Online, 3.1.4.13: exchange messages with other managers again."""
 
     to: int
 
 
 class PauseQueue(Request, frozen=True):
-    """Pause Queue, 3.1.4.14; an outgoing queue is named by its destination."""
+    """Pause Queue, 3.1.4.14: stop sending from an outgoing queue, which is named by its destination."""
 
     to: int
     destination: str
 
 
 class ResumeQueue(Request, frozen=True):
-    """Resume Queue, 3.1.4.15."""
+    """Resume Queue, 3.1.4.15: send from a paused outgoing queue again."""
 
     to: int
     destination: str
@@ -205,31 +205,31 @@ class ResumeQueue(Request, frozen=True):
 
 
 class OpenCursor(Request, frozen=True):
-    """Open Cursor, 3.1.7.1.1."""
+    """Open Cursor, 3.1.7.1.1, on an open queue."""
 
     to: int
     handle: int
 
 
 class CloseCursor(Request, frozen=True):
-    """Close Cursor, 3.1.7.1.2."""
+    """Close Cursor, 3.1.7.1.2, by its handle."""
 
     to: int
     cursor: int
 
 
 class CreateQueue(Request, frozen=True):
-    """Create Queue, 3.1.7.1.3."""
+    """Create Queue, 3.1.7.1.3, under this path name."""
 
     to: int
     path: str
     settings: QueueSettings = QueueSettings()
     skip_directory: bool = False
-    """iSkipDirectory: a public queue does not enter the directory (DM-144)."""
+    """iSkipDirectory: a public queue is not added to the directory (DM-144)."""
 
 
 class ChangeQueue(Request, frozen=True):
-    """Give a queue other settings; `changes` holds only what changes."""
+    """Change settings of a queue; `changes` has only those that change."""
 
     to: int
     path: str
@@ -237,66 +237,66 @@ class ChangeQueue(Request, frozen=True):
 
 
 class ChangeAccess(Request, frozen=True):
-    """Change who may do what with a queue, or with the manager itself where `path` is empty."""
+    """Change the access list of a queue, or of the manager itself when `path` is empty."""
 
     to: int
     path: str
     change: AccessChange
     sid: Sid
     rights: int = 0
-    """A mask; what a new owner needs none of."""
+    """A mask of rights; 0 when the owner changes."""
 
 
 class DeleteQueue(Request, frozen=True):
-    """Delete Queue, 3.1.7.1.4."""
+    """Delete Queue, 3.1.7.1.4, with all its messages."""
 
     to: int
     path: str
     skip_directory: bool = False
-    """iSkipDirectory: a public queue stays in the directory."""
+    """iSkipDirectory: a public queue is not removed from the directory."""
 
 
 class OpenQueue(Request, frozen=True):
-    """Open Queue, 3.1.7.1.5."""
+    """Open Queue, 3.1.7.1.5, for one kind of access."""
 
     to: int
     path: str
     access: Access
     share: Share = Share.DENY_NONE
     lease: Duration = FOREVER_WAIT
-    """How long it stays open without being used."""
+    """The time after which an unused handle is closed."""
 
 
 class CloseQueue(Request, frozen=True):
-    """Close Queue, 3.1.7.1.6."""
+    """Close Queue, 3.1.7.1.6, by its handle."""
 
     to: int
     handle: int
 
 
 class PurgeQueue(Request, frozen=True):
-    """Purge Queue, 3.1.7.1.7."""
+    """Purge Queue, 3.1.7.1.7: remove all messages of a queue."""
 
     to: int
     path: str
 
 
 class BeginTransaction(Request, frozen=True):
-    """Create Transaction, 3.1.7.1.8."""
+    """Create Transaction, 3.1.7.1.8: begin an internal or an external one."""
 
     to: int
     timeout: Duration = FOREVER_WAIT
-    """An active transaction is aborted when nobody touched it for so long."""
+    """The time after which an active transaction that is not used is aborted."""
     identifier: UUID | None = None
-    """Somebody else's, who decides its outcome: the transaction is external."""
+    """The identifier of an external transaction, which a coordinator decides; None for an internal one."""
     owner: str = ""
-    """The application that will ask for it after a crash."""
+    """The application that asks for this transaction after a crash."""
 
 
 class SendMessages(Request, frozen=True):
-    """Enqueue Message, 3.1.7.1.9, for one message or many: all of them or none.
+    """Enqueue Message, 3.1.7.1.9, for one message or many: all of them are accepted, or none.
 
-    Only a message whose own time to reach the queue has run out is left out alone.
+    The one exception: a message whose TimeToReachQueue is over is left out alone.
     """
 
     to: int
@@ -306,7 +306,7 @@ class SendMessages(Request, frozen=True):
 
 
 class ReceiveMessages(Request, frozen=True):
-    """Dequeue Message, 3.1.7.1.10, and Dequeue Message Begin, 3.1.7.1.11, for one message or many."""
+    """Receive messages: Dequeue Message, 3.1.7.1.10, and Dequeue Message Begin, 3.1.7.1.11."""
 
     to: int
     queue: int | str
@@ -314,31 +314,31 @@ class ReceiveMessages(Request, frozen=True):
     timeout: Duration = Duration(0)
     transaction: UUID | None = None
     hold: Duration = Duration(0)
-    """Not 0: only lock the messages (iTwoPhaseRead); they come back when the time runs out.
+    """Not 0: only lock the messages (iTwoPhaseRead), and unlock them after this time.
 
-    With FOREVER_WAIT they come back only when the queue is closed.
+    With FOREVER_WAIT they are unlocked only when the queue is closed.
     """
     acknowledge: int = 0
-    """A receipt whose messages are done with: Dequeue Message End is run first."""
+    """The receipt of an earlier read, whose messages are removed first by Dequeue Message End; 0 for none."""
     cursor: int = 0
     tag: int = 0
 
 
 class EndRead(Request, frozen=True):
-    """Dequeue Message End, 3.1.7.1.12, for some messages of a receipt, or for all of them."""
+    """Dequeue Message End, 3.1.7.1.12: remove or unlock some messages of a receipt, or all of them."""
 
     to: int
     receipt: int
     delete: bool
     lookup_ids: tuple[int, ...] = ()
     reject: bool = False
-    """They are gone, and were refused by their reader: NackReceiveRejected."""
+    """With `delete`: the reader refused the messages, so their senders get NackReceiveRejected."""
     unseen: bool = False
-    """With `delete` False: nobody has tried these, so that no counter grows."""
+    """Without `delete`: the reader did not try these messages, so the read does not count."""
 
 
 class LookUpMessage(Request, frozen=True):
-    """Read Message By Lookup Identifier, 3.1.7.1.13."""
+    """Peek at or receive one message: Read Message By Lookup Identifier, 3.1.7.1.13."""
 
     to: int
     queue: int | str
@@ -350,7 +350,7 @@ class LookUpMessage(Request, frozen=True):
 
 
 class PeekMessage(Request, frozen=True):
-    """Peek Message, 3.1.7.1.15, or with `next` Peek Next Message, 3.1.7.1.14."""
+    """Read a message and leave it: Peek Message, 3.1.7.1.15, or with `next` Peek Next Message, 3.1.7.1.14."""
 
     to: int
     queue: int | str
@@ -360,7 +360,7 @@ class PeekMessage(Request, frozen=True):
 
 
 class BrowseMessages(Request, frozen=True):
-    """Peek at up to so many messages behind a place, without a cursor."""
+    """Peek at up to `limit` messages after a LookupIdentifier, without a cursor."""
 
     to: int
     queue: int | str
@@ -369,7 +369,7 @@ class BrowseMessages(Request, frozen=True):
 
 
 class MoveMessage(Request, frozen=True):
-    """Move Message, 3.1.7.1.16."""
+    """Move Message, 3.1.7.1.16: move one message to another local queue."""
 
     to: int
     queue: int | str
@@ -379,7 +379,7 @@ class MoveMessage(Request, frozen=True):
 
 
 class CancelRead(Request, frozen=True):
-    """Cancel Waiting Message Read Request, 3.1.7.1.17."""
+    """Cancel Waiting Message Read Request, 3.1.7.1.17: end a read that waits, by its tag."""
 
     to: int
     queue: int | str
@@ -387,13 +387,13 @@ class CancelRead(Request, frozen=True):
 
 
 class CallerGone(Event, frozen=True):
-    """Whoever waits under this number no longer listens."""
+    """The caller of this number is gone, so its waiting reads end."""
 
     caller: int
 
 
 class GetQueuePath(Request, frozen=True):
-    """Get Queue Path, 3.1.7.1.26."""
+    """Get Queue Path, 3.1.7.1.26: find the path name for a format name."""
 
     to: int
     format_name: str
@@ -403,36 +403,36 @@ class GetQueuePath(Request, frozen=True):
 
 
 class StorePiece(Event, frozen=True):
-    """Keep a piece of a body that comes bit by bit; a message may have it as its `stored_body` later."""
+    """Store one piece of a large body, which a message can name later as its `stored_body`."""
 
     to: int
     spool: int = 0
-    """The number that the answer to the first piece gave; 0 begins a new body."""
+    """The number of the body, from the answer to its first piece; 0 begins a new body."""
     data: bytes | memoryview = b""
 
 
 class DropSpool(Event, frozen=True):
-    """A body that was begun belongs to no message and never will; one that does is left alone."""
+    """Delete the pieces of a body that no message owns; a body that a message owns stays."""
 
     spool: int
 
 
-# -- 3.1.7.2: of which protocols learn too
+# -- 3.1.7.2: flow control
 
 
 class FlowControl(Event, frozen=True):
-    """Begin and End Flow Control, 3.1.7.2.5 and 3.1.7.2.6."""
+    """Refuse or accept new messages: Begin and End Flow Control, 3.1.7.2.5 and 3.1.7.2.6."""
 
     throttled: bool
     why: str = ""
-    """What senders are told; empty when only the store is behind."""
+    """The sentence that senders get; empty when the store has to catch up."""
 
 
 # -- the disk
 
 
 class AwaitDisk(Event, frozen=True):
-    """A question that changes nothing: it is answered when all that could be seen is on disk."""
+    """Wait until everything that earlier turns changed is on disk; nothing is changed."""
 
     to: int
 
@@ -441,51 +441,51 @@ class AwaitDisk(Event, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
-    """The status, and a sentence where the status alone does not say enough."""
+    """The status of a request, with a sentence when the status alone does not say enough."""
 
     status: HResult
     why: str = ""
 
 
 class Opened(Answer, frozen=True, gc=False):
-    """A handle or a cursor."""
+    """The handle of an open queue or cursor."""
 
     handle: int = 0
 
 
 class QueueAnswer(Answer, frozen=True):
-    """A queue as it is now."""
+    """The record of a queue after the request."""
 
     queue: Queue | None = None
 
 
 class PathAnswer(Answer, frozen=True, gc=False):
-    """What a format name says in words; empty where it says nothing (DM-258)."""
+    """The path name and the computer that a format name contains; empty when it has none (DM-258)."""
 
     path: str = ""
     machine: str = ""
 
 
 class Purged(Answer, frozen=True, gc=False):
-    """How many messages went."""
+    """The number of messages that a purge or a delete removed."""
 
     count: int = 0
 
 
 class Sent(Answer, frozen=True, gc=False):
-    """Where the messages went, in the order they were given."""
+    """The LookupIdentifiers of accepted messages, in the order of the request."""
 
     lookup_ids: tuple[int, ...] = ()
     lineage: UUID | None = None
 
     def identifiers(self) -> list[ObjectId]:
-        """The Identifiers of messages that brought none of their own."""
+        """Return the Identifiers that the manager gave to messages without one."""
         assert self.lineage is not None
         return [ObjectId(self.lineage, lookup_id & 0xFFFFFFFF) for lookup_id in self.lookup_ids]
 
 
 class PieceStored(Answer, frozen=True, gc=False):
-    """How much of a body is there by now; a crash takes it all, unless a message has it."""
+    """The size of a large body so far; a crash deletes it, unless a message owns it."""
 
     spool: int = 0
     pieces: int = 0
@@ -493,27 +493,27 @@ class PieceStored(Answer, frozen=True, gc=False):
 
 
 class Delivered(msgspec.Struct, frozen=True, gc=False):
-    """A message and its place."""
+    """A message with its position in the queue."""
 
     position: Position
     message: Message
 
 
 class Received(Answer, frozen=True, gc=False):
-    """Messages, with the receipt under which they are held, if they are."""
+    """The messages of a read, with the receipt of the lock when they are locked (0 when not)."""
 
     messages: tuple[Delivered, ...] = ()
     receipt: int = 0
 
 
 class Begun(Answer, frozen=True, gc=False):
-    """A new transaction."""
+    """The identifier of a new transaction."""
 
     transaction: UUID | None = None
 
 
 class EnlistmentMessage(Enum):
-    """What a resource manager tells the coordinator: TXUSER_ENLISTMENT_MTAG_..."""
+    """The messages of a resource manager to the coordinator: TXUSER_ENLISTMENT_MTAG_..."""
 
     PREPARE_DONE = "PREPAREREQDONE"
     COMMIT_DONE = "COMMITREQDONE"
@@ -521,28 +521,28 @@ class EnlistmentMessage(Enum):
 
 
 class Enlisted(Answer, frozen=True, gc=False):
-    """What the coordinator is told; nothing where that would not be true."""
+    """The message for the coordinator; None when the operation did not succeed."""
 
     message: EnlistmentMessage | None = None
 
 
-# -- what the manager asks itself
+# -- requests that the manager makes to itself
 
 
 class EmptyQueue(Event, frozen=True):
-    """Go on with a purge or a delete that is too long for one turn."""
+    """Continue a purge or a delete that is too long for one turn."""
 
     to: int
     number: int
     reason: MessageClass
     until: int
-    """Messages with a higher sequence number came after the request and stay."""
+    """The last sequence number to remove; later messages came after the request and stay."""
     place: int = -1
     delayed_place: int = -1
     count: int = 0
     outcome: HResult = HResult.OK
-    """What the directory said to a delete."""
+    """The answer of the directory to a delete."""
 
 
 class DispatchMessages(Event, frozen=True):
-    """Go on with outgoing messages: the transfer of some ended in an earlier turn."""
+    """Send more outgoing messages, because transfers have ended in an earlier turn."""

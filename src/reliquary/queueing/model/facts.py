@@ -1,6 +1,6 @@
-"""What the queue manager states about durable state, and what it tells other machines.
+"""The facts by which the queue manager changes durable state, and its signals to other machines.
 
-Only `State.apply(fact)` changes what is kept; recovery reads the rows that the same lines staged.
+Only `changes.apply` changes the state and the rows for a fact; recovery reads the rows.
 """
 
 from __future__ import annotations
@@ -17,58 +17,58 @@ from reliquary.queueing.model.travel.transfer import HoldKey
 
 
 class ManagerNamed(Fact, frozen=True):
-    """This is who we are; stated once, at the first start, and again when an attribute changes."""
+    """The attributes of this manager were set at the first start, or have changed."""
 
     record: QueueManagerRecord
 
 
 class QueueCreated(Fact, frozen=True):
-    """A queue exists."""
+    """A queue was created, local or outgoing."""
 
     queue: Queue
 
 
 class QueueChanged(Fact, frozen=True):
-    """A queue has other attributes now."""
+    """The attributes of a queue have changed."""
 
     queue: Queue
 
 
 class QueueDeleted(Fact, frozen=True):
-    """A queue is gone, with nothing left in it."""
+    """A queue was deleted after all its messages."""
 
     number: int
 
 
 class MessagesStored(Fact, frozen=True):
-    """Messages are in a queue."""
+    """Messages were stored in a queue."""
 
     queue: int
     positions: tuple[Position, ...]
     messages: tuple[Message, ...]
     prepared: bool = False
-    """Their transaction was prepared, so their rows are there and only now show."""
+    """Their transaction was prepared, so their rows exist and now become visible."""
 
     @property
     def volatile(self) -> bool:
-        """An express message is kept in memory only (DM-046)."""
+        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return all(position.express for position in self.positions)
 
 
 class PositionCopied(Fact, frozen=True):
-    """A stored message is in one more queue."""
+    """A stored message was copied to one more queue, such as a journal."""
 
     queue: int
     position: Position
 
     @property
     def volatile(self) -> bool:
-        """An express message is kept in memory only (DM-046)."""
+        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return self.position.express
 
 
 class PositionMoved(Fact, frozen=True):
-    """A message is in another queue now, and no longer in the first."""
+    """A message was moved from one queue to another."""
 
     source: int
     target: int
@@ -77,12 +77,12 @@ class PositionMoved(Fact, frozen=True):
 
     @property
     def volatile(self) -> bool:
-        """An express message is kept in memory only (DM-046)."""
+        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return self.position.express
 
 
 class PositionsRemoved(Fact, frozen=True):
-    """Messages are no longer in a queue."""
+    """Messages were removed from a queue."""
 
     queue: int
     positions: tuple[Position, ...]
@@ -90,71 +90,71 @@ class PositionsRemoved(Fact, frozen=True):
 
     @property
     def volatile(self) -> bool:
-        """An express message is kept in memory only (DM-046)."""
+        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return all(position.express for position in self.positions)
 
 
 class PositionsMarked(Fact, frozen=True):
-    """Positions that somebody has are counted once more, or purged; they stay where they are."""
+    """The counters or the purge mark of locked positions have changed; the positions stay in the queue."""
 
     queue: int
     positions: tuple[Position, ...]
 
     @property
     def volatile(self) -> bool:
-        """An express message is kept in memory only (DM-046)."""
+        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return all(position.express for position in self.positions)
 
 
 class PositionsDelayed(Fact, frozen=True):
-    """Positions of a queue are not to be seen until their moment comes."""
+    """Positions of a queue are delayed: readers do not see them until the moment `due`."""
 
     queue: int
     positions: tuple[Position, ...]
 
     @property
     def volatile(self) -> bool:
-        """An express message is kept in memory only (DM-046)."""
+        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return all(position.express for position in self.positions)
 
 
 class PositionsDue(Fact, frozen=True):
-    """The delay of positions is over; they are told as they were until now."""
+    """The delay of these positions is over; `positions` still have their old values."""
 
     queue: int
     positions: tuple[Position, ...]
 
     @property
     def volatile(self) -> bool:
-        """An express message is kept in memory only (DM-046)."""
+        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return all(position.express for position in self.positions)
 
 
 class PieceKept(Fact, frozen=True):
-    """A loose body has one more piece."""
+    """One more piece of a large body was stored that no message owns yet."""
 
     spool: int
     data: bytes
 
     @property
     def volatile(self) -> bool:
-        """Until a message has them, nobody was promised that pieces outlive a crash."""
+        """Always True, because pieces need not survive a crash until a message owns them."""
         return True
 
 
 class SpoolsDropped(Fact, frozen=True):
-    """Loose bodies are gone."""
+    """Large bodies that no message owns were deleted."""
 
     spools: tuple[int, ...]
 
     @property
     def volatile(self) -> bool:
-        """Those that a crash brings back are dropped at the next start."""
+        """Always True, because the next start deletes those that a crash brings back."""
         return True
 
 
 class TransactionPrepared(Fact, frozen=True):
-    """A transaction waits for its outcome; its messages are stored, and nobody sees them yet."""
+    """A transaction was prepared: its messages are stored, and readers do not see them yet."""
 
     identifier: UUID
     record: PreparedTransaction
@@ -162,27 +162,27 @@ class TransactionPrepared(Fact, frozen=True):
 
 
 class TransactionEnded(Fact, frozen=True):
-    """A prepared transaction has its outcome; what it did is in the facts beside this one."""
+    """A prepared transaction was committed or aborted; other facts of this turn change its messages."""
 
     identifier: UUID
     outcome: Outcome
 
 
 class OutcomesForgotten(Fact, frozen=True):
-    """How these transactions ended is remembered no longer."""
+    """The outcomes of these transactions were forgotten."""
 
     identifiers: tuple[UUID, ...]
 
 
 class PreparedMessageDropped(Fact, frozen=True):
-    """A message of a prepared transaction will never be."""
+    """A message of a prepared transaction was deleted: the transaction was aborted, or the queue is gone."""
 
     queue: int
     position: Position
 
 
 class HoldBegun(Fact, frozen=True):
-    """A carrier holds messages of a queue: they stay there, and nobody else gets them."""
+    """A carrier holds messages of a queue: they stay there, and no other reader gets them."""
 
     holder: str
     key: HoldKey
@@ -191,41 +191,41 @@ class HoldBegun(Fact, frozen=True):
 
     @property
     def volatile(self) -> bool:
-        """An express message is kept in memory only (DM-046)."""
+        """Whether all its messages are express messages, which are kept in memory only (DM-046)."""
         return all(position.express for position in self.positions)
 
 
 class HoldsOver(Fact, frozen=True):
-    """A carrier holds no longer what it held; what became of the messages is in the facts beside this."""
+    """Holds of a carrier have ended; other facts of this turn say what happened to the messages."""
 
     holder: str
     keys: tuple[HoldKey, ...]
 
 
 class DirectoryObjectWritten(Fact, frozen=True):
-    """The directory has this object, as it is here."""
+    """An object of the directory was created or changed."""
 
     subject: DirectoryObject
 
 
 class DirectoryObjectRemoved(Fact, frozen=True):
-    """The directory no longer has an object."""
+    """An object of the directory was deleted."""
 
     kind: Kind
     identifier: UUID
 
 
 class CopyLost(Fact, frozen=True):
-    """Somebody asked for a copy of a message, or for news of it, and it could not be stored."""
+    """A copy, an acknowledgement or a report of a message was wanted and could not be stored."""
 
     queue: int
-    """Whose message it was; 0 for a queue that is gone or never was."""
+    """The number of the message's queue; 0 for a queue that does not exist."""
     copy: Copy
     why: str
 
 
 class ChangeOperation(Enum):
-    """What a change notification tells of, [MS-MQCN] 3.3.4.1."""
+    """The kinds of changes in a change notification, [MS-MQCN] 3.3.4.1."""
 
     QUEUE_CREATION = "queue-creation"
     QUEUE_DELETION = "queue-deletion"
@@ -234,25 +234,25 @@ class ChangeOperation(Enum):
 
 
 class ChangeNotified(Signal, frozen=True):
-    """Send Change Notification: what the directory is about to be told, or was."""
+    """An object of the directory changes or has changed: Send Change Notification."""
 
     operation: ChangeOperation
     subject: DirectoryObject
 
 
 class DirectoryServersWanted(Signal, frozen=True):
-    """Whoever resolves names is to look for directory servers, and say DirectoryServersFound."""
+    """The manager needs directory servers; the resolver of names answers with DirectoryServersFound."""
 
 
 class PositionAvailable(Signal, frozen=True):
-    """Message Position Available, 3.1.7.2.2."""
+    """A message can be read in a queue: Message Position Available, 3.1.7.2.2."""
 
     queue: int
     lookup_id: int
 
 
 class PositionDeleted(Signal, frozen=True):
-    """Message Position Deleted, 3.1.7.2.1."""
+    """A message was removed from a queue: Message Position Deleted, 3.1.7.2.1."""
 
     queue: int
     position: Position

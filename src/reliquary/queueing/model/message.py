@@ -1,10 +1,10 @@
-"""Message and MessagePosition, [MS-MQDMPR] 3.1.1.11 and 3.1.1.12.
+"""Message and MessagePosition, [MS-MQDMPR] 3.1.1.11 and 3.1.1.12, with their ranges and sizes.
 
     Queue --- Position --- Message        a message is stored once and never changes;
-    Queue --- Position ---'               a move, a journal or a dead letter is another position
+    Queue --- Position ---'               a move, a journal copy or a dead letter is another position
 
-What belongs to one place in one queue sits on the Position: LookupIdentifier, ArrivalTime, the
-reason it came there.  All else sits on the Message under our spelling of the specification's name.
+A Position has what belongs to one place in one queue: LookupIdentifier, ArrivalTime, the reason why the
+message came there.  A Message has all other attributes, under Python spellings of the specification's names.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from reliquary.wire.stored_names import STORED_NAMES
 
 NO_GUID: Final = UUID(int=0)
 FOREVER: Final = 0xFFFFFFFF
-"""A time or a quota without limit."""
+"""The value of a time or a quota that has no limit."""
 
 LABEL_LIMIT: Final = 249
 PRIORITY_LIMIT: Final = 7
 BODY_LIMIT: Final = 100_000_000
-"""Bytes of the largest body; it is also what is announced to peers as the largest (HR-098)."""
+"""The largest size of a body in bytes, which is also announced to peers (HR-098)."""
 EXTENSION_LIMIT: Final = 1024 * 1024
 LONGEST_DELAY: Final = FOREVER * SECOND
 LONGEST_WAY: Final = 15
-"""How many managers may pass a message on; one that needs more goes in a circle."""
+"""The largest number of managers that pass on a message; more means that it goes in a circle."""
 
 
 class MessageClass(IntEnum):
-    """Message.Class; the values are those of the packet, 3.1.7.1.31."""
+    """Message.Class, with the values of the packet, 3.1.7.1.31."""
 
     NORMAL = 0x0000
     REPORT = 0x0001
@@ -62,19 +62,19 @@ class MessageClass(IntEnum):
 
     @property
     def is_failure(self) -> bool:
-        """Whether the message did not get to a reader."""
+        """Whether the class says that the message did not reach a reader."""
         return self >= MessageClass.NACK_BAD_DEST_QUEUE
 
 
 class Delivery(Enum):
-    """Message.DeliveryGuarantee."""
+    """Message.DeliveryGuarantee: whether a message is kept in memory or on disk."""
 
     EXPRESS = "express"
     RECOVERABLE = "recoverable"
 
 
 class MessagePrivacy(Enum):
-    """Message.PrivacyLevel: how the body is encrypted in transfer (DM-044)."""
+    """Message.PrivacyLevel: how the body is encrypted while it is sent (DM-044)."""
 
     NONE = "none"
     BASE = "base"
@@ -83,7 +83,7 @@ class MessagePrivacy(Enum):
 
 
 class AuthenticationLevel(Enum):
-    """How the message is signed in transfer (DM-045)."""
+    """Message.AuthenticationLevel: how the message is signed while it is sent (DM-045)."""
 
     NONE = "none"
     SIG10 = "sig10"
@@ -93,7 +93,7 @@ class AuthenticationLevel(Enum):
 
 
 class Acknowledgement(Enum):
-    """Message.AcknowledgementsRequested (DM-056)."""
+    """Message.AcknowledgementsRequested: which acknowledgements the sender wants (DM-056)."""
 
     POS_ARRIVAL = "pos-arrival"
     POS_RECEIVE = "pos-receive"
@@ -106,7 +106,7 @@ class Acknowledgement(Enum):
 
 
 class HashAlgorithm(Enum):
-    """DM-059."""
+    """Message.HashAlgorithm: the hash of a signature (DM-059)."""
 
     MD2 = "md2"
     MD4 = "md4"
@@ -118,7 +118,7 @@ class HashAlgorithm(Enum):
 
 
 class EncryptionAlgorithm(Enum):
-    """DM-060."""
+    """Message.EncryptionAlgorithm: the cipher of an encrypted body (DM-060)."""
 
     RSA = "rsa"
     DSS = "dss"
@@ -133,7 +133,7 @@ class EncryptionAlgorithm(Enum):
 
 
 class DestinationKind(Enum):
-    """Message.DestinationQueueType (DM-061)."""
+    """Message.DestinationQueueType: the form of the destination's name (DM-061)."""
 
     PRIVATE = "private"
     PUBLIC = "public"
@@ -141,7 +141,7 @@ class DestinationKind(Enum):
 
 
 class AdministrationKind(Enum):
-    """Message.AdministrationQueueType (DM-061)."""
+    """Message.AdministrationQueueType: the form of the administration queue's name (DM-061)."""
 
     NONE = "none"
     PRIVATE_ON_SOURCE = "private-on-source"
@@ -152,7 +152,7 @@ class AdministrationKind(Enum):
 
 
 class ResponseKind(Enum):
-    """Message.ResponseQueueType (DM-061)."""
+    """Message.ResponseQueueType: the form of the response queue's name (DM-061)."""
 
     NONE = "none"
     SAME_AS_ADMINISTRATION = "same-as-administration"
@@ -165,7 +165,7 @@ class ResponseKind(Enum):
 
 
 class SenderKind(Enum):
-    """Message.SenderIdentifierType (DM-061)."""
+    """Message.SenderIdentifierType: what `sender` identifies (DM-061)."""
 
     NONE = "none"
     SID = "sid"
@@ -173,7 +173,7 @@ class SenderKind(Enum):
 
 
 class ObjectId(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """OBJECTID: the manager that made the message, and a number that is unique there."""
+    """OBJECTID: the lineage of the manager that made a message, and a number that is unique there."""
 
     lineage: UUID = NO_GUID
     uniquifier: int = 0
@@ -183,7 +183,7 @@ class ObjectId(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class SequenceId(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """TxSequenceId: names one stream of transactional messages; both parts only grow."""
+    """TxSequenceId: the name of one stream of transactional messages; both parts only grow."""
 
     ordinal: int
     timestamp: int
@@ -193,16 +193,16 @@ NO_OBJECT: Final = ObjectId()
 
 
 class StoredBody(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A body that lies in pieces in a table of its own, because it is too large for one row."""
+    """A reference to a body that is too large for one row and is stored in pieces in a table for bodies."""
 
     spool: int
-    """The number under which its pieces lie."""
+    """The number of the body, with which the keys of its pieces begin."""
     size: int
     pieces: int
 
 
 class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename=STORED_NAMES):
-    """What an application sent, 3.1.1.12.  Labels, tags, bodies and extensions are opaque (DM-054)."""
+    """A message, 3.1.1.12.  Its label, tag, body and extension are never interpreted (DM-054)."""
 
     identifier: ObjectId = NO_OBJECT
     body: bytes = b""
@@ -211,15 +211,15 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     priority: int = 3
     delivery: Delivery = Delivery.EXPRESS
     message_class: int = MessageClass.NORMAL
-    """A MessageClass, or a value of the application's own (DM-043)."""
+    """A MessageClass, or a value that an application defines (DM-043)."""
     sent_time: int = 0
-    """Seconds since 1970."""
+    """SentTime, in seconds since 1970."""
     time_to_reach_queue: int = 0x54600
-    """Seconds after SentTime; four days (DM-057)."""
+    """TimeToReachQueue in seconds after SentTime; the default is four days (DM-057)."""
     time_to_be_received: int = FOREVER
-    """Seconds after SentTime (DM-058)."""
+    """TimeToBeReceived in seconds after SentTime (DM-058)."""
     delay: int = 0
-    """Microseconds after SentTime before which nobody sees it; ours, the specification has none."""
+    """Microseconds after SentTime in which readers do not see the message; the specification has no delay."""
     correlation: ObjectId = NO_OBJECT
     application_tag: int = 0
     extension: bytes = b""
@@ -227,7 +227,7 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     positive_journaling: bool = False
     negative_journaling: bool = False
     discard_refused: bool = False
-    """Its sender wants no dead letter, not even where a peer refuses the message."""
+    """The sender wants no dead letter, not even when a peer refuses the message."""
     application_deadletter_queue: str = ""
     allow_peek_when_locked: bool = False
     tracing_requested: bool = False
@@ -259,11 +259,11 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     authentication_provider_type: int = 1
     authentication_provider_name: str = ""
     sequence: SequenceId | None = None
-    """TransactionalMessageSequenceIdentifier; None for a message outside any stream."""
+    """TransactionalMessageSequenceIdentifier; None for a message that is in no stream."""
     sequence_number: int = 0
     previous_sequence_number: int = 0
     transaction: UUID | None = None
-    """TransactionIdentifier: under which it was captured."""
+    """TransactionIdentifier: the transaction in which it was sent."""
     final_ack_required: bool = False
     first_in_transaction: bool = False
     last_in_transaction: bool = False
@@ -272,37 +272,37 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     soap_header: str = ""
     soap_body: str = ""
     carrier_header: str = ""
-    """Header fields in the words of the carrier that brought it, for readers and for the next hop.
+    """Header fields as the carrier wrote them that brought the message, for readers and for the next hop.
 
-    Or those that its sender chose; the carrier tells them apart.
+    In a message that is sent, the fields that its sender chose; the carrier tells the two apart.
     """
     stored_body: StoredBody | None = None
-    """Not None: `body` is empty, and lies in pieces."""
+    """The place of a large body; `body` is empty then."""
     hops: int = 0
-    """How many managers have passed it on; a message that goes in a circle is found by it."""
+    """The number of managers that have passed on the message, to find one that goes in a circle."""
 
     @property
     def is_express(self) -> bool:
-        """Kept in memory only (DM-046)."""
+        """Whether the message is kept in memory only (DM-046)."""
         return self.delivery is Delivery.EXPRESS
 
     @property
     def spool(self) -> int:
-        """The number under which its body lies in pieces, or 0."""
+        """The number of its large body in the table of pieces, or 0."""
         return 0 if self.stored_body is None else self.stored_body.spool
 
     @property
     def body_size(self) -> int:
-        """How many bytes its body has, wherever that lies."""
+        """The number of bytes of its body, whether it is in the message or in pieces."""
         return len(self.body) if self.stored_body is None else self.stored_body.size
 
     @property
     def is_transactional(self) -> bool:
-        """Sent in a transaction, here or at the manager it came from."""
+        """Whether it was sent in a transaction, at this manager or at the one that it came from."""
         return self.transaction is not None or self.sequence is not None
 
     def deadline(self, now: Instant) -> int:
-        """When TimeToBeReceived ends, or 0 for never."""
+        """Return the moment at which TimeToBeReceived ends, or 0 for never."""
         # DEPARTS from 3.1.2.4 (AN-07): the timer runs from SentTime where there is one, as
         # 3.1.1.12 defines the attribute, because a message that travelled would live too long.
         if self.time_to_be_received == FOREVER:
@@ -311,14 +311,14 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
         return max(start + self.time_to_be_received * SECOND, 1)
 
     def reach_deadline(self, now: Instant) -> int:
-        """The first moment after TimeToReachQueue, or 0 for never ([MC-MQSRM] 3.1.7.2.1)."""
+        """Return the first moment after TimeToReachQueue, or 0 for never ([MC-MQSRM] 3.1.7.2.1)."""
         if self.time_to_reach_queue == FOREVER:
             return 0
         start = self.sent_time * SECOND if 0 < self.sent_time < LAST_SECOND else now
         return start + self.time_to_reach_queue * SECOND + 1
 
     def due(self, now: Instant) -> int:
-        """When its delay is over, or 0 when it is over already."""
+        """Return the moment at which its delay ends, or 0 when it has ended."""
         if not self.delay:
             return 0
         moment = (self.sent_time * SECOND if 0 < self.sent_time < LAST_SECOND else now) + self.delay
@@ -326,54 +326,54 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
 
 
 class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """MessagePosition: one message's place in one queue."""
+    """MessagePosition, 3.1.1.11: the place of one message in one queue."""
 
     lookup_id: int
-    """LookupIdentifier, which is also the order in the queue."""
+    """LookupIdentifier, by which the messages of a queue are ordered."""
     message: int
-    """The number under which the message is stored; copies of it share it."""
+    """The number of the message in the store; copies of one message have one number."""
     size: int
     arrived: int
     """ArrivalTime, microseconds since 1970."""
     expires: int = 0
-    """When TimeToBeReceived ends, microseconds since 1970; 0 is never."""
+    """The moment when TimeToBeReceived ends, microseconds since 1970; 0 is never."""
     reason: MessageClass = MessageClass.NORMAL
-    """Why it is here, in a journal or dead-letter queue."""
+    """The reason why the message is in a journal or dead-letter queue."""
     origin: int = 0
-    """The number of the queue it came from, in a journal or dead-letter queue."""
+    """In a journal or dead-letter queue, the number of the queue from which the message came."""
     origin_path: str = ""
-    """The path name of that queue, which may be gone by now."""
+    """The path name of that queue, which may have been deleted."""
     shared: bool = False
-    """Another position shows the same message, so the last one to go removes it."""
+    """Other positions refer to this message; the last one that is removed also removes the message."""
     express: bool = False
     peekable: bool = False
     """AllowPeekWhenLocked of its message."""
     dead_letter: bool = False
     """NegativeJournalingRequested of its message."""
     asks: int = 0
-    """What its message wants to be told on the way, in the bits of `acknowledge`; mostly nothing."""
+    """The acknowledgements and reports that its message asks for, as bits of `acknowledge`; mostly 0."""
     handed_out: int = 0
-    """How often somebody got it in a transaction or on trial since it is in this queue."""
+    """How many times it was read in a transaction or locked by a read since it is in this queue."""
     aborted: int = 0
-    """How often it came back from there; AbortCounter of [MS-MQQP]'s SubqueueHeader."""
+    """How many of these reads were undone; AbortCounter of [MS-MQQP]'s SubqueueHeader."""
     moved: int = 0
-    """How often it was moved to another queue; MoveCounter."""
+    """How many times it was moved to another queue; MoveCounter."""
     purged: int = 0
-    """PurgePending: when its queue was purged while somebody had it; 0 when it was not."""
+    """PurgePending: the moment when its queue was purged while the position was locked, or 0."""
     due: int = 0
-    """Not 0: nobody sees it before this moment, microseconds since 1970."""
+    """The end of its delay, microseconds since 1970; readers do not see it before.  0 for no delay."""
     spool: int = 0
-    """Not 0: the body of its message lies in pieces under this number."""
+    """The number of its message's large body in the table of pieces, or 0."""
     arrival: int = 0
-    """Its place in the feed of its queue (`feed.numbering`), where that is not its own sequence number."""
+    """Its number in the feed of its queue (`changes.numbering`), or 0 when that is its sequence number."""
 
 
 PACKET_HEADERS: Final = 222
-"""Bytes of the headers of a message without strings, as in the published packet."""
+"""The size of the headers of a message without strings, in bytes, as in the published packet."""
 
 
 def size_of(message: Message) -> int:
-    """What a message counts against quotas: headers and body, 3.1.7.2.2."""
+    """Return the bytes that a message counts against quotas: headers and body, 3.1.7.2.2."""
     strings = (
         len(message.label)
         + len(message.destination_queue)
@@ -386,7 +386,7 @@ def size_of(message: Message) -> int:
 
 
 def check(message: Message) -> None:
-    """Refuse a message outside its ranges (DM-048, DM-055), with the limit and the value."""
+    """Raise UsageError, with the limit and the value, for a message outside its ranges (DM-048, DM-055)."""
     if not 0 <= message.priority <= PRIORITY_LIMIT:
         raise UsageError(f"a priority is 0 to {PRIORITY_LIMIT}, not {message.priority}")
     if len(message.label) > LABEL_LIMIT:

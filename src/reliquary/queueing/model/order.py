@@ -1,17 +1,17 @@
-"""The order of one queue: which position is first, which comes next, which are locked.
+"""The order of one queue, [MS-MQDMPR] 3.1.1.2: which position is first, which is next, which are locked.
 
     LookupIdentifier  |<------- window, in memory ------->|<--- beyond, on disk --->|
                       first                              edge
-    locked            kept in memory wherever they lie; seeks pass over them
+    locked            in memory wherever they are in the order; searches skip them
 
-The window holds every available position up to `edge`, so its first is the queue's first.  When
-it runs empty the next rows are read from behind the edge, a place that no consumed row lies
-before: reads never walk over what was deleted.  Memory is bounded by the window and the locks.
+The window has every available position up to `edge`, so its first one is the first of the queue.  When the
+window is empty, the next rows are read from behind the edge.  Received rows were before the edge, so reads
+never walk over deleted rows.  Memory is limited by the window and the locks.
 
-A queue has eight lanes, one for each priority.  `floors` says for each lane where its oldest row
-may lie; it is kept on disk, so that the first read after a restart starts there too.
+A queue has eight lanes, one for each priority.  `floors` says for each lane where its oldest row can be; it
+is stored, so that the first read after a restart begins there too.
 
-Express positions have no row.  Those behind the edge wait in `_late_express`.
+Express positions have no row.  Those behind the edge are in `_late_express`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from reliquary.queueing.model.message import Position
 from reliquary.queueing.model.tables import LANE_SHIFT, LANES, LAST_ID, POSITIONS, lane_start, position_key
 
 WINDOW: Final = 1024
-"""Positions that are read at once; up to twice as many are held."""
+"""The number of positions that are read at once; the window has at most twice this number."""
 LANE_BOUNDS: Final = tuple((lane_start(lane), lane_start(lane + 1)) for lane in range(LANES))
 
 
 class Order:
-    """The MessagePositionList, 3.1.1.2, with the states Available and Locked (DM-028, DM-029)."""
+    """The MessagePositionList of a queue, 3.1.1.2, with the states Available and Locked (DM-028, DM-029)."""
 
     __slots__ = (
         "_available", "_beyond", "_edge", "_entries", "_floors", "_late_express",
@@ -41,7 +41,7 @@ class Order:
     def __init__(
         self, rows: Rows, number: int, *, stored: int = 0, floors: tuple[int, ...] = (), window: int = WINDOW
     ) -> None:
-        """An order over `stored` rows that are on disk and not locked."""
+        """Make the order of a queue that has `stored` rows on disk, none of them locked."""
         self._rows = rows
         self._number = number
         self._window = window
@@ -55,11 +55,11 @@ class Order:
         self.locked: dict[int, Position] = {}
 
     def __len__(self) -> int:
-        """How many positions are available."""
+        """Return the number of available positions."""
         return len(self._available) + self._beyond + len(self._late_express)
 
     def size_at(self, lookup_id: int = -1) -> int:
-        """The size of the position of this number, or of the first one; 0 where it is not in memory."""
+        """Return the size of this position, or of the first one; 0 when it is not in memory."""
         if lookup_id < 0:
             lookup_id = self._available[0] if self._available else -1
         position = self._entries.get(lookup_id) or self.locked.get(lookup_id)
@@ -68,7 +68,7 @@ class Order:
     # -- changes
 
     def add(self, position: Position) -> None:
-        """Make a position available: a new one, or one that comes back."""
+        """Make a position available: a new one, or one that was locked before."""
         lookup_id = position.lookup_id
         if lookup_id > self._edge:
             self._add_beyond(position)
@@ -83,7 +83,7 @@ class Order:
             self._trim()
 
     def extend(self, positions: Sequence[Position]) -> None:
-        """Make positions available, often all of them behind the last one, or before the first."""
+        """Make positions available; fast when all of them come after the last one or before the first one."""
         if len(positions) == 1:
             self.add(positions[0])
             return
@@ -115,7 +115,7 @@ class Order:
             self._floors[lane] = lookup_id
 
     def _add_all_beyond(self, lookup_ids: Sequence[int], positions: Sequence[Position]) -> bool:
-        """The same for many of one lane, in their order; whether they were such."""
+        """Count stored positions of one lane behind the edge; return False, without a change, for others."""
         lane = lookup_ids[0] >> LANE_SHIFT
         if lookup_ids[0] < self._floors[lane] or max(lookup_ids) >> LANE_SHIFT != lane:
             return False
@@ -125,7 +125,7 @@ class Order:
         return True
 
     def remove(self, lookup_id: int) -> Position:
-        """Take a position out, available or locked; the caller has seen that it is there."""
+        """Remove a position, available or locked, and return it; it must exist."""
         position = self.locked.pop(lookup_id, None)
         if position is None:
             return self._withdraw(lookup_id)
@@ -134,7 +134,7 @@ class Order:
         return position
 
     def remove_all(self, lookup_ids: Sequence[int]) -> list[Position]:
-        """Take many out, often the first of all, or such as are locked."""
+        """Remove positions and return them; fast for the first ones of the queue, and for locked ones."""
         if self._available[: len(lookup_ids)] == lookup_ids:
             del self._available[: len(lookup_ids)]
             return list(map(self._entries.pop, lookup_ids))
@@ -143,7 +143,7 @@ class Order:
         return [self.remove(lookup_id) for lookup_id in lookup_ids]
 
     def lock(self, lookup_id: int) -> Position:
-        """Hide an available position from seeks until it is removed or added again."""
+        """Lock an available position and return it; searches skip it until it is unlocked or removed."""
         position = self._withdraw(lookup_id)
         self.locked[lookup_id] = position
         if position.peekable:
@@ -151,7 +151,7 @@ class Order:
         return position
 
     def lock_all(self, positions: Sequence[Position]) -> None:
-        """Lock available positions, often the first of all."""
+        """Lock available positions; fast for the first ones of the queue."""
         lookup_ids = [position.lookup_id for position in positions]
         if self._available[: len(lookup_ids)] != lookup_ids:
             for lookup_id in lookup_ids:
@@ -165,7 +165,7 @@ class Order:
         self._peekable.update([position.lookup_id for position in positions if position.peekable])
 
     def hold(self, position: Position, *, peekable: bool = False) -> None:
-        """Pass over a row that is not available: of a prepared transaction, or held by a carrier."""
+        """Lock a position that was never available: of a prepared transaction, or held by a carrier."""
         # DEPARTS from 3.1.7.3.2 (DM-305): AllowPeekWhenLocked does not show a message that was
         # only sent in a transaction, because it may never come to be.
         self.locked[position.lookup_id] = position
@@ -173,20 +173,20 @@ class Order:
             self._peekable.add(position.lookup_id)
 
     def mark(self, position: Position) -> Position:
-        """Say something new of a locked position; what it was before."""
+        """Replace a locked position by one with new counters, and return the old one."""
         before = self.locked[position.lookup_id]
         self.locked[position.lookup_id] = position
         return before
 
     def unlock(self, lookup_id: int) -> Position:
-        """Make a locked position available again, at its old place."""
+        """Make a locked position available again, at its old place, and return it."""
         self._peekable.discard(lookup_id)
         position = self.locked.pop(lookup_id)
         self.add(position)
         return position
 
     def unlock_all(self, lookup_ids: Sequence[int]) -> list[Position]:
-        """Make locked positions available again, at their old places."""
+        """Make locked positions available again, at their old places, and return them."""
         self._peekable.difference_update(lookup_ids)
         positions = [self.locked.pop(lookup_id) for lookup_id in lookup_ids]
         if positions:
@@ -208,30 +208,30 @@ class Order:
         assert position is not None, f"{lookup_id:#x} is not in queue {self._number}"
         return position
 
-    # -- seeks
+    # -- searches
 
     def get(self, lookup_id: int) -> Position | None:
-        """A position by its id, available or locked."""
+        """Return the position of this id, available or locked, or None."""
         position = self.locked.get(lookup_id) or self._entries.get(lookup_id)
         if position is not None or lookup_id <= self._edge:
             return position
         return self._rows.get(POSITIONS, position_key(self._number, lookup_id))
 
     def first(self) -> Position | None:
-        """The head of the queue."""
+        """Return the first available position of the queue, or None."""
         if not self._available and (self._beyond or self._late_express):
             self._read_on()
         return self._entries[self._available[0]] if self._available else None
 
     def front(self, limit: int) -> list[Position]:
-        """Up to so many available positions from the head on; a window that is too short is read on."""
+        """Return the first `limit` available positions; a window that is too short is filled from disk."""
         while len(self._available) < limit and (self._beyond or self._late_express):
             self._read_on()
         entries = self._entries
         return [entries[lookup_id] for lookup_id in self._available[:limit]]
 
     def after(self, lookup_id: int) -> Position | None:
-        """The next available position behind this place, which may be empty by now (AN-34)."""
+        """Return the next available position after this place, where no position has to be (AN-34)."""
         if lookup_id < 0:
             return self.first()
         if lookup_id < self._edge:
@@ -245,7 +245,7 @@ class Order:
         return min(stored + express, key=_place, default=None)
 
     def before(self, lookup_id: int) -> Position | None:
-        """The available position in front of this place."""
+        """Return the last available position before this place, or None."""
         if lookup_id > self._edge + 1:
             stored = self._stored(self._edge, lookup_id, limit=1, reverse=True) if self._beyond else []
             late = bisect_left(self._late_express, lookup_id)
@@ -256,19 +256,19 @@ class Order:
         return self._entries[self._available[place - 1]] if place else None
 
     def visible_after(self, lookup_id: int) -> Position | None:
-        """As `after`, but for a peek: locked positions that allow it count too (DM-305)."""
+        """Return what a peek sees after this place: also locked positions that allow it (DM-305)."""
         found = [self.locked[each] for each in self._peekable if each > lookup_id]
         available = self.after(lookup_id)
         return min([*found, *([available] if available else [])], key=_place, default=None)
 
     def visible_before(self, lookup_id: int) -> Position | None:
-        """As `before`, but for a peek (DM-305)."""
+        """Return what a peek sees before this place: also locked positions that allow it (DM-305)."""
         found = [self.locked[each] for each in self._peekable if each < lookup_id]
         available = self.before(lookup_id)
         return max([*found, *([available] if available else [])], key=_place, default=None)
 
     def some(self, after: int, limit: int) -> list[Position]:
-        """Up to so many available positions behind this place, for work that goes through a queue."""
+        """Return up to `limit` available positions after this place; the window is not moved for them."""
         self.first()
         place = bisect_right(self._available, after)
         found = [self._entries[lookup_id] for lookup_id in self._available[place : place + limit]]
@@ -283,7 +283,7 @@ class Order:
     # -- the window
 
     def _read_on(self) -> None:
-        """Move the edge: read the next rows from behind it."""
+        """Read the next rows behind the edge into the window, and move the edge."""
         stored = self._stored(self._edge, LAST_ID + 1, limit=self._window) if self._beyond else []
         self._beyond -= len(stored)
         if self._beyond and len(stored) < self._window:
@@ -298,8 +298,8 @@ class Order:
         self._available += found
 
     def _trim(self) -> None:
-        """Let the rear half of the window go back to disk."""
-        self.floors()  # while the edge still tells where the lanes behind the new one begin
+        """Remove the rear half of the window from memory; its rows stay on disk."""
+        self.floors()  # before the edge moves: it says where the later lanes begin
         rear = self._available[self._window :]
         del self._available[self._window :]
         self._edge = self._available[-1]
@@ -307,7 +307,7 @@ class Order:
             self._add_beyond(self._entries.pop(lookup_id))
 
     def _stored(self, after: int, until: int, *, limit: int, reverse: bool = False) -> list[Position]:
-        """Rows behind the window that nobody locked, lane by lane from each lane's floor."""
+        """Return rows behind the window that are not locked, lane by lane from the floor of each lane."""
         found: list[Position] = []
         lanes = range(max(after, 0) >> LANE_SHIFT, LANES)
         for lane in reversed(lanes) if reverse else lanes:
@@ -328,10 +328,10 @@ class Order:
         rows = self._rows.range(POSITIONS, low, high, limit=limit, reverse=reverse)
         return [position for _, position in rows]
 
-    # -- what is kept
+    # -- what is stored
 
     def floors(self) -> tuple[int, ...]:
-        """Where each lane's oldest row may lie, as of now."""
+        """Return, for each lane, the place where its oldest row can be now."""
         floors, edge, available = self._floors, self._edge, self._available
         for lane, (first, last) in enumerate(LANE_BOUNDS):
             if edge < first:

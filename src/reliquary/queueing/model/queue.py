@@ -1,4 +1,4 @@
-"""Queue and QueueManager as they are kept on disk, [MS-MQDMPR] 3.1.1.1 and 3.1.1.2."""
+"""Queue and QueueManager as they are stored on disk, [MS-MQDMPR] 3.1.1.1 and 3.1.1.2."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUEUE_LABEL_LIMIT: Final = 124
 
 
 class QueueType(Enum):
-    """DM-027."""
+    """Queue.QueueType (DM-027): the kinds of queues."""
 
     PRIVATE = "private"
     PUBLIC = "public"
@@ -28,7 +28,7 @@ class QueueType(Enum):
 
 
 class QueuePrivacy(Enum):
-    """Queue.PrivacyLevel: which messages it takes (DM-023)."""
+    """Queue.PrivacyLevel: whether a queue takes plain or encrypted messages (DM-023)."""
 
     NONE = "none"
     OPTIONAL = "optional"
@@ -36,14 +36,14 @@ class QueuePrivacy(Enum):
 
 
 class Scope(Enum):
-    """DM-025: the constant Enterprise."""
+    """Queue.Scope (DM-025), which is always Enterprise."""
 
     SITE = "site"
     ENTERPRISE = "enterprise"
 
 
 class OperatingSystemType(Enum):
-    """DM-008."""
+    """QueueManager.OperatingSystemType: the system that the manager runs on (DM-008)."""
 
     FOREIGN = "foreign"
     WIN95 = "win95"
@@ -54,7 +54,7 @@ class OperatingSystemType(Enum):
 
 
 class DirectoryServerType(Enum):
-    """DM-012."""
+    """QueueManager.DirectoryServerType: the role of a manager that is a directory server (DM-012)."""
 
     STANDALONE = "standalone"
     BACKUP_SITE_CONTROLLER = "backup-site-controller"
@@ -63,7 +63,7 @@ class DirectoryServerType(Enum):
 
 
 class ManagerState(Enum):
-    """QueueManagerState (DM-015)."""
+    """QueueManagerState (DM-015): whether the manager runs."""
 
     STOPPED = "stopped"
     INITIALIZING = "initializing"
@@ -72,55 +72,55 @@ class ManagerState(Enum):
 
 
 class QueueSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a caller may choose, with the values of Set Queue Defaults, 3.1.7.1.33 (DM-283)."""
+    """The attributes of a queue that a caller may choose, with the defaults of 3.1.7.1.33 (DM-283)."""
 
     label: str = ""
     type: UUID = NO_GUID
-    """Application-defined; never interpreted (DM-021)."""
+    """A GUID that an application chooses; it is never interpreted (DM-021)."""
     journaling: bool = False
     journal_required: bool = False
-    """Nothing is received whose copy the journal has no room for; else the copy is left out."""
+    """A message is not received when the journal has no room for its copy; otherwise the copy is left out."""
     quota: int = FOREVER
-    """Kilobytes."""
+    """The largest size of all its messages, in kilobytes."""
     journal_quota: int = FOREVER
-    """Kilobytes."""
+    """The largest size of all messages in its journal, in kilobytes."""
     authentication: bool = False
     privacy: QueuePrivacy = QueuePrivacy.OPTIONAL
     transactional: bool = False
     multicast_address: str | None = None
-    """`ip:port`; what is sent there comes into this queue too."""
+    """An address `ip:port`; messages that are sent to it also come into this queue."""
     security: bytes = b""
-    """Security descriptor in self-relative form; empty stands for the default list."""
+    """The security descriptor in self-relative form; empty stands for the default list."""
     base_priority: int = 0
     poison_limit: int = 0
-    """How often a message is handed out without being consumed before it is put aside; 0 is no limit."""
+    """How many times a message is read and returned before it moves to the subqueue `poison`; 0: no limit."""
     retry_delay: int = 0
-    """Seconds before a message that came back is handed out again, doubled each time it does."""
+    """Seconds before a returned message can be read again; each return doubles them."""
     longest_retry_delay: int = 3600
-    """Seconds; the delay does not grow beyond this."""
+    """The largest delay of a returned message, in seconds."""
     keep_refused: bool = True
-    """A message that its peer refuses for good becomes a dead letter, also if its sender asked for none."""
+    """A message that its peer refuses becomes a dead letter, even if its sender asked for none."""
 
 
 class Outgoing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an OutgoingQueue has beside a queue, 3.1.1.3; its State is `state.QueueState`'s."""
+    """The stored attributes that only an OutgoingQueue has, 3.1.1.3; `travel.link.Link` has its State."""
 
     destination: str
-    """DestinationFormatName, as it was given."""
+    """DestinationFormatName, as the sender wrote it."""
     multicast: bool = False
     on_hold: bool = False
-    """State OnHold; an administrator's word holds until he takes it back (AN-49)."""
+    """State OnHold: an administrator paused the queue, also after a restart, until it is resumed (AN-49)."""
     locked: bool = False
-    """State Locked (AN-49, DM-095)."""
+    """State Locked: hardened security forbids to send (AN-49, DM-095)."""
     broken: tuple[tuple[UUID, int], ...] = ()
-    """Transactions of which a message was refused, with the reason: nothing more of them is sent."""
+    """Transactions with a refused message, and the reason; no more messages of them are sent."""
 
 
 class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A queue's row.  What only lives while we run (descriptors, readers) is `state.QueueState`."""
+    """The stored row of a queue.  The volatile parts (descriptors, waiting reads) are in `state`."""
 
     number: int
-    """The key of everything this queue holds, and PrivateQueueNumber of a private queue."""
+    """The number in the keys of all rows of this queue, and PrivateQueueNumber of a private queue."""
     identifier: UUID
     pathname: str
     qualified_pathname: str
@@ -132,34 +132,34 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     directory_path: str = ""
     scope: Scope = Scope.ENTERPRISE
     journal: int | None = None
-    """The number of its journal queue (JournalQueueReference); None for a subqueue or a journal."""
+    """The number of its journal queue (JournalQueueReference); None for a subqueue and for a journal."""
     parent: int | None = None
-    """The queue whose subqueue or journal this is."""
+    """The number of the queue whose subqueue or journal this is."""
     is_journal: bool = False
     deleting: bool = False
-    """Its name is free again, its messages are on their way out."""
+    """The queue is being deleted: its name can be used again, and its messages are removed in later turns."""
     outgoing: Outgoing | None = None
-    """Not None for a queue whose messages go elsewhere; its path name is the destination then."""
+    """The attributes of an outgoing queue, whose path name is its destination; None for a local queue."""
 
 
 class Era(msgspec.Struct, frozen=True):
-    """The life of a manager since its store was restored from a backup (`era`)."""
+    """The time of a manager since its store was last restored from a backup (`rules.era`)."""
 
     number: int
     restoration: UUID
-    """Which restoration began it."""
+    """The identifier of the restoration that began this era."""
     lineage: UUID
-    """The GUID in the identifiers of the messages that the manager makes in this era."""
+    """The GUID in the identifiers of messages that the manager makes in this era."""
     began: int
-    """When, microseconds since 1970."""
+    """The beginning of the era, microseconds since 1970."""
     alive_until: int
-    """The manager of the era before may have worked until then."""
+    """The last moment at which the manager of the earlier era may have run."""
     floor: int
-    """The last SequentialID that the backup may have given out."""
+    """The highest SequentialID that may have been used when the backup was made."""
 
 
 class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename=STORED_NAMES):
-    """LocalQueueManager, 3.1.1.1: every attribute that outlives the process."""
+    """The stored row of the LocalQueueManager, 3.1.1.1: every attribute that survives a restart."""
 
     identifier: UUID
     computer_name: str
@@ -170,7 +170,7 @@ class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
     operating_system_version: str = ""
     operating_system_type: OperatingSystemType = OperatingSystemType.OTHER
     quota: int = 0x00100000
-    """QueueManagerQuota, in kilobytes."""
+    """QueueManagerQuota: the largest size of all messages, in kilobytes."""
     # DEPARTS from 3.1.1.1 (AN-40): the printed unit is bytes, which would be one megabyte for a
     # whole manager; kilobytes are what the number was made for.
     journal_quota: int = FOREVER
@@ -193,24 +193,24 @@ class QueueManagerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
     directory_servers: tuple[str, ...] = ()
     directory_integrated: bool = False
     directory_detached: bool = False
-    """An administrator put the directory out of reach."""
+    """An administrator detached the manager from the directory."""
     http_support: bool = False
-    """Messages come and go over HTTP, [MC-MQSRM]."""
+    """The manager sends and receives messages over HTTP, [MC-MQSRM]."""
     pgm_support: bool = False
-    """They come and go by multicast, [MC-MQSRM] 2.1.3."""
+    """The manager sends and receives messages by multicast, [MC-MQSRM] 2.1.3."""
     hardened_security: bool = False
     initialization_retry_seconds: int = 120
     era: Era | None = None
-    """None until the store is restored from a backup for the first time."""
+    """The present era; None for a store that was never restored from a backup."""
 
     @property
     def lineage(self) -> UUID:
-        """The GUID in the identifiers of new messages."""
+        """The GUID in the identifiers of messages that the manager makes now."""
         return self.identifier if self.era is None else self.era.lineage
 
 
 def check_settings(settings: QueueSettings) -> None:
-    """Refuse settings outside their ranges, with the limit and the value."""
+    """Raise UsageError, with the limit and the value, for settings outside their ranges."""
     if settings.multicast_address is not None:
         read_address(settings.multicast_address)
     if len(settings.label) > QUEUE_LABEL_LIMIT:
@@ -240,5 +240,5 @@ def check_settings(settings: QueueSettings) -> None:
 
 
 def exceeds(quota: int, size: int) -> bool:
-    """Whether so many bytes are more than a quota in kilobytes allows."""
+    """Return whether `size` in bytes is more than a quota in kilobytes allows."""
     return quota != FOREVER and size > quota * KILOBYTE

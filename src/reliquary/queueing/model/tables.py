@@ -1,29 +1,30 @@
-"""Where the queue manager's state lies on disk.
+"""The tables in which the queue manager stores its state, with their rows and keys.
 
-manager       one row                          who we are
-sequence      one row                          numbers that are spoken for, the oldest expiry
-queues        queue                            a queue's attributes
-counters      queue                            how many, how many bytes, where each lane begins
-positions     queue, LookupIdentifier          a queue is a key range in the order of its messages
-delayed       queue, LookupIdentifier          positions that nobody sees yet
-messages      message                          each message once
-shares        message                          how many positions show it, when more than one
-spools        spool                            large bodies that the next start throws away
-pieces        spool, index                     large bodies, bit by bit
+Table         Key                              A row contains
+manager       one row                          the attributes of this manager
+sequence      one row                          the numbers that may be in use, and the oldest expiry
+queues        queue                            the attributes of a queue
+counters      queue                            number and size of its messages, and where each lane begins
+positions     queue, LookupIdentifier          a place of a queue; the keys of a queue are in its order
+delayed       queue, LookupIdentifier          a position that readers do not see yet
+messages      message                          a message, stored once for all its positions
+shares        message                          the number of its positions, when there is more than one
+spools        spool                            marks a large body that the next start deletes
+pieces        spool, index                     a piece of a large body
 expiry        moment, queue, LookupIdentifier  when a message expires, is due, or was purged
-transactions  transaction                      prepared and not yet decided
-directory     type, identifier                 what is known of other managers, queues and sites
-outcomes      transaction                      how the last prepared ones ended
-holds         carrier, channel, batch          messages that a carrier has, and has not told the outcome of
-consumers     queue, name                      how far each reader of a feed has come
-late          queue, arrival                   positions that became visible later than their number says
-retained      queue, arrival                   positions that left, and that a consumer has yet to read
-stages        stage                            parts of a batch that will be published as a whole
-staged        stage, index                     the messages of such a part, some hundred a row
-ledger        query                            the last batch that each query published
+transactions  transaction                      a transaction that is prepared and not decided
+directory     type, identifier                 an object of the directory: a manager, a queue, a site ...
+outcomes      transaction                      the outcome of a transaction that was prepared
+holds         carrier, channel, batch          messages that a carrier sends, with unknown outcome
+consumers     queue, name                      the progress of a reader of the queue's feed
+late          queue, arrival                   a position whose arrival number is not its sequence number
+retained      queue, arrival                   a removed position that a consumer has not read
+stages        stage                            a part of a batch that is published as a whole
+staged        stage, index                     some hundred messages of a part
+ledger        query                            the last batch that a query published
 writers       writer                           the query that writes under this name
-history       first event                      what happened to messages, until it is exported
-history_mark  one row                          how far it is exported, and whether something is missing
+history       first event                      events of messages that are not exported yet
+history_mark  one row                          how far events are exported, and whether some are missing
 """
 
 from __future__ import annotations
@@ -49,195 +50,195 @@ LAST_ID: Final = (LANES << LANE_SHIFT) - 1
 
 
 class Copy(IntEnum):
-    """What may be kept or sent beside a message; the numbers are places in `Counters.lost`."""
+    """The kinds of copies and reports of a message; the values are indexes into `Counters.lost`."""
 
     JOURNAL = 0
-    """In the journal of the queue it was received from."""
+    """A copy in the journal of the queue from which the message was received."""
     SOURCE_JOURNAL = 1
-    """In `system$;journal`."""
+    """A copy in the manager's journal, `system$;journal`."""
     DEAD_LETTER = 2
     ACKNOWLEDGEMENT = 3
     REPORT = 4
 
     @property
     def word(self) -> str:
-        """For a person."""
+        """The name of this kind, as people read it."""
         return self.name.lower().replace("_", "-")
 
 
 class Sequence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Numbers up to `ceiling` may have been given out; no expiry lies before `expiry_floor`."""
+    """Numbers up to `ceiling` may be in use, and no row of `expiry` has a moment before `expiry_floor`."""
 
     ceiling: int = 0
     expiry_floor: int = 0
     last_queue: int = 0
-    """The highest number that a queue ever had: dead letters still name queues that are gone."""
+    """The highest number that a queue ever had, because dead letters still name deleted queues."""
     lost: tuple[int, ...] = ()
-    """As `Counters.lost`, for messages of queues that are gone."""
+    """Lost copies as in `Counters.lost`, for messages of deleted queues."""
 
 
 class Counters(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a queue's rows add up to, so that no one has to count them."""
+    """The sums of a queue's rows, so that they need not be counted."""
 
     count: int = 0
     size: int = 0
     floors: tuple[int, ...] = ()
-    """For each lane a LookupIdentifier below which the lane has no row."""
+    """For each lane, a LookupIdentifier below which the lane has no row."""
     lost: tuple[int, ...] = ()
-    """How many copies of each kind could not be kept; empty stands for none at all."""
+    """The number of copies of each kind (`Copy`) that could not be stored; empty stands for none."""
     delayed: int = 0
-    """Positions that are not in `count` because nobody sees them yet; `size` has their bytes."""
+    """Delayed positions, which `count` does not include; `size` includes their bytes."""
     retained: int = 0
-    """Positions that left, and that a consumer has yet to read; neither in `count` nor in `size`."""
+    """Removed positions that a consumer has not read; neither `count` nor `size` includes them."""
     retained_size: int = 0
 
 
 class Shares(msgspec.Struct, frozen=True):
-    """How many positions show one message."""
+    """The number of positions that refer to one message."""
 
     count: int
 
 
 class Spool(msgspec.Struct, frozen=True):
-    """The key says it all: whose body this is, nobody will know after a crash."""
+    """An empty row, whose key is the number of a body that the next start deletes."""
 
 
 class Piece(msgspec.Struct, frozen=True, gc=False):
-    """A part of a body that is too large for one row."""
+    """A piece of a body that is too large for one row."""
 
     data: bytes
 
 
 class Expiry(msgspec.Struct, frozen=True):
-    """The key says it all."""
+    """An empty row, whose key has the moment, the queue and the LookupIdentifier."""
 
 
 class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """TransactionalOperation, 3.1.1.13 (DM-064)."""
+    """TransactionalOperation, 3.1.1.13 (DM-064): one send, receive or move in a transaction."""
 
     kind: str
-    """enqueue, dequeue or move."""
+    """The operation: `enqueue`, `dequeue` or `move`."""
     queue: int
     position: Position
     target: int = 0
-    """TargetQueueReference of a move."""
+    """TargetQueueReference: the number of the queue to which a message is moved."""
     reason: MessageClass = MessageClass.ACK_RECEIVE
-    """DequeueReason."""
+    """DequeueReason: why the message is removed."""
 
 
 class PreparedTransaction(msgspec.Struct, frozen=True):
-    """A transaction that waits for its outcome (DM-065)."""
+    """A transaction that is prepared and waits for its outcome (DM-065)."""
 
     operations: tuple[Operation, ...]
     single_phase: bool
     prepared: int
-    """When, microseconds since 1970."""
+    """The moment when it was prepared, microseconds since 1970."""
     begun: int = 0
-    """When it was begun."""
+    """The moment when it was begun, microseconds since 1970."""
     owner: str = ""
-    """The application that will ask for it after a crash."""
+    """The application that asks for this transaction after a crash."""
     external: bool = False
-    """Somebody else gave it its identifier, and decides."""
+    """A coordinator gave it its identifier and decides its outcome."""
     user: str = ""
-    """The SID of the user who began it; empty when the manager did."""
+    """The SID of the user who began it; empty for the manager itself."""
 
 
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a prepared transaction ended, for those whose answer was lost."""
+    """The outcome of a prepared transaction, for a caller that did not get the answer."""
 
     committed: bool
     ended: int
-    """When, microseconds since 1970."""
+    """The moment of the decision, microseconds since 1970."""
     owner: str = ""
     by: str = ""
-    """The person who decided in place of the coordinator."""
+    """The name of the administrator who decided in place of the coordinator; empty for none."""
 
 
 class Hold(msgspec.Struct, frozen=True):
-    """Messages of one queue that a carrier holds; on disk without the express ones."""
+    """Messages of one queue that a carrier has reserved; express messages are not in the stored row."""
 
     queue: int
     lookup_ids: tuple[int, ...]
 
 
 class Consumer(msgspec.Struct, frozen=True):
-    """Somebody reads the feed of a queue, and wants all of it."""
+    """A reader of the feed of a queue, for which every message is kept until it has read it."""
 
     cursor: int
-    """All that arrived up to here is read; what came later is kept for him, wherever else it goes."""
+    """The last arrival number that it has read; later messages are kept, even if they leave the queue."""
     created: int
-    """When, microseconds since 1970."""
+    """The moment of its creation, microseconds since 1970."""
     moved: int
-    """When the cursor moved last."""
+    """The moment when the cursor last moved, microseconds since 1970."""
 
 
 class Late(msgspec.Struct, frozen=True, gc=False):
-    """Where a position lies whose arrival is not its own number."""
+    """The LookupIdentifier of a position whose arrival number is not its sequence number."""
 
     lookup_id: int
 
 
 class Stage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A part of a batch, as one attempt of one task wrote it; nobody sees it before it is published."""
+    """A part of a batch, as one attempt of one task wrote it; readers see it when it is published."""
 
     query: str
     batch: int
     part: int
     attempt: str
     begun: int
-    """When, microseconds since 1970."""
+    """The moment when the part was begun, microseconds since 1970."""
     written: int = 0
-    """When something was added last."""
+    """The moment when messages were last added, microseconds since 1970."""
     user: str = ""
-    """The SID of the user who wrote it; empty when the manager did."""
+    """The SID of the user who wrote it; empty for the manager itself."""
     complete: bool = False
     dropped: bool = False
-    """Nobody will publish it: it goes, some messages at a time."""
+    """It will not be published; its messages are deleted, some in each turn."""
     messages: int = 0
     size: int = 0
     chunks: int = 0
-    """Rows in `staged`."""
+    """The number of its rows in `staged`."""
     queues: dict[int, str] = {}
-    """Where its messages go: the numbers of the queues, and the names that were given for them."""
+    """The queues of its messages: their numbers, with the names that the writer gave for them."""
 
 
 class StagedChunk(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """Messages for one queue, in their order; their positions are made when they are published."""
+    """Messages for one queue, in their order; they get positions when they are published."""
 
     queue: int
     first: int
-    """The number of the first message; the others follow."""
+    """The number of the first message; the numbers of the others follow it."""
     sizes: tuple[int, ...]
     lanes: bytes = b"\0"
-    """The lane of each in its queue; one byte where it is the same for all."""
+    """The lane of each message in its queue; a single byte when all have one lane."""
     marks: bytes = b""
-    """What else is known of each, in the bits of `staging.stage`; empty where there is nothing to say."""
+    """Flags of each message, as the bits of `staging.stage`; empty when no message has any."""
 
 
 class Published(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The last batch of a query."""
+    """The last batch that a query has published."""
 
     batch: int
     writer: str
     messages: int
     moment: int
-    """When, microseconds since 1970."""
+    """The moment of publication, microseconds since 1970."""
     total: int = 0
-    """Messages of all its batches."""
+    """The number of messages in all batches of the query."""
     user: str = ""
-    """The SID of the user whose query it is; empty when it is the manager's."""
+    """The SID of the user who owns the query; empty for the manager itself."""
     era: int = 0
-    """In which era of the manager: the moment at which it began; 0 for a store that was never restored."""
+    """The era of the manager, as the moment when it began; 0 for a store that was never restored."""
 
 
 class Writer(msgspec.Struct, frozen=True):
-    """Only this query may publish under the writer's name."""
+    """The one query that may publish under the name of a writer."""
 
     query: str
 
 
 class DirectoryRow(msgspec.Struct, frozen=True):
-    """An object of the directory; its type is written with it."""
+    """An object of the directory, stored together with its type."""
 
     object: DirectoryObject
 
@@ -275,9 +276,9 @@ _ALL: Final[tuple[Table[Any], ...]] = (
 TABLES: Final[tuple[str, ...]] = tuple(table.name for table in _ALL)
 
 ONLY: Final = b"\0"
-"""The key of a table with one row."""
+"""The key of the row in a table that has only one."""
 PAST_THE_END: Final = b"\xff" * 24
-"""Above every key of every table."""
+"""A key that is higher than every key of every table."""
 
 _queue_layout = Layout(">I")
 _position_layout = Layout(">IQ")
@@ -299,28 +300,28 @@ history_key = _message_layout.pack
 
 
 def expiry_of(key: bytes) -> tuple[int, int, int]:
-    """The moment, the queue and the LookupIdentifier of an expiry row."""
+    """Return the moment, the queue and the LookupIdentifier in the key of an expiry row."""
     moment, queue, lookup_id = _expiry_layout.unpack(key)
     return moment, queue, lookup_id
 
 
 def spool_number(key: bytes) -> int:
-    """The number of a row in `spools`."""
+    """Return the number of the body in the key of a row of `spools`."""
     return int.from_bytes(key)
 
 
 def transaction_key(identifier: UUID) -> bytes:
-    """The key of a prepared transaction."""
+    """Return the key of a prepared transaction and of its outcome."""
     return identifier.bytes
 
 
 def consumer_key(queue: int, name: str) -> bytes:
-    """The key of one reader of a queue's feed."""
+    """Return the key of one reader of a queue's feed."""
     return queue_key(queue) + name.encode()
 
 
 def hold_key(holder: str, key: tuple[int, int]) -> bytes:
-    """The key of what a carrier holds under a name of its own: channel and batch."""
+    """Return the key of a carrier's hold, which the carrier names by channel and batch."""
     return holder.encode() + _hold_layout.pack(*key)
 
 
@@ -328,10 +329,10 @@ _KIND_BYTES: Final = {kind: bytes([place]) for place, kind in enumerate(Kind)}
 
 
 def directory_key(kind: Kind, identifier: UUID) -> bytes:
-    """The key of an object of the directory."""
+    """Return the key of an object of the directory."""
     return _KIND_BYTES[kind] + identifier.bytes
 
 
 def lane_start(lane: int) -> int:
-    """The first LookupIdentifier a lane can hold."""
+    """Return the lowest LookupIdentifier of a lane."""
     return lane << LANE_SHIFT

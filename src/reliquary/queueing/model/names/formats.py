@@ -1,20 +1,20 @@
-r"""Format names, [MS-MQMQ] 2.1: how a message names a queue anywhere.
+r"""Format names, [MS-MQMQ] 2.1: they name a queue of any manager.
 
     PUBLIC=guid[;JOURNAL]                           a queue of the directory
-    PRIVATE=guid\1f[;JOURNAL]                       a private queue by its manager and number
-    DIRECT=OS:host\private$\orders[;retry]          by address; TCP has an IP address for the host
-    DIRECT=HTTP://host[:port]/msmq/private$/orders  by URL; HTTPS too
-    DIRECT=WORD://host[:port]/anything              by a URL of a protocol that registered its word
-    DIRECT=OS:host\SYSTEM$;DEADXACT                 a manager's own queue
-    MACHINE=guid;DEADLETTER                         the same, by the manager's identifier
-    CONNECTOR=guid[;XACTONLY]                       towards a foreign system
+    PRIVATE=guid\1f[;JOURNAL]                       a private queue, by its manager and its number
+    DIRECT=OS:host\private$\orders[;retry]          a queue by address; TCP has an IP address as the host
+    DIRECT=HTTP://host[:port]/msmq/private$/orders  a queue by URL; HTTPS too
+    DIRECT=WORD://host[:port]/anything              a URL of a protocol that has registered WORD
+    DIRECT=OS:host\SYSTEM$;DEADXACT                 a system queue of a manager
+    MACHINE=guid;DEADLETTER                         a system queue, by the manager's identifier
+    CONNECTOR=guid[;XACTONLY]                       the queue to a foreign system
     DL=guid[@domain]                                a distribution list
-    MULTICAST=224.1.1.1:8001                        whoever listens there
+    MULTICAST=224.1.1.1:8001                        all queues that listen to this address
     A,B                                             several of the above
 
-Keywords and names compare without regard to case; `key` is what they compare by.  In a URL, `\` counts
-as `/`; what a percent sign escapes is decoded and a query is left out where its queue is looked for.
-Names of an opaque scheme compare as they are written: only their protocol knows what they mean.
+Keywords and names are compared without regard to case; `key_of` returns what is compared.  In a URL, `\`
+counts as `/`; to find its queue, percent signs are decoded and a query is left out.  Names of an opaque
+scheme are compared as they are written, because only their protocol knows what they mean.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from reliquary.queueing.model.names.schemes import SCHEMES, TCP, Scheme
 
 DOMAIN_LIMIT: Final = 255
 ELEMENTS_LIMIT: Final = 1000
-"""More destinations than any message has; a list is refused before it is read to its end."""
+"""The largest number of elements in a name; a longer list is refused before its elements are read."""
 COMMA: Final = "%2C"
-"""How a comma is written in a URL among several names."""
+"""The escaped comma in a URL, because a comma separates several names."""
 
 
 class IllegalFormatName(UsageError):
-    """It cannot be read as a format name: MQ_ERROR_ILLEGAL_FORMATNAME."""
+    """The text is not a format name: MQ_ERROR_ILLEGAL_FORMATNAME."""
 
 
 class FormatType(IntEnum):
-    """QUEUE_FORMAT_TYPE, [MS-MQMQ] 2.2.6."""
+    """The kinds of format names: QUEUE_FORMAT_TYPE, [MS-MQMQ] 2.2.6."""
 
     UNKNOWN = 0
     PUBLIC = 1
@@ -65,7 +65,7 @@ class FormatType(IntEnum):
 
 
 class Suffix(Enum):
-    """What follows the semicolon of a name that is not a subqueue's."""
+    """The words after the semicolon of a name that does not name a subqueue."""
 
     NONE = ""
     JOURNAL = "JOURNAL"
@@ -76,7 +76,7 @@ class Suffix(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PublicName:
-    """A queue of the directory."""
+    """The name of a queue of the directory."""
 
     queue: UUID
     suffix: Suffix = Suffix.NONE
@@ -88,7 +88,7 @@ class PublicName:
 
 @dataclass(frozen=True, slots=True)
 class PrivateName:
-    """A private queue, by its manager and PrivateQueueNumber."""
+    """The name of a private queue, by its manager and its PrivateQueueNumber."""
 
     computer: UUID
     number: int
@@ -101,17 +101,17 @@ class PrivateName:
 
 @dataclass(frozen=True, slots=True)
 class DirectName:
-    """A queue by the address of its manager."""
+    """The name of a queue by the address of its manager."""
 
     scheme: Scheme
     address: str
-    """ProtocolAddressSpecification; of a URL the host, with its port."""
+    """ProtocolAddressSpecification; in a URL, the host with its port."""
     path: str
-    r"""`private$\orders`, `orders;retry`, `SYSTEM$;DEADXACT`; of a URL what follows the host."""
+    r"""`private$\orders`, `orders;retry` or `SYSTEM$;DEADXACT`; in a URL, all that follows the host."""
 
     @property
     def kind(self) -> FormatType:
-        """Subqueues have a number of their own."""
+        """SUBQUEUE for the name of a subqueue, DIRECT for all others."""
         return FormatType.SUBQUEUE if self.subqueue else FormatType.DIRECT
 
     @property
@@ -121,13 +121,13 @@ class DirectName:
 
     @property
     def port(self) -> str:
-        """Of a URL, the port; empty where it is the one that goes without saying."""
+        """The port of a URL; empty for the default port of its scheme."""
         port = self._host_and_port[1]
         return "" if port == self.scheme.default_port else port
 
     @property
     def authority(self) -> str:
-        """Of a URL: `host` or `host:port`, in lower case."""
+        """`host` or `host:port` of a URL, in lower case."""
         host, port = self._host_and_port[0].casefold(), self.port
         return f"{host}:{port}" if port else host
 
@@ -138,17 +138,17 @@ class DirectName:
 
     @property
     def queue_path(self) -> str:
-        r"""The path name on its own manager: `private$\orders;retry`.  Empty where a URL has none."""
+        r"""The path name at its manager, such as `private$\orders;retry`; empty when a URL has none."""
         return self.scheme.queue_path(self.path)
 
     @property
     def suffix(self) -> Suffix:
-        """JOURNAL of a queue, or one of a manager's own queues."""
+        """The suffix of a journal or of a system queue."""
         return _SUFFIXES.get(self.queue_path.partition(";")[2].upper(), Suffix.NONE)
 
     @property
     def subqueue(self) -> str:
-        """The subqueue that is named, if one is."""
+        """The name of the subqueue; empty for none."""
         return self.queue_path.partition(";")[2] if self.suffix is Suffix.NONE else ""
 
     def __str__(self) -> str:
@@ -159,7 +159,7 @@ class DirectName:
 
 @dataclass(frozen=True, slots=True)
 class MachineName:
-    """One of a manager's own queues."""
+    """The name of a system queue of a manager."""
 
     computer: UUID
     suffix: Suffix
@@ -171,7 +171,7 @@ class MachineName:
 
 @dataclass(frozen=True, slots=True)
 class ConnectorName:
-    """The queue of a connector application."""
+    """The name of the queue of a connector application."""
 
     network: UUID
     suffix: Suffix = Suffix.NONE
@@ -183,7 +183,7 @@ class ConnectorName:
 
 @dataclass(frozen=True, slots=True)
 class DistributionListName:
-    """Queues that the directory lists."""
+    """The name of a distribution list of the directory."""
 
     identifier: UUID
     domain: str = ""
@@ -195,7 +195,7 @@ class DistributionListName:
 
 @dataclass(frozen=True, slots=True)
 class MulticastName:
-    """An IP multicast address."""
+    """The name of an IP multicast address."""
 
     address: IPv4Address
     port: int
@@ -212,7 +212,7 @@ SingleName = (
 
 @dataclass(frozen=True, slots=True)
 class MultipleName:
-    """Several destinations at once."""
+    """A name of several destinations."""
 
     elements: tuple[SingleName, ...]
 
@@ -224,7 +224,7 @@ FormatName = SingleName | MultipleName
 
 
 def key_of(name: FormatName) -> str:
-    """Return what two spellings of one name have in common."""
+    """Return a text that is equal for all spellings of one name."""
     if isinstance(name, MultipleName):
         return ",".join(key_of(each) for each in name.elements)
     if isinstance(name, DirectName) and name.scheme.opaque:
@@ -233,18 +233,18 @@ def key_of(name: FormatName) -> str:
 
 
 def name_of_url(url: str) -> str:
-    """Return the format name for a URL of an opaque scheme; it is not checked whether it can be read."""
+    """Return the format name for a URL of an opaque scheme, without a check that it is correct."""
     return "DIRECT=" + url.replace(",", COMMA)
 
 
 def is_format_name(text: str) -> bool:
-    """Whether this is meant as a format name, and not as a path name."""
+    """Return whether a text begins like a format name, and not like a path name."""
     return text.partition("=")[0].strip().upper() in _PARSERS
 
 
 @lru_cache(maxsize=1024)
 def parse_format(text: str) -> FormatName:
-    """Read a format name of any kind; UsageError says what is wrong with it."""
+    """Parse a format name of any kind; IllegalFormatName says what is wrong with it."""
     parts = text.split(",", ELEMENTS_LIMIT)
     if len(parts) > ELEMENTS_LIMIT:
         raise IllegalFormatName(f"a format name has at most {ELEMENTS_LIMIT} elements")
@@ -259,7 +259,7 @@ def parse_format(text: str) -> FormatName:
 
 
 def parse_single(text: str) -> SingleName:
-    """Read a format name that names one destination (DM-052)."""
+    """Parse a format name of one destination (DM-052); several names raise IllegalFormatName."""
     name = parse_format(text)
     if isinstance(name, MultipleName):
         raise IllegalFormatName(f"{text!r} names {len(name.elements)} queues where one is wanted")
@@ -276,7 +276,7 @@ def _parse_single(text: str) -> SingleName:
     return parser(rest)
 
 
-# -- one parser a kind
+# -- one parser for each kind
 
 
 def _parse_public(rest: str) -> PublicName:
@@ -336,7 +336,7 @@ def _parse_url(scheme: Scheme, rest: str) -> DirectName:
 
 
 def _before_tail(scheme: Scheme, text: str) -> tuple[str, str, str]:
-    """Return a URL's path, and what follows it as it is written: a query, or an opaque scheme's fragment."""
+    """Split a URL into its path, the mark `?` (or `#` in an opaque scheme), and the text after the mark."""
     found = re.search("[?#]" if scheme.opaque else "[?]", text)
     return (text[: found.start()], found[0], text[found.end() :]) if found else (text, "", "")
 
@@ -377,7 +377,7 @@ _PARSERS: Final[dict[str, Callable[[str], SingleName]]] = {
     "MULTICAST": _parse_multicast,
 }
 
-# -- their parts
+# -- the parts of names
 
 _PRINTABLE: Final = re.compile(r"[\x21-\x7e]+")
 _AUTHORITY: Final = re.compile(r"(\[[^]]+\]|[^:@\[\]]+)(?::([0-9]{1,5}))?")
@@ -418,7 +418,7 @@ def _check_ip(text: str) -> None:
 
 
 def _check_path(path: str) -> None:
-    r"""What a direct name says about its queue: `[private$\]queue[;subqueue]` or a system queue."""
+    r"""Raise IllegalFormatName unless the path is `[private$\]queue[;subqueue]` or a system queue."""
     head, found, tail = path.partition(";")
     parts = head.split("\\")
     if head.casefold() == "system$":

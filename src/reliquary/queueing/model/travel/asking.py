@@ -1,11 +1,11 @@
-"""Requests that a protocol makes for its clients: the manager hears and answers them inside the turn.
+"""The signals by which a protocol makes requests for its clients, and the manager answers them.
 
     client elsewhere --> protocol --RequestMade--> manager
-                         protocol <--RequestAnswered--     in the same turn; a read that waits: in a later one
+                         protocol <--RequestAnswered--     in that turn; for a read that waits, in a later one
 
-The answer is a signal and not an effect, so that what the protocol then sends waits for the disk exactly as
-an answer to an application does: the facts of both are one write.  The callers of protocols have negative
-numbers, which no application ever has.
+The answer is a signal and not an effect, so that the facts of manager and protocol are stored in one write,
+and the reply to the client waits for the disk as an answer to an application does.  The caller numbers of
+protocols are negative; those of applications never are.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from reliquary.queueing.model.events import Answer
 
 
 class RequestMade(Signal, frozen=True):
-    """A protocol asks for something; requests about queues of other managers are not handed on."""
+    """A protocol makes a request for a client; a request for a queue of another manager is not passed on."""
 
     machine: str
-    """The protocol that hears the answer."""
+    """The name of the protocol's machine, which gets the answer."""
     request: Event
-    """A `Request` whose `to` is negative and unique, or `CallerGone` for one."""
+    """A `Request` whose `to` is negative and unique, or `CallerGone` with that number."""
     peer: str = ""
-    """For whom it asks, for the history."""
+    """The client's address, as the history shows it."""
 
 
 class RequestAnswered(DirectedSignal, frozen=True):
-    """What the manager answers."""
+    """The manager answers a request of a protocol."""
 
     caller: int
     answer: Answer

@@ -1,11 +1,11 @@
-"""Carriers and remote readers: what the queue manager has to know of the protocols beside it.
+"""The descriptions by which protocols register as carriers and remote readers of a queue manager.
 
-    destination name --> Carriers.of       --> the carrier that brings messages there, or none: they wait
-    message          --> Carriers.brought  --> the carrier that brought it, and owes its sender receipts
-    name to read     --> Carriers.reader   --> the protocol that reads a queue of another manager, or none
+    destination name --> Carriers.of       --> the carrier for messages to it, or None: the messages wait
+    message          --> Carriers.brought  --> the carrier that brought it and sends receipts for it
+    name to read     --> Carriers.reader   --> the protocol that reads this queue of another manager, or None
 
-A carrier describes itself once, when the manager is built.  Everything else goes by signals
-(`transfer`), and a signal for a carrier names that carrier, so that no other machine gets it.
+A carrier describes itself once, when the manager is built.  All later communication uses signals
+(`transfer`); a signal for a carrier names that carrier, so that no other machine gets it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Check(Protocol):
-    """Refuses a message that the carrier cannot bring to this destination, with a UsageError."""
+    """A function that raises UsageError for a message that the carrier cannot bring to this destination."""
 
     def __call__(self, state: State, name: SingleName, message: Message, *, in_transaction: bool) -> None:
-        """Return None where the message can go."""
+        """Return None when the carrier can bring the message to this destination."""
 
 
 def _accept(state: State, name: SingleName, message: Message, *, in_transaction: bool) -> None:
@@ -39,28 +39,28 @@ def _brings_nothing(message: Message) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carrier:
-    """A protocol that brings messages to other managers, as the queue manager sees it."""
+    """The description of a protocol that brings messages to other managers."""
 
     name: str
-    """The name of its machine in the engine; the history shows it as `protocol`."""
+    """The name of the protocol's machine in the engine; the history shows it as `protocol`."""
     claims: Callable[[SingleName], bool]
-    """Whether messages for this destination go by it."""
+    """Returns whether this carrier brings messages to a destination."""
     check: Check = _accept
-    """Called for each message before it is accepted."""
+    """Is called for each message before the manager accepts it."""
     takes_batches: bool = False
-    """It takes messages itself (`HoldWanted`); else they are handed to it one by one."""
+    """The carrier asks for batches (`HoldWanted`); otherwise the manager hands it one message at a time."""
     carries_signatures: bool = False
-    """Messages that ask for an XML signature can go by it."""
+    """The carrier can send messages that ask for an XML signature."""
     signs: bool = False
-    """It has a key to sign them with."""
+    """The carrier has a key for these signatures."""
     reports_refusals: bool = True
-    """A peer that refuses a message also writes the acknowledgement; else the sending manager writes it."""
+    """A peer that refuses a message also sends the acknowledgement; otherwise the sending manager does."""
     acknowledgements: frozenset[MessageClass] = frozenset(MessageClass)
-    """The classes of acknowledgements that it can bring to an administration queue elsewhere."""
+    """The classes of acknowledgements that it can bring to an administration queue of another manager."""
     brought: Callable[[Message], bool] = _brings_nothing
-    """Whether a message came by it and its sender waits for receipts (`ReceiptDue`)."""
+    """Returns whether this carrier brought a message whose sender waits for receipts (`ReceiptDue`)."""
     labels: Callable[[SingleName], str] | None = None
-    """What the history shows as `protocol` for a destination, where that is not `name`."""
+    """Returns what the history shows as `protocol` for a destination; None stands for `name`."""
 
     def label(self, name: SingleName) -> str:
         """Return what the history shows as `protocol` for messages to this destination."""
@@ -69,18 +69,18 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteReader:
-    """A protocol that can open, receive, peek and purge queues of other managers (`remote`)."""
+    """The description of a protocol that can open, read and purge queues of other managers (`remote`)."""
 
     name: str
     """The name of its machine in the engine."""
     claims: Callable[[DirectName], bool]
-    """Whether it can read the queue of this name."""
+    """Returns whether the protocol can read the queue of a name."""
     own_addresses: bool = False
-    """It also reads at addresses of this computer, for a manager that has no queues of its own."""
+    """The protocol also reads at addresses of this computer, for a manager that has no queues itself."""
 
 
 class Carriers:
-    """The carriers and readers of one manager; where two claim a name, the first one has it."""
+    """The carriers and remote readers of one manager; when two claim a name, the first one gets it."""
 
     def __init__(self, carriers: Iterable[Carrier] = (), readers: Iterable[RemoteReader] = ()) -> None:
         self._carriers = tuple(carriers)
@@ -90,17 +90,17 @@ class Carriers:
 
     @property
     def any(self) -> bool:
-        """Whether there is a carrier at all."""
+        """Whether any carrier is registered."""
         return bool(self._carriers)
 
     def of(self, name: SingleName) -> Carrier | None:
-        """Return the carrier that brings messages to this destination."""
+        """Return the carrier that brings messages to this destination, or None."""
         return next((each for each in self._carriers if each.claims(name)), None)
 
     def brought(self, message: Message) -> Carrier | None:
-        """Return the carrier that brought a message and owes its sender receipts."""
+        """Return the carrier that brought a message and must send receipts for it, or None."""
         return next((each for each in self._carriers if each.brought(message)), None)
 
     def reader(self, name: DirectName) -> RemoteReader | None:
-        """Return the protocol that can read the queue of this name."""
+        """Return the protocol that can read the queue of this name, or None."""
         return next((each for each in self.readers if each.claims(name)), None)

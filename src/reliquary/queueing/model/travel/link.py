@@ -1,15 +1,15 @@
-"""What an OutgoingQueue has while we run, [MS-MQDMPR] 3.1.1.3 and 3.1.1.4: its state, its connection.
+"""The volatile state of an OutgoingQueue, [MS-MQDMPR] 3.1.1.3 and 3.1.1.4: its state and its connection.
 
         message waits           connected
     INACTIVE ---------> WAITING ----------> CONNECTED ---> DISCONNECTING ---> DISCONNECTED
        ^                   |                    |                                  |
        '------ failed -----'---- failed --------'         message waits: WAITING --'
 
-    ON_HOLD   from anywhere, by an administrator, until he resumes it
-    LOCKED    by hardened security, until the manager starts without it
+    ON_HOLD   from any state: an administrator paused the queue, until it is resumed
+    LOCKED    from any state but ON_HOLD: by hardened security, until the manager starts without it
 
-All of it is volatile (DM-004, DM-071).  That a queue is on hold or locked is also in its record,
-which outlives the process (AN-49); `Link.of` reads it back.
+Everything here is volatile (DM-004, DM-071).  That a queue is on hold or locked is also stored in its record
+(AN-49), from which `Link.of` restores it after a restart.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from reliquary.queueing.model.queue import Outgoing
 from reliquary.queueing.model.travel.carriers import Carrier
 
 HISTORY: Final = 32
-"""Connection attempts that are remembered."""
+"""The number of connection attempts that are remembered."""
 
 
 class OutgoingState(Enum):
@@ -44,29 +44,29 @@ class OutgoingState(Enum):
 
 
 class Happening(Enum):
-    """What moves an outgoing queue from state to state."""
+    """The events that change the state of an outgoing queue."""
 
     HARDENED = "hardened"
-    """Hardened security holds, and messages would not go by HTTP."""
+    """Hardened security is on, and the destination is not reached by HTTP."""
     UNHARDENED = "unhardened"
-    """The manager started, and hardened security holds no longer."""
+    """The manager started without hardened security."""
     PAUSED = "paused"
     RESUMED = "resumed"
     CONNECT_BEGUN = "connect-begun"
     CONNECTED = "connected"
     FAILED = "failed"
-    """No connection, or no answer on it."""
+    """The connection could not be made, or the peer did not answer on it."""
     SESSION_CLEANED_UP = "session-cleaned-up"
-    """Nothing was sent for a while."""
+    """Nothing was sent for some time, so the session was closed."""
     VALIDATION_NEEDED = "validation-needed"
-    """The directory has to say where the destination is."""
+    """The directory must be asked where the destination is."""
     VALIDATED = "validated"
     DISCONNECT_BEGUN = "disconnect-begun"
     DISCONNECTED = "disconnected"
 
 
 def _table() -> dict[tuple[OutgoingState, Happening], OutgoingState | None]:
-    """B.2 of the digest, a row a happening; None: it does not concern a queue in this state."""
+    """Return the table of transitions; None means that the event does not concern a queue in this state."""
     i, w, c, g = (OutgoingState.INACTIVE, OutgoingState.WAITING, OutgoingState.CONNECTED,
                   OutgoingState.DISCONNECTING)  # fmt: skip
     d, v, h, k = (OutgoingState.DISCONNECTED, OutgoingState.NEED_VALIDATION, OutgoingState.ON_HOLD,
@@ -99,7 +99,7 @@ NEXT: Final[Mapping[tuple[OutgoingState, Happening], OutgoingState | None]] = _t
 SILENT: Final = frozenset({OutgoingState.ON_HOLD, OutgoingState.LOCKED})
 """Nothing leaves a queue in these states (DM-031)."""
 UNCONNECTED: Final = frozenset({OutgoingState.INACTIVE, OutgoingState.DISCONNECTED, OutgoingState.WAITING})
-"""A message that waits here wants a connection."""
+"""In these states a waiting message needs a connection."""
 # DEPARTS from 3.1.7.1.5 (AN-41): a message wakes an inactive queue too, because new and
 # resumed queues are inactive and would never send anything.
 
@@ -135,11 +135,11 @@ class ConnectionRecord(msgspec.Struct, frozen=True):
     error: int = 0
     """An HRESULT; 0 for none."""
     addresses: tuple[str, ...] = ()
-    """AddressList: where the next hop may be."""
+    """AddressList: the possible addresses of the next hop."""
 
 
 class SequenceInfo(msgspec.Struct, frozen=True):
-    """SEQUENCE_INFO, [MS-MQMQ] 2.2.5: one message of a stream."""
+    """SEQUENCE_INFO, [MS-MQMQ] 2.2.5: the place of one message in a stream."""
 
     sequence: SequenceId
     number: int
@@ -147,77 +147,77 @@ class SequenceInfo(msgspec.Struct, frozen=True):
 
 
 class OutgoingTransfer(msgspec.Struct, frozen=True, kw_only=True):
-    """OutgoingTransferInfo, 3.1.1.4: how far a stream got; the protocol that sends it says so."""
+    """OutgoingTransferInfo, 3.1.1.4: the progress of a stream, as the sending protocol reports it."""
 
     first_unacknowledged: SequenceInfo | None = None
-    """EodFirstNonAck."""
+    """EodFirstNonAck: the first message without an order acknowledgement."""
     last_acknowledged: SequenceInfo | None = None
-    """EodLastAck."""
+    """EodLastAck: the last message with an order acknowledgement."""
     last_unacknowledged: SequenceInfo | None = None
-    """EodLastNonAck."""
+    """EodLastNonAck: the last message without an order acknowledgement."""
     next_to_send: SequenceInfo | None = None
-    """EodNextSeq."""
+    """EodNextSeq: the message that is sent next."""
     acknowledged_count: int = 0
-    """EodLastAckCount: how often the last order acknowledgement came."""
+    """EodLastAckCount: how many times the last order acknowledgement came."""
     acknowledged_time: int = 0
     """EodLastAckTime, microseconds since 1970."""
     unacknowledged: int = 0
-    """EodNoAckCount: sent, and no order acknowledgement yet."""
+    """EodNoAckCount: messages that were sent and have no order acknowledgement yet."""
     unread: int = 0
-    """EodNoReadCount: acknowledged, and not known to be received."""
+    """EodNoReadCount: messages with an order acknowledgement that are not known to be received."""
     resent: int = 0
-    """EodResendCount: how often the last message was sent."""
+    """EodResendCount: how many times the last message was sent."""
     resend_interval: int = 0
-    """EodResendInterval, seconds."""
+    """EodResendInterval, in seconds."""
     resend_time: int = 0
     """EodResendTime, microseconds since 1970."""
 
 
 class DispatchEntry(msgspec.Struct, frozen=True):
-    """DispatchEntry, 3.1.1.18, with SendInProgress True."""
+    """DispatchEntry, 3.1.1.18: a message that is being sent (SendInProgress is True)."""
 
     queue: int
     lookup_id: int
     priority: int
-    """The queue's BasePriority and the message's Priority together."""
+    """The sum of the queue's BasePriority and the message's Priority."""
 
 
 @dataclass(slots=True)
 class Link:
-    """The way out of one outgoing queue."""
+    """The connection of one outgoing queue, and the messages that are being sent on it."""
 
     state: OutgoingState = OutgoingState.INACTIVE
     next_hops: tuple[str, ...] = ()
     history: deque[ConnectionRecord] = field(default_factory=lambda: deque(maxlen=HISTORY))
     transfer: OutgoingTransfer = field(default_factory=OutgoingTransfer)
     sending: dict[int, DispatchEntry] = field(default_factory=dict)
-    """What is being sent, by LookupIdentifier, in the order it was handed out."""
+    """Messages that are being sent, by LookupIdentifier, in the order in which the carrier got them."""
     accepted: dict[int, DispatchEntry] = field(default_factory=dict)
-    """What the peer has, and has not told the outcome of; it is neither sent again nor let go."""
+    """Messages that the peer has and whose outcome is not known; they are neither sent again nor removed."""
     reached: dict[int, DispatchEntry] = field(default_factory=dict)
-    """What is in its queue there, and waits for the word that it left it; it never goes again."""
+    """Messages that are in their destination queue and were not read yet; they are never sent again."""
     at_once: int = 1
-    """How many may be sent at the same time."""
+    """The number of messages that may be sent at once."""
     asked: bool = False
-    """Somebody was asked to connect, and has not answered."""
+    """The carrier was asked to connect, and has not answered."""
     failures: int = 0
-    """In a row, since something last went through."""
+    """The number of failures since the last success."""
     resting: bool = False
-    """It failed, and the time to try again has not come."""
+    """The last attempt failed, and the time of the next one has not come."""
     delivered: int = 0
     refused: int = 0
     carrier: Carrier | None = None
-    """The protocol that brings its messages; None where no protocol claims the destination."""
+    """The protocol that carries its messages; None when no protocol claims the destination."""
     told: bool = False
-    """A carrier that takes batches was notified of waiting messages, and has not looked since."""
+    """The carrier got `MessagesWaiting`, and has not asked for messages since."""
     transactional: bool | None = None
-    """Whether the queue there takes messages in transactions, as a refusal showed; None for not known."""
+    """Whether the destination queue is transactional, as a refusal showed; None when it is not known."""
     unused: bool = False
-    """It was idle at the last look, and nobody has asked for it since."""
+    """The queue was idle at the last check, and was not used since."""
 
     @classmethod
     def of(cls, outgoing: Outgoing, carrier: Carrier | None = None) -> Link:
-        """Return the link of a new queue, or of one that was found on disk."""
+        """Return the link of an outgoing queue that was created, or that was read from disk."""
         link = cls(carrier=carrier)
         if outgoing.locked:
             link.happen(Happening.HARDENED)
@@ -226,10 +226,10 @@ class Link:
         return link
 
     def end(self, lookup_ids: Iterable[int]) -> list[int]:
-        """Forget what has its outcome; the answer is those that were under way."""
+        """Remove messages whose outcome is known, and return those that were being sent."""
         under_way = (self.sending, self.accepted, self.reached)
         return [each for each in lookup_ids if any(place.pop(each, None) for place in under_way)]
 
     def happen(self, happening: Happening) -> None:
-        """Go where the table says."""
+        """Change the state as the table `NEXT` says; an event without an entry changes nothing."""
         self.state = NEXT[self.state, happening] or self.state

@@ -1,42 +1,43 @@
-"""What the queue manager and the machines that carry its messages tell each other.
+"""The signals between the queue manager and the protocol machines that carry its messages (carriers).
 
     manager                          carrier (the loop-back, and each protocol that registers one)
        | ConnectionWanted --------------> |   a message waits, and there is no connection
-       | <------------ ConnectionChanged  |   begun, connected, failed, gone
+       | <------------ ConnectionChanged  |   the connection was begun, made, failed or closed
        | SendUserMessage ---------------> |   at most `at_once` of them in progress for a queue
-       | <------------- TransferAccepted  |   the peer has it and will say later what became of it
-       | <----------- DestinationReached  |   it is in its queue there; only who read it is to be told
+       | <------------- TransferAccepted  |   the peer has the message and reports its outcome later
+       | <----------- DestinationReached  |   the message is in its queue there; only its read is still open
        | <---------------- TransferEnded  |   delivered, refused for good, or try again later
-       | <----------------- ResendWanted  |   what was accepted goes again, in its order
-       | MessageWithdrawn --------------> |   it left by itself: expired, purged, taken out
-       | <--------------- MessageArrived  |   the other direction: a message from elsewhere
-       | ArrivalJudged -----------------> |
-       | <---------------- StreamResumed  |   numbers before it were lost with a store that was restored
+       | <----------------- ResendWanted  |   accepted messages are sent again, in their order
+       | MessageWithdrawn --------------> |   a message left without its carrier: expired, purged, removed
+       | <--------------- MessageArrived  |   the other direction: a message from another manager
+       | ArrivalJudged -----------------> |   whether that message was accepted
+       | <---------------- StreamResumed  |   earlier numbers were lost when the store was restored
        | ReceiptDue --------------------> |   a message that a carrier brought left its queue
        | ListenersChanged --------------> |   queues listen to these multicast addresses
        | <--------------- AddressesKnown  |   under these authorities a URL means this manager
 
-A carrier that moves whole batches takes messages itself, and brings them in batches:
+A carrier that moves whole batches takes messages itself, and brings them in batches.  A *hold* reserves the
+messages of a batch: they stay in their queue, and no other reader gets them.
 
     manager                          carrier
        | MessagesWaiting ---------------> |   in an outgoing queue, or in one that the carrier watches
-       | <----------------- QueuesWatched |
-       | <------------------- HoldWanted  |   give me some of them; they stay, and nobody else gets them
-       | MessagesHeld ------------------> |   in the same turn; the hold is on disk, and outlives us
-       | <------------------- HoldsEnded  |   they are there, or never will be: gone; or not: they wait again
-       | <----------------- BatchArrived  |   the other direction: all of these, or none
-       | BatchJudged -------------------> |
-       | <------------- DuplicatesDropped |   what came was known already
+       | <----------------- QueuesWatched |   the carrier watches these local queues
+       | <------------------- HoldWanted  |   the carrier asks to hold some messages
+       | MessagesHeld ------------------> |   in that turn; the hold is on disk, and survives a restart
+       | <------------------- HoldsEnded  |   the messages are removed, or they wait again
+       | <----------------- BatchArrived  |   the other direction: all messages are stored, or none
+       | BatchJudged -------------------> |   whether that batch was accepted
+       | <------------- DuplicatesDropped |   messages that came were known already
 
-A carrier that promises room to its peers hears how much there is:
+A carrier that announces free room to its peers is notified of it:
 
     manager                          carrier
-       | <-------------------- RoomWatched |   these queues
-       | RoomKnown ----------------------> |   at once, and in each turn in which it changed
+       | <-------------------- RoomWatched |   the carrier watches these queues
+       | RoomKnown ----------------------> |   at once, and in each turn in which the room changed
 
-What the manager says of one destination, message or batch names the carrier that it is for
-(`DirectedSignal.to`); EraBegan, ListenersChanged and ManagerOnline go to all.  All of it happens inside
-turns, so facts of both sides join one write.
+A signal of the manager about one destination, message or batch names the carrier that it is for
+(`DirectedSignal.to`); EraBegan, ListenersChanged and ManagerOnline go to all carriers.  Signals are exchanged
+inside a turn, so the facts of both machines are stored in one write.
 """
 
 from __future__ import annotations
@@ -54,78 +55,78 @@ from reliquary.queueing.model.travel.link import ConnectionStatus, Happening, Ou
 
 
 class Outcome(Enum):
-    """How a transfer ended."""
+    """The outcome of a transfer to another manager."""
 
     DELIVERED = "delivered"
     REFUSED = "refused"
-    """For good: the reason says why."""
+    """The peer will never take the message; the reason says why."""
     TRY_LATER = "try-later"
 
 
 HoldKey = tuple[int, int]
-"""A carrier's own name for a batch that it holds: its channel, and the number of the batch there."""
+"""The name that a carrier gives to a hold: its channel, and the number of the batch in that channel."""
 
 
 class HoldRefusal(Enum):
-    """Why nothing can be held, now or ever."""
+    """The reason why the manager reserves no messages for a carrier."""
 
     NO_QUEUE = "no-queue"
     NOT_ALLOWED = "not-allowed"
     TOO_LARGE = "too-large"
-    """The first message is larger than the carrier can take."""
+    """The first message is larger than the carrier accepts."""
     NOT_NOW = "not-now"
-    """The manager is not ready or offline, or the queue is on hold or locked."""
+    """The manager is not ready or is offline, or the queue is in state OnHold or Locked."""
 
 
-# -- the manager speaks
+# -- signals from the manager to carriers
 
 
 class EraBegan(Signal, frozen=True):
-    """The store was restored from a backup: what peers saw after the backup is forgotten here (`era`)."""
+    """The store was restored from a backup, so this manager has lost what it did after the backup (`era`)."""
 
     era: Era
 
 
 class ConnectionWanted(DirectedSignal, frozen=True):
-    """A message waits for this destination."""
+    """A message waits for this destination, and its outgoing queue has no connection."""
 
     queue: int
     destination: str
     manager: UUID = NO_GUID
-    """Our own lineage, which is not that of a message that came from elsewhere and goes on."""
+    """The lineage of this manager; a message that is only passed on has the lineage of another manager."""
 
 
 class SendUserMessage(DirectedSignal, frozen=True):
-    """Send User Message Wrapper, raised by Dispatch Send Message, 3.1.7.3.9."""
+    """The carrier is to send this message: Send User Message Wrapper, of Dispatch Send Message, 3.1.7.3.9."""
 
     queue: int
     lookup_id: int
     destination: str
     message: Message
     of_older_era: bool = False
-    """It waited when the backup was made from which the store was restored: it may have been delivered."""
+    """The message was waiting when the backup was made, so the lost manager may have delivered it."""
 
 
 class QueuePaused(DirectedSignal, frozen=True):
-    """Pause Queue, 3.1.7.2.3."""
+    """An administrator paused an outgoing queue: Pause Queue, 3.1.7.2.3."""
 
     queue: int
 
 
 class QueueResumed(DirectedSignal, frozen=True):
-    """Resume Queue, 3.1.7.2.4."""
+    """An administrator resumed an outgoing queue: Resume Queue, 3.1.7.2.4."""
 
     queue: int
 
 
 class ManagerOnline(Signal, frozen=True):
-    """ConnectionActive is another now, 3.1.4.12 and 3.1.4.13."""
+    """The manager was taken offline or brought online (ConnectionActive), 3.1.4.12 and 3.1.4.13."""
 
     online: bool
 
 
 class ArrivalJudged(DirectedSignal, frozen=True):
-    """What became of a message that arrived; the words of `MessageArrived` say which."""
+    """The manager accepted or refused a message; `ticket` repeats the one of `MessageArrived`."""
 
     ticket: tuple[int, int]
     outcome: Outcome
@@ -133,9 +134,9 @@ class ArrivalJudged(DirectedSignal, frozen=True):
 
 
 class MessageWithdrawn(DirectedSignal, frozen=True):
-    """Messages left an outgoing queue without their carrier: expired, purged, taken by an administrator.
+    """Messages expired, were purged, or were removed by an administrator while they waited to be sent.
 
-    Whether they were handed out before is not remembered; their carrier knows.
+    The manager does not remember whether they were handed to the carrier before; the carrier does.
     """
 
     queue: int
@@ -144,9 +145,9 @@ class MessageWithdrawn(DirectedSignal, frozen=True):
 
 
 class ReceiptDue(DirectedSignal, frozen=True):
-    """A message that a carrier brought left its queue, and its sender wants to hear how (DM-063).
+    """A message that a carrier brought left its queue, and its sender asked to be notified (DM-063).
 
-    How that goes over the wire, and whether for this reason, is for the protocol: [MC-MQSRM] 3.1.7.3.
+    The protocol decides whether this reason is reported, and how: [MC-MQSRM] 3.1.7.3.
     """
 
     queue: int
@@ -155,31 +156,31 @@ class ReceiptDue(DirectedSignal, frozen=True):
 
 
 class MessagesWaiting(DirectedSignal, frozen=True):
-    """Messages can be held in a queue whose carrier holds batches, or in one that is watched.
+    """Messages wait in an outgoing queue whose carrier takes batches, or in a queue that a carrier watches.
 
-    Told once; the next time after a hold of this queue was wanted.
+    It is sent once, and again only after the carrier asked to hold messages of this queue.
     """
 
     queue: int
     destination: str
-    """Of an outgoing queue, its format name; else empty."""
+    """The format name of an outgoing queue's destination; empty for a local queue."""
 
 
 class MessagesHeld(DirectedSignal, frozen=True):
-    """What a carrier holds now, in the queue's order; no messages where there are none."""
+    """The messages that a carrier holds now, in the order of their queue; empty when none was available."""
 
     key: HoldKey
     queue: int = 0
-    """The queue they are in; where none has any, the first that was found; 0 for none."""
+    """The number of their queue; without messages, the first queue that was found, or 0."""
     messages: tuple[Message, ...] = ()
-    """Large bodies are not read: they have `stored_body`."""
+    """A message with a large body has `stored_body` set, and its body is not read."""
     refusal: HoldRefusal | None = None
     of_older_era: bool = False
-    """All of them waited when the backup was made from which the store was restored, or none did."""
+    """All of them were waiting when the backup was made, so the lost manager may have delivered them."""
 
 
 class BatchJudged(DirectedSignal, frozen=True):
-    """What became of a batch; `place` is the message for which it was refused, -1 for none of them."""
+    """A batch was stored or refused; `place` is the index of the message that was the cause, or -1."""
 
     ticket: int
     outcome: Outcome
@@ -189,27 +190,27 @@ class BatchJudged(DirectedSignal, frozen=True):
 
 
 class RoomKnown(DirectedSignal, frozen=True):
-    """How much a queue holds, and how much it can still take."""
+    """The number of unread messages in a queue, and the bytes that still fit into it."""
 
     destination: str
-    """The name by which the carrier watches it."""
+    """The name of the queue, as the carrier gave it in `RoomWatched`."""
     unread: int = 0
-    """Messages that nobody has received; those in transactions that have not ended are among them."""
+    """Messages that were not received yet; messages in transactions that have not ended count too."""
     free: int | None = None
-    """Bytes that still fit by the quota of the queue; None for no limit, or for a queue that is elsewhere."""
+    """Bytes that the queue's quota still allows; None for no limit, or for a queue of another manager."""
 
 
 class ListenersChanged(Signal, frozen=True):
-    """The multicast addresses, `ip:port`, that queues of this manager listen to: all of them."""
+    """Queues listen to other multicast addresses now; `addresses` lists all of them as `ip:port`."""
 
     addresses: frozenset[str]
 
 
-# -- a carrier speaks
+# -- signals from carriers to the manager
 
 
 class ConnectionChanged(Signal, frozen=True):
-    """The connection of an outgoing queue is in another state."""
+    """The connection of an outgoing queue changed its state."""
 
     queue: int
     happening: Happening
@@ -217,31 +218,34 @@ class ConnectionChanged(Signal, frozen=True):
     error: int = 0
     """An HRESULT; 0 for none."""
     addresses: tuple[str, ...] = ()
-    """NextHops, where they are known."""
+    """NextHops; empty when they are not known."""
     at_once: int = 1
-    """How many sends may be in progress on a connection that was made."""
+    """The number of messages that may be sent at once on a new connection."""
     rest: Duration | None = None
-    """How long to rest after a failure; None leaves it to the manager."""
+    """The time before the next attempt after a failure; None lets the manager choose."""
 
 
 class TransferProgressed(Signal, frozen=True):
-    """How far the stream of an outgoing queue got."""
+    """The progress of the stream of an outgoing queue changed."""
 
     queue: int
     transfer: OutgoingTransfer
 
 
 class TransferAccepted(Signal, frozen=True):
-    """The peer has a message and will tell later what became of it; it stays, and another may go."""
+    """The peer has a message and reports its outcome later.
+
+    The message stays in the outgoing queue, and the next one can be sent.
+    """
 
     queue: int
     lookup_id: int
 
 
 class DestinationReached(Signal, frozen=True):
-    """Messages are in their queue there: they do not go again, and their time to get there is no matter.
+    """Messages are in their destination queue: they are not sent again, and TimeToReachQueue is over.
 
-    They stay until `TransferEnded` tells how they left that queue.
+    They stay in the outgoing queue until `TransferEnded` says how they left the destination queue.
     """
 
     queue: int
@@ -249,70 +253,70 @@ class DestinationReached(Signal, frozen=True):
 
 
 class TransferEnded(Signal, frozen=True):
-    """Messages that were handed out to be sent have their outcome."""
+    """The transfer of messages that a carrier was given to send has ended."""
 
     queue: int
     lookup_ids: tuple[int, ...]
     outcome: Outcome
     reason: MessageClass = MessageClass.ACK_REACH_QUEUE
-    """Of a refusal, a Nack."""
+    """The message class of the negative acknowledgement, when the messages were refused."""
     rest: Duration | None = None
-    """Of TRY_LATER: how long to rest; None leaves it to the manager."""
+    """For TRY_LATER, the time before the next attempt; None lets the manager choose."""
     why: str = ""
-    """Of a refusal, in the words of the peer."""
+    """The sentence of the peer that says why it refused."""
     by_receipt: bool = False
-    """A receipt says so: it counts also for messages that are not under way now."""
+    """The outcome comes from a receipt, so it also counts for messages that are not being sent now."""
 
 
 class ResendWanted(Signal, frozen=True):
-    """No receipt came: what was accepted from this queue goes again, in its order."""
+    """No receipt came, so the accepted messages of this queue must be sent again, in their order."""
 
     queue: int
 
 
 class MessageArrived(Signal, frozen=True):
-    """A message from elsewhere, for a queue of this manager; its carrier has verified what it claims."""
+    """A message came from another manager; its carrier has verified what the message says about itself."""
 
     carrier: str
-    """Who brings it, and wants to be told."""
+    """The name of the carrier, which receives `ArrivalJudged`."""
     ticket: tuple[int, int]
-    """The carrier's own name for it."""
+    """The identifier that the carrier gave the message."""
     destination: str
-    """A path name or a format name."""
+    """The path name or format name of a queue of this manager."""
     message: Message
     expires: bool = True
-    """Whether it is refused when its time to reach the queue is over."""
+    """Whether the message is refused when its TimeToReachQueue is over."""
     peer: str = ""
-    """Whom it comes from, as far as the carrier knows."""
+    """The sending manager, as far as the carrier knows it."""
     by_multicast: bool = False
     doubtful: bool = False
-    """It may have come before the store was restored: it is put aside, whatever its SentTime is."""
+    """The lost manager may have received it before the restore, so it becomes a dead letter."""
 
 
 class StreamResumed(Signal, frozen=True):
-    """A stream goes on after numbers that were lost when the store was restored."""
+    """A stream continues after numbers that were lost when the store was restored."""
 
     carrier: str
     destination: str
     identifier: ObjectId
-    """Of the message with which it goes on."""
+    """The identifier of the message with which the stream continues."""
     skipped: str
-    """Which stream and which numbers, as the history shows it in `batch`."""
+    """The stream and the lost numbers, as the column `batch` of the history shows them."""
     peer: str = ""
 
 
 class AddressesKnown(Signal, frozen=True):
-    """A URL with one of these schemes and authorities means this manager."""
+    """The carrier names the URLs that mean this manager, by their schemes and authorities."""
 
     schemes: tuple[str, ...]
-    """The words of `naming.schemes`."""
+    """Words of `names.schemes`, such as HTTP."""
     authorities: frozenset[str]
-    """`host` or `host:port`, in lower case."""
+    """Each one is `host` or `host:port`, in lower case."""
     under: str = ""
-    """The URL's path begins with this."""
+    """The path of such a URL begins with this text."""
 
     def cover(self, name: DirectName) -> bool:
-        """Whether a URL of one of the schemes means this manager."""
+        """Return whether the authority and the path of a name mean this manager; schemes are not compared."""
         known = self.authorities
         if not known or not (name.authority in known or name.address.casefold() in known):
             return False
@@ -320,92 +324,95 @@ class AddressesKnown(Signal, frozen=True):
 
 
 class QueuesWatched(Signal, frozen=True):
-    """Tell this carrier `MessagesWaiting` also for these queues of the manager's own, and for no others."""
+    """The carrier asks for `MessagesWaiting` for exactly these local queues, besides its outgoing queues."""
 
     carrier: str
     queues: frozenset[int]
 
 
 class RoomWatched(Signal, frozen=True):
-    """Tell this carrier `RoomKnown` for these queues, and for no others."""
+    """The carrier asks for `RoomKnown` for exactly these queues."""
 
     carrier: str
     destinations: frozenset[str]
-    """Path names and format names, as in `BatchArrived`."""
+    """Path names or format names, as in `BatchArrived`."""
 
 
 class HoldWanted(Signal, frozen=True):
-    """Hold messages of the first of these queues that has any; at least one, however many bytes it has.
+    """The carrier asks to hold messages of the first of these queues that has any.
 
-    A key that is held already gets more of the same queue, if they are not too many bytes.
+    At least one message is held, however many bytes it has.  A key that exists gets more messages of its
+    queue, as far as `most_bytes` allows.
     """
 
     holder: str
     key: HoldKey
     queues: tuple[str | int, ...]
-    """Path names, format names or numbers, in the order they are looked at."""
+    """Path names, format names or numbers of queues, in the order in which they are searched."""
     most: int
     most_bytes: int
     by: Principal = MANAGER
-    """For whom: of a queue of ours he needs the right to receive."""
+    """The user for whom the carrier reads; a local queue must grant this user the right to receive."""
     largest: int = 0
-    """The hold ends before a body with more bytes than this; 0 for any."""
+    """The hold takes no message whose body has more bytes than this; 0 for no limit."""
 
 
 class HoldsEnded(Signal, frozen=True):
-    """Batches have their outcome: DELIVERED takes their messages out, TRY_LATER gives them back.
+    """Batches have their outcome: DELIVERED removes their messages, TRY_LATER makes them available again.
 
-    REFUSED takes them out too: to a dead-letter queue (`refusals`).  A hold that is not known
-    is no error.
+    REFUSED moves them to a dead-letter queue (`refusals`).  An unknown key is no error.
     """
 
     holder: str
     keys: tuple[HoldKey, ...]
     outcome: Outcome
     reason: MessageClass = MessageClass.ACK_REACH_QUEUE
-    """Of a refusal, a Nack."""
+    """The message class of the negative acknowledgement, when the messages were refused."""
     why: str = ""
-    """Of a refusal, in the words of the peer."""
+    """The sentence of the peer that says why it refused."""
     rest: Duration | None = None
-    """Of TRY_LATER: how long an outgoing queue rests; None for not at all."""
+    """For TRY_LATER, the time before the outgoing queue is tried again; None for at once."""
 
 
 class BatchArrived(Signal, frozen=True):
-    """Messages from elsewhere, for queues here or on the way; all of them are taken, or none.
+    """A batch came from another manager, for local or outgoing queues; all its messages are stored, or none.
 
-    A transactional queue takes them too: a batch is a transaction of its carrier.
+    A transactional queue takes them too, because a batch counts as a transaction of its carrier.
     """
 
     carrier: str
     ticket: int
     destinations: tuple[str, ...]
-    """A path name or a format name for each message."""
+    """The path name or format name of the queue for each message."""
     messages: tuple[Message, ...]
     transaction: UUID
-    """What the messages get as TransactionIdentifier in a transactional queue."""
+    """The TransactionIdentifier that the messages get in a transactional queue."""
     by: Principal = ANONYMOUS
     checked: bool = False
-    """Its carrier has seen that they are within their ranges."""
+    """The carrier has checked that all attributes are within their ranges."""
     once: bool = True
-    """Its carrier promises that each comes once: one that may have come before a restore is put aside."""
+    """The carrier promises to deliver each message once.
+
+    A message that may have come before a restore then becomes a dead letter.
+    """
     peer: str = ""
     """Whom they come from, as far as the carrier knows."""
 
 
 class DuplicatesDropped(Signal, frozen=True):
-    """Messages came once more and were known; nobody gets them a second time."""
+    """The carrier dropped messages that it had already delivered."""
 
     carrier: str
     destination: str
-    """Where they were to go, as far as that is known."""
+    """The destination queue; empty when it is not known."""
     identifiers: tuple[ObjectId, ...]
-    """NO_OBJECT for one that has none."""
+    """The identifiers of the messages; NO_OBJECT for a message without one."""
     peer: str = ""
     batch: str = ""
-    """The carrier's own name for what brought them."""
+    """The name of the batch or request that brought them."""
 
 
 class BodiesUnwanted(Signal, frozen=True):
-    """Large bodies that were stored while they came belong to no message: their batch was refused."""
+    """The batch of these stored large bodies was refused, so no message owns them and they can be deleted."""
 
     spools: tuple[int, ...]

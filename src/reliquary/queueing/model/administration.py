@@ -1,10 +1,11 @@
-"""A noun of administration, such as a channel or an outgoing queue, is declared once, as a `Noun`.
+"""The declaration of a noun of administration, such as a channel or an outgoing queue: a `Noun`.
 
-The room that keeps the state declares it, in its `nouns.py`; all that shows it is built from the declaration:
+The package that has the state declares the noun in its `nouns.py`; everything that shows it is built from
+the declaration:
 
     engine    list, show and act, with the rights that they need
-    net       GET /PLURAL     GET /PLURAL/{KEY}                                 of a noun of the data plane
-    console   GET /PLURAL     GET /PLURAL/{KEY}     POST /PLURAL/{KEY}/VERB     of one of the control plane
+    net       GET /PLURAL     GET /PLURAL/{KEY}                                 for a noun of the data plane
+    console   GET /PLURAL     GET /PLURAL/{KEY}     POST /PLURAL/{KEY}/VERB     for one of the control plane
     client    list_records    show_record           act_on                      in process or by address
     cli       NAME list       NAME show KEY         NAME VERB KEY
     docs      these paths, and the fields of the record
@@ -35,39 +36,39 @@ M = TypeVar("M")
 R = TypeVar("R", bound=msgspec.Struct)
 
 Key = int | str
-"""What names one record."""
+"""The key that names one record."""
 
 
 class Machines(Protocol):
-    """An open manager and the machines of its protocols, to be read only."""
+    """An open manager and the machines of its protocols, for reading only."""
 
     @property
     def state(self) -> State:
-        """The state of the manager itself."""
+        """The state of the queue manager."""
 
     def machine(self, kind: type[M]) -> M:
-        """The machine of this class."""
+        """Return the machine of this class."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """An open manager as one user sees it, to be read only."""
+    """An open manager as one user sees it, for reading only."""
 
     machines: Machines
     by: Principal
 
     @property
     def state(self) -> State:
-        """The state of the manager itself."""
+        """The state of the queue manager."""
         return self.machines.state
 
     def machine(self, kind: type[M]) -> M:
-        """The machine of this class."""
+        """Return the machine of this class."""
         return self.machines.machine(kind)
 
 
 class Refusal(Exception):
-    """The manager's answer is not OK; `status` says what is wrong."""
+    """The manager's answer was not OK; `status` says what is wrong."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer.why or answer.status.sentence)
@@ -75,14 +76,14 @@ class Refusal(Exception):
 
 
 class Plane(Enum):
-    """Where a server has the paths of a noun."""
+    """The part of a server that has the paths of a noun."""
 
     CONTROL = "control"
     DATA = "data"
 
 
 class Done(msgspec.Struct, frozen=True):
-    """A protocol's answer to an act; `why` is one sentence where it was not done."""
+    """A protocol's answer to an act; `why` is a sentence when it was not done."""
 
     done: bool
     why: str = ""
@@ -94,7 +95,7 @@ def _as_it_is(key: Any) -> Any:
 
 @dataclass(frozen=True)
 class Column(Generic[R]):
-    """What a table or a list of fields shows, where it is not a field of the record."""
+    """A computed column of a table or of a list of fields, which is not a field of the record."""
 
     head: str
     value: Callable[[R], object]
@@ -102,83 +103,83 @@ class Column(Generic[R]):
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """What leaves records out of a listing, or lets more of them in; a parameter of the query."""
+    """A parameter of a listing that leaves out records or adds some."""
 
     name: str
     kind: type[bool] | type[str]
     option: str
-    """Of the command line, such as `--owner`."""
+    """The option of the command line, such as `--owner`."""
     help: str
     metavar: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paging(Generic[R]):
-    """How a page of records is found without finding all, where there may be very many."""
+    """The way to find a page of records without finding all of them."""
 
     behind: Callable[..., Iterable[R]]
-    """Finds those behind a place, one at a time, in a View; the filters come by name."""
+    """Yields the records after a place, from a View; filters are passed by name."""
     place: Callable[[R], str]
-    """Says which place a record has; not empty."""
+    """Returns the place of a record, which is not empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listing(Generic[R]):
-    """How all records of a noun are found and printed."""
+    """The way to find and print all records of a noun."""
 
     records: Callable[..., Iterable[R]]
-    """Finds them in a View, with the filters by name; a Refusal says why this user sees none."""
+    """Returns the records in a View, with the filters by name; a Refusal says why this user sees none."""
     columns: tuple[str | Column[R], ...] = ()
-    """Fields of the record that a table shows; without any, the command is written by hand."""
+    """The fields of the record that a table shows; when empty, the command is written by hand."""
     help: str = ""
-    """Text of the command line; a blank line ends a paragraph."""
+    """The help text of the command line; a blank line ends a paragraph."""
     filters: tuple[Filter, ...] = ()
-    """All can be left out."""
+    """The optional filters of the listing."""
     example: str = ""
-    """Filters as a shell takes them."""
+    """An example of filters, as they are written in a shell."""
     paging: Paging[R] | None = None
-    """None where the place of a record is its number in the list."""
+    """The way to find pages; None when the place of a record is its number in the list."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Showing(Generic[R]):
-    """How one record is named, found and printed."""
+    """The way to name, find and print one record."""
 
     key: str
     """The field of the record that names it."""
     kind: type[int] | type[str]
     record: Callable[[View, Any], R | None]
     missing: HResult
-    """The status of a key that names nothing."""
+    """The status for a key without a record."""
     help: str
     example: str
-    """A key as a shell takes it."""
+    """An example of a key, as it is written in a shell."""
     missing_sentence: str = ""
-    """With `{}` for the key; without one, the sentence of the status."""
+    """The sentence for a missing record, with `{}` for the key; when empty, the sentence of the status."""
     parse: Callable[[Any], Any] = _as_it_is
-    """Makes of a key what `record` takes; a UsageError says why something is no key."""
+    """Converts a key to the argument of `record`; a UsageError says why a text is no key."""
     fields: tuple[str | Column[R], ...] = ()
-    """What is printed of the record; without any, all its fields."""
+    """The fields of the record that are printed; when empty, all of them."""
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Fields that hold records themselves, with the columns of the table that shows those."""
+    """The fields that contain records, with the columns of the table that shows these."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """What an act needs to know besides the key."""
+    """An argument of an act besides the key."""
 
     name: str
     kind: type[bool] | type[int] | type[str]
     option: str
-    """Of the command line, such as `--arrived/--lost`."""
+    """The option of the command line, such as `--arrived/--lost`."""
     help: str
     default: bool | int | str | None = None
-    """What counts where it is left out; None: it must be given."""
+    """The value when the argument is left out; None when it is required."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Act:
-    """What an administrator can do to one record; the answer is the record as it is then."""
+    """A change that an administrator can make to one record; the answer is the changed record."""
 
     verb: str
     event: Callable[..., Event]
@@ -188,41 +189,41 @@ class Act:
     """
     help: str
     needs: ManagerRight | None = ManagerRight.SET_MACHINE_PROPERTIES
-    """The right without which the event is not submitted, as it is not for a key that names nothing.
+    """The right that is required; without it, or without a record, the event is not submitted.
 
-    None: the manager checks both itself, against the table of `security/permits.py`.
+    None: the manager checks both itself, against the table of permits.
     """
     parameters: tuple[Parameter, ...] = ()
     example: str = ""
-    """Arguments as a shell takes them, where the example of the key is not enough."""
+    """An example of arguments, as they are written in a shell, when the key alone is not enough."""
     repeatable: bool = True
-    """A client may send it again when no answer comes."""
+    """Whether a client may send the request again when no answer comes."""
     wait: float = 0
-    """Seconds that another manager may take before this one can answer."""
+    """The number of seconds that the answer of another manager may take."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Noun(Generic[R]):
-    """What administrators list, show and act on."""
+    """A kind of record that administrators can list, show and act on."""
 
     name: str
     plural: str
     record: type[R]
-    """Its fields, with their docstrings, are the fields of the JSON API and of its reference page."""
+    """The type of the records; its fields and their docstrings make the JSON API and its reference page."""
     summary: str
-    """One sentence for the list of commands."""
+    """A sentence for the list of commands."""
     listing: Listing[R]
     showing: Showing[R] | None = None
-    """None: its records have no names, so they are only listed."""
+    """The way to show one record; None when records have no key and are only listed."""
     acts: tuple[Act, ...] = ()
     needs: ManagerRight | None = ManagerRight.GET_MACHINE_PROPERTIES
-    """The right without which nothing of it is shown.
+    """The right that is required to list and to show records.
 
     None: `listing` and `showing` leave out, or refuse, what the user of the View may not see.
     """
     plane: Plane = Plane.CONTROL
     of_a_queue: bool = False
-    """Its records are those of one queue, which the path names: `/queues/{queue}/PLURAL`."""
+    """The records belong to one queue, which the path names: `/queues/{queue}/PLURAL`."""
 
     def __post_init__(self) -> None:
         fields = set(self.record.__struct_fields__)
@@ -237,5 +238,5 @@ class Noun(Generic[R]):
         )
 
     def act(self, verb: str) -> Act:
-        """The act of this name."""
+        """Return the act with this verb."""
         return next(act for act in self.acts if act.verb == verb)

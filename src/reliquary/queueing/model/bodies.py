@@ -1,14 +1,14 @@
-"""Large bodies: in pieces, a row each, so that none of them is ever whole in memory on its way.
+"""Large bodies, which are stored in pieces, so that no body is whole in memory while it comes.
 
-    LOOSE ---- a message came with it ----> OWNED      the message's own row says where its pieces lie
+    LOOSE ---- a message comes with it ---> OWNED      the row of the message refers to the pieces
       |                                       |
-      '-- nobody wants it, or a restart       '-- the last position of the message goes
+      '-- it is dropped, or a restart         '-- the last position of the message is removed
                        |                                  |
-                       '-------------> gone <-------------'
+                       '-----------> deleted <------------'
 
-A row in `spools` says that the next start may throw these pieces away.  It is there while they are
-loose, and for an express message as long as it lives: so a crash leaves neither pieces that nobody
-owns nor a message without its body.
+A row in `spools` says that the next start may delete the pieces of a body.  It exists while the body is
+loose, and for an express message as long as the message exists.  So a crash leaves neither pieces without
+an owner nor a message without its body.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from reliquary.queueing.model.tables import PIECES, SPOOLS, Piece, Spool, piece_
 
 
 class Bodies:
-    """The pieces of all large bodies."""
+    """The large bodies of all messages, and those that no message owns yet."""
 
     __slots__ = ("_rows", "loose", "loose_bytes")
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self.loose: dict[int, StoredBody] = {}
-        """By spool, what came so far of those that belong to no message."""
+        """The size so far of each body that no message owns, by its number."""
         self.loose_bytes = 0
 
     def recover(self) -> None:
-        """Know again what an earlier process left; how much there is of each is not asked any more."""
+        """Read the numbers of the loose bodies that an earlier process left; their sizes are not needed."""
         numbers = [spool_number(key) for key, _ in every(self._rows, SPOOLS)]
         self.loose = {number: StoredBody(number, 0, 0) for number in numbers}
         self.loose_bytes = 0
 
     def add(self, spool: int, data: bytes) -> None:
-        """One more piece of a loose body, or the first of a new one."""
+        """Store one more piece of a loose body, or the first piece of a new one."""
         body = self.loose.get(spool)
         if body is None:
             body = StoredBody(spool, 0, 0)
@@ -49,31 +49,31 @@ class Bodies:
         self.loose_bytes += len(data)
 
     def own(self, spool: int, *, express: bool) -> None:
-        """A message has this body now, and nobody else may."""
+        """Make a loose body the body of a message."""
         self.loose_bytes -= self.loose.pop(spool).size
         if not express:
             self._rows.delete(SPOOLS, spool_key(spool))
 
     def drop(self, spool: int) -> None:
-        """A body that nobody owns is gone."""
+        """Delete a loose body."""
         self.loose_bytes -= self.loose.pop(spool).size
         self.remove(spool, express=True)
 
     def remove(self, spool: int, *, express: bool) -> None:
-        """The message that owned this body is gone, and so are its pieces."""
+        """Delete the pieces of a body whose message was deleted."""
         self._rows.delete_range(PIECES, piece_key(spool, 0), piece_key(spool + 1, 0))
         if express:
             self._rows.delete(SPOOLS, spool_key(spool))
 
     def piece(self, spool: int, index: int) -> bytes | None:
-        """One piece, or None where there is none."""
+        """Return one piece of a body, or None when it does not exist."""
         row = self._rows.get(PIECES, piece_key(spool, index))
         return None if row is None else row.data
 
     def whole(self, body: StoredBody) -> bytes:
-        """All of it, put together in its final place: there is never a second copy."""
+        """Return the whole body; the pieces are joined in one buffer, without a second copy."""
         joined = BytesIO()
-        if body.size:  # the place is made at once; what `getvalue` hands out is that very place
+        if body.size:  # reserve the memory at once; `getvalue` then returns it without a copy
             joined.seek(body.size - 1)
             joined.write(b"\0")
             joined.seek(0)

@@ -1,12 +1,12 @@
-"""Counters against rows: whether the rows of each queue add up to what its counters say.
+"""A check that the counters of each queue agree with its rows, for `store verify`.
 
-Opening a store believes the counters, so that it takes as long as there are queues; `store verify` counts.
+To open a store, the counters are trusted, so that the time depends on the number of queues and not of rows.
 
     counters of a queue      the rows that they count
     count                    positions, without those that prepared transactions will send
-    delayed                  positions that nobody sees yet
+    delayed                  positions that readers do not see yet
     size                     the bytes of both
-    retained, retained_size  positions that left, and that a consumer has yet to read
+    retained, retained_size  removed positions that a consumer has not read
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from reliquary.queueing.model.tables import (
 )
 
 TABLES_THAT_COUNT: Final = frozenset(TABLES)
-"""A store with these tables belongs to a queue manager."""
+"""The tables that a store of a queue manager has."""
 
 
 class CounterFault(NamedTuple):
-    """The counters of one queue do not fit its rows."""
+    """A queue whose counters do not agree with its rows."""
 
     queue: int
     why: str
@@ -43,7 +43,7 @@ class CounterFault(NamedTuple):
 
 @dataclass(slots=True)
 class Sums:
-    """What the rows of a queue add up to, by the names of `Counters`."""
+    """The sums of a queue's rows, with the field names of `Counters`."""
 
     count: int = 0
     delayed: int = 0
@@ -53,15 +53,15 @@ class Sums:
 
 
 def counter_faults(rows: Rows) -> Iterator[CounterFault]:
-    """Count the rows of all queues, and name each queue whose counters say something else."""
+    """Count the rows of all queues, and yield a fault for each queue whose counters differ."""
     found = _counted(rows)
     counters = {_number(key): record for key, record in _pages(rows, COUNTERS)}
     names = {_number(key): record.pathname for key, record in _pages(rows, QUEUES)}
     for queue in sorted({*found, *counters, *names}):
-        rows_say, told = found.get(queue, Sums()), _told(counters.get(queue, Counters()))
+        rows_say, stored = found.get(queue, Sums()), _stored(counters.get(queue, Counters()))
         wrong = [
             f"{field} is {said}, and the rows make {counted}"
-            for field, said, counted in zip(Sums.__slots__, astuple(told), astuple(rows_say), strict=True)
+            for field, said, counted in zip(Sums.__slots__, astuple(stored), astuple(rows_say), strict=True)
             if said != counted
         ]
         if wrong:
@@ -70,7 +70,7 @@ def counter_faults(rows: Rows) -> Iterator[CounterFault]:
             yield CounterFault(queue, f"{whose}: {'; '.join(wrong)}")
 
 
-def _told(counters: Counters) -> Sums:
+def _stored(counters: Counters) -> Sums:
     return Sums(counters.count, counters.delayed, counters.size, counters.retained, counters.retained_size)
 
 
@@ -102,12 +102,12 @@ _QUEUE_BYTES: Final = len(queue_key(0))
 
 
 def _number(key: bytes) -> int:
-    """The number of the queue, with which all these keys begin."""
+    """Return the number of the queue, with which all these keys begin."""
     return int.from_bytes(key[:_QUEUE_BYTES])
 
 
 def _pages(rows: Rows, table: Table[Record]) -> Iterator[tuple[bytes, Record]]:
-    """All rows of a table that may be large, some at a time."""
+    """Yield all rows of a table that may be large, reading some at a time."""
     first = b""
     while chunk := rows.range(table, first, PAST_THE_END, limit=CHUNK):
         yield from chunk

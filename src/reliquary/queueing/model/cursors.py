@@ -1,9 +1,9 @@
-"""Cursors, [MS-MQDMPR] 3.2: a table that answers every case.
+"""Cursors, [MS-MQDMPR] 3.2, as a table with an entry for every case.
 
-          peek: hit                     a cursor stands at a place, not on a message: what it
-UNREAD ------------------> READ         stands on may be gone, and the next one is found all
- | ^  ^ receive: there ------'|         the same (AN-34)
- | |   time-out, arrival      | peek next: nothing left
+          peek: found                   a cursor is at a place, not on a message: the message there
+UNREAD ------------------> READ         may be removed, and the next one is found all the same (AN-34)
+ | ^  ^ receive: found ------'|
+ | |   time-out, arrival      | peek next: no message left
  | '------ WAIT_RECEIVE       |
  '-------> WAIT_PEEK <--------'
 """
@@ -21,11 +21,11 @@ from reliquary.queueing.model.tables import LAST_ID
 START: Final = -1
 """The place before the first position."""
 END: Final = LAST_ID
-"""The place behind the last one; nothing comes after it (AN-33)."""
+"""The place behind the last position; no position comes after it (AN-33)."""
 
 
 class CursorState(Enum):
-    """DM-069."""
+    """The states of a cursor (DM-069)."""
 
     UNREAD = "unread"
     WAIT_RECEIVE = "wait-receive"
@@ -34,7 +34,7 @@ class CursorState(Enum):
 
 
 class Ask(Enum):
-    """The events of 3.2.7 that want a message."""
+    """The events of 3.2.7 that ask for a message."""
 
     PEEK = "get message for peek"
     PEEK_NEXT = "get next message for peek"
@@ -43,14 +43,14 @@ class Ask(Enum):
 
 
 class Seen(Enum):
-    """What was found: ahead of the cursor, or at its place where it stays there."""
+    """Whether a message was found: after the cursor, or at its place when the cursor stays."""
 
     HIT = "hit"
     MISS = "miss"
 
 
 class Outcome(Enum):
-    """What the event returns."""
+    """The result of an event."""
 
     SUCCEEDED = "succeeded"
     WAITING = "waiting"
@@ -87,7 +87,7 @@ NEXT: Final[Mapping[tuple[CursorState, Ask, Seen], tuple[CursorState, Outcome]]]
     (_UNREAD, Ask.RECEIVE_NOW, Seen.MISS): (_UNREAD, Outcome.NOT_FOUND),  # DM-329
     (_READ, Ask.RECEIVE_NOW, Seen.HIT): (_UNREAD, Outcome.SUCCEEDED),  # DM-328
     (_READ, Ask.RECEIVE_NOW, Seen.MISS): (_READ, Outcome.ALREADY_RECEIVED),  # DM-328
-    # AN-33: one wait at a time
+    # AN-33: a cursor has one wait at a time
     **{
         (state, ask, seen): (state, Outcome.ILLEGAL)
         for state in (_WAIT_PEEK, _WAIT_RECEIVE)
@@ -97,28 +97,28 @@ NEXT: Final[Mapping[tuple[CursorState, Ask, Seen], tuple[CursorState, Outcome]]]
 }
 
 ARRIVED: Final[Mapping[CursorState, CursorState]] = {_WAIT_PEEK: _READ, _WAIT_RECEIVE: _UNREAD}
-"""Message Available, 3.2.7.5 (DM-330)."""
+"""The next state after Message Available, 3.2.7.5 (DM-330)."""
 
 TIMED_OUT: Final[Mapping[CursorState, CursorState]] = {_WAIT_PEEK: _UNREAD, _WAIT_RECEIVE: _UNREAD}
-"""Wait Time Expired, 3.2.7.6 (DM-331)."""
+"""The next state after Wait Time Expired, 3.2.7.6 (DM-331)."""
 
 
 @dataclass(slots=True)
 class Cursor:
-    """A place in a queue, and what was done there."""
+    """A cursor: a place in a queue, and whether the message there was read."""
 
     handle: int
     descriptor: int
     place: int = START
-    """The LookupIdentifier it stands at (MessagePositionReference)."""
+    """The LookupIdentifier of its place (MessagePositionReference)."""
     state: CursorState = CursorState.UNREAD
 
     def stays(self, ask: Ask) -> bool:
-        """Whether the event concerns the position under the cursor and not the next one."""
+        """Return whether an event concerns the position at the cursor, and not the next one."""
         return self.state is CursorState.READ and ask is not Ask.PEEK_NEXT
 
     def step(self, ask: Ask, found: int | None) -> Outcome:
-        """Take one event, with the LookupIdentifier that was found or None."""
+        """Change the cursor for an event and return its result; `found` is a LookupIdentifier or None."""
         seen = Seen.MISS if found is None else Seen.HIT
         self.state, outcome = NEXT[self.state, ask, seen]
         if outcome is Outcome.SUCCEEDED and found is not None:
@@ -126,12 +126,12 @@ class Cursor:
         return outcome
 
     def arrived(self, lookup_id: int) -> None:
-        """What it waited for is there, wherever in the queue it lies (AN-50)."""
+        """End the wait at the message that became available, anywhere in the queue (AN-50)."""
         self.state = ARRIVED[self.state]
         self.place = lookup_id
 
     def timed_out(self) -> None:
-        """What it waited for did not come."""
+        """End the wait without a message; after a receive, the cursor is at the end."""
         if self.state is CursorState.WAIT_RECEIVE:
             self.place = END
         self.state = TIMED_OUT[self.state]

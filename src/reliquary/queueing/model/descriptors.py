@@ -1,4 +1,6 @@
-"""Open queues, their access and sharing modes: [MS-MQDMPR] 3.1.1.16, 3.1.7.1.5.
+"""Open queues with their access and sharing modes: [MS-MQDMPR] 3.1.1.16, 3.1.7.1.5.
+
+A V in the table marks a sharing violation; columns and rows are share mode / access.
 
                     a new request for ...
 open already    | none/receive  none/peek  none/other | deny/receive  deny/peek  deny/other
@@ -21,7 +23,7 @@ from reliquary.queueing.model.security.principals import MANAGER, Principal
 
 
 class RemoteReadState(Enum):
-    """DM-068."""
+    """The state of a read from a queue of another manager (DM-068)."""
 
     NONE = "none"
     OPENED = "opened"
@@ -30,28 +32,28 @@ class RemoteReadState(Enum):
 
 @dataclass(slots=True)
 class Descriptor:
-    """OpenQueueDescriptor: what an application holds of a queue."""
+    """OpenQueueDescriptor: a queue that an application has opened."""
 
     handle: int
-    """Also ContextValue: one number is unique enough for both (DM-066)."""
+    """The handle, which is also ContextValue (DM-066)."""
     queue: int | None
-    """None once the queue is deleted (DM-155), and for a handle on several queues (DM-067)."""
+    """The number of the queue; None when it is deleted (DM-155), and for several queues (DM-067)."""
     format_name: str
     access: Access
     share: Share = Share.DENY_NONE
     by: Principal = MANAGER
-    """Who opened it; nobody else may use it."""
+    """The user who opened it; no other user may use the handle."""
     remote_read_state: RemoteReadState = RemoteReadState.NONE
     lease: Duration = FOREVER_WAIT
     passing: bool = False
-    """Opened for one request; it closes itself when nothing is held or waited for."""
+    """Opened for one request; it is closed when no message is locked and no read waits under it."""
     waits: int = 0
-    """Reads that wait under it."""
+    """The number of reads that wait under it."""
     cursors: set[int] = field(default_factory=set)
     held: set[int] = field(default_factory=set)
-    """Positions locked by a two-phase read."""
+    """The LookupIdentifiers of positions that a two-phase read has locked."""
     children: list[int] = field(default_factory=list)
-    """Handles of the single queues, where a multiple-element name was opened (Multiple, DM-067)."""
+    """The handles of the single queues, when a multiple-element name was opened (Multiple, DM-067)."""
 
 
 READS: Final = frozenset({Access.RECEIVE, Access.RECEIVE_ADMIN})
@@ -59,7 +61,7 @@ PEEKS: Final = frozenset({Access.PEEK, Access.PEEK_ADMIN})
 
 
 def violates(existing: Descriptor, access: Access, share: Share) -> bool:
-    """Whether an open queue excludes a new request (DM-175, DM-176, DM-177)."""
+    """Return whether an open queue excludes a new request (DM-175, DM-176, DM-177)."""
     # DEPARTS from 3.1.7.1.5 (AN-48): ReceiveAdminAccess is treated as ReceiveAccess, because a
     # reader that was promised to be alone would not be.
     if existing.share is Share.DENY_RECEIVE and existing.access in READS:
@@ -70,7 +72,7 @@ def violates(existing: Descriptor, access: Access, share: Share) -> bool:
 
 
 def sharing_violated(existing: Iterable[Descriptor], access: Access, share: Share) -> bool:
-    """Whether any of the open queues excludes a new request."""
+    """Return whether any of the open queues excludes a new request."""
     return any(violates(each, access, share) for each in existing)
 
 
@@ -82,4 +84,4 @@ ALLOWS: Final[dict[Access, frozenset[Access]]] = {
     Access.SEND: frozenset({Access.SEND}),
     Access.MOVE: frozenset({Access.MOVE, Access.RECEIVE, Access.PEEK}),
 }
-"""What a queue that is open for one kind of access may be used for."""
+"""The kinds of use that each kind of access allows."""

@@ -1,4 +1,4 @@
-"""Names of queues as administrators read and write them."""
+"""The names of queues as administrators read and write them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from reliquary.queueing.model.state import QueueState, State
 
 
 def name_of(state: State, queue: QueueState) -> str:
-    """The short name of a queue; of an outgoing queue, its destination's whole name."""
+    """Return the short name of a queue; for an outgoing queue, the whole name of its destination."""
     if queue.record.outgoing:
         return queue.record.pathname
     return str(state.parse(queue.record.pathname)).removeprefix("private$\\")

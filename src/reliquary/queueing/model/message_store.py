@@ -1,8 +1,8 @@
-"""Where messages lie: one row each, shared by all positions that show them, some also in memory.
+"""The store of messages: one row for each message, shared by all its positions, with a cache in memory.
 
-Most messages are read soon after they came, so bodies are kept beside their rows up to a bound.
-Express messages have no row and lie here alone (DM-046).  A large body lies in pieces (`bodies`) and is
-read for those who want it whole; the message itself is small then, and kept like any other.
+Most messages are read soon after they came, so the newest ones are kept in a cache of limited size.  Express
+messages have no row and are only in memory (DM-046).  A large body is stored in pieces (`bodies`) and is read
+only for callers that need it whole; the message without it is small, and is cached like any other.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from reliquary.queueing.model.message import Message, Position
 from reliquary.queueing.model.tables import MESSAGES, SHARES, Shares, message_key
 
 MANY: Final = 4
-"""From so many messages on, one range is cheaper to read than each alone."""
+"""From this number of messages on, one read of a range is cheaper than single reads."""
 CACHE_BYTES: Final = 48 * 1024 * 1024
 
 
 class Shelf:
-    """The messages of all queues."""
+    """The messages of all queues, on disk and in memory."""
 
     __slots__ = ("_cache", "_cache_limit", "_cached_bytes", "_express", "_express_shares", "_rows", "bodies")
 
@@ -38,7 +38,7 @@ class Shelf:
         self._express_shares: dict[int, int] = {}
 
     def put(self, positions: Sequence[Position], messages: Sequence[Message], *, fresh: bool = True) -> None:
-        """Keep new messages; `fresh` when they have no rows yet."""
+        """Store new messages; `fresh` when they have no rows yet."""
         if len(positions) == 1 and fresh and not (positions[0].express or positions[0].spool):
             self._put_alone(positions[0], messages[0])
             return
@@ -52,15 +52,15 @@ class Shelf:
                 self.bodies.own(position.spool, express=position.express)
         if fresh:
             self._rows.put_all(MESSAGES, dict(zip(map(message_key, stored), stored.values(), strict=True)))
-        if self._cached_bytes < self._cache_limit and not positions[0].due:  # what is delayed is read late
-            cache = self._cache  # what was prepared is in it already
+        if self._cached_bytes < self._cache_limit and not positions[0].due:  # delayed ones are read late
+            cache = self._cache  # prepared messages are already in it
             self._cached_bytes += sum(
                 [_weight(each) for number, each in stored.items() if number not in cache]
             )
             cache.update(stored)
 
     def _put_alone(self, position: Position, message: Message) -> None:
-        """Keep one new message, as most come."""
+        """Store a single new message, which is the most frequent case."""
         number = position.message
         self._rows.put(MESSAGES, message_key(number), message, fresh=True)
         if self._cached_bytes < self._cache_limit and not position.due:
@@ -69,21 +69,21 @@ class Shelf:
             self._cache[number] = message
 
     def put_aside(self, first: int, messages: Sequence[Message]) -> None:
-        """Keep new messages that no position shows yet, under numbers that follow each other."""
+        """Store new messages that have no position yet, with consecutive numbers."""
         keys = map(message_key, range(first, first + len(messages)))
         self._rows.put_all(MESSAGES, dict(zip(keys, messages, strict=True)))
 
     def put_again(self, messages: Iterable[tuple[int, Message]]) -> None:
-        """Say something new of messages that were put aside."""
+        """Replace messages that have no position yet."""
         for number, message in messages:
             self._rows.put(MESSAGES, message_key(number), message)
 
     def drop_aside(self, numbers: Iterable[int]) -> None:
-        """Messages that were put aside will never be shown."""
+        """Delete messages that have no position and will not get one."""
         self._rows.delete_all(MESSAGES, map(message_key, numbers))
 
     def get(self, position: Position, *, whole: bool = True) -> Message:
-        """The message that a position shows; a large body is read only where the message is to be `whole`."""
+        """Return the message of a position; a large body is read only when `whole` is True."""
         if position.spool and whole:
             return self._whole(self.get(position, whole=False))
         if position.express:
@@ -96,7 +96,7 @@ class Shelf:
         return message
 
     def get_all(self, positions: Sequence[Position], *, whole: bool = True) -> list[Message]:
-        """The messages that these positions show; neighbours on disk are read in one go."""
+        """Return the messages of these positions; rows that are close together are read as one range."""
         numbers = [each.message for each in positions if not each.express and each.message not in self._cache]
         if len(numbers) < MANY:
             return [self.get(position, whole=whole) for position in positions]
@@ -109,19 +109,19 @@ class Shelf:
         return [self._whole(each) if whole and each.stored_body else each for each in messages]
 
     def _whole(self, message: Message) -> Message:
-        """The message with its body in itself."""
+        """Return the message with its large body in `body`."""
         assert message.stored_body is not None
         return msgspec.structs.replace(message, body=self.bodies.whole(message.stored_body), stored_body=None)
 
     def share(self, position: Position) -> None:
-        """One more position shows the message."""
+        """Count one more position of a message."""
         self._set_shares(position, self._shares(position) + 1)
 
     def drop(self, positions: Iterable[Position]) -> None:
-        """These positions show their messages no longer; the last one takes its message along."""
+        """Remove the positions from their messages; a message without positions is deleted."""
         stored = []
         for position in positions:
-            if not (position.shared or position.spool or position.express):  # most are
+            if not (position.shared or position.spool or position.express):  # most have only this position
                 stored.append(position.message)
                 continue
             if position.shared and (shares := self._shares(position)) > 1:
@@ -137,7 +137,7 @@ class Shelf:
         self._uncache(stored)
 
     def uncache(self, positions: Iterable[Position]) -> None:
-        """Their messages stay on disk, and nobody will read them soon."""
+        """Remove the messages of these positions from the cache, because they will not be read soon."""
         self._uncache([position.message for position in positions])
 
     def _uncache(self, numbers: Iterable[int]) -> None:

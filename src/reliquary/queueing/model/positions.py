@@ -1,15 +1,15 @@
-"""MessagePosition.State, [MS-MQDMPR] 3.1.1.11: a table that answers every case.
+"""MessagePosition.State, [MS-MQDMPR] 3.1.1.11, as a table with an entry for every case.
 
                         taken                       purged
     UNCOMMITTED --> AVAILABLE <------> LOCKED --------------------> PURGE_PENDING
                      ^      |  aborted   | |committed                     |
                  due |      |            | '--------------> DELETED <-----'
-                  DELAYED   '-----------------------------------^    either way
+                  DELAYED   '-----------------------------------^    committed or aborted
                      ^-------------------'
-                         put off
+                         aborted, and the queue delays retries
 
-Two states are ours.  UNCOMMITTED is what the specification calls Locked and means by it a message
-that was only sent in a transaction; DELAYED is a message that nobody sees before its moment.
+Two states are not in the specification.  UNCOMMITTED is a message that was only sent in a transaction, which
+the specification calls Locked too; DELAYED is a message that readers do not see before a moment.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reliquary.queueing.model.message import Position
 
 
 class State(Enum):
-    """DM-039; a position that is gone and one that never was are both DELETED."""
+    """The states of a position (DM-039); a position that does not exist yet is DELETED."""
 
     UNCOMMITTED = "uncommitted"
     AVAILABLE = "available"
@@ -33,7 +33,7 @@ class State(Enum):
 
 
 class Happening(Enum):
-    """What can happen to a position."""
+    """The events that change the state of a position."""
 
     SENT = "sent"
     SENT_FOR_LATER = "sent with a delay"
@@ -58,7 +58,7 @@ NEXT: Final[Mapping[tuple[State, Happening], State | None]] = {
     (_DELETED, Happening.SENT_FOR_LATER): _DELAYED,
     (_DELETED, Happening.JOINED): _UNCOMMITTED,  # DM-195
     **{
-        (state, happening): None  # nobody sends what was sent
+        (state, happening): None  # a position is sent once
         for state in State
         for happening in (Happening.SENT, Happening.SENT_FOR_LATER, Happening.JOINED)
         if state is not _DELETED
@@ -84,7 +84,7 @@ NEXT: Final[Mapping[tuple[State, Happening], State | None]] = {
     (_LOCKED, Happening.ABORTED): _AVAILABLE,  # DM-114, DM-214
     (_PURGE_PENDING, Happening.ABORTED): _DELETED,  # DM-113, DM-213
     (_UNCOMMITTED, Happening.PUT_OFF): None,
-    (_AVAILABLE, Happening.PUT_OFF): _DELAYED,  # it cannot be put aside
+    (_AVAILABLE, Happening.PUT_OFF): _DELAYED,  # it cannot be moved to the poison queue
     (_DELAYED, Happening.PUT_OFF): None,
     (_LOCKED, Happening.PUT_OFF): _DELAYED,
     (_PURGE_PENDING, Happening.PUT_OFF): _DELETED,
@@ -96,7 +96,7 @@ NEXT: Final[Mapping[tuple[State, Happening], State | None]] = {
     (_UNCOMMITTED, Happening.MOVED): None,
     (_AVAILABLE, Happening.MOVED): _DELETED,  # DM-232
     (_DELAYED, Happening.MOVED): None,
-    (_LOCKED, Happening.MOVED): _DELETED,  # it came back once too often
+    (_LOCKED, Happening.MOVED): _DELETED,  # it was returned too many times
     (_PURGE_PENDING, Happening.MOVED): None,
     (_UNCOMMITTED, Happening.PURGED): _UNCOMMITTED,  # AN-11
     (_AVAILABLE, Happening.PURGED): _DELETED,  # DM-185
@@ -119,18 +119,18 @@ NEXT: Final[Mapping[tuple[State, Happening], State | None]] = {
         if happening not in (Happening.SENT, Happening.SENT_FOR_LATER, Happening.JOINED)
     },
 }
-"""None: it cannot happen, and whoever asks for it is wrong."""
+"""The next state for each event; None for an event that cannot happen in this state."""
 
 
 def step(state: State, happening: Happening) -> State:
-    """What becomes of a position."""
+    """Return the next state of a position; an event that cannot happen is a programming error."""
     following = NEXT[state, happening]
     assert following is not None, f"a position that is {state.value} cannot be {happening.value}"
     return following
 
 
 def state_of(position: Position, *, locked: bool) -> State:
-    """The state of a position that is in a queue for good."""
+    """Return the state of a position that is in a queue and not in an uncommitted transaction."""
     if position.due:
         return State.DELAYED
     if not locked:

@@ -1,7 +1,7 @@
-"""What a protocol brings along when a queue manager is opened: one object, and nothing is wired by hand.
+"""The declaration by which a protocol joins a queue manager: one object with all its parts.
 
-The engine builds the machine on the rows of its tables, hands it the events, signals and timers that
-it names here, and lets the queue manager know its carrier and its reader.
+The engine builds the machine on the rows of its tables, gives it the events, signals and timers that are
+named here, and registers its carrier and its reader with the queue manager.
 docs/contributing/add-a-protocol.md shows how to write one.
 """
 
@@ -16,28 +16,28 @@ from reliquary.base.turn import Effect, Event, Machine, Signal
 from reliquary.queueing.model.travel.carriers import Carrier, RemoteReader
 
 Unplugged = Mapping[type[Effect], Callable[[Any], Event | None]]
-"""For each effect that needs a network: the event that answers it where there is none, or None."""
+"""For each effect that needs a network: makes the event that answers it without one, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """A protocol beside the queue manager."""
+    """The declaration of a protocol."""
 
     name: str
-    """Unique among the protocols of a manager; signals for its machine name it by this."""
+    """The name, unique among the protocols of a manager; signals for its machine carry it."""
     machine: Callable[[Rows], Machine]
-    """Builds the machine from the rows of an earlier process; its settings are bound in."""
+    """Builds the machine from the stored rows; the settings are already bound."""
     tables: tuple[str, ...] = ()
     hears: tuple[type[Signal], ...] = ()
-    """Signals of other machines that it takes; of a `DirectedSignal` only those that name it."""
+    """The signals of other machines that it handles; a `DirectedSignal` must also name it."""
     takes: tuple[type[Event], ...] = ()
-    """Events that are its own."""
+    """The events that it handles."""
     timers: tuple[str, ...] = ()
-    """The first parts of its timers' names."""
+    """The first parts of the names of its timers."""
     carrier: Carrier | None = None
     reader: RemoteReader | None = None
     unplugged: Unplugged = field(default_factory=dict)
-    """What becomes of its effects in a process without a network."""
+    """The answers to its effects in a process without a network."""
 
     def __post_init__(self) -> None:
         for part in (self.carrier, self.reader):

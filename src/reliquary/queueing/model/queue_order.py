@@ -1,7 +1,7 @@
-"""The queues of a manager by name, so that a list of 100,000 can be told page by page.
+"""The queues of a manager sorted by name, so that a list of 100,000 queues can be read in pages.
 
-It is made when somebody first asks for it, and kept up to date from then on: a manager that nobody looks at
-pays nothing, and a page costs what is on it.
+The order is made at the first request and kept up to date from then on.  A manager whose queues are never
+listed pays nothing, and the cost of a page depends only on the length of the page.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Final
 from reliquary.queueing.model.queue import Queue
 
 SLICE: Final = 100
-"""Queues that are found by one search; one of them that goes meanwhile is yielded all the same."""
+"""The number of queues that one search finds; they are yielded even if they are deleted meanwhile."""
 
 
 class QueueOrder:
-    """Names and numbers of queues, without journals and outgoing queues."""
+    """The sorted names of queues with their numbers, without journals and outgoing queues."""
 
     __slots__ = ("_keys",)
 
@@ -25,25 +25,25 @@ class QueueOrder:
         self._keys: list[tuple[str, int]] | None = None
 
     def add(self, record: Queue) -> None:
-        """A queue was created."""
+        """Add a queue that was created."""
         if self._keys is not None and is_listed(record):
             insort(self._keys, _key(record))
 
     def remove(self, record: Queue) -> None:
-        """A queue is gone."""
+        """Remove a queue that was deleted."""
         if self._keys is not None and is_listed(record):
             place = bisect_left(self._keys, _key(record))
             if self._keys[place : place + 1] == [_key(record)]:
                 del self._keys[place]
 
     def count(self, records: Iterable[Queue]) -> int:
-        """How many queues are listed; `records` are all queues."""
+        """Return the number of listed queues; `records` are all queues."""
         return len(self._made(records))
 
     def behind(self, pathname: str, records: Iterable[Queue]) -> Iterator[int]:
-        """Yield the numbers of queues whose path names come after this one; others may come and go meanwhile.
+        """Yield the numbers of the queues after this path name; queues may be created and deleted meanwhile.
 
-        `records` are all queues; they are read when the order is asked for the first time.
+        `records` are all queues; they are read at the first request only.
         """
         keys = self._made(records)
         last = (pathname.casefold(), -1 if not pathname else 1 << 63)
@@ -62,7 +62,7 @@ class QueueOrder:
 
 
 def is_listed(record: Queue) -> bool:
-    """Whether a queue is listed by itself: journals are shown with their queues, outgoing ones elsewhere."""
+    """Return whether a queue is in the list; journals and outgoing queues are shown in other places."""
     return not record.is_journal and record.outgoing is None
 
 

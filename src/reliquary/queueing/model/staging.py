@@ -1,12 +1,12 @@
-"""What the manager knows of parts, batches and writers, in memory: as much as there are parts, not messages.
+"""The parts of batches that writers stage before they publish them, in memory; memory grows with the parts.
 
-    stages     by number          every part that has rows, those that are going among them
-    places     by what it is of   the part that an attempt writes to now
-    batches    by query, batch    the parts that may still be published together
-    ledger     by query           the last batch of each, the longest unused first
-    writers    by name            whose it is
+    stages     by number          every part that has rows, also those that are being deleted
+    places     by attempt         the part that an attempt writes to now
+    batches    by query, batch    the parts that can still be published together
+    ledger     by query           the last batch of each query, the longest unused first
+    writers    by name            the query that writes under a name
 
-The rows say the same of `stages`, `ledger` and `writers`; the rest follows from them.
+`stages`, `ledger` and `writers` are also stored as rows; the other tables are computed from them.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from uuid import UUID, uuid5
 from reliquary.queueing.model.tables import Published, Stage, StagedChunk
 
 BATCHES: Final = UUID("7d1a3a0e-6d0c-5c55-9a43-5f1f0a4c1c11")
-"""The namespace of batches among identifiers."""
+"""The UUID namespace for the identifiers of batches."""
 
 Place = tuple[str, int, int, str]
-"""Query, batch, part and attempt."""
+"""The query, batch, part and attempt of a part."""
 
 
 def numbers_of(chunk: StagedChunk) -> range:
-    """The numbers of its messages."""
+    """Return the numbers of the messages in a chunk."""
     return range(chunk.first, chunk.first + len(chunk.sizes))
 
 
 @dataclass(slots=True)
 class Staging:
-    """Parts of batches, and what is known of those who write them."""
+    """The parts of batches, and the queries that write them."""
 
     stages: dict[int, Stage] = field(default_factory=dict)
     ledger: dict[str, Published] = field(default_factory=dict)
@@ -40,21 +40,21 @@ class Staging:
     places: dict[Place, int] = field(default_factory=dict)
     batches: dict[tuple[str, int], set[int]] = field(default_factory=dict)
     going: dict[int, int] = field(default_factory=dict)
-    """Parts that were dropped, and the chunk of each that goes next."""
+    """Dropped parts that are being deleted, with the index of the next chunk to delete."""
     bytes: int = 0
-    """Of all parts."""
+    """The size of all parts."""
     sweeping: bool = False
-    """A later turn takes more of those that are going."""
+    """A later turn continues to delete dropped parts."""
     watched: bool = False
-    """The timer that looks for old parts is set."""
+    """Whether the timer is set that looks for old parts."""
 
     def find(self, number: int) -> Stage | None:
-        """A part that may still be written or published."""
+        """Return a part that can still be written or published, or None."""
         stage = self.stages.get(number)
         return None if stage is None or stage.dropped else stage
 
     def put(self, number: int, stage: Stage) -> None:
-        """A part is like this now."""
+        """Store the new record of a part."""
         before = self.stages.get(number)
         self.bytes += stage.size - (before.size if before else 0)
         self.stages[number] = stage
@@ -66,14 +66,14 @@ class Staging:
             self._leave(number, stage)
 
     def remove(self, number: int) -> None:
-        """A part is no more."""
+        """Remove a part whose rows are deleted."""
         stage = self.stages.pop(number)
         self.bytes -= stage.size
         if self.going.pop(number, None) is None:
             self._leave(number, stage)
 
     def _leave(self, number: int, stage: Stage) -> None:
-        """It can be published no longer."""
+        """Remove a part from those that can be written and published."""
         place = (stage.query, stage.batch, stage.part, stage.attempt)
         if self.places.get(place) == number:
             del self.places[place]
@@ -83,20 +83,20 @@ class Staging:
             self.batches.pop((stage.query, stage.batch), None)
 
     def publish(self, query: str, record: Published) -> None:
-        """The last batch of a query; it is used now, so it is the last to be forgotten."""
+        """Record the last batch of a query, and move the query to the end of the ledger."""
         self.ledger.pop(query, None)
         self.ledger[query] = record
         if record.writer:
             self.writers[record.writer] = query
 
     def names_of(self, query: str) -> list[str]:
-        """The names that a query writes under."""
+        """Return the writer names of a query."""
         return [writer for writer, owner in self.writers.items() if owner == query]
 
     def messages_with(self, number: int, more: int) -> int:
-        """How many messages a batch has with so many more in one of its parts.
+        """Return how many messages a batch has when `more` are added to one of its parts.
 
-        Of several attempts at one part the longest counts.
+        When a part has several attempts, the longest counts.
         """
         subject, longest = self.stages[number], dict[int, int]()
         for each in self.batches[subject.query, subject.batch]:
@@ -106,17 +106,17 @@ class Staging:
         return sum(longest.values())
 
     def settled(self, query: str, until: int) -> list[int]:
-        """The parts of a query's batches up to this one."""
+        """Return the numbers of all parts of a query's batches up to this one."""
         numbers: Iterable[set[int]] = (
             each for (owner, batch), each in self.batches.items() if owner == query and batch <= until
         )
         return sorted(number for each in numbers for number in each)
 
     def awaited(self) -> set[int]:
-        """The queues that messages are to go to."""
+        """Return the numbers of the queues that staged messages will go to."""
         return {queue for each in self.stages.values() if not each.dropped for queue in each.queues}
 
 
 def batch_identifier(query: str, batch: int) -> UUID:
-    """TransactionIdentifier of all messages of a batch: readers see what was published together."""
+    """Return the TransactionIdentifier of all messages of a batch; readers see what belongs together."""
     return uuid5(BATCHES, f"{query}\0{batch}")

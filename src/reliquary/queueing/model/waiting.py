@@ -1,6 +1,6 @@
-"""WaitingMessageReadOperation, [MS-MQDMPR] 3.1.1.10: a read that found nothing and waits.
+"""WaitingMessageReadOperation, [MS-MQDMPR] 3.1.1.10: a read that found no message and waits for one.
 
-begun --> WAITING --> OVER      a table says for each way to end what the reader is told
+begun --> WAITING --> OVER      a table has the reader's status for each event that ends the wait
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from reliquary.queueing.model.events import PeekMessage, ReceiveMessages
 
 
 class Stage(Enum):
-    """Where a read stands; one that waits is in its queue's `waiting`, one that is over is nowhere."""
+    """The state of a read: WAITING while it is in the `waiting` of its queue, OVER after it was removed."""
 
     WAITING = "waiting"
     OVER = "over"
 
 
 class Happening(Enum):
-    """What can happen to a read that waits."""
+    """The events that end a waiting read."""
 
     SATISFIED = "a message came"
     TIMED_OUT = "its time ran out"
@@ -44,15 +44,15 @@ NEXT: Final[Mapping[tuple[Stage, Happening], tuple[Stage, HResult]]] = {
     (Stage.WAITING, Happening.TRANSACTION_ENDED): (Stage.OVER, HResult.TRANSACTION_SEQUENCE),
     (Stage.WAITING, Happening.FORBIDDEN): (Stage.OVER, HResult.ACCESS_DENIED),
     (Stage.WAITING, Happening.STOPPED): (Stage.OVER, HResult.OPERATION_CANCELLED),
-    # a timer or a cancel that comes too late finds nothing: DM-237
+    # a timer or a cancel that comes too late finds no read: DM-237
     **{(Stage.OVER, happening): (Stage.OVER, HResult.STATUS_NOT_FOUND) for happening in Happening},
 }
-"""What follows, and what the reader is told."""
+"""The next state, and the status that the reader gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """Who waits, for what.  It waits under a number that is also its timer's (DM-038)."""
+    """A read that waits, with its request; its number is also the number of its timer (DM-038)."""
 
     number: int
     request: ReceiveMessages | PeekMessage
@@ -60,15 +60,15 @@ class Waiter:
 
     @property
     def destructive(self) -> bool:
-        """DestructiveRead."""
+        """DestructiveRead: whether the read receives, and does not only peek."""
         return isinstance(self.request, ReceiveMessages)
 
     @property
     def tag(self) -> int:
-        """What the caller may cancel it by; 0 for none."""
+        """The tag by which the caller can cancel it; 0 for none."""
         return self.request.tag if isinstance(self.request, ReceiveMessages) else 0
 
     @property
     def transaction(self) -> UUID | None:
-        """The transaction it will receive in."""
+        """The transaction in which it receives, or None."""
         return self.request.transaction if isinstance(self.request, ReceiveMessages) else None

@@ -1,9 +1,9 @@
 """Whether the directory can be reached: LocalQueueManager.DirectoryOffline, [MS-MQDMPR] 3.1.1.1.
 
-          an answer: DirectoryNotConnected             a check succeeds
+          an operation: DirectoryNotConnected          a check succeeds
     ONLINE ---------------------------------> OFFLINE ------------------> ONLINE
-                     watch: in a minute         |  ^                      what we know of
-                     a check is made            '--'                      ourselves is renewed
+                     WATCH: a check is          |  ^                      REFRESH: the manager reads
+                     made in a minute           '--'                      its own objects again
                                             a check fails
 
 A manager that is not integrated with a directory is APART: it is never offline (DM-014).
@@ -18,11 +18,11 @@ from typing import Final
 from reliquary.base.time import MINUTE
 
 ONLINE_CHECK: Final = MINUTE
-"""Directory Online Timer (DM-078)."""
+"""The time between two checks: Directory Online Timer (DM-078)."""
 
 
 class Connection(Enum):
-    """What the manager believes of the directory."""
+    """The state of the directory as the manager knows it."""
 
     APART = "apart"
     ONLINE = "online"
@@ -30,7 +30,7 @@ class Connection(Enum):
 
 
 class Happening(Enum):
-    """What it learns."""
+    """The events that change this state."""
 
     NOT_CONNECTED = "an operation found that the directory is not connected"
     CHECK_SUCCEEDED = "Check Directory Online read our own object"
@@ -38,7 +38,7 @@ class Happening(Enum):
 
 
 class Then(Enum):
-    """What it does about it."""
+    """The reaction of the manager to such an event."""
 
     NOTHING = "nothing"
     WATCH = "see to it that a check is made in a minute"

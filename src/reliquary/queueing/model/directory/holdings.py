@@ -1,4 +1,7 @@
-"""What the manager has of the directory in memory: the objects, who asks about them, what it made of them."""
+"""The directory in memory: its objects, open queries, and the objects that LocalQueueManager refers to.
+
+[MS-MQDMPR] 3.1.1.1 lists the references.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +32,16 @@ Wanted = TypeVar("Wanted", bound=DirectoryObject)
 
 @dataclass(slots=True)
 class Surroundings:
-    """What LocalQueueManager refers to, 3.1.1.1; volatile, read from the directory at each start."""
+    """The objects that LocalQueueManager refers to, 3.1.1.1; each start reads them from the directory."""
 
     machine_domain: UUID | None = None
-    """MachineDomainId."""
+    """MachineDomainId: the domain of the computer."""
     machine_sid: Sid | None = None
-    """MachineSid, whom new queues show themselves to (DM-146)."""
+    """MachineSid: the computer account, which gets read rights on new queues (DM-146)."""
     sites: dict[UUID, Site] = field(default_factory=dict)
-    """SiteCollection (DM-016)."""
+    """SiteCollection: the sites of this manager (DM-016)."""
     site_gates: dict[UUID, dict[UUID, ManagerObject]] = field(default_factory=dict)
-    """SiteGateCollection of each of these sites."""
+    """SiteGateCollection of each site: the managers through which its messages go."""
     out_routing_servers: dict[UUID, ManagerObject] = field(default_factory=dict)
     """OutRoutingServerCollection (DM-016)."""
     in_routing_servers: dict[UUID, ManagerObject] = field(default_factory=dict)
@@ -46,12 +49,12 @@ class Surroundings:
     connected_networks: dict[UUID, ConnectedNetwork] = field(default_factory=dict)
     """ConnectedNetworkCollection (DM-016)."""
     enterprise: Enterprise | None = None
-    """EnterpriseReference."""
+    """EnterpriseReference: the one Enterprise object."""
     certificates: dict[UUID, InternalCertificate] = field(default_factory=dict)
-    """InternalCertificateCollection, by user."""
+    """InternalCertificateCollection, by the identifier of the user."""
 
     def keep_certificate(self, certificate: bytes, user: User) -> None:
-        """A user has one internal certificate: a new one takes the place of the old (DM-019)."""
+        """Store the internal certificate of a user, in place of an earlier one (DM-019)."""
         if not certificate:
             raise UsageError("an internal certificate is empty")
         self.certificates[user.identifier] = InternalCertificate(certificate, user)
@@ -59,7 +62,7 @@ class Surroundings:
 
 @dataclass(slots=True)
 class Query:
-    """A result set that is handed out one by one; it shows the directory as it was at Begin."""
+    """The results of a directory query, as they were when it began, and the index of the next one."""
 
     found: list[DirectoryObject]
     attributes: tuple[str, ...] | None
@@ -68,26 +71,26 @@ class Query:
 
 @dataclass(slots=True)
 class Directory:
-    """The registry, and how the manager stands to it; `objects` change only through `apply`."""
+    """The objects of the directory and the state of the connection; only `apply` changes `objects`."""
 
     objects: dict[Kind, dict[UUID, DirectoryObject]] = field(
         default_factory=lambda: {kind: {} for kind in Kind}
     )
     names: dict[tuple[Kind, str], UUID] = field(default_factory=dict)
-    """Names that no two objects of a type may share."""
+    """The identifier for each name that must be unique among the objects of a type."""
     connection: Connection = Connection.APART
     watching: bool = False
-    """The Directory Online Timer is set."""
+    """Whether the Directory Online Timer is set."""
     queries: dict[int, Query] = field(default_factory=dict)
     around: Surroundings = field(default_factory=Surroundings)
 
     @property
     def offline(self) -> bool:
-        """DirectoryOffline; False where the manager is not integrated (DM-014)."""
+        """DirectoryOffline; False when the manager is not integrated with a directory (DM-014)."""
         return self.connection is Connection.OFFLINE
 
     def put(self, subject: DirectoryObject) -> None:
-        """Have this object, in place of an earlier one with its Identifier."""
+        """Store an object, in place of an earlier one with its Identifier."""
         kind = kind_of(subject)
         before = self.objects[kind].get(subject.identifier)
         if before is not None:
@@ -97,7 +100,7 @@ class Directory:
             self.names[kind, name] = subject.identifier
 
     def remove(self, kind: Kind, identifier: UUID) -> None:
-        """Have it no longer."""
+        """Remove an object, which must exist."""
         self._forget_name(self.objects[kind].pop(identifier))
 
     def _forget_name(self, subject: DirectoryObject) -> None:
@@ -105,26 +108,26 @@ class Directory:
             self.names.pop((kind_of(subject), name), None)
 
     def get(self, wanted: type[Wanted], identifier: UUID) -> Wanted | None:
-        """The object of this type with this Identifier."""
+        """Return the object of this type with this Identifier, or None."""
         found = self.objects[KINDS[wanted]].get(identifier)
         return found if isinstance(found, wanted) else None
 
     def every(self, wanted: type[Wanted]) -> list[Wanted]:
-        """All objects of a type, by Identifier."""
+        """Return all objects of a type, sorted by Identifier."""
         found = self.objects[KINDS[wanted]]
         return [each for _, each in sorted(found.items()) if isinstance(each, wanted)]
 
     def copy(self) -> Directory:
-        """The same objects, to try a change on."""
+        """Return a copy of objects and names, on which a change can be tried."""
         return Directory({kind: dict(found) for kind, found in self.objects.items()}, dict(self.names))
 
 
 def own_name(subject: DirectoryObject) -> str | None:
-    """The name that no other object of its type has (DM-033); None where names may repeat."""
+    """Return the name that is unique among the objects of its type (DM-033); None when names may repeat."""
     match subject:
         case RoutingLink():
             return None
         case Enterprise():
-            return ""  # there is one
+            return ""  # there is only one enterprise
         case _:
             return name_of(subject).casefold()

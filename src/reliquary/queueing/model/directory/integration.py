@@ -1,4 +1,4 @@
-"""What a manager that takes part in a directory is told at its start."""
+"""The settings that a manager which takes part in a directory gets at its start."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import msgspec
 
 
 class Integration(msgspec.Struct, frozen=True):
-    """The settings of DirectoryIntegrated; the keys and names were found outside the machine."""
+    """The settings of a manager with DirectoryIntegrated; the server finds the keys and names."""
 
     site: UUID | None = None
-    """The site that the administrator put this computer into (DM-085)."""
+    """The site that the administrator chose for this computer (DM-085)."""
     servers: tuple[str, ...] = ()
-    """Directory servers, from the settings or from DNS (DM-086)."""
+    """The names of directory servers, from the settings or from DNS (DM-086)."""
     encryption_keys: tuple[bytes, ...] = ()
-    """An MQDSPUBLICKEY for each provider (DM-088)."""
+    """The public keys for encryption, an MQDSPUBLICKEY for each provider (DM-088)."""
     signing_keys: tuple[bytes, ...] = ()
-    """The same (DM-089)."""
+    """The public keys for signatures, an MQDSPUBLICKEY for each provider (DM-089)."""
     machine_sid: str = ""
-    """objectSid of the computer, where it has one (DM-146)."""
+    """The objectSid of the computer; empty when it has none (DM-146)."""

@@ -1,7 +1,7 @@
-"""What a directory holds, [MS-MQDMPR] 3.1.1.1, .2, .6 to .9 and .15: every directory attribute.
+"""The objects of the directory with all directory attributes, [MS-MQDMPR] 3.1.1.1, .2, .6 to .9 and .15.
 
-Attributes have the names of the specification, written as Python does: ActualCost is
-`actual_cost`.  A struct is also the row on disk and the table in an exported file.
+Attributes have the names of the specification in Python spelling: ActualCost is `actual_cost`.  A struct is
+also the row on disk and the table in an exported file.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ LIST_LIMIT: Final = 1000
 COST_LIMIT: Final = 999_999
 DIGEST_BYTES: Final = 16
 FOUR_DAYS: Final = 0x54600
-"""DefaultTimeToLive: what a message's TimeToReachQueue is without it (DM-057)."""
+"""DefaultTimeToLive in seconds: the TimeToReachQueue of a message that sets none (DM-057)."""
 
 
 class Kind(Enum):
-    """The types of directory objects; the words people and files use for them."""
+    """The types of directory objects, with the words that people and files use for them."""
 
     ENTERPRISE = "enterprise"
     SITE = "site"
@@ -65,25 +65,25 @@ class _Base(
     forbid_unknown_fields=True,
     tag_field="kind",
 ):
-    """DirectoryObject: NO_GUID asks the directory for an Identifier, which then never changes (DM-005)."""
+    """DirectoryObject: for NO_GUID the directory chooses an Identifier, which then never changes (DM-005)."""
 
     identifier: UUID = NO_GUID
 
 
 class Enterprise(_Base, frozen=True, tag=Kind.ENTERPRISE.value):
-    """All sites together, 3.1.1.6."""
+    """The Enterprise, 3.1.1.6: all sites together."""
 
     name: str = ""
     weakened_security: bool = False
     non_ldap_notification: bool | None = None
-    """NonLDAPCapableQueueManagerNotification; None: the directory does not say."""
+    """NonLDAPCapableQueueManagerNotification; None when the directory has no value."""
     default_time_to_live: int = FOUR_DAYS
     old_directory: bool = False
     security: bytes = b""
 
 
 class Site(_Base, frozen=True, tag=Kind.SITE.value):
-    """Managers that reach each other well, 3.1.1.7."""
+    """A Site, 3.1.1.7: managers with fast connections between them."""
 
     name: str = ""
     primary_site_controller: str = ""
@@ -97,7 +97,7 @@ class Site(_Base, frozen=True, tag=Kind.SITE.value):
 
 
 class RoutingLink(_Base, frozen=True, tag=Kind.ROUTING_LINK.value):
-    """What it costs to get from one site to another, 3.1.1.8."""
+    """A RoutingLink, 3.1.1.8: the cost of the way between two sites."""
 
     description: str = ""
     full_path: str = ""
@@ -105,11 +105,11 @@ class RoutingLink(_Base, frozen=True, tag=Kind.ROUTING_LINK.value):
     site1: UUID = NO_GUID
     site2: UUID = NO_GUID
     site_gates: tuple[UUID, ...] = ()
-    """SiteGateIdentifierList: the managers through which messages leave or enter."""
+    """SiteGateIdentifierList: the managers through which messages leave or enter a site."""
 
 
 class ConnectedNetwork(_Base, frozen=True, tag=Kind.CONNECTED_NETWORK.value):
-    """A network that reaches foreign systems, 3.1.1.9."""
+    """A ConnectedNetwork, 3.1.1.9: a network that reaches foreign systems."""
 
     name: str = ""
     security: bytes = b""
@@ -148,7 +148,7 @@ class QueueObject(_Base, frozen=True, tag=Kind.QUEUE.value):
     """A public queue, 3.1.1.2, with its directory attributes only (DM-020)."""
 
     queue_manager: UUID = NO_GUID
-    """The manager that has it; in a directory of MSMQ the place of the object tells it."""
+    """The manager of the queue; in a directory of MSMQ, the place of the object says it."""
     pathname: str = ""
     qualified_pathname: str = ""
     create_time: int = 0
@@ -169,29 +169,29 @@ class QueueObject(_Base, frozen=True, tag=Kind.QUEUE.value):
 
     @property
     def settings(self) -> QueueSettings:
-        """Those of its attributes that a caller may choose; the rest only its manager knows."""
+        """The settings of the queue that the directory knows; only its manager knows the others."""
         return QueueSettings(**{name: getattr(self, name) for name in SHARED_SETTINGS})
 
 
 SHARED_SETTINGS: Final = tuple(
     name for name in QueueSettings.__struct_fields__ if name in QueueObject.__struct_fields__
 )
-"""The settings of a queue that the directory knows; the others are its manager's own."""
+"""The names of the queue settings that the directory knows."""
 
 
 class User(_Base, frozen=True, tag=Kind.USER.value):
-    """A user and the certificates he signs with, 3.1.1.15."""
+    """A User, 3.1.1.15, with the certificates for signatures."""
 
     security_identifier: str = ""
-    """SID, as people write it: S-1-5-21-..."""
+    """The SID in its text form: S-1-5-21-..."""
     certificate_digests: tuple[bytes, ...] = ()
-    """MD5 of each encoded certificate (DM-037)."""
+    """The MD5 digest of each encoded certificate (DM-037)."""
     certificates: tuple[bytes, ...] = ()
-    """X.509, DER; `wire.certificates` packs them."""
+    """X.509 certificates in DER; `wire.certificates` encodes the list."""
 
 
 class DistributionList(_Base, frozen=True, tag=Kind.DISTRIBUTION_LIST.value):
-    """What DL=identifier stands for: format names, other lists among them."""
+    """A distribution list, which DL=identifier names: format names, also of other lists."""
 
     name: str = ""
     format_names: tuple[str, ...] = ()
@@ -215,12 +215,12 @@ KINDS: Final[dict[type, Kind]] = {type_: kind for kind, type_ in TYPES.items()}
 
 
 def kind_of(subject: DirectoryObject) -> Kind:
-    """Its type."""
+    """Return the type of a directory object."""
     return KINDS[type(subject)]
 
 
 def name_of(subject: DirectoryObject) -> str:
-    """What people call it."""
+    """Return the name by which people know a directory object."""
     match subject:
         case ManagerObject():
             return subject.computer_name
@@ -235,13 +235,13 @@ def name_of(subject: DirectoryObject) -> str:
 
 
 class InternalCertificate(msgspec.Struct, frozen=True):
-    """InternalCertificate, 3.1.1.19: one that the server made, and its user (DM-072)."""
+    """InternalCertificate, 3.1.1.19: a certificate that the server made, with its user (DM-072)."""
 
     certificate: bytes
     user: User
 
 
-# -- what may stand in them
+# -- the ranges of attributes
 
 RIGHTS: Final[dict[type, type[Right]]] = {
     ManagerObject: ManagerRight,
@@ -250,11 +250,11 @@ RIGHTS: Final[dict[type, type[Right]]] = {
     Enterprise: EnterpriseRight,
     ConnectedNetwork: NetworkRight,
 }
-"""What an access list can allow on each type (DM-013, DM-024, DM-036)."""
+"""The rights that an access list can grant on each type (DM-013, DM-024, DM-036)."""
 
 
 def check_object(subject: DirectoryObject) -> None:
-    """Refuse an object whose attributes are outside their ranges; the sentence names the attribute."""
+    """Raise UsageError, which names the attribute, for an object with an attribute outside its range."""
     for attribute in subject.__struct_fields__:
         _check_value(attribute, getattr(subject, attribute))
     security = getattr(subject, "security", b"")

@@ -1,10 +1,10 @@
-"""What the turns of a batch have told so far; taken as one row when the batch ends.
+"""The collector of history events during a batch of turns; `take` returns them as one row.
 
-    came(...)     messages with all that is known of them
-    told(...)     what happened to positions, by their numbers alone
-    heard(...)    of messages that never got a number here
+    came(...)     messages came into a queue: the event has all their attributes
+    told(...)     something happened to positions: the event has only their numbers
+    heard(...)    something happened to messages that have no number here
 
-Everything here is on the way of every message, so it appends to arrays and makes no structs.
+These functions run for every message, so they append to arrays and create no structs.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _SUBJECT, _NAMED, _NUMBERED = int(Shape.SUBJECT), int(Shape.NAMED), int(Shape.NU
 _TIMED, _TRIED, _CORRELATED = int(Shape.TIMED), int(Shape.TRIED), int(Shape.CORRELATED)
 _UNIQUE: Final = 0xFFFFFFFF
 _ORDINARY: Final = 3
-"""The priority of a message in a queue that knows none."""
+"""The priority of a message in a queue that does not order by priority."""
 LANE_SHIFT: Final = 56
-"""As in `tables`, which has this room's records."""
+"""The value of `tables.LANE_SHIFT`; this module cannot import `tables`, which imports the history rows."""
 
 
 class Bringer(NamedTuple):
-    """Who does what is told."""
+    """The origin of an event: the protocol, the peer, and the batch."""
 
     by: str = ""
     peer: str = ""
@@ -50,16 +50,16 @@ class Bringer(NamedTuple):
 NOBODY: Final = Bringer()
 API: Final = Bringer("api")
 OURSELVES: Final = Bringer("manager")
-"""The manager wrote it: acknowledgements and reports."""
+"""The origin of messages that the manager writes itself: acknowledgements and reports."""
 
 HEAD_BYTES: Final = 100
-"""What a head takes on disk, about."""
+"""The approximate size of a head on disk, in bytes."""
 KNOWN: Final = 1024
-"""So many heads are kept for the next batches."""
+"""The number of heads that are kept for the next batches."""
 
 
 def kind_of(queue: Queue) -> str:
-    """The kind of a queue, as the history calls it."""
+    """Return the kind of a queue, as the history names it."""
     if queue.outgoing is not None:
         return "outgoing"
     if queue.is_journal:
@@ -101,12 +101,12 @@ def _head(
 
 
 class Notes:
-    """Events in their order, as columns."""
+    """The events of a batch in their order, as columns."""
 
     def __init__(self) -> None:
         self.moment = 0
         self.lineage = NO_GUID
-        """The manager's own."""
+        """The lineage of this manager."""
         self._known: dict[Any, Head] = {}
         self._clear()
 
@@ -131,7 +131,7 @@ class Notes:
         return len(self._places)
 
     def at(self, now: Instant) -> None:
-        """It is this moment now."""
+        """Set the moment of the events that follow."""
         if now != self.moment:
             self.moment = now
             self._moments.append((len(self._places), now))
@@ -150,7 +150,7 @@ class Notes:
         sequence: SequenceId | None = None,
         transaction: UUID | None = None,
     ) -> int:
-        """The place of the head that says all this."""
+        """Return the index of the head with these attributes, which is made when it does not exist."""
         number = 0 if queue is None else queue.number
         key = (happening, number, reason, bringer, other, shape, lineage, sequence, transaction)
         place = self._heads.get(key)
@@ -178,7 +178,7 @@ class Notes:
         bringer: Bringer = NOBODY,
         other: str = "",
     ) -> None:
-        """This happened to these positions."""
+        """Add an event for each of these positions."""
         place = self.head(happening, queue, reason, bringer, other)
         if len(positions) == 1:
             position = positions[0]
@@ -193,7 +193,7 @@ class Notes:
     def tried(
         self, happening: Happening, queue: Queue, positions: Sequence[Position], bringer: Bringer = NOBODY
     ) -> None:
-        """The same, with how often each was handed out."""
+        """Add an event for each of these positions, with the number of times that it was handed out."""
         place = self.head(happening, queue, 0, bringer, "", _TRIED)
         self._places.extend([place] * len(positions))
         self._messages.extend([position.message for position in positions])
@@ -210,9 +210,9 @@ class Notes:
         bringer: Bringer = NOBODY,
         other: str = "",
     ) -> None:
-        """These messages are in a queue, or will be."""
+        """Add an event with all attributes for each message that came into a queue or will come."""
         own, sizes, sents, priorities = self.lineage, self._sizes, self._sents, self._priorities
-        kin: tuple[object, ...] = ()
+        common: tuple[object, ...] = ()
         place = 0
         for position, message in zip(positions, messages, strict=True):
             number = position.message
@@ -233,12 +233,12 @@ class Notes:
             if message.correlation is not NO_OBJECT and message.correlation != NO_OBJECT:
                 shape |= _CORRELATED
                 self._correlations.append((message.correlation.lineage, message.correlation.uniquifier))
-            word = reason or message.message_class
-            if kin != (shape, lineage, sequence, message.transaction, word):
-                kin = (shape, lineage, sequence, message.transaction, word)
+            cause = reason or message.message_class
+            if common != (shape, lineage, sequence, message.transaction, cause):
+                common = (shape, lineage, sequence, message.transaction, cause)
                 named = lineage if shape & _NAMED else None
                 place = self.head(
-                    happening, queue, word, bringer, other, shape, named, sequence, message.transaction
+                    happening, queue, cause, bringer, other, shape, named, sequence, message.transaction
                 )
             self._places.append(place)
             self._messages.append(number)
@@ -255,7 +255,10 @@ class Notes:
         bringer: Bringer,
         transaction: UUID,
     ) -> None:
-        """Messages of our own came that are not at hand; what their places say of them."""
+        """Add an event for each message of a published batch; its attributes are taken from its position.
+
+        The messages themselves are not in memory.
+        """
         in_order = queue.settings.transactional or queue.outgoing is not None
         for position in positions:
             shape = _SUBJECT | (_TIMED if position.expires else 0)
@@ -279,7 +282,7 @@ class Notes:
         bringer: Bringer = NOBODY,
         other: str = "",
     ) -> None:
-        """This is told of messages that have no number here."""
+        """Add an event for each of these messages, which have no number at this manager."""
         for identifier in identifiers:
             named, shape = (identifier.lineage, _NAMED) if identifier != NO_OBJECT else (None, 0)
             place = self.head(happening, queue, reason, bringer, other, shape, named)
@@ -290,7 +293,7 @@ class Notes:
                 self._uniquifiers.append(identifier.uniquifier)
 
     def gap(self, missing: int) -> None:
-        """So many events are missing; this comes before all others of the batch."""
+        """Add an event before all others of the batch which says that `missing` events are lost."""
         self._places.insert(0, self.head(Happening.GAP, None, MessageClass.NORMAL))
         self._messages.insert(0, missing)
         self._lookup_ids.insert(0, 0)
@@ -299,13 +302,13 @@ class Notes:
     # -- the end of a batch
 
     def drop(self) -> int:
-        """Forget it all; how many events it was."""
+        """Delete all events of the batch, and return their number."""
         count = len(self._places)
         self._clear()
         return count
 
     def take(self, total: int) -> HistoryRow:
-        """All of it as one row; `total` is of the rows before."""
+        """Return all events of the batch as one row, and delete them; `total` is that of the last row."""
         numbers = {
             "places": self._places.tobytes(),
             "messages": self._messages.tobytes(),

@@ -1,12 +1,12 @@
-"""The rows of the history: what one batch of turns told, as columns.
+"""The stored rows of the history: the events of one batch of turns, as columns.
 
-    heads    what several events have in common: what happened, in which queue, by whom, why
-    places   for each event, its head
-    then     numbers for each event, and more for those whose head has the shape for it
+    heads    the attributes that several events share: what happened, in which queue, by whom, why
+    places   for each event, the index of its head
+    then     numbers for each event, and more numbers for the events whose head has the shape for them
 
-A batch is mostly a thousand events with a few heads, so an event costs a few bytes and no struct of its own,
-and becomes columns of a file without being looked at one by one.  A row's key is the number of its first
-event.  `wire.history` lists the events and the columns that this becomes.
+A batch mostly has a thousand events with a few heads.  So an event costs a few bytes and no struct, and the
+columns of a file are made without a loop over events.  The key of a row is the number of its first event.
+`wire.history` lists the kinds of events and the columns of the file.
 """
 
 from __future__ import annotations
@@ -19,99 +19,99 @@ import msgspec
 
 
 class Shape(IntFlag):
-    """Which numbers each event of a head has, beside the message and the LookupIdentifier."""
+    """The numbers that each event of a head has besides the message and the LookupIdentifier, as flags."""
 
     SUBJECT = 1
-    """The message comes: size, sent time, priority.  It is `manager\\message` unless it is NAMED."""
+    """The message came: size, sent time, priority.  Its identifier is `manager\\message` without NAMED."""
     NAMED = 2
-    """Its uniquifier; the lineage is in the head."""
+    """The uniquifier of its identifier; the lineage is in the head."""
     NUMBERED = 4
-    """Its number in its stream, and the one before."""
+    """Its number in its stream, and the previous number."""
     TIMED = 8
-    """Its deadline."""
+    """The moment when it expires."""
     TRIED = 16
-    """How often it was handed out."""
+    """The number of times that it was handed out."""
     CORRELATED = 32
-    """The message that it names."""
+    """The identifier of the message that it answers (its correlation)."""
 
 
 EXPRESS: Final = 0x80
-"""Beside the priority of a message that is kept in memory only."""
+"""A bit that is added to the priority of an express message."""
 
 
 class Head(msgspec.Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
-    """What events have in common."""
+    """The attributes that several events share."""
 
     happening: int
     queue: str = ""
-    """Its path name, or the destination of an outgoing queue; empty for none."""
+    """The path name of the queue, or the destination of an outgoing queue; empty for none."""
     kind: str = ""
-    """Of the queue: local, outgoing, journal, dead-letter, system; empty for none."""
+    """The kind of the queue: local, outgoing, journal, dead-letter or system; empty for none."""
     shape: int = 0
     reason: int = 0
-    """A MessageClass."""
+    """A MessageClass that says why, or 0."""
     by: str = ""
-    """Who did it: api, loopback, spark, manager, or the label of a carrier."""
+    """The cause of the event: api, loopback, spark, manager, or the label of a carrier."""
     other: str = ""
-    """The queue that it was moved to, or came from."""
+    """The queue to which the message was moved, or from which it came."""
     peer: str = ""
-    """Whom it came from or goes to."""
+    """The other manager, from which the message came or to which it goes."""
     batch: str = ""
-    """The batch or the transaction it belongs to."""
+    """The batch or the transaction that the event belongs to."""
     lineage: UUID | None = None
-    """Of messages that are NAMED."""
+    """The lineage in the identifiers, when the shape has NAMED."""
     ordinal: int = 0
-    """Of their stream: SequenceId, both parts 0 outside any."""
+    """The SequenceId of their stream, with `timestamp`; both are 0 when they are in no stream."""
     timestamp: int = 0
     transaction: UUID | None = None
 
 
 class HistoryRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """All that one batch of turns told.  The bytes are numbers in the order of the machine."""
+    """The events of one batch of turns.  The bytes are numbers in the byte order of the machine."""
 
     count: int
     total: int
-    """Bytes of all rows that were ever written, up to this one."""
+    """The size in bytes of all rows that were ever written, up to this one."""
     heads: tuple[Head, ...]
     moments: tuple[tuple[int, int], ...]
-    """From which event on it was when: microseconds since 1970."""
+    """Pairs of an event's index and the moment from that event on, microseconds since 1970."""
     places: bytes
-    """32 bits for each event: its head."""
+    """The index of each event's head, 32 bits."""
     messages: bytes
-    """64 bits; the numbers under which they are stored, 0 for none."""
+    """The number of each event's message in the store, 64 bits; 0 for none."""
     lookup_ids: bytes
-    """64 bits; 0 for none."""
+    """The LookupIdentifier of each event, 64 bits; 0 for none."""
     sizes: bytes = b""
-    """64 bits."""
+    """The size of each message that came, 64 bits."""
     sents: bytes = b""
-    """32 bits; seconds since 1970."""
+    """The sent time of each message that came, 32 bits; seconds since 1970."""
     priorities: bytes = b""
-    """8 bits."""
+    """The priority of each message that came, 8 bits, with the bit EXPRESS."""
     uniquifiers: bytes = b""
-    """64 bits."""
+    """The uniquifier of each event with NAMED, 64 bits."""
     numbers: bytes = b""
-    """64 bits."""
+    """The stream number of each event with NUMBERED, 64 bits."""
     previous: bytes = b""
-    """64 bits."""
+    """The previous stream number of each event with NUMBERED, 64 bits."""
     deadlines: bytes = b""
-    """64 bits; microseconds since 1970."""
+    """The deadline of each event with TIMED, 64 bits; microseconds since 1970."""
     attempts: bytes = b""
-    """32 bits."""
+    """The number of hand-outs of each event with TRIED, 32 bits."""
     correlations: tuple[tuple[UUID, int], ...] = ()
 
 
 class HistoryMark(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How far the history is in files, and what is missing in it."""
+    """The last event that was exported to files, and whether events are missing."""
 
     exported: int = 0
-    """All events up to this one are in files."""
+    """The last event that is in a file, as are all events before it."""
     exported_total: int = 0
-    """The `total` of the last row that went to files."""
+    """The `total` of the last row that was exported."""
     last: int = 0
-    """The last event that was told, when no row says it."""
+    """The number of the last event, when no row says it."""
     missing: int = 0
-    """Events that were not told since there was no room; the next row begins with a GAP that says so."""
+    """The number of events that were lost because there was no room; the next row begins with a GAP."""
     gap: bool = False
-    """The same, also where nobody counted them: the history was off."""
+    """Events are missing, possibly an unknown number, because there was no room or the history was off."""
     off: bool = False
-    """It was off when the store was opened last."""
+    """The history was off when the store was last opened."""

@@ -1,4 +1,4 @@
-"""Expand Format Name, [MS-MQDMPR] 3.1.7.3.8: lists of queues become the queues they list."""
+"""Expand Format Name, [MS-MQDMPR] 3.1.7.3.8: replaces distribution lists by the queues in them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from reliquary.queueing.model.names.formats import (
 )
 
 EXPANDED_LIMIT: Final = 10_000
-"""More queues than one message is ever copied to; lists of lists grow fast."""
+"""The largest number of queues in an expanded name, because lists of lists grow fast."""
 
 Resolve = Callable[[UUID], tuple[str, ...] | None]
-"""Resolve Distribution List: its members, or None when the directory has no such list."""
+"""Resolve Distribution List: returns the members of a list, or None when the directory does not have it."""
 
 
 def expand(name: FormatName, resolve: Resolve) -> FormatName | None:
-    """The name without lists and without doubles, or None when a list cannot be resolved."""
+    """Return the name without lists and duplicates, or None when a list cannot be resolved or is empty."""
     if not isinstance(name, MultipleName | DistributionListName):
         return name  # DM-318
     # DEPARTS from 3.1.7.3.8 (AN-43): a work list and the lists that were seen, because the printed
@@ -46,11 +46,11 @@ def expand(name: FormatName, resolve: Resolve) -> FormatName | None:
         if len(found) + len(work) > EXPANDED_LIMIT:
             raise IllegalFormatName(f"a format name expands to at most {EXPANDED_LIMIT} queues")
     if not found:
-        return None  # a message to nobody would be acknowledged and lost
+        return None  # a message without a queue would be acknowledged and lost
     names = [found[key] for key in sorted(found)]
     return names[0] if len(names) == 1 else MultipleName(tuple(names))  # DM-321
 
 
 def elements_of(name: FormatName) -> tuple[SingleName, ...]:
-    """The names in it, be it one or several."""
+    """Return the single names in a format name."""
     return name.elements if isinstance(name, MultipleName) else (name,)

@@ -1,4 +1,4 @@
-"""IP multicast addresses, as a queue listens to them and a format name names them: `234.1.1.1:8001`."""
+"""IP multicast addresses in queue settings and in format names, such as `234.1.1.1:8001`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PORT_LIMIT: Final = 65535
 
 
 def read_address(text: str) -> tuple[IPv4Address, int]:
-    """The address and the port; UsageError when it is none."""
+    """Return the address and the port; raise UsageError when the text is not a multicast address."""
     host, _, port = text.strip().rpartition(":")
     try:
         address = IPv4Address(host)
@@ -24,7 +24,7 @@ def read_address(text: str) -> tuple[IPv4Address, int]:
 
 
 def normalized(text: str) -> str:
-    """The one spelling of an address.
+    """Return the canonical spelling of an address.
 
     >>> normalized(" 234.1.1.1:08001")
     '234.1.1.1:8001'

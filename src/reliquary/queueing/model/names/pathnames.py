@@ -1,14 +1,14 @@
-r"""Path names, [MS-MQMQ] 2.1.1: how people and programs name a queue of this manager.
+r"""Path names, [MS-MQMQ] 2.1.1: they name a queue of this manager.
 
-    orders                    the private queue "orders", as people write it
-    private$\orders           the same
-    .\private$\orders         the same; "." or the computer's name stands for this manager
+    orders                    the private queue "orders", in short form
+    private$\orders           the private queue "orders"
+    .\private$\orders         the private queue "orders"; "." or the computer's name means this manager
     .\orders                  the public queue "orders"
-    orders;retry              its subqueue "retry"
-    orders;journal            its journal
-    system$;deadletter        the manager's own queues: deadletter, deadxact, journal
+    orders;retry              the subqueue "retry" of "orders"
+    orders;journal            the journal of "orders"
+    system$;deadletter        a system queue of the manager: deadletter, deadxact or journal
 
-Names compare without regard to case; `key` is what they compare by.
+Names are compared without regard to case; `key` is the text that is compared.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ FORBIDDEN: Final = '\\;+,"'
 JOURNAL: Final = "journal"
 
 SYSTEM_QUEUES: Final = ("deadletter", "deadxact", "journal", "order-ack", "notification")
-"""The manager's own queues (DM-093, DM-094)."""
+"""The names of the manager's system queues (DM-093, DM-094)."""
 CLOSED_QUEUES: Final = ("order-ack", "notification")
-"""Those of them that are not for applications (DM-094)."""
+"""The system queues that applications cannot use (DM-094)."""
 
 _LOCAL: Final = frozenset({"", ".", "localhost"})
 
 
 @dataclass(frozen=True, slots=True)
 class Pathname:
-    """A parsed path name; the computer has been checked and dropped."""
+    """A parsed path name, without the computer, which is always this one."""
 
     kind: QueueType
     name: str
     subqueue: str = ""
     journal: bool = False
     key: str = field(init=False, compare=False)
-    """What two names of the same queue have in common."""
+    """A text that is equal for all names of one queue."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", str(self).casefold())
 
     @property
     def queue(self) -> Pathname:
-        """The queue that this journal or subqueue belongs to."""
+        """The path name of the queue that this journal or subqueue belongs to."""
         return Pathname(self.kind, self.name)
 
     def __str__(self) -> str:
@@ -64,9 +64,9 @@ class Pathname:
 
 @lru_cache(maxsize=1024)
 def parse(text: str, *computers: str) -> Pathname:
-    """Read a path name of this manager; `computers` are the names it goes by.
+    """Parse a path name of this manager, whose names are `computers`; UsageError says what is wrong.
 
-    Programs repeat a few names, so they are kept; what is refused is not.
+    Results are cached, because programs repeat a few names; errors are not.
     """
     head, found, tail = text.partition(";")
     parts = head.replace("/", "\\").split("\\")
@@ -92,7 +92,7 @@ def parse(text: str, *computers: str) -> Pathname:
 
 
 def spoken(pathname: str) -> str:
-    r"""A queue's full path name as people write it; what is elsewhere keeps its format name.
+    r"""Return the short form of a queue's full path name; a format name stays as it is.
 
     >>> spoken("HERE\\private$\\orders"), spoken("HERE\\orders"), spoken("DIRECT=OS:there\\q")
     ('orders', '.\\orders', 'DIRECT=OS:there\\q')
@@ -123,7 +123,7 @@ def _system_queue(tail: str) -> str:
 
 
 def check_name(what: str, name: str, limit: int) -> str:
-    """Refuse a name that is too long or has a character that none may have."""
+    """Raise UsageError for a name that is empty, too long, or has a forbidden character; else return it."""
     if not 1 <= len(name) <= limit:
         raise UsageError(f"{what} has 1 to {limit} characters, this one has {len(name)}")
     for character in name:

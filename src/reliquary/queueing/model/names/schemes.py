@@ -4,8 +4,8 @@ r"""The words after `DIRECT=` that say how a queue is reached, [MS-MQMQ] 2.1.2.
     DIRECT=HTTP://host/msmq/orders      HTTP, HTTPS: a URL, whose path the specification defines
     DIRECT=WORD://host/anything#queue   a URL whose path a protocol defines; the protocol registers WORD
 
-The first two kinds are always known.  A protocol that has names of its own calls `register` when its
-module is imported.
+The first two kinds are always known.  A protocol that defines names calls `register` when its module is
+imported.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ def _as_written(path: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scheme:
-    """One way to reach a queue."""
+    """One word after `DIRECT=`, and how the rest of the name is read."""
 
     word: str
-    """In capital letters."""
+    """The word in capital letters."""
     default_port: str = ""
     """The port of a URL that names none; empty for a scheme whose names are not URLs."""
     queue_path: Callable[[str], str] = _as_written
-    r"""Takes what follows the address and returns the path name on its own manager: `private$\orders`."""
+    r"""Takes the text after the address and returns the path name at the manager: `private$\orders`."""
     opaque: bool = False
-    """Only the protocol can read what follows the address, so its names compare as they are written."""
+    """Only the protocol can read the text after the address, so names are compared as they are written."""
 
     @property
     def is_url(self) -> bool:
-        """Whether the name is written as a URL, and can only be sent to."""
+        """Whether the name is a URL; messages can be sent to a URL, and not read from it."""
         return bool(self.default_port)
 
 
 def _path_of_http(path: str) -> str:
-    """Return the queue in `/msmq/private$/orders?query`; nothing where the path does not begin with msmq."""
+    """Return the queue in `/msmq/private$/orders?query`; empty when the path does not begin with msmq."""
     head, _, rest = re.split("[?#]", path, maxsplit=1)[0].lstrip("/").partition("/")
     return unquote(rest.replace("/", "\\"), errors="strict") if head.casefold() == "msmq" else ""
 
@@ -54,11 +54,11 @@ IPX: Final = Scheme("IPX")
 SPX: Final = Scheme("SPX")
 
 SCHEMES: Final[dict[str, Scheme]] = {each.word: each for each in (TCP, OS, HTTP, HTTPS, IPX, SPX)}
-"""All schemes that are known, by their words."""
+"""All known schemes, by their words."""
 
 
 def register(scheme: Scheme) -> Scheme:
-    """Let names with this word be read; a word belongs to one protocol."""
+    """Add a scheme, so that names with its word can be read; a word belongs to one protocol."""
     assert scheme.word not in SCHEMES, f"two protocols register names with DIRECT={scheme.word}"
     assert scheme.is_url, f"DIRECT={scheme.word} needs a default port: only URLs can be registered"
     SCHEMES[scheme.word] = scheme
@@ -66,7 +66,7 @@ def register(scheme: Scheme) -> Scheme:
 
 
 def is_bare_url(text: str) -> bool:
-    """Whether this is a URL of a registered scheme without `DIRECT=` in front of it."""
+    """Return whether a text is a URL of an opaque scheme without `DIRECT=` before it."""
     word, found, _ = text.partition("://")
     scheme = SCHEMES.get(word.upper()) if found else None
     return scheme is not None and scheme.opaque

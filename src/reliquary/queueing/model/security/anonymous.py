@@ -1,9 +1,9 @@
-"""What anonymous clients may do that no access list of ours decides.
+"""The acts of anonymous clients that no access list of this manager decides.
 
-A list says who may use a queue of this manager.  Nobody's list is asked when a message goes to another
-computer, when a queue is read there, or when a transaction begins.  A manager that knows its users
-lets anonymous clients do none of these, unless its administrator names them in the settings: otherwise
-every stranger could use it as a relay.
+An access list says who may use a queue of this manager.  No list is asked when a message goes to another
+computer, when a queue is read there, or when a transaction begins.  A manager with users forbids these acts
+to anonymous clients, unless its administrator names them in the settings; otherwise every client could use
+it as a relay.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reliquary.queueing.model.security.principals import ANONYMOUS_USER, Princip
 
 
 class AnonymousAct(IntFlag):
-    """Acts that need no right on any queue of this manager."""
+    """The acts that need no right on a queue of this manager."""
 
     SEND_ELSEWHERE = 1
     READ_ELSEWHERE = 2
@@ -43,7 +43,7 @@ def name_of(act: AnonymousAct) -> str:
 
 
 def acts_named(names: Iterable[str]) -> AnonymousAct:
-    """Return the acts that the settings name; UsageError for a name that none has."""
+    """Return the acts that the settings name; raise UsageError for an unknown name."""
     known = {name_of(act): act for act in AnonymousAct}
     found = AnonymousAct(0)
     for name in names:
@@ -56,7 +56,7 @@ def acts_named(names: Iterable[str]) -> AnonymousAct:
 
 
 def denied(allowed: AnonymousAct, by: Principal, act: AnonymousAct) -> str:
-    """Return a sentence that says why a client may not do this, or nothing when it may."""
+    """Return a sentence that says why a client may not do this, or an empty text when it may."""
     if by.user != ANONYMOUS_USER or act in allowed:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Who asks: a user and the groups he is in, each a SID."""
+"""Principals: the users who make requests, each with the groups that it is in, as SIDs."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ SYSTEM_USER: Final = Sid(5, (18,))
 ADMINISTRATORS: Final = Sid(5, (32, 544))
 GUEST_RID: Final = 501
 FIRST_RID: Final = 1000
-"""Lower numbers are for accounts that every domain has."""
+"""The lowest relative identifier of a user; lower ones are for accounts that every domain has."""
 _DOMAIN: Final = 21
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Principal:
-    """Somebody who asks.  There is one instance for each, so that two compare by identity."""
+    """A user who makes requests.  There is one instance for each user, so that they compare by identity."""
 
     user: Sid
     groups: tuple[Sid, ...] = ()
     name: str = ""
-    """What people call him."""
+    """The name by which people know the user."""
     sids: frozenset[Sid] = field(init=False)
-    """All that an access list may know him by."""
+    """All SIDs by which an access list can name the user."""
 
     def __post_init__(self) -> None:
         well_known = {EVERYONE} if self.user == ANONYMOUS_USER else {EVERYONE, AUTHENTICATED_USERS}
@@ -44,23 +44,23 @@ class Principal:
 
 
 MANAGER: Final = Principal(SYSTEM_USER, name="the manager")
-"""The manager itself, and whoever has it in his own process: no list holds for him."""
+"""The manager itself, and an application in its process: access lists are not checked for them."""
 ANONYMOUS: Final = Principal(ANONYMOUS_USER, name="anonymous")
-"""Whoever does not say who he is."""
+"""A client that has not logged in."""
 
 
 def is_domain_user(sid: Sid) -> bool:
-    """Whether a SID is of somebody who was made known by name: by a domain, or in our settings."""
+    """Return whether a SID belongs to a user or group of a domain or of the settings."""
     return sid.authority == ANONYMOUS_USER.authority and len(sid.parts) > 1 and sid.parts[0] == _DOMAIN
 
 
 def is_guest(sid: Sid) -> bool:
-    """Whether a SID is of a domain's guest account."""
+    """Return whether a SID belongs to the guest account of a domain."""
     return is_domain_user(sid) and sid.parts[-1] == GUEST_RID
 
 
 def user_sid(manager: UUID, name: str) -> Sid:
-    """The SID of a user or group of our own: the same as long as the manager is the same."""
+    """Return the SID of a user or group of the settings, which depends only on the manager and the name."""
     domain = Layout("<III").unpack(sha256(manager.bytes).digest()[:12])
     (number,) = Layout("<I").unpack(sha256(name.casefold().encode()).digest()[:4])
     return Sid(5, (_DOMAIN, *domain, max(number, FIRST_RID)))

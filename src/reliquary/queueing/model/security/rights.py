@@ -1,7 +1,7 @@
 """Rights and access lists: [MS-MQMQ] 2.2.23 to 2.2.27, [MS-DTYP] 2.5.3.2, [MS-MQDMPR] 3.1.7.1.3.1.
 
-The lists are walked in their order; for each right the first entry decides that names it and one
-of the caller's SIDs.  What no entry names is not granted.
+The entries of a list are read in their order; for each right, the first entry decides that names the right
+and one of the user's SIDs.  A right that no entry names is not granted.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from reliquary.wire.security import (
     encode_descriptor,
 )
 
-# -- what can be allowed
+# -- the rights
 
 
 class QueueRight(IntFlag):
-    """MQQUEUEACCESSMASK (DM-024)."""
+    """The rights on a queue: MQQUEUEACCESSMASK (DM-024)."""
 
     DELETE_MESSAGE = 0x00001
     PEEK_MESSAGE = 0x00002
@@ -56,7 +56,7 @@ class QueueRight(IntFlag):
 
 
 class ManagerRight(IntFlag):
-    """MQQMACCESSMASK (DM-013)."""
+    """The rights on a queue manager: MQQMACCESSMASK (DM-013)."""
 
     DELETE_DEADLETTER_MESSAGE = 0x00001
     PEEK_DEADLETTER_MESSAGE = 0x00002
@@ -78,7 +78,7 @@ class ManagerRight(IntFlag):
 
 
 class EnterpriseRight(IntFlag):
-    """MQENTACCESSMASK (DM-036)."""
+    """The rights on the enterprise: MQENTACCESSMASK (DM-036)."""
 
     CREATE_USER = 0x00001
     CREATE_SITE = 0x00002
@@ -95,7 +95,7 @@ class EnterpriseRight(IntFlag):
 
 
 class SiteRight(IntFlag):
-    """MQSITEACCESSMASK (DM-036)."""
+    """The rights on a site: MQSITEACCESSMASK (DM-036)."""
 
     CREATE_FRS = 0x00001
     CREATE_BSC = 0x00002
@@ -112,7 +112,7 @@ class SiteRight(IntFlag):
 
 
 class NetworkRight(IntFlag):
-    """MQCNACCESSMASK (DM-036)."""
+    """The rights on a connected network: MQCNACCESSMASK (DM-036)."""
 
     OPEN_CONNECTOR = 0x00001
     SET_CN_PROPERTIES = 0x00010
@@ -129,13 +129,13 @@ Right = QueueRight | ManagerRight | EnterpriseRight | SiteRight | NetworkRight
 
 EVERYTHING: Final = 0xFFFFFFFF
 OWNERS: Final = 0x60000
-"""To read and to change the list itself: the same two bits in every mask.  An owner always may."""
+"""The two bits, in every mask, for reading and changing the list itself; an owner always has them."""
 TAKE_OWNERSHIP: Final = 0x80000
-"""The same bit in every mask.  An administrator always may, or nobody could mend a lost list."""
+"""The bit, in every mask, for taking ownership; administrators always have it, to repair a lost list."""
 
 
 def right_named(kind: type[Right], name: str) -> Right:
-    """The right of this name, as people write it.
+    """Return the right of this name, in any spelling that people use.
 
     >>> right_named(QueueRight, "send") is right_named(QueueRight, "MQSEC_WRITE_MESSAGE")
     True
@@ -150,7 +150,7 @@ def right_named(kind: type[Right], name: str) -> Right:
 
 
 def names_of(rights: Right) -> list[str]:
-    """A mask in words: one name for all of it where there is one, else a name for each bit."""
+    """Return the names of a mask: one name for the whole mask if it has one, else a name for each bit."""
     kind = type(rights)
     for name, member in kind.__members__.items():
         if member == rights:
@@ -158,23 +158,23 @@ def names_of(rights: Right) -> list[str]:
     return [str(each.name) for each in kind if each in rights]
 
 
-# -- the walk
+# -- the evaluation of a list
 
 
 @lru_cache(maxsize=16384)
 def granted(security: bytes, by: Principal) -> int:
-    """All that a list grants somebody; descriptors repeat, and so do those who ask, so it is kept."""
+    """Return all rights that a list grants to a user; results are cached, because lists and users repeat."""
     if by is MANAGER or not security:
         return EVERYTHING
     return walk(decode_descriptor(security), by)
 
 
 def walk(descriptor: SecurityDescriptor, by: Principal) -> int:
-    """The bits that the first entry to name them allows, and what ownership brings by itself."""
+    """Return the rights that the entries allow, with those that an owner or an administrator always has."""
     if descriptor.dacl is None:
         return EVERYTHING
     allowed = denied = 0
-    # Nobody is known to be the anonymous user, so ownership by him is nobody's.
+    # Every client that is not known is the anonymous user, so it cannot be an owner.
     if descriptor.owner in by.sids and descriptor.owner != ANONYMOUS_USER:
         allowed |= OWNERS
     if ADMINISTRATORS in by.sids:
@@ -190,7 +190,7 @@ def walk(descriptor: SecurityDescriptor, by: Principal) -> int:
 
 
 def check_descriptor(security: bytes, kind: type[Right]) -> SecurityDescriptor:
-    """Read a descriptor that somebody wants to set; UsageError says what is wrong with it."""
+    """Decode a new security descriptor and return it; UsageError says what is wrong with it."""
     try:
         descriptor = decode_descriptor(security)
     except PeerFault as fault:
@@ -203,7 +203,7 @@ def check_descriptor(security: bytes, kind: type[Right]) -> SecurityDescriptor:
 
 
 def check_mask(mask: int, kind: type[Right]) -> None:
-    """Refuse bits that are no right of this kind (DM-013, DM-024, DM-036)."""
+    """Raise UsageError for a mask without bits, or with bits that are no right (DM-013, DM-024, DM-036)."""
     stray = mask & ~kind["GENERIC_ALL"].value
     if stray or not mask:
         whose = kind.__name__.removesuffix("Right").lower()
@@ -216,11 +216,11 @@ def check_mask(mask: int, kind: type[Right]) -> None:
 def default_descriptor(
     supplied: SecurityDescriptor | None, user: Sid, *, machine: Sid | None = None, http_support: bool = False
 ) -> SecurityDescriptor:
-    """Create Default Queue Security Descriptor, for a queue that `user` creates."""
+    """Return the descriptor of a queue that `user` creates: Create Default Queue Security Descriptor."""
     supplied = supplied or SecurityDescriptor()
     owner = supplied.owner  # DM-147
     if owner is None:
-        owner = user if _is_somebody(user) else ANONYMOUS_USER  # DM-148
+        owner = user if _may_own(user) else ANONYMOUS_USER  # DM-148
     # DEPARTS from 3.1.7.1.3.1 (AN-45): the owner is stored, and the list is made where the queue is
     # created, because its name and its owner are known there and not before.
     dacl = (
@@ -231,8 +231,8 @@ def default_descriptor(
     return SecurityDescriptor(owner=owner, sacl=supplied.sacl, dacl=dacl)
 
 
-def _is_somebody(sid: Sid) -> bool:
-    """Whether a SID is of those who may own a queue."""
+def _may_own(sid: Sid) -> bool:
+    """Return whether the user or group of this SID may own a queue."""
     # DEPARTS from 3.1.7.1.3.1 (DM-148): the group of administrators may own a queue as a user of a domain
     # may, because a queue that they own would be open to everybody else.
     return is_domain_user(sid) or sid == ADMINISTRATORS
@@ -240,14 +240,14 @@ def _is_somebody(sid: Sid) -> bool:
 
 def _default_list(owner: Sid, machine: Sid | None, *, http_support: bool) -> Acl:
     look = QueueRight.GET_QUEUE_PROPERTIES | QueueRight.GET_QUEUE_PERMISSIONS
-    somebody = _is_somebody(owner) and not is_guest(owner)
-    world = look if somebody else QueueRight.GENERIC_ALL  # DM-149
+    owned = _may_own(owner) and not is_guest(owner)
+    world = look if owned else QueueRight.GENERIC_ALL  # DM-149
     anonymous = QueueRight.WRITE_MESSAGE if http_support else QueueRight(0)  # DM-151
     entries = (
         (EVERYONE, world | anonymous),
         (ANONYMOUS_USER, anonymous),
         (machine, look if machine is not None else QueueRight(0)),  # DM-150
-        (owner, QueueRight.GENERIC_ALL if somebody else QueueRight(0)),
+        (owner, QueueRight.GENERIC_ALL if owned else QueueRight(0)),
     )
     return tuple(_allow(sid, rights) for sid, rights in entries if sid is not None and rights)  # DM-152
 
@@ -266,4 +266,4 @@ MANAGER_LIST: Final = encode_descriptor(
         ),
     )
 )
-"""The list of a manager that knows its users and was given no other."""
+"""The descriptor of a manager with users, until another one is set."""

@@ -1,4 +1,4 @@
-"""A declaration that contradicts itself is found when it is made."""
+"""A noun whose declaration contradicts itself is refused when it is declared."""
 
 from __future__ import annotations
 

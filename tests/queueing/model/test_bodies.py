@@ -1,4 +1,4 @@
-"""Large bodies: pieces come, belong to a message, and go with it; no row is left behind."""
+"""Large bodies: pieces are stored, owned by a message and deleted with it; no row is left."""
 
 from __future__ import annotations
 

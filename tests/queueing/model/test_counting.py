@@ -1,4 +1,4 @@
-"""Counters against rows."""
+"""The check that the counters of queues agree with their rows finds every difference."""
 
 from __future__ import annotations
 

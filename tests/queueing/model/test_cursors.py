@@ -1,4 +1,4 @@
-"""The table of [MS-MQDMPR] 3.2 answers every case, and a cursor walks a queue by it."""
+"""The table of [MS-MQDMPR] 3.2 has an entry for every case, and a cursor walks through a queue by it."""
 
 from __future__ import annotations
 

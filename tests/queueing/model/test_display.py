@@ -1,4 +1,4 @@
-"""Names as administrators read them."""
+"""The names of queues as administrators read and write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests and answers as values: defaults, and what an answer can tell."""
+"""Requests and answers are values: their defaults, and the contents of answers."""
 
 from __future__ import annotations
 

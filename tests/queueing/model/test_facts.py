@@ -1,4 +1,4 @@
-"""Facts: which of them a crash may take."""
+"""Facts say whether a crash may lose them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shelf: each message once, for as long as a position shows it."""
+"""The message store has each message once, as long as a position refers to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of a queue against the simplest model there is: a sorted list that is all in memory."""
+"""The order of a queue is compared with the simplest model: a sorted list in memory."""
 
 from __future__ import annotations
 

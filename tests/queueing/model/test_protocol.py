@@ -1,4 +1,4 @@
-"""What a protocol says of itself is consistent."""
+"""The declaration of a protocol must be consistent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues by name: pages go on where they ended, whatever comes and goes meanwhile."""
+"""Queues by name: a page begins where the last one ended, even if queues are created and deleted."""
 
 from __future__ import annotations
 

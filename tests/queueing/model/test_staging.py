@@ -1,4 +1,4 @@
-"""What follows from the parts that are known: it is the same however they came and went."""
+"""The tables of staged parts agree, in whichever order parts are added and removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys sort as queues are read, and nothing in a table shadows anything else."""
+"""Keys sort in the order in which queues are read, and no two rows of a table have one key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads that wait: who is served, in which order, and everything that ends a wait without a message."""
+"""Reads that wait: which read gets a message, and every event that ends a wait without one."""
 
 from __future__ import annotations
 

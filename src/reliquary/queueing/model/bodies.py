@@ -55,7 +55,7 @@ class Bodies:
             self._rows.delete(SPOOLS, spool_key(spool))
 
     def drop(self, spool: int) -> None:
-        """Delete a loose body."""
+        """Delete a loose body, which must exist."""
         self.loose_bytes -= self.loose.pop(spool).size
         self.remove(spool, express=True)
 

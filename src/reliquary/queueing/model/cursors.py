@@ -1,7 +1,7 @@
 """Cursors, [MS-MQDMPR] 3.2, as a table with an entry for every case.
 
           peek: found                   a cursor is at a place, not on a message: the message there
-UNREAD ------------------> READ         may be removed, and the next one is found all the same (AN-34)
+UNREAD ------------------> READ         may be removed, and the next one is still found (AN-34)
  | ^  ^ receive: found ------'|
  | |   time-out, arrival      | peek next: no message left
  | '------ WAIT_RECEIVE       |

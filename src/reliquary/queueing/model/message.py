@@ -334,7 +334,7 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The number of the message in the store; copies of one message have one number."""
     size: int
     arrived: int
-    """ArrivalTime, microseconds since 1970."""
+    """ArrivalTime: when the message came, in microseconds since 1970."""
     expires: int = 0
     """The moment when TimeToBeReceived ends, microseconds since 1970; 0 is never."""
     reason: MessageClass = MessageClass.NORMAL
@@ -347,9 +347,9 @@ class Position(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Other positions refer to this message; the last one that is removed also removes the message."""
     express: bool = False
     peekable: bool = False
-    """AllowPeekWhenLocked of its message."""
+    """AllowPeekWhenLocked of its message: a peek also sees a locked position."""
     dead_letter: bool = False
-    """NegativeJournalingRequested of its message."""
+    """NegativeJournalingRequested of its message: it becomes a dead letter when it fails."""
     asks: int = 0
     """The acknowledgements and reports that its message asks for, as bits of `acknowledge`; mostly 0."""
     handed_out: int = 0

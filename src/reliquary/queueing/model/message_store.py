@@ -121,7 +121,7 @@ class Shelf:
         """Remove the positions from their messages; a message without positions is deleted."""
         stored = []
         for position in positions:
-            if not (position.shared or position.spool or position.express):  # most have only this position
+            if not (position.shared or position.spool or position.express):  # the usual case
                 stored.append(position.message)
                 continue
             if position.shared and (shares := self._shares(position)) > 1:

@@ -1,4 +1,4 @@
-"""B.7: the directory is there, or it is not, and no case is missing."""
+"""The state of the directory connection: the table has an entry for every case."""
 
 from __future__ import annotations
 

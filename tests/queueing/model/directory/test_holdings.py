@@ -1,4 +1,4 @@
-"""What the manager has of the directory in memory."""
+"""The objects of the directory in memory, with their unique names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manager that takes part in a directory is told."""
+"""The settings of a manager that takes part in a directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directory objects: every attribute with its default, and what may stand in them."""
+"""Directory objects: every attribute with its default and its range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes of a batch become one row, and nothing of the batch before is in it."""
+"""The events of a batch become one row, without events of the batch before."""
 
 from __future__ import annotations
 

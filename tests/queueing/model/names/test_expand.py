@@ -1,4 +1,4 @@
-"""Lists of queues become the queues they list."""
+"""Distribution lists are replaced by the queues in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Format names read and printed."""
+"""Format names: how they are parsed, printed and refused."""
 
 from __future__ import annotations
 

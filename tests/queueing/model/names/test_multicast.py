@@ -1,4 +1,4 @@
-"""Multicast addresses read and refused."""
+"""Multicast addresses: how they are parsed and refused."""
 
 from __future__ import annotations
 

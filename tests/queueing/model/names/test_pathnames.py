@@ -1,4 +1,4 @@
-"""Path names: read, printed, compared and refused."""
+"""Path names: how they are parsed, printed, compared and refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words after DIRECT=, and those that a protocol adds."""
+"""The words after DIRECT=, also those that a protocol registers."""
 
 from __future__ import annotations
 

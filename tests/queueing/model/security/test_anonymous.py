@@ -1,4 +1,4 @@
-"""What anonymous clients may do that no access list decides: nothing, where there are users."""
+"""The acts of anonymous clients that no access list decides: a manager with users allows none."""
 
 from __future__ import annotations
 

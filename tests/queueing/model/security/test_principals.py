@@ -1,4 +1,4 @@
-"""Who asks: what a list may know him by, and whether he is somebody at all."""
+"""Principals: the SIDs by which an access list can name a user, and the SIDs of domain users."""
 
 from __future__ import annotations
 

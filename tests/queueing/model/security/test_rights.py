@@ -1,4 +1,4 @@
-"""Rights, the walk over a list, and the list that a new queue gets."""
+"""Rights, the evaluation of an access list, and the list of a new queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests of protocols are answered by signals, inside the turn, as those of applications are by effects."""
+"""Requests of protocols are answered by signals inside the turn."""
 
 from __future__ import annotations
 

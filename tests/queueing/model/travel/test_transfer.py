@@ -1,4 +1,4 @@
-"""The words between the manager and a carrier."""
+"""The signals between the manager and a carrier."""
 
 from __future__ import annotations
 

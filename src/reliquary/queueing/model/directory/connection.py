@@ -38,7 +38,7 @@ class Happening(Enum):
 
 
 class Then(Enum):
-    """The reaction of the manager to such an event."""
+    """The reaction of the manager to an event."""
 
     NOTHING = "nothing"
     WATCH = "see to it that a check is made in a minute"

@@ -43,11 +43,11 @@ class Surroundings:
     site_gates: dict[UUID, dict[UUID, ManagerObject]] = field(default_factory=dict)
     """SiteGateCollection of each site: the managers through which its messages go."""
     out_routing_servers: dict[UUID, ManagerObject] = field(default_factory=dict)
-    """OutRoutingServerCollection (DM-016)."""
+    """OutRoutingServerCollection: the managers through which its messages leave (DM-016)."""
     in_routing_servers: dict[UUID, ManagerObject] = field(default_factory=dict)
-    """InRoutingServerCollection (DM-016)."""
+    """InRoutingServerCollection: the managers through which its messages come (DM-016)."""
     connected_networks: dict[UUID, ConnectedNetwork] = field(default_factory=dict)
-    """ConnectedNetworkCollection (DM-016)."""
+    """ConnectedNetworkCollection: the connected networks of this manager (DM-016)."""
     enterprise: Enterprise | None = None
     """EnterpriseReference: the one Enterprise object."""
     certificates: dict[UUID, InternalCertificate] = field(default_factory=dict)

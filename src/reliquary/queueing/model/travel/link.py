@@ -31,7 +31,7 @@ HISTORY: Final = 32
 
 
 class OutgoingState(Enum):
-    """OutgoingQueue.State (DM-030)."""
+    """OutgoingQueue.State: the states of an outgoing queue (DM-030)."""
 
     INACTIVE = "inactive"
     WAITING = "waiting"
@@ -127,11 +127,11 @@ class ConnectionStatus(Enum):
 
 
 class ConnectionRecord(msgspec.Struct, frozen=True):
-    """One entry of ConnectionHistory."""
+    """One entry of ConnectionHistory: an attempt to connect."""
 
     status: ConnectionStatus
     time: int
-    """ConnectionHistoryTime, seconds since 1970."""
+    """ConnectionHistoryTime: when it was made, in seconds since 1970."""
     error: int = 0
     """An HRESULT; 0 for none."""
     addresses: tuple[str, ...] = ()
@@ -160,7 +160,7 @@ class OutgoingTransfer(msgspec.Struct, frozen=True, kw_only=True):
     acknowledged_count: int = 0
     """EodLastAckCount: how many times the last order acknowledgement came."""
     acknowledged_time: int = 0
-    """EodLastAckTime, microseconds since 1970."""
+    """EodLastAckTime: when the last order acknowledgement came, microseconds since 1970."""
     unacknowledged: int = 0
     """EodNoAckCount: messages that were sent and have no order acknowledgement yet."""
     unread: int = 0
@@ -168,9 +168,9 @@ class OutgoingTransfer(msgspec.Struct, frozen=True, kw_only=True):
     resent: int = 0
     """EodResendCount: how many times the last message was sent."""
     resend_interval: int = 0
-    """EodResendInterval, in seconds."""
+    """EodResendInterval: the time between two attempts, in seconds."""
     resend_time: int = 0
-    """EodResendTime, microseconds since 1970."""
+    """EodResendTime: when the next attempt is made, microseconds since 1970."""
 
 
 class DispatchEntry(msgspec.Struct, frozen=True):

@@ -313,7 +313,7 @@ class AddressesKnown(Signal, frozen=True):
     authorities: frozenset[str]
     """Each one is `host` or `host:port`, in lower case."""
     under: str = ""
-    """The path of such a URL begins with this text."""
+    """The text with which the path of the URL begins."""
 
     def cover(self, name: DirectName) -> bool:
         """Return whether the authority and the path of a name mean this manager; schemes are not compared."""

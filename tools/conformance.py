@@ -1,8 +1,9 @@
-"""The conformance page: what each requirement is shown by, and where we depart from the text.
+"""The conformance page: where each requirement is obeyed, what shows it, and where we depart from the text.
 
     docs/requirements/*.md   rows | DM-028 | 3.1.1.2 | MUST | words |       what is asked
                              rows | AN-03 | 3.1.7.1.9 | reading | DM-191 |  how a contradiction is read
     tests/**                 @pytest.mark.spec("DM-028")                    what is shown
+    src/**                   a comment or docstring with DM-028             what obeys it (tools/places.py)
     src/**                   # DEPARTS from 3.1.7.1.9 (AN-03): text         what we do instead
                      |
                      v
@@ -16,9 +17,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tools import places
 
 PAGE = Path("docs/reference/conformance.md")
 
@@ -81,6 +84,13 @@ def anomalies(folder: Path) -> dict[str, tuple[str, ...]]:
     return {name: tuple(touched.split()) for name, touched in rows}
 
 
+def readings(folder: Path) -> list[Requirement]:
+    """Return the anomalies, each with the reading that we follow, as rows beside the requirements."""
+    text = (folder / "anomalies.md").read_text()
+    rows = re.findall(rf"^\| ({ID}) \| ([^|]*) \| ([^|]*) \|(?: {ID})* \|$", text, re.M)
+    return [Requirement(name, section, "our reading", words) for name, section, words in rows]
+
+
 def marks(tests: Path, root: Path, kind: str = "spec") -> dict[str, list[str]]:
     """Which tests show each requirement, from the `spec` marks on functions, classes and modules.
 
@@ -123,6 +133,16 @@ def _ids_of(mark: ast.expr, kind: str) -> Iterator[str]:
             if not all(isinstance(argument, ast.Constant) for argument in call.args):
                 raise Unclear(f"write the ids themselves, not {ast.unparse(call)}")
             yield from (str(ast.literal_eval(argument)) for argument in call.args)
+
+
+def citations(root: Path, known: Iterable[str]) -> dict[str, list[places.Place]]:
+    """Return the places of src that cite each id; Unclear when one of them is not in the lists."""
+    names = set(known)
+    found = places.places(places.modules(root / "src", root, sorted({name[:2] for name in names})))
+    for name, where in sorted(found.items()):
+        if name not in names:
+            raise Unclear(f"{where[0]}: no requirement or anomaly {name} in docs/requirements")
+    return found
 
 
 def departures(source: Path, root: Path) -> list[Departure]:
@@ -172,23 +192,27 @@ def page(root: Path) -> str:
     """The whole page; Unclear when a mark or a departure names what is not in the lists."""
     folder = root / "docs" / "requirements"
     specs = specifications(folder)
-    readings = anomalies(folder)
+    touched_by = anomalies(folder)
     shown = marks(root / "tests", root)
     departed = departures(root / "src", root)
     known = {requirement.id for spec in specs for requirement in spec.requirements}
-    for spec_id, places in sorted(shown.items()):
+    obeyed = citations(root, [*known, *touched_by])
+    for spec_id, tests in sorted(shown.items()):
         if spec_id not in known:
-            raise Unclear(f"{places[0]}: no requirement {spec_id} in docs/requirements")
+            raise Unclear(f"{tests[0]}: no requirement {spec_id} in docs/requirements")
     for departure in departed:
         for name in departure.ids:
-            if name not in known and name not in readings:
+            if name not in known and name not in touched_by:
                 raise Unclear(f"{departure.place}: no requirement or anomaly {name} in docs/requirements")
     touched = {
-        spec_id for departure in departed for name in departure.ids for spec_id in readings.get(name, (name,))
+        spec_id
+        for departure in departed
+        for name in departure.ids
+        for spec_id in touched_by.get(name, (name,))
     }
     lines = [*_OPENING]
     for spec in specs:
-        lines += _specification(spec, shown, touched)
+        lines += _specification(spec, obeyed, shown, touched)
     lines += ["## Departures", "", *_departures(departed)]
     return "\n".join(lines) + "\n"
 
@@ -199,12 +223,19 @@ _OPENING = (
     "<!-- Made by `./dev docs` from docs/requirements, the tests' marks and the code's comments. -->",
     "",
     "A requirement is *shown* when a test is marked with it, *departed* when the code announces below that",
-    "it does something else (tests then show our reading), and *not yet* when neither is so.",
+    "it does something else (tests then show our reading), and *not yet* when neither is so. *Obeyed in*",
+    "names each function, class, field or table that cites the requirement; `./dev where DM-028` prints them",
+    "with their neighbours.",
     "",
 )
 
 
-def _specification(spec: Specification, shown: Mapping[str, list[str]], touched: set[str]) -> list[str]:
+def _specification(
+    spec: Specification,
+    obeyed: Mapping[str, list[places.Place]],
+    shown: Mapping[str, list[str]],
+    touched: set[str],
+) -> list[str]:
     status = {one.id: _status(one.id, shown, touched) for one in spec.requirements}
     lines = [f"## {spec.title}", "", f"| Level | {' | '.join(STATUSES)} | all |", "|---|---:|---:|---:|---:|"]
     for level in (*LEVELS, "all"):
@@ -215,11 +246,33 @@ def _specification(spec: Specification, shown: Mapping[str, list[str]], touched:
         ]
         counts = [of_level.count(name) for name in STATUSES]
         lines.append(f"| {level} | {' | '.join(map(str, counts))} | {len(of_level)} |")
-    lines += ["", "| Id | Section | Level | In a few words | Status | Tests |", "|---|---|---|---|---|---|"]
+    lines += ["", "| Id | Section | Level | In a few words | Status | Obeyed in | Tests |"]
+    lines += ["|---|---|---|---|---|---|---|"]
     for one in spec.requirements:
         tests = "<br>".join(f"`{place}`" for place in shown.get(one.id, ()))
-        lines.append(f"| {one.id} | {one.section} | {one.level} | {one.words} | {status[one.id]} | {tests} |")
+        cells = [
+            one.id,
+            one.section,
+            one.level,
+            one.words,
+            status[one.id],
+            _obeyed(obeyed.get(one.id, ())),
+            tests,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
+
+
+def _obeyed(cited: Sequence[places.Place]) -> str:
+    """Return a link to each file with the names in it; a line number would change with every edit."""
+    names: dict[str, list[str]] = {}
+    for place in cited:
+        names.setdefault(place.path, []).extend(f" `{place.name}`" for _ in place.name[:1])
+    files = [
+        f"[{path.removeprefix('src/reliquary/')}]({'../' * (len(PAGE.parts) - 1)}{path}){','.join(named)}"
+        for path, named in names.items()
+    ]
+    return "<br>".join(files) or "-"
 
 
 def _status(spec_id: str, shown: Mapping[str, list[str]], touched: set[str]) -> str:

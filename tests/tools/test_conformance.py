@@ -1,4 +1,4 @@
-"""The conformance page: marks and departures are found, and what does not fit is refused by name."""
+"""The conformance page: marks, places and departures are found, and what does not fit is refused by name."""
 
 from __future__ import annotations
 
@@ -79,8 +79,21 @@ def test_with_no_marks_nothing_is_shown(project: Path) -> None:
 def test_a_mark_is_found_on(project: Path, source: str, name: str) -> None:
     write(project, "tests/test_it.py", source)
     page = conformance.page(project)
-    assert (
-        row(page, "DM-001") == f"| DM-001 | 3.1.1 | MUST | a first thing | shown | `tests/test_it.py{name}` |"
+    assert row(page, "DM-001") == (
+        f"| DM-001 | 3.1.1 | MUST | a first thing | shown | - | `tests/test_it.py{name}` |"
+    )
+
+
+def test_a_requirement_has_links_to_the_files_that_cite_it_with_the_names_of_the_functions(
+    project: Path,
+) -> None:
+    write(
+        project, "src/reliquary/b.py", "class It:\n    size: int  # DM-001\n\ndef go():\n    pass  # DM-001\n"
+    )
+    write(project, "src/reliquary/a.py", '"""The room of DM-001."""\n')
+    assert row(conformance.page(project), "DM-001") == (
+        "| DM-001 | 3.1.1 | MUST | a first thing | not yet "
+        "| [a.py](../../src/reliquary/a.py)<br>[b.py](../../src/reliquary/b.py) `It.size`, `go` |  |"
     )
 
 
@@ -99,7 +112,7 @@ def test_a_departure_goes_on_over_comment_lines_and_touches_what_its_anomaly_tou
         "        return 1  # not part of it\n",
     )
     page = conformance.page(project)
-    assert row(page, "DM-002").endswith("| a second thing | departed |  |")
+    assert row(page, "DM-002").endswith("| a second thing | departed | - |  |")
     assert row(page, "3.1.2") == (
         "| 3.1.2 | AN-01 | we do the safe thing, because the other \\| loses. | `src/it.py::It::go` |"
     )
@@ -129,6 +142,7 @@ def test_departures_are_in_the_order_of_the_sections(project: Path) -> None:
             r"test_it\.py: write .*spec\(NAME\)",
         ),
         ("src/it.py", "# DEPARTS from 3.1 (AN-77): so.", r"src/it\.py: no requirement or anomaly AN-77 "),
+        ("src/it.py", "def go():\n    pass  # DM-005", r"src/it\.py::go: no requirement or anomaly DM-005 "),
         ("src/it.py", "\n# DEPARTS because we like it", r"src/it\.py:2: write a departure as"),
     ],
 )
@@ -145,6 +159,7 @@ def test_our_own_lists_are_complete() -> None:
     (core,) = (spec for spec in conformance.specifications(folder) if spec.requirements[0].id == "DM-001")
     assert [one.id for one in core.requirements] == [f"DM-{number:03}" for number in range(1, 332)]
     readings = conformance.anomalies(folder)
+    assert [one.id for one in conformance.readings(folder)] == list(readings)
     assert list(readings) == [f"AN-{number:02}" for number in range(1, 51)]
     assert {spec_id for touched in readings.values() for spec_id in touched} <= {
         one.id for one in core.requirements

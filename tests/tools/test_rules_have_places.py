@@ -1,0 +1,57 @@
+"""A reader goes from a requirement to its function in one step, and finds the neighbours beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tools import conformance, places
+from tools.places import Kind, Module, Place
+
+ROOT = Path(__file__).parents[2]
+
+WITHOUT_A_PLACE = 54
+"""Requirements of [MS-MQDMPR] that a test shows and no definition of src cites; it may only go down."""
+
+TEN = {
+    "queues": "DM-137",
+    "messages": "DM-192",
+    "cursors": "DM-132",
+    "transactions": "DM-107",
+    "journals": "DM-049",
+    "dead letters": "DM-050",
+    "acknowledgements": "DM-063",
+    "open queue": "DM-162",
+    "directory": "DM-238",
+    "expiry": "DM-297",
+}
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, Module]:
+    return {module.path: module for module in places.modules(ROOT / "src", ROOT, ["DM"])}
+
+
+@pytest.fixture(scope="module")
+def obeyed(modules: Mapping[str, Module]) -> dict[str, list[Place]]:
+    return places.places(list(modules.values()))
+
+
+@pytest.mark.parametrize("spec_id", TEN.values(), ids=TEN)
+def test_a_rule_leads_to_a_function_that_has_neighbours(
+    spec_id: str, obeyed: Mapping[str, list[Place]], modules: Mapping[str, Module]
+) -> None:
+    functions = [place for place in obeyed[spec_id] if place.kind is Kind.FUNCTION]
+    assert functions
+    for function in functions:
+        assert any(place.kind is Kind.FUNCTION for place in modules[function.path].cited if place != function)
+
+
+def test_the_requirements_without_a_place_do_not_become_more(obeyed: Mapping[str, list[Place]]) -> None:
+    shown = [spec_id for spec_id in conformance.marks(ROOT / "tests", ROOT) if spec_id.startswith("DM-")]
+    missing = [
+        spec_id for spec_id in sorted(shown) if not any(place.name for place in obeyed.get(spec_id, ()))
+    ]
+    assert len(missing) <= WITHOUT_A_PLACE, f"cite these at the line that obeys them: {missing}"

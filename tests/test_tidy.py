@@ -14,7 +14,7 @@ from tools import conformance
 
 ROOT = Path(__file__).parents[1]
 LONGEST = 600
-LOWER_ROOMS = {"queueing", "engine", "streams", "store", "base"}
+LOWER_ROOMS = {"queueing", "views", "engine", "streams", "store", "base"}
 """Rooms that no protocol is named in."""
 NO_ROOMS = {"utils", "util", "common", "helpers", "helper", "misc"}
 

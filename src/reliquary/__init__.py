@@ -60,8 +60,6 @@ if TYPE_CHECKING:
         HistoryFileInfo,
         HistoryInfo,
         ManagerInfo,
-        QueueInfo,
-        Settings,
         StoreDamage,
         StoreReport,
     )
@@ -71,6 +69,7 @@ if TYPE_CHECKING:
     from reliquary.client.sync.queue import Queue
     from reliquary.client.sync.transaction import Transaction
     from reliquary.client.transaction import AsyncTransaction
+    from reliquary.views.queues import QueueInfo, Settings
 
 __all__ = [
     "AccessDenied",
@@ -137,6 +136,7 @@ _ROOMS: Final = (
     "reliquary.client.errors",
     "reliquary.client.message",
     "reliquary.client.records",
+    "reliquary.views.queues",
     "reliquary.client.directory",
     "reliquary.client.administration",
     "reliquary.client.sync.manager",

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from reliquary.base.hresult import HResult
-from reliquary.engine import views
 from reliquary.queueing.model.administration import Act, Filter, Listing, Machines, Noun, Parameter, Showing
 from reliquary.queueing.model.events import ChangeQueue
 from reliquary.queueing.model.queue import QueueType
+from reliquary.views import queues
 
 
 class WordInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class LabelInfo(msgspec.Struct, frozen=True, kw_only=True):
     initials: list[str]
 
 
-def info_of(queue: views.QueueView) -> LabelInfo:
+def info_of(queue: queues.QueueInfo) -> LabelInfo:
     words = queue.settings.label.split()
     return LabelInfo(
         queue=queue.name,
@@ -42,14 +42,14 @@ def info_of(queue: views.QueueView) -> LabelInfo:
 
 
 def labels(machines: Machines, word: str = "", empty: bool = False) -> Iterator[LabelInfo]:
-    for each in views.queues(machines.state):
+    for each in queues.queues(machines.state):
         label = each.settings.label
-        if each.kind is QueueType.PRIVATE and word in label and (label or empty):
+        if each.kind == QueueType.PRIVATE.value and word in label and (label or empty):
             yield info_of(each)
 
 
 def label(machines: Machines, queue: str) -> LabelInfo | None:
-    found = views.queue(machines.state, queue)
+    found = queues.queue(machines.state, queue)
     return None if found is None else info_of(found)
 
 

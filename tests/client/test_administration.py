@@ -20,8 +20,8 @@ from reliquary.client import nouns
 from reliquary.client.administration import Administration, AsyncAdministration
 from reliquary.client.feed import FeedClient
 from reliquary.client.nouns import NOUNS
-from reliquary.queueing.feed.nouns import CONSUMER
-from reliquary.queueing.staging.nouns import WRITER
+from reliquary.views.consumers import CONSUMER
+from reliquary.views.writers import WRITER
 from tests.client.labels import LABEL, LabelInfo, WordInfo
 from tests.client.served import Served, served
 from tests.client.sync.mirror import differences

@@ -8,9 +8,9 @@ from reliquary import BadRequest, QueueNotFound, ReliquaryError, StoreUnusable
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
 from reliquary.base.hresult import HResult
 from reliquary.client.faults import translate_errors
-from reliquary.engine.administration import NotDone
 from reliquary.queueing.model.administration import Refusal
 from reliquary.queueing.model.events import Answer
+from reliquary.views.administration import NotDone
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from reliquary.client import records
 from reliquary.net.api import read, send
+from reliquary.views.queues import Settings
 
 
 def names(struct: type[msgspec.Struct]) -> set[str]:
@@ -27,7 +28,7 @@ def test_the_api_knows_what_we_ask(ours: type[msgspec.Struct], theirs: type[msgs
 
 
 def test_what_can_be_chosen_is_what_is_shown() -> None:
-    assert set(records.QueueOptions.__annotations__) == names(records.Settings)
+    assert set(records.QueueOptions.__annotations__) == names(Settings)
 
 
 def test_a_report_without_damage_is_sound() -> None:

@@ -18,7 +18,7 @@ from reliquary import (
     TransactionEnded,
 )
 from reliquary.client import remote
-from reliquary.engine import pages
+from reliquary.views import pages
 from tests.client.lossy import Fate, Lossy, lossy
 from tests.client.served import Served
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import reliquary
-from reliquary.engine import pages
+from reliquary.views import pages
 from tests.client.served import Served
 
 

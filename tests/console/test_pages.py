@@ -13,13 +13,13 @@ import pytest
 from reliquary.client.connect import connect_async
 from reliquary.console import metrics
 from reliquary.console.metrics import text_of
-from reliquary.engine import pages
 from reliquary.net.counters import Family
 from reliquary.net.multicast.carrier import Count as Multicast
 from reliquary.queueing.feed.events import OpenConsumer
 from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.server.srmp import SrmpEndpoint
 from reliquary.server.srmp_options import SrmpOptions
+from reliquary.views import pages
 from tests.console.stage import Stage, play
 from tests.server.endpoints import endpoint_of
 

@@ -13,11 +13,11 @@ from urllib.parse import quote
 import pytest
 
 from reliquary.engine.open import open_engine
-from reliquary.engine.pages import PAGE
 from reliquary.net.chance import SystemChance
 from reliquary.net.clock import RealClock
 from reliquary.protocols.standard import standard
 from reliquary.queueing.model.events import CreateQueue
+from reliquary.views.pages import PAGE
 from tests.e2e.memory import growth_of
 from tests.e2e.process import ServerProcess
 

@@ -14,7 +14,7 @@ from reliquary.cli.output import format_option, print_json, print_table, wants_j
 from reliquary.cli.poison import poison
 
 if TYPE_CHECKING:
-    from reliquary.client.records import QueueInfo
+    from reliquary.views.queues import QueueInfo
 
 COLUMNS: Final = (
     "queue", "messages", "locked", "delayed", "bytes", "readers", "journaling", "transactional", "label",
@@ -52,7 +52,7 @@ yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @examples("reliquary queue create orders", "reliquary queue create orders --journaling --quota 1048576")
 def create(name: str, exist_ok: bool, as_json: bool | None, **options: Any) -> None:
     """Make the queue NAME."""
-    from reliquary.client.queue_noun import QUEUE
+    from reliquary.views.queues import QUEUE
 
     chosen = {option: value for option, value in options.items() if value is not None}
     with connected() as manager:

@@ -15,8 +15,8 @@ from reliquary.protocols.mqqp.nouns import RPC, AssociationInfo
 from reliquary.protocols.srmp.nouns import STREAM, StreamInfo
 from reliquary.protocols.wsrm.nouns import SEQUENCE, SequenceInfo
 from reliquary.queueing.model.administration import Key, Noun, R
-from reliquary.queueing.nouns import TransactionInfo
-from reliquary.queueing.travel.nouns import OUTGOING, ConnectionAttempt, OutgoingInfo
+from reliquary.views.outgoing_queues import OUTGOING, ConnectionAttempt, OutgoingInfo
+from reliquary.views.transactions import TransactionInfo
 
 __all__ = [
     "Administration",

@@ -45,7 +45,7 @@ from reliquary.protocols.httpr.soap import SoapVersion, soap_fields
 from reliquary.protocols.httpr.state import State as HttprState
 from reliquary.protocols.httpr.tables import Role
 from reliquary.queueing.model.message import FOREVER
-from reliquary.queueing.travel.views import outgoing_queues
+from reliquary.views.outgoing_queues import outgoing_queues
 
 DEAD_LETTERS: Final = "system$;deadxact"
 RETRY: Final = tuple(span / seconds(1) for span in RETRY_LADDER)

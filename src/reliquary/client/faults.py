@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from reliquary.base.faults import StartFailed, StoreDamage, StoreFailure, UsageError
 from reliquary.client.errors import BadRequest, StoreUnusable, error_of
-from reliquary.engine.administration import NotDone
 from reliquary.net.api.errors import NOT_DONE
 from reliquary.queueing.model.administration import Refusal
+from reliquary.views.administration import NotDone
 
 
 @contextmanager

@@ -25,7 +25,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from reliquary.client.errors import BadRequest, ReliquaryError
 from reliquary.client.link import PAUSES, Link
-from reliquary.queueing.staging.nouns import WriterInfo
+from reliquary.views.writers import WriterInfo
 
 T = TypeVar("T")
 Writer = WriterInfo

@@ -21,7 +21,6 @@ from reliquary.client.local_reading import (
     transaction_named,
 )
 from reliquary.client.message import OutgoingMessage, Sent
-from reliquary.client.queue_noun import QUEUE
 from reliquary.client.records import (
     AccessChange,
     AccessInfo,
@@ -29,12 +28,9 @@ from reliquary.client.records import (
     HistoryInfo,
     ManagerInfo,
     Move,
-    QueueInfo,
     QueueOptions,
     StoreReport,
 )
-from reliquary.engine import views
-from reliquary.engine.administration import Administrator
 from reliquary.engine.open import OpenedEngine, open_engine
 from reliquary.net.api.errors import NOT_DONE
 from reliquary.net.api.numbers import LONGEST_WAIT, span_of
@@ -51,6 +47,9 @@ from reliquary.queueing.model.security.rights import ManagerRight, QueueRight
 from reliquary.queueing.rules import destinations
 from reliquary.queueing.security import permissions
 from reliquary.store import backup, verify
+from reliquary.views.administration import Administrator
+from reliquary.views.manager import manager_view
+from reliquary.views.queues import QUEUE, QueueInfo
 
 
 class LocalTransport(LocalReading):
@@ -125,7 +124,7 @@ class LocalTransport(LocalReading):
 
     async def manager(self) -> ManagerInfo:
         """The manager itself."""
-        seen = translate.manager_info(views.manager(self._state))
+        seen = translate.manager_info(manager_view(self._state))
         await self._settled()
         return seen
 

@@ -11,11 +11,11 @@ from reliquary.base.faults import UsageError
 from reliquary.client.directory import DirectoryInfo
 from reliquary.client.errors import BadRequest, error_of
 from reliquary.client.inbox import Inbox
-from reliquary.engine import directory as views
 from reliquary.queueing.directory import events
 from reliquary.queueing.directory.exchange import changed, import_text, kind_named, subject_of
 from reliquary.queueing.directory.results import DirectoryAnswer
 from reliquary.queueing.model.state import State
+from reliquary.views import directory as views
 
 T = TypeVar("T")
 

@@ -11,18 +11,17 @@ from reliquary.client.errors import BadRequest, QueueExists
 from reliquary.client.exactly_once import AsyncExactlyOnce
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
 from reliquary.client.queue import AsyncQueue
-from reliquary.client.queue_noun import QUEUE
 from reliquary.client.records import (
     AccessInfo,
     HistoryFileInfo,
     HistoryInfo,
     ManagerInfo,
-    QueueInfo,
     QueueOptions,
     StoreReport,
 )
 from reliquary.client.transaction import AsyncTransaction
-from reliquary.queueing.nouns import TRANSACTION, TransactionInfo
+from reliquary.views.queues import QUEUE, QueueInfo
+from reliquary.views.transactions import TRANSACTION, TransactionInfo
 
 
 class AsyncManager(AsyncAdministration):

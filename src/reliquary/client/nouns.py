@@ -15,16 +15,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from reliquary.client.queue_noun import QUEUE
 from reliquary.protocols.httpr.nouns import CHANNEL
 from reliquary.protocols.mqqp.nouns import RPC
 from reliquary.protocols.srmp.nouns import STREAM
 from reliquary.protocols.wsrm.nouns import SEQUENCE
-from reliquary.queueing.feed.nouns import CONSUMER
 from reliquary.queueing.model.administration import Noun
-from reliquary.queueing.nouns import TRANSACTION
-from reliquary.queueing.staging.nouns import WRITER
-from reliquary.queueing.travel.nouns import OUTGOING
+from reliquary.views.consumers import CONSUMER
+from reliquary.views.outgoing_queues import OUTGOING
+from reliquary.views.queues import QUEUE
+from reliquary.views.transactions import TRANSACTION
+from reliquary.views.writers import WRITER
 
 NOUNS: Final[tuple[Noun[Any], ...]] = (
     QUEUE, TRANSACTION, OUTGOING, STREAM, CHANNEL, SEQUENCE, RPC, CONSUMER, WRITER,

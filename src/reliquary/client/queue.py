@@ -12,13 +12,11 @@ from reliquary.client.cursor import AsyncCursor
 from reliquary.client.errors import BadRequest, MessageNotFound, QueueNotFound
 from reliquary.client.leaving import let_go
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent, outgoing
-from reliquary.client.queue_noun import QUEUE
 from reliquary.client.records import (
     Access,
     LookUp,
     Move,
     Peek,
-    QueueInfo,
     QueueOptions,
     Receive,
     Seek,
@@ -26,6 +24,7 @@ from reliquary.client.records import (
 )
 from reliquary.client.request import request
 from reliquary.client.transaction import AsyncTransaction, current
+from reliquary.views.queues import QUEUE, QueueInfo
 
 if TYPE_CHECKING:
     from reliquary.client.manager import AsyncManager

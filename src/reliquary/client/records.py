@@ -11,12 +11,12 @@ from typing import Literal, TypedDict
 import msgspec
 
 from reliquary.client.message import Message
+from reliquary.views.queues import Privacy
 
 Access = Literal["receive", "peek", "send", "move"]
 Share = Literal["deny-none", "deny-receive"]
 Seek = Literal["current", "next", "previous", "first", "last"]
 AccessChange = Literal["grant", "deny", "revoke", "owner"]
-Privacy = Literal["none", "optional", "body"]
 
 
 class Receive(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -67,32 +67,8 @@ class Received(msgspec.Struct, frozen=True):
     receipt: str | None = None
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be chosen for a queue; quotas are kilobytes, None is no limit."""
-
-    label: str = ""
-    journaling: bool = False
-    journal_required: bool = False
-    """Refuse a receive whose copy the journal has no room for, instead of leaving the copy out."""
-    quota: int | None = None
-    journal_quota: int | None = None
-    transactional: bool = False
-    base_priority: int = 0
-    authentication: bool = False
-    privacy: Privacy = "optional"
-    multicast_address: str | None = None
-    type: str = "00000000-0000-0000-0000-000000000000"
-    poison_limit: int = 0
-    """How often a message is handed out without being consumed before it goes to `QUEUE;poison`; 0: ever."""
-    retry_delay: int = 0
-    """Seconds before a message that came back is handed out again, doubled each time."""
-    longest_retry_delay: int = 3600
-    keep_refused: bool = True
-    """What its peer refuses for good becomes a dead letter, unless the sender wants none."""
-
-
 class QueueOptions(TypedDict, total=False):
-    """What can be said when a queue is made or changed; the fields of Settings."""
+    """What can be said when a queue is made or changed; the fields of `views.queues.Settings`."""
 
     label: str
     journaling: bool
@@ -109,32 +85,6 @@ class QueueOptions(TypedDict, total=False):
     retry_delay: int
     longest_retry_delay: int
     keep_refused: bool
-
-
-class QueueInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue as it was a moment ago."""
-
-    name: str
-    pathname: str
-    id: str
-    kind: str
-    messages: int
-    """Ready to be received."""
-    locked: int
-    """Held by a receipt or a transaction."""
-    delayed: int = 0
-    """Not to be seen yet."""
-    bytes: int
-    readers_waiting: int
-    open_handles: int
-    copies_lost: dict[str, int]
-    """Copies and acknowledgements for which there was no room or no queue, by kind."""
-    created: datetime
-    modified: datetime
-    settings: Settings
-    messages_retained: int = 0
-    """Gone, and kept for those who read its feed; in no other number here."""
-    bytes_retained: int = 0
 
 
 class ManagerInfo(msgspec.Struct, frozen=True, kw_only=True):

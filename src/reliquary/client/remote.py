@@ -34,7 +34,6 @@ from reliquary.client.records import (
     ManagerInfo,
     Move,
     Peek,
-    QueueInfo,
     QueueOptions,
     Receive,
     Received,
@@ -45,6 +44,7 @@ from reliquary.client.remote_directory import RemoteDirectory
 from reliquary.client.wire import Wire
 from reliquary.net.api.numbers import wait_of
 from reliquary.queueing.model.administration import Key, Noun, Plane, R
+from reliquary.views.queues import QueueInfo
 
 Ask = TypeVar("Ask", Receive, Peek)
 

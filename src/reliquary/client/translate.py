@@ -15,7 +15,6 @@ from reliquary.base.time import SECOND, as_datetime
 from reliquary.client import records
 from reliquary.client.errors import NotOpen
 from reliquary.client.message import Message, OutgoingMessage
-from reliquary.engine import views
 from reliquary.engine.history import HistoryStatus
 from reliquary.net.api import messages as api
 from reliquary.queueing.model import message as machine
@@ -25,10 +24,11 @@ from reliquary.queueing.model.queue import QueueSettings
 from reliquary.queueing.model.security.principals import ANONYMOUS_USER, EVERYONE
 from reliquary.queueing.model.security.rights import ManagerRight, QueueRight, names_of, right_named
 from reliquary.queueing.security.permissions import descriptor_of
+from reliquary.views.manager import ManagerView
+from reliquary.views.queues import Settings, limit_of
 from reliquary.wire.security import Ace, AceKind, Sid
 
-_QUOTAS: Final = ("quota", "journal_quota")
-_SETTINGS: Final = frozenset(records.Settings.__struct_fields__)
+_SETTINGS: Final = frozenset(Settings.__struct_fields__)
 
 
 def message_of(given: OutgoingMessage) -> machine.Message:
@@ -139,35 +139,7 @@ def changes_of(given: Mapping[str, object]) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in given}
 
 
-def queue_info(view: views.QueueView) -> records.QueueInfo:
-    """A queue."""
-    settings = msgspec.structs.asdict(view.settings)
-    del settings["security"]
-    settings["type"] = str(view.settings.type)
-    settings["privacy"] = view.settings.privacy.value
-    for name in _QUOTAS:
-        settings[name] = _limit(settings[name])
-    return records.QueueInfo(
-        name=view.name,
-        pathname=view.pathname,
-        id=view.identifier,
-        kind=view.kind.value,
-        messages=view.messages,
-        locked=view.locked,
-        delayed=view.delayed,
-        bytes=view.bytes,
-        readers_waiting=view.readers_waiting,
-        open_handles=view.open_handles,
-        copies_lost=view.copies_lost,
-        created=as_datetime(view.created * SECOND),
-        modified=as_datetime(view.modified * SECOND),
-        settings=records.Settings(**settings),
-        messages_retained=view.messages_retained,
-        bytes_retained=view.bytes_retained,
-    )
-
-
-def manager_info(view: views.ManagerView) -> records.ManagerInfo:
+def manager_info(view: ManagerView) -> records.ManagerInfo:
     """The manager."""
     return records.ManagerInfo(
         id=view.identifier,
@@ -175,7 +147,7 @@ def manager_info(view: views.ManagerView) -> records.ManagerInfo:
         queues=view.queues,
         messages=view.messages,
         bytes=view.bytes,
-        quota_kilobytes=_limit(view.quota_kilobytes),
+        quota_kilobytes=limit_of(view.quota_kilobytes),
         transactions_active=view.transactions_active,
         transactions_prepared=view.transactions_prepared,
         copies_lost=view.copies_lost,
@@ -223,7 +195,3 @@ def rights_of(kind: type[QueueRight | ManagerRight], change: str, names: Sequenc
     for name in names:
         mask |= right_named(kind, name).value
     return mask
-
-
-def _limit(kilobytes: int) -> int | None:
-    return None if kilobytes == FOREVER else kilobytes

@@ -21,7 +21,6 @@ from reliquary.client.records import (
     ManagerInfo,
     Move,
     Peek,
-    QueueInfo,
     QueueOptions,
     Receive,
     Received,
@@ -29,6 +28,7 @@ from reliquary.client.records import (
     StoreReport,
 )
 from reliquary.queueing.model.administration import Key, Noun, R
+from reliquary.views.queues import QueueInfo
 
 
 class Transport(Protocol):

@@ -16,10 +16,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from reliquary.console.context import answer, context_of, read_body
-from reliquary.engine.administration import Administrator
-from reliquary.engine.pages import as_json, wanted_page
 from reliquary.net.api.administration import filters_of
 from reliquary.queueing.model.administration import Act, Noun
+from reliquary.views.administration import Administrator
+from reliquary.views.pages import as_json, wanted_page
 
 _CONVERTORS: Final = {int: "int", str: "path"}
 

@@ -15,8 +15,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from reliquary.console.context import Context, answer, context_of, read_body, read_bytes
-from reliquary.engine import directory as views
-from reliquary.engine.pages import as_json, cut, wanted_page
 from reliquary.queueing.directory.events import (
     CreateDirectoryObject,
     DeleteDirectoryObject,
@@ -28,6 +26,8 @@ from reliquary.queueing.directory.exchange import changed, import_text, kind_nam
 from reliquary.queueing.directory.results import DirectoryAnswer
 from reliquary.queueing.model.directory.objects import Kind
 from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.views import directory as views
+from reliquary.views.pages import as_json, cut, wanted_page
 
 _object = msgspec.json.Decoder(dict[str, Any])
 

@@ -12,8 +12,6 @@ from starlette.responses import Response
 
 from reliquary.base.faults import StoreFailure, UsageError
 from reliquary.base.hresult import HResult
-from reliquary.engine.administration import NotDone
-from reliquary.engine.directory import NotShown
 from reliquary.engine.loop import EngineStopped
 from reliquary.net.api.errors import (
     METHOD_NOT_ALLOWED,
@@ -25,6 +23,8 @@ from reliquary.net.api.errors import (
     error_json,
 )
 from reliquary.queueing.model.administration import Refusal
+from reliquary.views.administration import NotDone
+from reliquary.views.directory import NotShown
 
 TOO_LARGE: Final = "TOO_LARGE"
 FAILED: Final = "FAILED"

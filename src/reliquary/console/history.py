@@ -13,9 +13,9 @@ from reliquary.base.faults import UsageError
 from reliquary.client.records import HistoryFileInfo
 from reliquary.client.translate import history_info
 from reliquary.console.context import Context, answer, context_of, read_body
-from reliquary.engine.administration import NotDone
 from reliquary.engine.history import Exporter, NotExported
 from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.views.administration import NotDone
 
 OFF: Final = "the history is off; enabled = true in the table [history] of the settings turns it on"
 

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from reliquary.console.context import Context, context_of
-from reliquary.engine import views
 from reliquary.engine.history import HistoryStatus
 from reliquary.net.counters import Family, Kind, Sample, Section, single
 from reliquary.queueing.model.display import name_of
@@ -20,8 +19,10 @@ from reliquary.queueing.model.state import QueueState, State
 from reliquary.queueing.model.tables import Copy
 from reliquary.queueing.model.travel.link import OutgoingState
 from reliquary.queueing.rules.losses import by_word
-from reliquary.queueing.travel.nouns import OutgoingInfo
-from reliquary.queueing.travel.views import outgoing_queues
+from reliquary.views.consumers import all_consumers
+from reliquary.views.manager import manager_view
+from reliquary.views.outgoing_queues import OutgoingInfo, outgoing_queues
+from reliquary.views.queues import delayed, queue_states
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 PREFIX: Final = "reliquary_"
@@ -62,7 +63,7 @@ def _of_manager(name: str, kind: Kind, meaning: str, samples: Sequence[Sample]) 
 
 def _manager(context: Context) -> Iterable[Family]:
     engine, state = context.opened.engine, context.opened.state
-    manager = views.manager(state)
+    manager = manager_view(state)
     about = {"version": context.version, "manager": manager.identifier, "computer": manager.computer_name}
     yield _of_manager("info", "gauge", "Which server this is.", [(about, 1)])
     overflows = "Times that a poison message stayed because there was no room to put it aside."
@@ -106,7 +107,7 @@ def _manager(context: Context) -> Iterable[Family]:
 QUEUE_COLUMNS: Final[tuple[tuple[str, str, Callable[[QueueState], int]], ...]] = (
     ("messages", "Messages that can be received.", lambda queue: len(queue.order)),
     ("locked", "Messages that a receipt or a transaction holds.", lambda queue: len(queue.order.locked)),
-    ("delayed", "Messages that nobody sees yet.", views.delayed),
+    ("delayed", "Messages that nobody sees yet.", delayed),
     ("bytes", "Bytes that count against the queue's quota.", lambda queue: queue.total_bytes),
     ("readers_waiting", "Reads that wait for a message.", lambda queue: len(queue.waiting)),
     ("open_handles", "Handles that are open on the queue.", lambda queue: len(queue.descriptors)),
@@ -119,7 +120,7 @@ def _of_queues(state: State) -> Iterator[str]:
     for name, meaning, value in QUEUE_COLUMNS:
         metric = f"{PREFIX}queue_{name}"
         lines = [_opening(metric, "gauge", meaning)]
-        for queue in views.queue_states(state):
+        for queue in queue_states(state):
             label = labels.get(queue.number)
             if label is None:
                 label = labels[queue.number] = _escape(name_of(state, queue))
@@ -132,7 +133,7 @@ def _of_queues(state: State) -> Iterator[str]:
 
 def _feeds(context: Context) -> Iterable[Family]:
     """Who reads feeds, and what is kept for them, where anybody does."""
-    readers = list(views.consumers(context.opened.state))
+    readers = list(all_consumers(context.opened.state))
     if not readers:
         return
     kept = {each.queue: each for each in readers}

@@ -9,15 +9,13 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response
 
-from reliquary.client.queue_noun import QUEUE
-from reliquary.client.records import QueueInfo
 from reliquary.console.context import context_of
-from reliquary.engine import views
-from reliquary.engine.administration import find_page
-from reliquary.engine.pages import Page, wanted_page
-from reliquary.engine.views import ManagerView
 from reliquary.queueing.model.administration import View
 from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.views.administration import find_page
+from reliquary.views.manager import ManagerView, manager_view
+from reliquary.views.pages import Page, wanted_page
+from reliquary.views.queues import QUEUE, QueueInfo
 
 REFRESH_SECONDS: Final = 5
 
@@ -50,7 +48,7 @@ async def show_page(request: Request) -> Response:
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
     state = context.opened.state
     view, wanted = View(context.opened, context.by), wanted_page(request.query_params.get("after"), None)
-    html = render(views.manager(state), find_page(view, QUEUE, {}, wanted), context.version)
+    html = render(manager_view(state), find_page(view, QUEUE, {}, wanted), context.version)
     await context.opened.settled()
     return Response(html, headers=HEADERS, media_type="text/html")
 

@@ -10,13 +10,14 @@ from starlette.responses import Response
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.client.translate import changes_of, manager_info, queue_info
+from reliquary.client.translate import changes_of, manager_info
 from reliquary.console.context import Context, answer, context_of, read_body
-from reliquary.engine import views
 from reliquary.queueing.model.administration import Refusal
 from reliquary.queueing.model.events import Answer, ChangeQueue, CreateQueue, DeleteQueue, Purged, PurgeQueue
 from reliquary.queueing.model.queue import QueueSettings
 from reliquary.queueing.model.security.rights import ManagerRight
+from reliquary.views.manager import manager_view
+from reliquary.views.queues import queue
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
@@ -26,7 +27,7 @@ async def show_manager(request: Request) -> Response:
     context = context_of(request)
     opened = context.opened
     context.need(ManagerRight.GET_MACHINE_PROPERTIES)
-    seen = manager_info(views.manager(opened.state))
+    seen = manager_info(manager_view(opened.state))
     await opened.settled()
     return answer(seen)
 
@@ -67,11 +68,11 @@ async def purge_queue(request: Request) -> Response:
 
 async def _shown(context: Context, name: str, status: int = 200) -> Response:
     """A queue as it is; what is told of it is on disk by then."""
-    view = views.queue(context.opened.state, name)
-    if view is None:
+    found = queue(context.opened.state, name)
+    if found is None:
         raise Refusal(Answer(HResult.QUEUE_NOT_FOUND))
     await context.opened.settled()
-    return answer(queue_info(view), status)
+    return answer(found, status)
 
 
 def _counted(answered: Answer) -> Response:

@@ -31,7 +31,7 @@ from reliquary.queueing.model.state import State
 from reliquary.queueing.model.tables import TABLES
 from reliquary.store import MemoryDisk, StagedRows
 from tests.net.http.stage import until
-from tests.queueing.viewing import ManagerAlone
+from tests.views.viewing import ManagerAlone
 
 API = "/api/v1"
 

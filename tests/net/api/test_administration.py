@@ -6,12 +6,12 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.net.api.administration import filters_of, routes_of
-from reliquary.queueing.feed.nouns import CONSUMER
-from reliquary.queueing.nouns import TRANSACTION
-from reliquary.queueing.staging.nouns import WRITER
+from reliquary.views.consumers import CONSUMER
+from reliquary.views.transactions import TRANSACTION
+from reliquary.views.writers import WRITER
 from tests.net.api.stage import Stage, play
 from tests.queueing.manager_harness import Bench
-from tests.queueing.viewing import ManagerAlone
+from tests.views.viewing import ManagerAlone
 
 
 def test_a_noun_has_a_path_of_its_own_or_below_a_queue() -> None:

@@ -15,10 +15,10 @@ import reliquary
 from reliquary import AccessDenied, BadRequest, Manager, Queue, QueueNotFound, ServerUnreachable
 from reliquary.client.errors import BatchTooLarge, ReliquaryError
 from reliquary.client.feed import FeedClient, StagePlace
-from reliquary.engine import stages
 from reliquary.net.feed import ipc
 from reliquary.net.identity.users import User
 from reliquary.server.api import ApiEndpoint
+from reliquary.views import stages
 from tests.client.served import Served, served
 from tests.net.feed.asked import refused
 from tests.server.endpoints import endpoint_of

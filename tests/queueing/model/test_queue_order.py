@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reliquary.engine import views
 from reliquary.queueing.model.events import CreateQueue, DeleteQueue
+from reliquary.views import queues
 from tests.queueing.manager_harness import Bench
 
 NAMES = st.lists(st.text("abAB", min_size=1, max_size=3), unique_by=str.casefold, max_size=12)
@@ -14,7 +14,7 @@ NAMES = st.lists(st.text("abAB", min_size=1, max_size=3), unique_by=str.casefold
 
 def listed(bench: Bench, after: str = "") -> list[str]:
     return [
-        each.name for each in views.queues(bench.state, after=after) if not each.name.startswith("system$")
+        each.name for each in queues.queues(bench.state, after=after) if not each.name.startswith("system$")
     ]
 
 
@@ -38,7 +38,7 @@ def test_the_order_is_that_of_the_names_whenever_it_is_asked(before: list[str], 
 
 def test_pages_follow_each_other_while_queues_come_and_go() -> None:
     bench = Bench("a", "b", "c", "d")
-    found = views.queues(bench.state)
+    found = queues.queues(bench.state)
     first = next(found)
     while first.name != "a":
         first = next(found)

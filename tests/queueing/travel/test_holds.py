@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from reliquary.base.time import later, seconds
-from reliquary.engine import views
 from reliquary.queueing.model.events import (
     Access,
     AccessChange,
@@ -38,7 +37,8 @@ from reliquary.queueing.model.travel.transfer import (
     Outcome,
     QueuesWatched,
 )
-from reliquary.queueing.travel.views import outgoing_queue
+from reliquary.views import queues as views
+from reliquary.views.outgoing_queues import outgoing_queue
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import check, durable, walk
 

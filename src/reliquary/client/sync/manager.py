@@ -11,13 +11,11 @@ from reliquary.client.administration import Administration
 from reliquary.client.connect import Target
 from reliquary.client.manager import AsyncManager
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
-from reliquary.client.queue_noun import QUEUE
 from reliquary.client.records import (
     AccessInfo,
     HistoryFileInfo,
     HistoryInfo,
     ManagerInfo,
-    QueueInfo,
     QueueOptions,
     StoreReport,
 )
@@ -26,7 +24,8 @@ from reliquary.client.sync.exactly_once import ExactlyOnce
 from reliquary.client.sync.portal import Portal
 from reliquary.client.sync.queue import Queue
 from reliquary.client.sync.transaction import Transaction
-from reliquary.queueing.nouns import TRANSACTION, TransactionInfo
+from reliquary.views.queues import QUEUE, QueueInfo
+from reliquary.views.transactions import TRANSACTION, TransactionInfo
 
 
 class Manager(Administration[AsyncManager]):

@@ -9,10 +9,11 @@ from typing import Unpack
 from reliquary.client.leaving import let_go
 from reliquary.client.message import Body, Message, OutgoingMessage, SendOptions, Sent
 from reliquary.client.queue import AsyncOpenQueue, AsyncQueue
-from reliquary.client.records import Access, QueueInfo, QueueOptions, Seek, Share
+from reliquary.client.records import Access, QueueOptions, Seek, Share
 from reliquary.client.sync.consumer import Consumer
 from reliquary.client.sync.cursor import Cursor
 from reliquary.client.sync.portal import Portal
+from reliquary.views.queues import QueueInfo
 
 
 class Queue:

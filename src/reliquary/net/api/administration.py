@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import msgspec
 
-from reliquary.engine.administration import find_page, find_record
-from reliquary.engine.pages import as_json, wanted_page
 from reliquary.net.api.context import Context, parameters
 from reliquary.net.api.numbers import flag_of
 from reliquary.net.api.routes import ApiHandler
 from reliquary.net.http import Request, Responder
 from reliquary.queueing.model.administration import Machines, Noun, View
+from reliquary.views.administration import find_page, find_record
+from reliquary.views.pages import as_json, wanted_page
 
 _encode = msgspec.json.Encoder().encode
 _VALUES: Final[Mapping[type, Callable[[str, str], object]]] = {bool: flag_of, str: lambda _, text: text}

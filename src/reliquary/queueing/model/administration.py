@@ -1,17 +1,17 @@
 """The declaration of a noun of administration, such as a channel or an outgoing queue: a `Noun`.
 
-The package that has the state declares the noun in its `nouns.py`; everything that shows it is built from
-the declaration:
+The room `views` declares the nouns of the manager itself, each in a file of its own, and a protocol declares
+its nouns in its `nouns.py`.  All that shows a noun is built from the declaration:
 
-    engine    list, show and act, with the rights that they need
+    views     list, show and act, with the rights that they need
     net       GET /PLURAL     GET /PLURAL/{KEY}                                 for a noun of the data plane
     console   GET /PLURAL     GET /PLURAL/{KEY}     POST /PLURAL/{KEY}/VERB     for one of the control plane
     client    list_records    show_record           act_on                      in process or by address
     cli       NAME list       NAME show KEY         NAME VERB KEY
     docs      these paths, and the fields of the record
 
-`client/nouns.py` lists the declarations that a manager has.  A `nouns.py` imports machines and views only
-inside its functions, because the command line reads it to print a help text.
+`client/nouns.py` lists the declarations that a manager has.  A module with a declaration imports machines
+only inside its functions, because the command line reads it to print a help text.
 """
 
 from __future__ import annotations

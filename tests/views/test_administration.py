@@ -11,12 +11,14 @@ import pytest
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
-from reliquary.engine.administration import Administrator, NotDone
 from reliquary.queueing.model.administration import Done, Refusal
 from reliquary.queueing.model.events import AccessChange, AwaitDisk, ChangeAccess, ChangeQueue, DeleteQueue
 from reliquary.queueing.model.security.principals import ANONYMOUS, MANAGER, Principal
 from reliquary.queueing.model.security.rights import ManagerRight, QueueRight
 from reliquary.queueing.model.state import State
+from reliquary.views.administration import Administrator, NotDone
+from reliquary.views.pages import PageWanted
+from reliquary.views.queues import QUEUE
 from tests.client.labels import LABEL
 from tests.queueing.manager_harness import Bench
 
@@ -83,6 +85,31 @@ def test_what_is_listed_and_shown_is_on_disk() -> None:
     assert (listed.queue, listed.label) == ("orders", "")
 
 
+def test_pages_of_a_noun_are_on_disk_and_join_to_its_list() -> None:
+    """A queue is placed by its path name, a label by its number in the list."""
+    office = Office()
+    office.bench.create("bills")
+    asked = office.administrator()
+    for noun in (QUEUE, LABEL):
+        filters = {"empty": True} if noun is LABEL else {}
+        whole = asyncio.run(asked.list_records(noun, **filters))
+        first = asyncio.run(asked.list_page(noun, PageWanted(limit=1), **filters))
+        rest = asyncio.run(asked.list_page(noun, PageWanted(first.next), **filters))
+        assert (first.records + rest.records, rest.next) == (whole, "")
+    assert office.asked == [AwaitDisk(7)] * 6
+
+
+def test_a_noun_that_needs_no_right_shows_each_user_what_he_may_see() -> None:
+    stranger = Office().administrator(ANONYMOUS)
+    assert "orders" not in {each.name for each in asyncio.run(stranger.list_records(QUEUE))}
+    assert "orders" not in {
+        each.name for each in asyncio.run(stranger.list_page(QUEUE, PageWanted())).records
+    }
+    status, why = refused(stranger.show_record(QUEUE, "orders"))
+    assert status is HResult.ACCESS_DENIED
+    assert "GET_QUEUE_PROPERTIES" in why
+
+
 def test_an_act_is_asked_in_the_name_of_the_user_and_then_shown() -> None:
     office = Office()
     after = asyncio.run(office.administrator().act_on(LABEL, "orders", "write", {"text": "rush"}))
@@ -131,6 +158,7 @@ def test_nothing_is_shown_to_a_user_without_the_right() -> None:
     office = Office()
     stranger = office.administrator(ANONYMOUS)
     assert refused(stranger.list_records(LABEL))[0] is HResult.ACCESS_DENIED
+    assert refused(stranger.list_page(LABEL, PageWanted()))[0] is HResult.ACCESS_DENIED
     assert refused(stranger.show_record(LABEL, "orders"))[0] is HResult.ACCESS_DENIED
     assert office.asked == []
 

@@ -1,4 +1,4 @@
-"""Parts of batches that wait to be published, for people."""
+"""Parts of batches that are not published yet, as records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reliquary.queueing.rules.permission import is_own
 
 
 class StageView(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a batch as a person wants to see it; moments are microseconds since 1970."""
+    """A part of a batch with its query and its numbers; moments are microseconds since 1970."""
 
     stage: int
     query: str
@@ -21,17 +21,17 @@ class StageView(msgspec.Struct, frozen=True, kw_only=True):
     part: int
     attempt: str
     queues: tuple[str, ...]
-    """As the writer named them."""
+    """Names of the queues, as the writer spelled them."""
     messages: int
     bytes: int
     complete: bool
     begun: int
     age: int
-    """Microseconds since somebody wrote to it."""
+    """Microseconds since messages were last written to the part."""
 
 
 def stages(state: State, now: Instant, by: Principal = MANAGER) -> Iterator[StageView]:
-    """The parts that are somebody's and may still be published, by query, batch and part."""
+    """Yield the parts of this user that may still be published, sorted by query, batch and part."""
     staging = state.staging
     for _, number in sorted(staging.places.items()):
         stage = staging.stages[number]

@@ -1,12 +1,14 @@
-"""Records of outgoing queues for administrators."""
+"""Outgoing queues as records, and as a noun."""
 
 from __future__ import annotations
 
+from reliquary.queueing.model.events import PauseQueue, ResumeQueue
 from reliquary.queueing.model.travel.link import ConnectionStatus, OutgoingState
 from reliquary.queueing.model.travel.transfer import DestinationReached, Outcome
-from reliquary.queueing.travel.views import outgoing_queue, outgoing_queues
+from reliquary.views.outgoing_queues import OUTGOING, outgoing_queue, outgoing_queues
 from tests.queueing.exchange import ELSEWHERE, Exchange
 from tests.queueing.manager_harness import Bench
+from tests.views.viewing import view_of
 
 
 def test_an_outgoing_queue_is_shown_with_its_connection_and_what_waits() -> None:
@@ -42,3 +44,24 @@ def test_a_queue_of_our_own_is_no_outgoing_queue() -> None:
     assert outgoing_queue(bench.state, "orders") is None
     assert outgoing_queue(bench.state, ELSEWHERE) is None
     assert list(outgoing_queues(bench.state)) == []
+
+
+def test_it_is_listed_and_found_by_its_destination() -> None:
+    exchange = Exchange()
+    view = view_of(exchange.state)
+    assert OUTGOING.showing is not None
+    assert OUTGOING.showing.record(view, ELSEWHERE) is None
+    exchange.send(ELSEWHERE, b"one")
+    [listed] = OUTGOING.listing.records(view)
+    assert listed.destination == ELSEWHERE
+    assert OUTGOING.showing.record(view, ELSEWHERE) == listed
+
+
+def test_it_is_paused_and_resumed() -> None:
+    exchange = Exchange()
+    exchange.send(ELSEWHERE, b"one")
+    pause, resume = (OUTGOING.act(verb).event(0, ELSEWHERE) for verb in ("pause", "resume"))
+    assert (pause, resume) == (PauseQueue(0, ELSEWHERE), ResumeQueue(0, ELSEWHERE))
+    exchange.ask(pause)
+    [listed] = OUTGOING.listing.records(view_of(exchange.state))
+    assert listed.state == OutgoingState.ON_HOLD.value

@@ -1,4 +1,4 @@
-"""Pictures of the directory."""
+"""The directory as consoles and command lines show it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 
 from reliquary.base.faults import UsageError
 from reliquary.base.hresult import HResult
-from reliquary.engine import directory as views
 from reliquary.queueing.model.directory.integration import Integration
 from reliquary.queueing.model.directory.objects import Enterprise, Kind
+from reliquary.views import directory as views
 from tests.queueing.directory.scenery import NORTH, add, add_sites, detach, integrated
 from tests.queueing.manager_harness import Bench
 

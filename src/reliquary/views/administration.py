@@ -1,7 +1,8 @@
 """List, show and act on the nouns of administration of an open manager, for one user.
 
-What is returned is on disk by then.  The control plane and the client of a manager in process both
-come here, so both need the same rights and refuse with the same sentences.
+The methods of `Administrator` return when all that the records say is on disk.  The control plane and the
+client of a manager in process call these functions, so both check the rights of the user in one way and
+refuse with one sentence.
 """
 
 from __future__ import annotations
@@ -14,30 +15,30 @@ from msgspec.structs import replace
 
 from reliquary.base.hresult import HResult
 from reliquary.base.turn import Event
-from reliquary.engine.pages import Page, PageWanted, cut
 from reliquary.queueing.model.administration import Done, Key, Machines, Noun, R, Refusal, View
 from reliquary.queueing.model.events import Answer, AwaitDisk, Request
 from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.queueing.model.security.rights import ManagerRight
 from reliquary.queueing.rules.permission import lacks_on_manager
+from reliquary.views.pages import Page, PageWanted, cut
 
 Ask = Callable[[Callable[[int], Event]], Awaitable[object]]
-"""Submits the event that is made for a caller's number, and returns its answer."""
+"""Makes an event for the number of a caller, submits it, and returns the answer."""
 
 
 class NotDone(Exception):
-    """What an administrator wanted could not be done now; the sentence says why."""
+    """An act could not be done now; the sentence says why."""
 
 
 def find_records(view: View, noun: Noun[R], filters: dict[str, Any]) -> list[R]:
-    """All records of a noun that a user may see; they may not be on disk yet."""
+    """Return all records of a noun that the user may see; changes in them may not be on disk yet."""
     if noun.needs is not None:
         _need(view, noun.needs)
     return list(noun.listing.records(view, **filters))
 
 
 def find_page(view: View, noun: Noun[R], filters: dict[str, Any], wanted: PageWanted) -> Page[R]:
-    """A page of the records of a noun that a user may see; they may not be on disk yet."""
+    """Return a page of the records that the user may see; changes in them may not be on disk yet."""
     paging = noun.listing.paging
     if noun.needs is not None:
         _need(view, noun.needs)
@@ -50,41 +51,41 @@ def find_page(view: View, noun: Noun[R], filters: dict[str, Any], wanted: PageWa
 
 
 def find_record(view: View, noun: Noun[R], key: Key) -> R:
-    """The record of this key, if a user may see it; Refusal if there is none."""
+    """Return the record of this key, if the user may see it; raise Refusal if there is none."""
     if noun.needs is not None:
         _need(view, noun.needs)
     return _find(view, noun, key)
 
 
 class Administrator:
-    """One user who looks after an open manager."""
+    """An open manager as one user lists its records, shows them and acts on them."""
 
     def __init__(self, machines: Machines, ask: Ask, by: Principal = MANAGER) -> None:
         self._view = View(machines, by)
         self._ask = ask
 
     async def list_records(self, noun: Noun[R], **filters: Any) -> list[R]:
-        """All records of a noun, or those that the filters let through."""
+        """Return all records of a noun that pass the filters."""
         records = find_records(self._view, noun, filters)
         await self._ask(AwaitDisk)
         return records
 
     async def list_page(self, noun: Noun[R], wanted: PageWanted, **filters: Any) -> Page[R]:
-        """A page of the records of a noun, or of those that the filters let through."""
+        """Return a page of the records of a noun that pass the filters."""
         page = find_page(self._view, noun, filters, wanted)
         await self._ask(AwaitDisk)
         return page
 
     async def show_record(self, noun: Noun[R], key: Key) -> R:
-        """The record of this key; Refusal if there is none."""
+        """Return the record of this key; raise Refusal if there is none."""
         record = find_record(self._view, noun, key)
         await self._ask(AwaitDisk)
         return record
 
     async def act_on(self, noun: Noun[R], key: Key, verb: str, parameters: dict[str, Any]) -> R:
-        """Do it, and return the record as it is then; Refusal or NotDone if it was not done.
+        """Do an act, and return the record as it is afterwards; raise Refusal or NotDone if it failed.
 
-        A record that the act removed is returned as it was before.
+        If the act removed the record, return it as it was before the act.
         """
         act, before = noun.act(verb), None
         if act.needs is not None:

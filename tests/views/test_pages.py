@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliquary.base.faults import UsageError
-from reliquary.engine.pages import LARGEST_PAGE, PAGE, Page, PageWanted, as_json, cut, wanted_page
+from reliquary.views.pages import LARGEST_PAGE, PAGE, Page, PageWanted, as_json, cut, wanted_page
 
 
 @given(st.integers(0, 40), st.integers(1, 12))

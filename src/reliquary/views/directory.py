@@ -1,4 +1,4 @@
-"""Read-only pictures of the directory, for people: consoles, command lines."""
+"""The directory for consoles and command lines: its status, its objects, its export."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from reliquary.queueing.model.state import State
 
 
 class DirectoryView(msgspec.Struct, frozen=True, kw_only=True):
-    """The directory as a person wants to see it."""
+    """The status of the directory as this manager knows it."""
 
     integrated: bool
-    """This manager takes part in it."""
+    """This manager takes part in the directory."""
     attached: bool
-    """An administrator lets it be reached."""
+    """The directory can be reached: no administrator has detached it."""
     connection: str
-    """What this manager believes: apart, online or offline."""
+    """The connection as the manager knows it: apart, online or offline."""
     servers: tuple[str, ...]
     objects: dict[str, int]
-    """How many there are of each type."""
+    """The number of objects of each type."""
 
 
 class NotShown(Exception):
-    """The directory does not tell; `answer` says why."""
+    """The directory cannot show this; `answer` says why."""
 
     def __init__(self, answer: DirectoryAnswer) -> None:
         super().__init__(answer.why)
@@ -39,7 +39,7 @@ class NotShown(Exception):
 
 
 def status(state: State) -> DirectoryView:
-    """How the directory is, also while it cannot be reached."""
+    """Return the status of the directory, also while it cannot be reached."""
     identity = state.identity()
     return DirectoryView(
         integrated=identity.directory_integrated,
@@ -51,7 +51,7 @@ def status(state: State) -> DirectoryView:
 
 
 def listed(state: State, kind: Kind, where: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
-    """The objects of a type for which all conditions hold."""
+    """Return the fields of each object of a type that meets all conditions, sorted by identifier."""
     _must_be_connected(state)
     try:
         matches = matcher(kind, conditions(where))
@@ -61,25 +61,25 @@ def listed(state: State, kind: Kind, where: Iterable[str] = ()) -> Iterator[dict
 
 
 def shown(state: State, kind: Kind, which: str) -> dict[str, Any]:
-    """One object, by its identifier or its name."""
+    """Return the fields of the object with this identifier or name."""
     return fields_of(found(state, kind, which))
 
 
 def found(state: State, kind: Kind, which: str) -> DirectoryObject:
-    """The object that an identifier or a name stands for."""
+    """Return the object with this identifier or name."""
     _must_be_connected(state)
     objects, identifier = state.directory.objects[kind], _guid(which)
     if identifier in objects:
         return objects[identifier]
     named = [each for each in objects.values() if name_of(each).casefold() == which.casefold()]
-    if len(named) != 1:  # descriptions of links may repeat: such a link has only its identifier
+    if len(named) != 1:  # descriptions of links may repeat: then only the identifier finds the link
         why = f"the directory has no {kind.value.replace('-', ' ')} {which[:80]!r}"
         raise NotShown(answer_of(DirectoryResult.OBJECT_NOT_FOUND, why))
     return named[0]
 
 
 def exported(state: State) -> str:
-    """All of it, as a TOML file."""
+    """Return the whole directory as the text of a TOML file."""
     _must_be_connected(state)
     return export_text(state.directory)
 

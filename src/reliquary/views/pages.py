@@ -1,7 +1,7 @@
-"""Lists in pages: what is asked for, and where the next page begins.
+"""Lists in pages: which page is asked for, and where the next page begins.
 
-GET /queues              --> the first records, and "next" where there are more
-GET /queues?after=NEXT   --> those behind
+GET /queues              --> the first records, and "next" if there are more
+GET /queues?after=NEXT   --> the records behind them
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from reliquary.base.faults import UsageError
 T = TypeVar("T")
 
 PAGE: Final = 1000
-"""Records of a page for which nobody asked another number."""
+"""Records of a page if the query names no limit."""
 LARGEST_PAGE: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class PageWanted:
-    """Which part of a list is asked for."""
+    """The page of a list that a query asks for."""
 
     after: str = ""
-    """What a page before it said; empty for the first page."""
+    """The field `next` of the page before this one; empty for the first page."""
     limit: int = PAGE
 
     def __post_init__(self) -> None:
@@ -34,7 +34,7 @@ class PageWanted:
 
     @property
     def position(self) -> int:
-        """How many records come before the page, where `after` counts them."""
+        """The number of records before the page, for a list in which `after` counts records."""
         if not self.after:
             return 0
         if not (self.after.isascii() and self.after.isdigit() and len(self.after) <= 15):
@@ -44,22 +44,22 @@ class PageWanted:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """A part of a list."""
+    """A part of a list, and the place where the next part begins."""
 
     records: list[T]
     next: str = ""
-    """What the next page is asked with; empty for the last page."""
+    """The value of `after` that asks for the next page; empty for the last page."""
 
 
 def wanted_page(after: str | None, limit: str | None) -> PageWanted:
-    """The page that a query asks for."""
+    """Return the page that the parameters of a query ask for."""
     if limit is not None and not (limit.isascii() and limit.isdigit() and len(limit) <= 9):
         raise UsageError(f"limit is a number, not {limit[:40]!r}")
     return PageWanted(after or "", PAGE if limit is None else int(limit))
 
 
 def cut(records: Iterable[T], wanted: PageWanted) -> Page[T]:
-    """The page of a list in which the place of a record is its number."""
+    """Return a page of a list in which the place of a record is its number."""
     start = wanted.position
     found = list(islice(records, start, start + wanted.limit + 1))
     more = len(found) > wanted.limit
@@ -67,5 +67,5 @@ def cut(records: Iterable[T], wanted: PageWanted) -> Page[T]:
 
 
 def as_json(name: str, page: Page[T]) -> dict[str, object]:
-    """A page as an answer; `next` is there where there are more."""
+    """Return the JSON object for a page; it has a field `next` if there are more pages."""
     return {name: page.records, "next": page.next} if page.next else {name: page.records}

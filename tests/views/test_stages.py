@@ -1,12 +1,12 @@
-"""Pictures of batches for people."""
+"""Parts of batches as records."""
 
 from __future__ import annotations
 
 from reliquary.base.time import SECOND
-from reliquary.engine import stages
 from reliquary.queueing.model.security.principals import MANAGER, Principal
 from reliquary.queueing.model.security.rights import MANAGER_LIST
 from reliquary.queueing.staging.events import DropStages
+from reliquary.views import stages
 from reliquary.wire.security import parse_sid
 from tests.queueing.manager_harness import NOON, Bench
 from tests.queueing.staging.writing import begin, publish, stage, write

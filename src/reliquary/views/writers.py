@@ -1,0 +1,66 @@
+"""Writers as a noun of administration: queries that publish batches, and the names that belong to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from reliquary.base.time import as_text
+from reliquary.queueing.model.administration import Listing, Noun, Plane, View
+
+
+class WriterInfo(msgspec.Struct, frozen=True):
+    """A query that publishes batches, with the last batch that it published."""
+
+    query: str
+    writers: tuple[str, ...]
+    """The names under which no other query may write."""
+    batch: int
+    """The number of the last batch; `rows` are its rows."""
+    rows: int
+    total: int
+    """Rows of all batches of the query."""
+    published: str
+    """When the last batch was published; a time (RFC 3339)."""
+    waiting: int
+    """Rows of parts that are not published yet."""
+
+
+def writers(view: View) -> Iterator[WriterInfo]:
+    """Yield the queries of the user that published a batch, sorted by name."""
+    from reliquary.queueing.rules.permission import is_own
+
+    staging = view.state.staging
+    for query, record in sorted(staging.ledger.items()):
+        if is_own(view.state, view.by, record.user):
+            parts = (
+                each for (owner, _), numbers in staging.batches.items() if owner == query for each in numbers
+            )
+            yield WriterInfo(
+                query=query,
+                writers=tuple(sorted(staging.names_of(query))),
+                batch=record.batch,
+                rows=record.messages,
+                total=record.total,
+                published=as_text(record.moment),
+                waiting=sum(staging.stages[number].messages for number in parts),
+            )
+
+
+WRITER: Final = Noun(
+    name="writer",
+    plural="writers",
+    record=WriterInfo,
+    summary="List and forget those who publish batches.",
+    plane=Plane.DATA,
+    needs=None,
+    listing=Listing(
+        records=writers,
+        columns=("query", "writers", "batch", "rows", "total", "published", "waiting"),
+        help="List the queries that published batches, with the last one of each.\n\n"
+        "`writers` are the names under which no other query may publish; `waiting` are rows of parts that "
+        "are not published yet.",
+    ),
+)

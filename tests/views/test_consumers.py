@@ -1,0 +1,93 @@
+"""Readers of feeds as records, and as a noun, for the user who asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from reliquary.base.hresult import HResult
+from reliquary.base.time import SECOND, as_text
+from reliquary.queueing.feed.events import LookAtFeeds, MoveConsumer, OpenConsumer
+from reliquary.queueing.model.administration import Refusal
+from reliquary.queueing.model.events import AccessChange, ChangeAccess
+from reliquary.queueing.model.message import Message, size_of
+from reliquary.queueing.model.security.principals import ANONYMOUS
+from reliquary.queueing.model.security.rights import QueueRight
+from reliquary.views.consumers import CONSUMER, ConsumerInfo, all_consumers, consumers
+from reliquary.views.manager import manager_view
+from reliquary.views.queues import queue
+from tests.queueing.manager_harness import NOON, Bench
+from tests.views.viewing import view_of
+
+
+def close(bench: Bench, queue: str) -> None:
+    """Let strangers do nothing with a queue."""
+    bench.ask(ChangeAccess(0, queue, AccessChange.DENY, ANONYMOUS.user, int(QueueRight.GENERIC_ALL)))
+
+
+def test_a_consumer_is_shown_with_how_far_it_came_and_when() -> None:
+    bench = Bench("orders")
+    for name in ("lake", "audit"):
+        bench.ask(OpenConsumer(0, "orders", name, at=0))
+    bench.send("orders", b"x")
+    bench.ask(LookAtFeeds(0, ("orders",)))
+    bench.advance(5)
+    mark = bench.state.sequence
+    bench.ask(MoveConsumer(0, "orders", "lake", mark))
+    began, later = as_text(NOON), as_text(NOON + 5 * SECOND)
+    assert list(consumers(view_of(bench.state), "orders")) == [
+        ConsumerInfo(name="audit", cursor="0", created=began, moved=began),
+        ConsumerInfo(name="lake", cursor=str(mark), created=began, moved=later),
+    ]
+
+
+def test_a_queue_that_is_not_there_or_may_not_be_read_is_refused() -> None:
+    bench = Bench("orders")
+    with pytest.raises(Refusal, match="there is no queue nowhere") as why:
+        list(consumers(view_of(bench.state), "nowhere"))
+    assert why.value.status is HResult.QUEUE_NOT_FOUND
+    close(bench, "orders")
+    with pytest.raises(Refusal, match="PEEK_MESSAGE") as why:
+        list(consumers(view_of(bench.state, ANONYMOUS), "orders"))
+    assert why.value.status is HResult.ACCESS_DENIED
+    assert list(consumers(view_of(bench.state), "orders")) == []
+
+
+def test_the_consumers_of_one_queue_are_listed() -> None:
+    bench = Bench("orders", "other")
+    for path in ("orders", "other"):
+        bench.ask(OpenConsumer(0, path, f"{path} lake"))
+    [listed] = CONSUMER.listing.records(view_of(bench.state), queue="orders")
+    assert listed.name == "orders lake"
+    assert [listed] == list(consumers(view_of(bench.state), "orders"))
+
+
+def test_it_is_the_user_of_the_view_who_must_be_allowed_to_look() -> None:
+    bench = Bench("orders")
+    close(bench, "orders")
+    with pytest.raises(Refusal):
+        list(CONSUMER.listing.records(view_of(bench.state, ANONYMOUS), queue="orders"))
+
+
+def test_readers_of_feeds_are_shown_with_what_is_kept_for_them() -> None:
+    bench = Bench("orders", "other")
+    bench.send("orders", b"before")
+    for path, name in (("orders", "lake"), ("orders", "audit"), ("system$;journal", "lake")):
+        bench.ask(OpenConsumer(0, path, name))
+    bench.send("orders", b"x", b"y")
+    bench.receive("orders", count=2)
+    bench.ask(LookAtFeeds(0, ("orders",)))
+    bench.advance(5)
+    bench.ask(MoveConsumer(0, "orders", "lake", bench.state.sequence))
+    seen = list(all_consumers(bench.state))
+    assert [(each.queue, each.name) for each in seen] == [
+        ("orders", "audit"), ("orders", "lake"), ("system$;journal", "lake"),
+    ]  # fmt: skip
+    audit, lake = seen[:2]
+    assert (audit.messages_retained, audit.bytes_retained) == (1, size_of(Message(body=b"x")))
+    assert (audit.lag, lake.lag) == (2, 0)
+    assert (lake.created, lake.moved) == (NOON, NOON + 5 * SECOND)
+    view = queue(bench.state, "orders")
+    assert view is not None
+    assert (view.messages, view.messages_retained, view.bytes_retained) == (1, 1, audit.bytes_retained)
+    whole = manager_view(bench.state)
+    assert (whole.messages, whole.messages_retained, whole.bytes_retained) == (1, 1, audit.bytes_retained)
